@@ -1,0 +1,367 @@
+----------------------------- MODULE ClosedGroup ----------------------------
+(***************************************************************************)
+(* The closed instance: the coordinator with its members, the network and  *)
+(* their faults around it.  What each member really owns is modelled, so   *)
+(* that no double ownership (R7) and convergence (R8) can be stated where  *)
+(* they matter: at the consumers.                                          *)
+(*                                                                         *)
+(* Faults, departures and changes are disturbances and take from a budget; *)
+(* recovery never does, and carries the fairness.                          *)
+(*                                                                         *)
+(* R9, the network that the protocol relies on: a client process has one   *)
+(* request in flight, and its next connection drops what the last one still*)
+(* carried.  A request of a process that crashed or left may still arrive, *)
+(* at any time and more than once.  NetworkDropsOldRequests = FALSE takes  *)
+(* the assumption away: then requests that a living process gave up on may *)
+(* arrive late, too.                                                       *)
+(*                                                                         *)
+(* A request is handled in the step that sends it: it says what the client *)
+(* knows, and whatever the client does before its answer arrives commutes  *)
+(* with the handling.  The answer is in flight until the client takes it.  *)
+(*                                                                         *)
+(* Left out: member ids that the coordinator makes (the open instance has  *)
+(* them); a client returns under its member id.                            *)
+(***************************************************************************)
+EXTENDS Coordinator
+
+CONSTANTS
+  \* Number of disturbances.
+  \* @type: Int;
+  Budget,
+  \* R9 (see above).
+  \* @type: Bool;
+  NetworkDropsOldRequests,
+  \* The partitions that each topic may have at the start.
+  \* @type: Set(Str -> Int);
+  InitialTopics,
+  \* What clients subscribe to: at the start all of Topics.
+  \* @type: Set(Set(Str));
+  Subscriptions,
+  \* Record steps?  A liveness model does not: they would be part of its state.
+  \* @type: Bool;
+  TrackSteps
+
+VARIABLES
+  \* @type: $group;
+  group,
+  \* @type: Str -> Int;
+  topics,
+  \* Each client process: is it up, what does it know and own.
+  \* @type: Str -> $client;
+  clients,
+  \* The response in flight to each client, if there is one.
+  \* @type: Str -> Set($response);
+  responses,
+  \* Requests that may still arrive although nobody waits for the answer.
+  \* @type: Set($request);
+  late,
+  \* Clients whose incarnation was removed or replaced and that have not
+  \* learned it (R7).
+  \* @type: Set(Str);
+  zombies,
+  \* Disturbances left.
+  \* @type: Int;
+  budget,
+  \* The last step; not part of the state.
+  \* @type: $step;
+  step
+
+state == <<group, topics, clients, responses, late, zombies, budget>>
+vars == <<group, topics, clients, responses, late, zombies, budget, step>>
+view == state
+
+\* @type: (Set(Str)) => $client;
+NewClient(subscription) ==
+  [up |-> TRUE, epoch |-> 0, owned |-> {}, told |-> {}, subscription |-> subscription, report |-> TRUE]
+
+Init ==
+  /\ group = NoGroup
+  /\ topics \in InitialTopics
+  /\ clients = [m \in MemberIds |-> NewClient(Topics)]
+  /\ responses = [m \in MemberIds |-> {}]
+  /\ late = {}
+  /\ zombies = {}
+  /\ budget = Budget
+  /\ step = NoStep
+
+\* @type: ($step) => Bool;
+Record(s) == step' = IF TrackSteps THEN s ELSE NoStep
+
+\* @type: (Int) => Bool;
+Disturb(n) == budget >= n /\ budget' = budget - n
+
+(***************************************************************************)
+(* The coordinator                                                         *)
+(***************************************************************************)
+
+\* Whose incarnation did a coordinator step end?
+\* @type: ($group, $group, $step) => Set(Str);
+Ended(g, h, s) ==
+  {m \in Members(g) :
+     \/ m \notin Members(h)
+     \/ s.action = "Rejoin" /\ s.member = m /\ Dialect.RejoinOfLiveMember = "replaces"}
+
+\* A step of the coordinator, and who becomes a zombie by it; not the client
+\* who asked for it, by a join (a new incarnation) or by leaving.
+\* @type: ($group, $step, Set(Str)) => Bool;
+CoordinatorStep(next, s, asked) ==
+  /\ group' = next
+  /\ zombies' = (zombies \cup {m \in Ended(group, next, s) : clients[m].up}) \ asked
+  /\ Record(s)
+
+\* The coordinator handles a request, of the living process `from` or late;
+\* only the former gets the response, unless it leaves.
+\* @type: ($request, Set(Str)) => Bool;
+HandleRequest(request, from) ==
+  \E updated \in {UpdateMember(group, topics, request.member, request)} :
+  \E now \in ComputesNow(updated.kind, updated.group) :
+  \E installed \in UpdateTarget(updated.group, now) :
+  \E handled \in {Handle(group, request.member, request, updated, installed)} :
+    /\ CoordinatorStep(handled.group, handled.step, IF request.epoch <= 0 THEN from ELSE {})
+    /\ responses' = [m \in MemberIds |-> IF m \in from /\ request.epoch # -1
+                                         THEN {handled.step.response} ELSE responses[m]]
+
+\* H7: full on join, after an error or a lost answer, and when something
+\* changed; else a keep-alive.
+\* @type: (Str, $client) => $request;
+RequestOf(m, client) ==
+  [member |-> m, epoch |-> client.epoch,
+   owned |-> IF client.report THEN {client.owned} ELSE {},
+   subscription |-> IF client.report THEN {client.subscription} ELSE {},
+   assignor |-> {}]
+
+\* A heartbeat or a join arrives (R9: the client has nothing else in flight).
+SendRequest(m) ==
+  /\ clients[m].up /\ responses[m] = {}
+  /\ HandleRequest(RequestOf(m, clients[m]), {m})
+  /\ UNCHANGED <<topics, clients, late, budget>>
+
+\* A request arrives late, or (a disturbance) once more; nobody waits for it.
+ReceiveLate(m) ==
+  /\ \E request \in late :
+       /\ request.member = m
+       /\ \/ late' = late \ {request} /\ UNCHANGED budget
+          \/ Disturb(1) /\ UNCHANGED late
+       /\ HandleRequest(request, {})
+  /\ UNCHANGED <<topics, clients>>
+
+\* @type: ($group, Str, $step) => Bool;
+Event(changed, kind, s) ==
+  \E now \in ComputesNow(kind, changed) :
+  \E installed \in UpdateTarget(changed, now) :
+    CoordinatorStep(installed, s, {})
+
+\* H8, R4: the timers of a client that is gone fire sooner or later; those of
+\* one that is there only as a disturbance.
+SessionTimeout(m) ==
+  /\ SessionTimerArmed(group, m)
+  /\ IF clients[m].up THEN Disturb(1) ELSE UNCHANGED budget
+  /\ Event(RemoveMember(group, topics, m), "timeout", EventStep("SessionTimeout", m, "", 0))
+  /\ UNCHANGED <<topics, clients, responses, late>>
+
+RebalanceTimeout(m) ==
+  /\ RebalanceTimerArmed(group, m)
+  /\ IF clients[m].up THEN Disturb(1) ELSE UNCHANGED budget
+  /\ Event(RemoveMember(group, topics, m), "timeout", EventStep("RebalanceTimeout", m, "", 0))
+  /\ UNCHANGED <<topics, clients, responses, late>>
+
+\* @type: (Str, Str, Int) => Bool;
+ChangeTopic(action, t, partitions) ==
+  LET changed == [topics EXCEPT ![t] = partitions] IN
+  /\ Disturb(1)
+  /\ topics' = changed
+  /\ Event(NoticeTopics(group, changed), "metadata", EventStep(action, None, t, partitions))
+  /\ UNCHANGED <<clients, responses, late>>
+
+\* @type: (Str, Int) => Bool;
+HasPartitions(t, n) == \A i \in 0..(n - 1) : <<t, i>> \in Partitions
+
+\* E1: a topic appears, grows, or is deleted for good.
+CreateTopic(t) ==
+  topics[t] = 0 /\ \E n \in 1..Cardinality(Partitions) : HasPartitions(t, n) /\ ChangeTopic("CreateTopic", t, n)
+
+AddPartitions(t) ==
+  topics[t] > 0 /\ \E n \in 1..Cardinality(Partitions) :
+    n > topics[t] /\ HasPartitions(t, n) /\ ChangeTopic("AddPartitions", t, n)
+
+DeleteTopic(t) ==
+  topics[t] > 0 /\ ChangeTopic("DeleteTopic", t, -1)
+
+\* E5: deleted long after it became empty, when no old request can be alive.
+DeleteGroup ==
+  /\ Disturb(1)
+  /\ GroupState(group) = "Empty"
+  /\ late = {}
+  /\ CoordinatorStep(NoGroup, EventStep("DeleteGroup", None, "", 0), {})
+  /\ UNCHANGED <<topics, clients, responses, late>>
+
+(***************************************************************************)
+(* The members                                                             *)
+(***************************************************************************)
+
+\* @type: (Str, Str, $client) => Bool;
+ClientStep(action, m, client) ==
+  /\ clients' = [clients EXCEPT ![m] = client]
+  /\ Record(EventStep(action, m, "", 0))
+
+\* KIP-848 "Response Handling": take over the epoch; revoke before anything
+\* else (K2), or use what is new at once.  Fenced or unknown: abandon all and
+\* rejoin (K1).
+\* @type: ($client, $response) => $client;
+Reaction(client, response) ==
+  IF response.error # "NONE" THEN NewClient(client.subscription)
+  ELSE LET told == IF response.assignment = {} THEN client.told
+                   ELSE UNION {a.assigned : a \in response.assignment}
+           mustRevoke == ~(client.owned \subseteq told)
+       IN [client EXCEPT !.epoch = response.epoch,
+                         !.told = told,
+                         !.owned = IF mustRevoke THEN client.owned ELSE told,
+                         !.report = response.assignment # {} /\ ~mustRevoke]
+
+ReceiveResponse(m) ==
+  /\ \E response \in responses[m] :
+       /\ ClientStep("ReceiveResponse", m, Reaction(clients[m], response))
+       /\ zombies' = IF response.error = "NONE" THEN zombies ELSE zombies \ {m}
+  /\ responses' = [responses EXCEPT ![m] = {}]
+  /\ UNCHANGED <<group, topics, late, budget>>
+
+\* K2: the revoked partitions are given up; the next heartbeat says so.
+FinishRevocation(m) ==
+  /\ clients[m].up /\ ~(clients[m].owned \subseteq clients[m].told)
+  /\ ClientStep("FinishRevocation", m, [clients[m] EXCEPT !.owned = clients[m].told, !.report = TRUE])
+  /\ UNCHANGED <<group, topics, responses, late, zombies, budget>>
+
+ChangeSubscription(m) ==
+  /\ Disturb(1)
+  /\ clients[m].up
+  /\ \E subscription \in Subscriptions \ {clients[m].subscription} :
+       ClientStep("ChangeSubscription", m,
+                  [clients[m] EXCEPT !.subscription = subscription, !.report = TRUE])
+  /\ UNCHANGED <<group, topics, responses, late, zombies>>
+
+\* The process ends: nothing is consumed any more, the connection is gone.
+\* @type: (Str) => Bool;
+ProcessEnds(m) ==
+  clients' = [clients EXCEPT ![m] = [NewClient(clients[m].subscription) EXCEPT !.up = FALSE]]
+
+\* A disturbance: the process dies; a request under way is lost.
+Crash(m) ==
+  /\ Disturb(1)
+  /\ clients[m].up
+  /\ ProcessEnds(m)
+  /\ responses' = [responses EXCEPT ![m] = {}]
+  /\ zombies' = zombies \ {m}
+  /\ Record(EventStep("Crash", m, "", 0))
+  /\ UNCHANGED <<group, topics, late>>
+
+\* @type: (Str) => $request;
+LeaveRequest(m) == [NoRequest EXCEPT !.member = m, !.epoch = -1]
+
+\* Two disturbances: the process dies or leaves, and its last request, of any
+\* kind, is on the way still.
+CrashSending(m) ==
+  /\ Disturb(2)
+  /\ clients[m].up /\ responses[m] = {}
+  /\ ProcessEnds(m)
+  /\ \/ late' = late \cup {RequestOf(m, clients[m])}
+     \/ clients[m].epoch > 0 /\ late' = late \cup {LeaveRequest(m)}
+  /\ zombies' = zombies \ {m}
+  /\ Record(EventStep("CrashSending", m, "", 0))
+  /\ UNCHANGED <<group, topics, responses>>
+
+\* H2: the member gives up its partitions, says so, and ends.
+LeaveGroup(m) ==
+  /\ Disturb(1)
+  /\ clients[m].up /\ clients[m].epoch > 0 /\ responses[m] = {}
+  /\ HandleRequest(LeaveRequest(m), {m})
+  /\ ProcessEnds(m)
+  /\ UNCHANGED <<topics, late>>
+
+\* Crashed or left, a client may return.
+Start(m) ==
+  /\ ~clients[m].up
+  /\ ClientStep("Start", m, NewClient(clients[m].subscription))
+  /\ UNCHANGED <<group, topics, responses, late, zombies, budget>>
+
+(***************************************************************************)
+(* The network                                                             *)
+(***************************************************************************)
+
+\* The client waits in vain, and sends all fields next time (H7).
+\* @type: (Str, Str) => Bool;
+GiveUp(action, m) ==
+  /\ Disturb(1)
+  /\ ClientStep(action, m, [clients[m] EXCEPT !.report = TRUE])
+  /\ UNCHANGED <<group, topics, zombies>>
+
+\* A request is lost, or (without R9) so late that it is given up.
+LoseRequest(m) ==
+  /\ clients[m].up /\ responses[m] = {}
+  /\ GiveUp("LoseRequest", m)
+  /\ \/ UNCHANGED late
+     \/ ~NetworkDropsOldRequests /\ late' = late \cup {RequestOf(m, clients[m])}
+  /\ UNCHANGED responses
+
+LoseResponse(m) ==
+  /\ responses[m] # {}
+  /\ GiveUp("LoseResponse", m)
+  /\ responses' = [responses EXCEPT ![m] = {}]
+  /\ UNCHANGED late
+
+(***************************************************************************)
+(* The whole                                                               *)
+(***************************************************************************)
+
+Next ==
+  \/ \E m \in MemberIds :
+       \/ SendRequest(m) \/ ReceiveResponse(m)
+       \/ FinishRevocation(m) \/ ChangeSubscription(m)
+       \/ SessionTimeout(m) \/ RebalanceTimeout(m)
+       \/ Crash(m) \/ CrashSending(m) \/ LeaveGroup(m) \/ Start(m)
+       \/ LoseRequest(m) \/ LoseResponse(m) \/ ReceiveLate(m)
+  \/ \E t \in Topics : CreateTopic(t) \/ AddPartitions(t) \/ DeleteTopic(t)
+  \/ DeleteGroup
+
+Spec == Init /\ [][Next]_vars
+
+\* R8: heartbeats get through, revocations end, and a client that is gone
+\* expires.  Nothing else is promised: no disturbance, no late message.
+Recovery(m) ==
+  /\ WF_state(SendRequest(m))
+  /\ WF_state(ReceiveResponse(m))
+  /\ WF_state(FinishRevocation(m))
+  /\ WF_state(~clients[m].up /\ SessionTimeout(m))
+
+FairSpec == Spec /\ \A m \in MemberIds : Recovery(m)
+
+(***************************************************************************)
+(* Properties of the members' view                                         *)
+(***************************************************************************)
+
+\* @type: (Str, Str) => Bool;
+BothOwn(m, n) == m # n /\ clients[m].owned \cap clients[n].owned # {}
+
+\* R7, members' view: of two owners of a partition one is a zombie.
+NoDoubleOwnership ==
+  \A m \in MemberIds, n \in MemberIds : BothOwn(m, n) => m \in zombies \/ n \in zombies
+
+\* R7 without the exemption: must fail.
+NoDoubleOwnershipEver ==
+  \A m \in MemberIds, n \in MemberIds : ~BothOwn(m, n)
+
+\* The coordinator knows at least what a living incarnation owns.
+OwnedIsHeld ==
+  \A m \in MemberIds : m \notin zombies => clients[m].owned \subseteq Held(group, m)
+
+\* R8: every client that is up is in the group, at its epoch, with its target.
+Converged ==
+  /\ \A m \in MemberIds :
+       IF clients[m].up
+       THEN /\ HasConverged(group, m)
+            /\ clients[m].epoch = group.epoch
+            /\ clients[m].owned = TargetOf(group, m)
+       ELSE m \notin Members(group)
+  /\ GroupState(group) \in {"Stable", "Empty", "Dead"}
+
+EventuallyConverged == <>[]Converged
+=============================================================================

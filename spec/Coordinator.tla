@@ -1,0 +1,414 @@
+---------------------------- MODULE Coordinator -----------------------------
+(***************************************************************************)
+(* KIP-848's group coordinator as functions on the state of one group: the *)
+(* heartbeat in the three steps that the code has too (update the member,  *)
+(* update the target, reconcile), the time-outs, the topic changes.        *)
+(*                                                                         *)
+(* Left out: static membership, regular expressions, offsets, records and  *)
+(* fail-over, client-side assignors.  A target assignment is any legal one *)
+(* (A4), so what holds here holds for every server-side assignor; Uniform  *)
+(* narrows it to the assignor of that name.  Time-outs are untimed: one    *)
+(* may fire whenever its timer is armed.                                   *)
+(***************************************************************************)
+EXTENDS GroupTypes, Dialects, FiniteSets
+
+CONSTANTS
+  \* The member ids that exist.
+  \* @type: Set(Str);
+  MemberIds,
+  \* @type: Set(Str);
+  Topics,
+  \* Every partition that can ever exist.
+  \* @type: Set($partition);
+  Partitions,
+  \* The departures from KIP-848's text.
+  \* @type: $dialect;
+  Dialect,
+  \* Which targets the assignor may choose: "any" legal one, or "uniform".
+  \* @type: Str;
+  TargetRule
+
+(***************************************************************************)
+(* Reading a group                                                         *)
+(***************************************************************************)
+
+\* @type: $member;
+NoMember == [epoch |-> NotInGroup, previousEpoch |-> 0, subscription |-> {}, assignor |-> "",
+             assigned |-> {}, revoking |-> {}, acknowledged |-> FALSE]
+
+\* A group that does not exist: never created, or deleted (E5 DEAD).
+\* @type: $group;
+NoGroup == [epoch |-> 0, assignmentEpoch |-> 0,
+            target |-> [p \in Partitions |-> None],
+            metadata |-> [t \in Topics |-> 0],
+            members |-> [m \in MemberIds |-> NoMember]]
+
+\* @type: ($group) => Bool;
+Exists(g) == g.epoch > 0
+
+\* @type: ($group) => Set(Str);
+Members(g) == {m \in MemberIds : g.members[m].epoch # NotInGroup}
+
+\* @type: ($group, Str) => Set($partition);
+TargetOf(g, m) == {p \in Partitions : g.target[p] = m}
+
+\* What a member holds: it may own all of it (R7, coordinator's view).
+\* @type: ($group, Str) => Set($partition);
+Held(g, m) == g.members[m].assigned \cup g.members[m].revoking
+
+\* @type: ($group, Str) => Set($partition);
+HeldByOthers(g, m) == {p \in Partitions : \E n \in MemberIds \ {m} : p \in Held(g, n)}
+
+\* @type: ($group) => Set(Str);
+Subscribed(g) == UNION {g.members[m].subscription : m \in MemberIds}
+
+\* The existing partitions of topics that some member subscribes to.
+\* @type: ($group) => Set($partition);
+SubscribedPartitions(g) == {p \in Partitions : p[2] < g.metadata[p[1]]}
+
+\* Members that have reached the group epoch with exactly their target (E3).
+\* @type: ($group, Str) => Bool;
+HasConverged(g, m) ==
+  /\ g.members[m].epoch = g.epoch
+  /\ g.members[m].assigned = TargetOf(g, m)
+  /\ g.members[m].revoking = {}
+
+\* E5.
+\* @type: ($group) => Str;
+GroupState(g) ==
+  IF ~Exists(g) THEN "Dead"
+  ELSE IF Members(g) = {} THEN "Empty"
+  ELSE IF g.epoch > g.assignmentEpoch THEN "Assigning"
+  ELSE IF \E m \in Members(g) : ~HasConverged(g, m) THEN "Reconciling"
+  ELSE "Stable"
+
+(***************************************************************************)
+(* Group epoch (E1)                                                        *)
+(***************************************************************************)
+
+\* @type: ($group) => $group;
+BumpGroupEpoch(g) ==
+  [g EXCEPT !.epoch = IF Exists(g) THEN g.epoch + 1 ELSE Dialect.FirstGroupEpoch]
+
+\* What the group records of the topics: `topics` is the number of partitions
+\* of each topic in the cluster, 0 before it is created, -1 once deleted.
+\* @type: ($group, Str -> Int) => (Str -> Int);
+MetadataOf(g, topics) ==
+  [t \in Topics |-> IF t \in Subscribed(g) /\ topics[t] > 0 THEN topics[t] ELSE 0]
+
+\* E1: bump once, whatever changed: the members or their subscriptions
+\* (`changed`), or the partition metadata of what they subscribe to.
+\* @type: ($group, Str -> Int, Bool) => $group;
+RefreshGroup(g, topics, changed) ==
+  LET refreshed == [g EXCEPT !.metadata = MetadataOf(g, topics)] IN
+  IF changed \/ refreshed.metadata # g.metadata THEN BumpGroupEpoch(refreshed) ELSE g
+
+\* Members leave, expire or are fenced: their partitions are free (E1).
+\* @type: ($group, Str -> Int, Str) => $group;
+RemoveMember(g, topics, m) ==
+  RefreshGroup([g EXCEPT !.members[m] = NoMember], topics, TRUE)
+
+(***************************************************************************)
+(* Step 1 of the heartbeat: update the member                              *)
+(***************************************************************************)
+
+\* What step 1 leaves for steps 2 and 3.
+\* @type: ($group, Str, Str, Bool) => $updated;
+Updated(g, error, kind, acknowledges) ==
+  [group |-> g, error |-> error, kind |-> kind, acknowledges |-> acknowledges]
+
+\* @type: ($group) => Str;
+UnknownError(g) == IF Exists(g) THEN "UNKNOWN_MEMBER_ID" ELSE Dialect.UnknownGroupError
+
+\* H1: memberEpoch 0 from a member that the group does not have.
+\* @type: ($group, Str -> Int, Str, $request) => $updated;
+Join(g, topics, m, request) ==
+  LET member == [NoMember EXCEPT !.epoch = 0,
+                                 !.subscription = ValueOr(request.subscription, {}),
+                                 !.assignor = IF request.assignor = {} THEN ""
+                                              ELSE CHOOSE a \in request.assignor : TRUE]
+      bumps == ~Exists(g) \/ member.subscription # {} \/ Dialect.JoinWithEmptySubscriptionBumps
+  IN Updated(RefreshGroup([g EXCEPT !.members[m] = member], topics, bumps), "NONE", "join", FALSE)
+
+\* H6: the answer that moved the member to its epoch was lost, and it asks
+\* again with the epoch before.
+\* @type: ($group, Str, $request) => Bool;
+IsRetry(g, m, request) ==
+  LET member == g.members[m] IN
+  /\ request.epoch = member.previousEpoch
+  /\ request.epoch # member.epoch
+  /\ IF Dialect.RetrySubsetOf = "target"
+     THEN ValueOr(request.owned, {}) \subseteq TargetOf(g, m)
+     ELSE request.owned # {} /\ ValueOr(request.owned, {}) \subseteq member.assigned
+
+\* R1: a heartbeat of the current epoch that reports owned partitions, none of
+\* the revoked ones among them.  Absent is not empty: it reports nothing.
+\* @type: ($group, Str, $request) => Bool;
+Acknowledges(g, m, request) ==
+  /\ request.epoch = g.members[m].epoch
+  /\ request.owned # {}
+  /\ ValueOr(request.owned, {}) \cap g.members[m].revoking = {}
+
+\* The member's new subscription and assignor (H7: absent says unchanged).
+\* @type: ($group, Str -> Int, Str, $request) => $group;
+UpdateSubscription(g, topics, m, request) ==
+  LET old == g.members[m]
+      new == [old EXCEPT !.subscription = ValueOr(request.subscription, old.subscription),
+                         !.assignor = IF request.assignor = {} THEN old.assignor
+                                      ELSE CHOOSE a \in request.assignor : TRUE]
+  IN RefreshGroup([g EXCEPT !.members[m] = new], topics,
+                  \/ new.subscription # old.subscription
+                  \/ new.assignor # old.assignor /\ Dialect.AssignorChangeBumps)
+
+\* H1: memberEpoch 0 from a member that the group has.
+\* @type: ($group, Str -> Int, Str, $request) => $updated;
+Rejoin(g, topics, m, request) ==
+  CASE Dialect.RejoinOfLiveMember = "replaces" ->
+         Join([g EXCEPT !.members[m] = NoMember], topics, m, request)
+    [] Dialect.RejoinOfLiveMember = "keeps" ->
+         Updated(UpdateSubscription([g EXCEPT !.members[m].acknowledged = FALSE], topics, m, request),
+                 "NONE", "keep", TRUE)
+    [] OTHER -> Updated(g, "FENCED_MEMBER_EPOCH", "fenced", FALSE)
+
+\* H2: leaving skips the epoch check.
+\* @type: ($group, Str -> Int, Str) => $updated;
+Leave(g, topics, m) ==
+  IF m \notin Members(g) THEN Updated(g, UnknownError(g), "unknown", FALSE)
+  ELSE Updated(RemoveMember(g, topics, m), "NONE", "leave", FALSE)
+
+\* H5: unknown, fenced, or accepted and updated.
+\* @type: ($group, Str -> Int, Str, $request) => $updated;
+Heartbeat(g, topics, m, request) ==
+  IF m \notin Members(g) THEN Updated(g, UnknownError(g), "unknown", FALSE)
+  ELSE IF request.epoch # g.members[m].epoch /\ ~IsRetry(g, m, request)
+  THEN Updated(IF Dialect.FencedMemberIsRemoved THEN RemoveMember(g, topics, m) ELSE g,
+               "FENCED_MEMBER_EPOCH", "fenced", FALSE)
+  ELSE Updated(UpdateSubscription(g, topics, m, request), "NONE",
+               IF request.epoch # g.members[m].epoch THEN "retry" ELSE "current",
+               Acknowledges(g, m, request))
+
+\* Which request it is, by its member epoch and by whether the member is known.
+\* @type: ($group, Str, $request) => Str;
+ActionOf(g, m, request) ==
+  IF request.epoch = -1 THEN "Leave"
+  ELSE IF request.epoch > 0 THEN "Heartbeat"
+  ELSE IF m \in Members(g) THEN "Rejoin" ELSE "Join"
+
+\* Step 1: create, check, update or remove the member, bump the group epoch.
+\* `m` is the request's member id, or the one made for a join without (H1).
+\* @type: ($group, Str -> Int, Str, $request) => $updated;
+UpdateMember(g, topics, m, request) ==
+  LET action == ActionOf(g, m, request) IN
+  IF action = "Leave" THEN Leave(g, topics, m)
+  ELSE IF action = "Heartbeat" THEN Heartbeat(g, topics, m, request)
+  ELSE IF action = "Rejoin" THEN Rejoin(g, topics, m, request)
+  ELSE Join(g, topics, m, request)
+
+(***************************************************************************)
+(* Step 2: update the target (E2, A3, A4)                                  *)
+(***************************************************************************)
+
+\* Every function that could be a target.
+Targets == [Partitions -> MemberIds \cup {None}]
+
+\* A4: every partition of a subscribed topic has one owner, who subscribes to
+\* it; no other partition has one.
+\* @type: ($group, $partition -> Str) => Bool;
+LegalTarget(g, target) ==
+  \A p \in Partitions :
+    IF p \in SubscribedPartitions(g)
+    THEN target[p] \in Members(g) /\ p[1] \in g.members[target[p]].subscription
+    ELSE target[p] = None
+
+\* @type: ($partition -> Str, Str) => Int;
+Load(target, m) == Cardinality({p \in Partitions : target[p] = m})
+
+\* The partitions whose owner a new target changes.
+\* @type: ($group, $partition -> Str) => Int;
+Moved(g, target) == Cardinality({p \in Partitions : target[p] # None /\ target[p] # g.target[p]})
+
+\* A2 `uniform`: no single move improves the balance.
+\* @type: ($group, $partition -> Str) => Bool;
+Balanced(g, target) ==
+  \A p \in SubscribedPartitions(g), m \in Members(g) :
+    p[1] \in g.members[m].subscription => Load(target, target[p]) <= Load(target, m) + 1
+
+\* A2 `uniform`: balanced, and among those the fewest partitions move.
+\* @type: ($group, $partition -> Str) => Bool;
+Uniform(g, target) ==
+  /\ Balanced(g, target)
+  /\ \A other \in Targets :
+       LegalTarget(g, other) /\ Balanced(g, other) => Moved(g, target) <= Moved(g, other)
+
+\* May `target` be installed for this metadata (A3: a function of the group's
+\* metadata and its current target)?
+\* @type: ($group, $partition -> Str) => Bool;
+AllowedTarget(g, target) ==
+  /\ LegalTarget(g, target)
+  /\ TargetRule = "uniform" => Uniform(g, target)
+
+\* Step 2: the groups it can lead to.  Where no target is due, or where `now`
+\* leaves it for later, the group stays; else the assignment epoch becomes the
+\* epoch of the metadata that was used.
+\* @type: ($group, Bool) => Set($group);
+UpdateTarget(g, now) ==
+  IF ~now \/ g.epoch = g.assignmentEpoch THEN {g}
+  ELSE {[g EXCEPT !.target = target, !.assignmentEpoch = g.epoch] :
+          target \in {t \in Targets : AllowedTarget(g, t)}}
+
+\* Whether a step that makes a target due computes it as well: always TRUE in
+\* KIP-848's text.
+\* @type: (Str, $group) => Set(Bool);
+ComputesNow(kind, g) ==
+  IF kind \in {"leave", "fenced", "timeout"}
+  THEN {\/ Dialect.TargetOnRemoval = "at-once"
+        \/ Dialect.LastLeaveAdvancesAssignmentEpoch /\ Members(g) = {}}
+  ELSE IF Dialect.TargetMayLag THEN BOOLEAN ELSE {TRUE}
+
+(***************************************************************************)
+(* Step 3: reconcile the member with its target (R1-R3, R6)                *)
+(***************************************************************************)
+
+\* R1: told to give up what its target does not have; keeps its epoch.
+\* @type: ($group, Str, Set($partition), Set($partition)) => $group;
+Revoke(g, m, keeps, gives) ==
+  LET member == g.members[m] IN
+  [g EXCEPT !.members[m].assigned = keeps,
+            !.members[m].revoking = gives,
+            !.members[m].previousEpoch =
+              IF Dialect.RevokingResetsPreviousEpoch THEN member.epoch ELSE member.previousEpoch]
+
+\* R1 while an earlier revocation is not acknowledged yet, and the target may
+\* have changed meanwhile.  What was told to be given up stays so even when
+\* the target has it back: else a response would revoke and assign (R5).
+\* @type: ($group, Str) => $group;
+NarrowRevocation(g, m) ==
+  LET member == g.members[m]
+      target == TargetOf(g, m)
+  IN CASE Dialect.RevocationRestart = "narrow" ->
+            Revoke(g, m, member.assigned \cap target, member.revoking \cup (member.assigned \ target))
+       [] Dialect.RevocationRestart = "restore" ->
+            Revoke(g, m, Held(g, m) \cap target, Held(g, m) \ target)
+       [] OTHER -> g
+
+\* R2, R3: moves to the target epoch, and gets of its target what no other
+\* member holds; the rest is pending and follows as it is released.
+\* @type: ($group, Str) => $group;
+Assign(g, m) ==
+  LET member == g.members[m] IN
+  [g EXCEPT !.members[m].epoch = g.assignmentEpoch,
+            !.members[m].previousEpoch =
+              IF member.epoch # g.assignmentEpoch THEN member.epoch ELSE member.previousEpoch,
+            !.members[m].assigned = TargetOf(g, m) \ HeldByOthers(g, m),
+            !.members[m].revoking = {}]
+
+\* @type: ($group, Str, Bool) => $group;
+ReconcileMember(g, m, acknowledges) ==
+  LET member == g.members[m]
+      extra == member.assigned \ TargetOf(g, m)
+  IN IF member.revoking # {} /\ ~acknowledges THEN NarrowRevocation(g, m)
+     ELSE IF extra # {} THEN Revoke(g, m, member.assigned \ extra, extra)
+     ELSE Assign(g, m)
+
+\* R5: has the member reported exactly what it was told last?
+\* @type: ($group, $group, Str, $request, Str) => Bool;
+NowAcknowledged(before, g, m, request, kind) ==
+  LET assigned == g.members[m].assigned IN
+  IF assigned # before.members[m].assigned \/ kind \in {"join", "keep"} THEN FALSE
+  ELSE IF kind = "current" /\ request.owned # {}
+  THEN ValueOr(request.owned, {}) = assigned
+  ELSE before.members[m].acknowledged
+
+\* Step 3 as a whole: the group in which `m` is reconciled.
+\* @type: ($group, Str, $request, $updated) => $group;
+Reconcile(g, m, request, updated) ==
+  LET next == ReconcileMember(g, m, updated.acknowledges) IN
+  [next EXCEPT !.members[m].acknowledged = NowAcknowledged(g, next, m, request, updated.kind)]
+
+(***************************************************************************)
+(* The response (H9)                                                       *)
+(***************************************************************************)
+
+\* R3: its target that others have not released yet.
+\* @type: ($group, Str) => Set($partition);
+Pending(g, m) ==
+  LET member == g.members[m] IN
+  IF member.epoch = g.assignmentEpoch /\ member.revoking = {}
+  THEN TargetOf(g, m) \ member.assigned ELSE {}
+
+\* R5: the assignment is sent until the member has acknowledged that it has
+\* converged.
+\* @type: ($group, $group, Str, $request, Str) => Bool;
+SendsAssignment(before, g, m, request, kind) ==
+  LET member == g.members[m] IN
+  IF Dialect.AssignmentSent = "until-acknowledged"
+  THEN \/ ~member.acknowledged \/ member.epoch # g.assignmentEpoch
+       \/ member.revoking # {} \/ member.assigned # TargetOf(g, m)
+  ELSE \/ kind \in {"join", "keep"}
+       \/ request.owned # {} /\ request.subscription # {}
+       \/ member.assigned # before.members[m].assigned
+
+\* @type: ($group, $group, Str, $request, Str) => $response;
+Response(before, g, m, request, kind) ==
+  [error |-> "NONE", member |-> m, epoch |-> g.members[m].epoch,
+   assignment |->
+     IF SendsAssignment(before, g, m, request, kind)
+     THEN {[assigned |-> g.members[m].assigned,
+            pending |-> IF Dialect.PendingInResponse THEN Pending(g, m) ELSE {}]}
+     ELSE {}]
+
+\* @type: (Str) => $response;
+ErrorResponse(error) == [error |-> error, member |-> None, epoch |-> 0, assignment |-> {}]
+
+\* @type: (Str) => $response;
+LeaveResponse(m) == [error |-> "NONE", member |-> m, epoch |-> -1, assignment |-> {}]
+
+\* Which way the request went, for coverage: no rule depends on it.
+\* @type: ($group, $group, Str, $updated) => Str;
+BranchOf(before, g, m, updated) ==
+  LET old == before.members[m]
+      new == g.members[m]
+  IN IF updated.kind \in {"unknown", "fenced", "leave", "retry"} THEN updated.kind
+     ELSE IF old.revoking # {} /\ updated.acknowledges
+     THEN IF new.revoking # {} THEN "acknowledge-revoke" ELSE "acknowledge"
+     ELSE IF old.revoking # {} /\ old.revoking # new.revoking THEN "narrow"
+     ELSE IF old.revoking # {} THEN "revoking"
+     ELSE IF new.revoking # {} THEN "revoke"
+     ELSE IF new.epoch # old.epoch THEN "advance"
+     ELSE IF new.assigned # old.assigned THEN "assign"
+     ELSE "stable"
+
+(***************************************************************************)
+(* One request, one event                                                  *)
+(***************************************************************************)
+
+\* Step 3 on what steps 1 and 2 left, and the step that it makes.
+\* @type: ($group, Str, $request, $updated, $group) => {group: $group, step: $step};
+Handle(before, m, request, updated, installed) ==
+  LET answers == updated.error = "NONE" /\ updated.kind # "leave"
+      after == IF answers THEN Reconcile(installed, m, request, updated) ELSE installed
+      response == IF answers THEN Response(updated.group, after, m, request, updated.kind)
+                  ELSE IF updated.error = "NONE" THEN LeaveResponse(m)
+                  ELSE ErrorResponse(updated.error)
+  IN [group |-> after,
+      step |-> [action |-> ActionOf(before, m, request),
+                branch |-> BranchOf(updated.group, after, m, updated),
+                member |-> m, request |-> request, response |-> response,
+                topic |-> "", partitions |-> 0]]
+
+\* A step that is not a request.
+\* @type: (Str, Str, Str, Int) => $step;
+EventStep(action, m, topic, partitions) ==
+  [NoStep EXCEPT !.action = action, !.member = m, !.topic = topic, !.partitions = partitions]
+
+\* H8, R4: is the member's session or rebalance timer armed?
+\* @type: ($group, Str) => Bool;
+SessionTimerArmed(g, m) == m \in Members(g)
+\* @type: ($group, Str) => Bool;
+RebalanceTimerArmed(g, m) == g.members[m].revoking # {}
+
+\* E1: a topic was created, changed or deleted, and the group notices.
+\* @type: ($group, Str -> Int) => $group;
+NoticeTopics(g, topics) ==
+  IF Dialect.MetadataChange = "at-once" /\ Exists(g) THEN RefreshGroup(g, topics, FALSE) ELSE g
+=============================================================================

@@ -1,0 +1,24 @@
+"""A sans-IO group coordinator for consumer groups of KIP-848.
+
+Handlers read state and return records, a response and timers; replaying the records is the only way in
+which durable state changes.
+"""
+
+from coordinator.clock import Clock, SimulatedClock, SystemClock
+from coordinator.config import Config
+from coordinator.dialect import DIALECTS, Dialect
+from coordinator.errors import AppendFailed, BadInput, ErrorCode
+from coordinator.service import Coordinator
+
+__all__ = [
+    "DIALECTS",
+    "AppendFailed",
+    "BadInput",
+    "Clock",
+    "Config",
+    "Coordinator",
+    "Dialect",
+    "ErrorCode",
+    "SimulatedClock",
+    "SystemClock",
+]

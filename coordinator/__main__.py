@@ -1,0 +1,69 @@
+"""python -m coordinator --stdio: the coordinator as a program that speaks the line protocol."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from coordinator.clock import SimulatedClock, SystemClock, numbered_ids, random_ids
+from coordinator.dialect import DIALECTS, Dialect
+from coordinator.errors import BadInput
+from coordinator.service import Coordinator
+from coordinator.stdio import serve
+
+EXAMPLES = """\
+examples:
+  Join a group, let its session expire, and look at it (one JSON object a line):
+
+    python -m coordinator --stdio <<'END'
+    {"op":"hello"}
+    {"op":"topics","upsert":[{"name":"foo","id":"11111111-1111-1111-1111-111111111111","partitions":2}]}
+    {"op":"request","id":1,"api":"ConsumerGroupHeartbeat","version":0,"client":{"id":"c1","host":"/127.0.0.1"},"body":{"groupId":"g","memberId":"m1","memberEpoch":0,"rebalanceTimeoutMs":5000,"subscribedTopicNames":["foo"],"topicPartitions":[]}}
+    {"op":"advance","ms":45000,"observe":"g"}
+    END
+
+  As Apache Kafka 4.2 behaves:
+
+    python -m coordinator --stdio --dialect kafka-4.2
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 0 at the end of the input, 2 for a wrong command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m coordinator",
+        description="A KIP-848 group coordinator that speaks the conformance kit's line protocol.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--stdio", action="store_true", required=True, help="read operations from stdin")
+    parser.add_argument("--dialect", default="kip-848", help=f"one of {', '.join(DIALECTS)}")
+    parser.add_argument(
+        "--clock",
+        choices=("simulated", "real"),
+        default="simulated",
+        help="simulated: time moves by the operation advance and ids are numbered (default); "
+        "real: the machine's time and random ids",
+    )
+    options = parser.parse_args(arguments)
+    try:
+        dialect = Dialect.named(options.dialect)
+    except BadInput as error:
+        parser.error(str(error))
+    real = options.clock == "real"
+    coordinator = Coordinator(
+        dialect=dialect,
+        clock=SystemClock() if real else SimulatedClock(),
+        ids=random_ids() if real else numbered_ids(),
+    )
+    try:
+        for answer in serve(coordinator, sys.stdin.buffer):
+            print(answer, flush=True)
+    except (BrokenPipeError, KeyboardInterrupt):
+        return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

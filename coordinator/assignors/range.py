@@ -1,0 +1,80 @@
+"""The `range` assignor: contiguous ranges of each topic, the same ones in co-partitioned topics (A2)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from coordinator.assignors.matching import heaviest_matching
+from coordinator.assignors.spec import AssignmentSpec, GroupAssignment, TopicPartition
+
+
+class RangeAssignor:
+    """Cuts each topic into one contiguous range per subscriber and hands the ranges out stickily.
+
+    The ranges of a topic follow from its numbers of partitions and of subscribers alone: their lengths are
+    within one of each other, the longer ones first. Topics with the same subscribers and the same number of
+    partitions are co-partitioned: whoever has a range of one has that range of all. Subject to this, as many
+    partitions as possible stay where they are. Ranges that nobody can keep go by member id.
+    """
+
+    name: ClassVar[str] = "range"
+
+    def assign(self, spec: AssignmentSpec) -> GroupAssignment:
+        """The range assignment of `spec`; see PartitionAssignor.assign."""
+        assigned: dict[str, list[TopicPartition]] = {member_id: [] for member_id in sorted(spec.members)}
+        for group in _co_partitioned(spec):
+            for member_id, index in zip(group.subscribers, group.choose_ranges(spec), strict=True):
+                partitions = group.range_at(index)
+                assigned[member_id] += [
+                    (topic, partition) for topic in group.topics for partition in partitions
+                ]
+        return {member_id: frozenset(partitions) for member_id, partitions in assigned.items()}
+
+
+@dataclass(slots=True)
+class _CoPartitioned:
+    """Topics with the same subscribers (sorted member ids, at least one) and number of partitions."""
+
+    subscribers: Sequence[str]
+    partitions: int
+    topics: list[str] = field(default_factory=list)
+
+    def range_at(self, index: int) -> range:
+        """The partitions of the range `index`; there are as many ranges as subscribers."""
+        length, longer = divmod(self.partitions, len(self.subscribers))
+        start = index * length + min(index, longer)
+        return range(start, start + length + (index < longer))
+
+    def range_of(self, partition: int) -> int:
+        """The index of the range that holds `partition`, which must exist."""
+        length, longer = divmod(self.partitions, len(self.subscribers))
+        in_longer = partition // (length + 1)
+        return in_longer if in_longer < longer else (partition - longer) // length
+
+    def choose_ranges(self, spec: AssignmentSpec) -> list[int]:
+        """The index of the range of each subscriber, such that most partitions stay where they are."""
+        topics = set(self.topics)
+        kept = [
+            Counter(
+                self.range_of(partition)
+                for topic, partition in spec.members[member_id].assigned
+                if topic in topics and partition < self.partitions
+            )
+            for member_id in self.subscribers
+        ]
+        return heaviest_matching(kept)
+
+
+def _co_partitioned(spec: AssignmentSpec) -> Iterator[_CoPartitioned]:
+    subscribers: dict[str, list[str]] = defaultdict(list)
+    for member_id in sorted(spec.members):
+        for topic in spec.members[member_id].topics:
+            subscribers[topic].append(member_id)
+    groups: dict[tuple[tuple[str, ...], int], _CoPartitioned] = {}
+    for topic in sorted(subscribers.keys() & spec.partitions.keys()):
+        key = tuple(subscribers[topic]), spec.partitions[topic]
+        groups.setdefault(key, _CoPartitioned(*key)).topics.append(topic)
+    return iter(groups.values())

@@ -1,0 +1,53 @@
+"""The interface of a server-side assignor (KIP-848, "Server Side PartitionAssignor"; requirement A2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+TopicPartition = tuple[str, int]
+"""A topic (its name or its id: whatever `AssignmentSpec.partitions` uses) and a partition's index, from 0."""
+
+GroupAssignment = dict[str, frozenset[TopicPartition]]
+"""Member id -> the partitions of its target assignment; every member of the group is a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSubscription:
+    """What an assignor knows of one member: its topics and its current target assignment."""
+
+    topics: frozenset[str]
+    """Topics that are not in `AssignmentSpec.partitions` do not exist and are ignored; may be empty."""
+    assigned: frozenset[TopicPartition]
+    """May hold partitions that the member may no longer have; no assignor gives those back to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentSpec:
+    """The input of an assignor: the group's metadata and its current target assignment (A3)."""
+
+    members: Mapping[str, MemberSubscription]
+    """By member id."""
+    partitions: Mapping[str, int]
+    """Topic -> number of partitions, for the topics that exist."""
+
+
+class PartitionAssignorError(Exception):
+    """An assignor cannot compute an assignment: the group keeps its current target (A7)."""
+
+
+class PartitionAssignor(Protocol):
+    """A pluggable server-side assignor (A2)."""
+
+    @property
+    def name(self) -> str:
+        """What a member gives as ServerAssignor to ask for this assignor."""
+
+    def assign(self, spec: AssignmentSpec) -> GroupAssignment:
+        """A legal target assignment (A4), as a function of `spec` alone (A3).
+
+        Each partition of a topic that has a subscriber goes to exactly one of its subscribers, and nothing
+        else is assigned. The order of mappings and sets in `spec` makes no difference.
+        Raises PartitionAssignorError if the assignor cannot compute one.
+        """

@@ -1,0 +1,87 @@
+"""The `uniform` assignor: an even spread over the members, with few partitions moved (A2)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from coordinator.assignors.heterogeneous import assign_heterogeneous
+from coordinator.assignors.spec import AssignmentSpec, GroupAssignment, MemberSubscription, TopicPartition
+
+
+class UniformAssignor:
+    """Spreads all partitions evenly over the members, whatever their topics, and moves as few as possible.
+
+    If all members with a topic that exists subscribe to the same ones, their numbers of partitions are within
+    one of each other, and no such assignment moves fewer. Otherwise see `assign_heterogeneous`.
+    """
+
+    name: ClassVar[str] = "uniform"
+
+    def assign(self, spec: AssignmentSpec) -> GroupAssignment:
+        """The uniform assignment of `spec`; see PartitionAssignor.assign."""
+        members = spec.members
+        subscriptions = {member.topics for member in members.values()}
+        if len(subscriptions) == 1:
+            return _assign_equal(members, sorted(members), subscriptions.pop(), spec.partitions)
+        existing = frozenset(spec.partitions)
+        topics = {member_id: members[member_id].topics & existing for member_id in sorted(members)}
+        subscribed = [member_id for member_id in topics if topics[member_id]]
+        assignment: GroupAssignment = dict.fromkeys(topics, frozenset())
+        if len({topics[member_id] for member_id in subscribed}) == 1:
+            assignment |= _assign_equal(members, subscribed, topics[subscribed[0]], spec.partitions)
+        elif subscribed:
+            assignment |= assign_heterogeneous(
+                {id_: MemberSubscription(topics[id_], members[id_].assigned) for id_ in subscribed},
+                spec.partitions,
+            )
+        return assignment
+
+
+def _assign_equal(
+    members: Mapping[str, MemberSubscription],
+    member_ids: list[str],
+    topics: Iterable[str],
+    counts: Mapping[str, int],
+) -> GroupAssignment:
+    """The assignment to `member_ids` (sorted, not empty), each of which subscribes to `topics`."""
+    partitions = [
+        (topic, index) for topic in sorted(topics) if topic in counts for index in range(counts[topic])
+    ]
+    free = set(partitions)
+    assignment: GroupAssignment = {}
+    for member_id in member_ids:
+        kept = members[member_id].assigned & free
+        assignment[member_id] = kept
+        free -= kept
+    smaller, larger_count = divmod(len(partitions), len(member_ids))
+    larger = sorted(member_ids, key=lambda member_id: len(assignment[member_id]) <= smaller)[:larger_count]
+    missing = dict.fromkeys(member_ids, smaller) | dict.fromkeys(larger, smaller + 1)
+    for member_id, kept in assignment.items():
+        missing[member_id] -= len(kept)
+        if missing[member_id] < 0:
+            surplus = sorted(kept)[missing[member_id] :]
+            assignment[member_id] = kept.difference(surplus)
+            free.update(surplus)
+    if free:
+        dealt = _deal([partition for partition in partitions if partition in free], missing)
+        for member_id, new in dealt.items():
+            assignment[member_id] |= frozenset(new)
+    return assignment
+
+
+def _deal(
+    partitions: Iterable[TopicPartition], missing: Mapping[str, int]
+) -> dict[str, list[TopicPartition]]:
+    """Give out the partitions, one at a time to each member that still misses some."""
+    dealt: dict[str, list[TopicPartition]] = {
+        member_id: [] for member_id, count in missing.items() if count > 0
+    }
+    queue = deque(dealt)
+    for partition in partitions:
+        member_id = queue.popleft()
+        dealt[member_id].append(partition)
+        if len(dealt[member_id]) < missing[member_id]:
+            queue.append(member_id)
+    return dealt

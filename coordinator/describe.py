@@ -1,0 +1,72 @@
+"""A group as JSON: what ConsumerGroupDescribe shows, and what else a step may have changed."""
+
+from __future__ import annotations
+
+from coordinator import wire
+from coordinator.fields import Json
+from coordinator.model import NO_TARGET, Group, Member, group_state
+from coordinator.records import topics_to_wire
+
+
+def describe_group(group: Group) -> Json:
+    """The whole state of a group, lists sorted; a group that does not exist is Dead and empty.
+
+    Partitions are in their normal form (wire.py); `deadlineMs` is on the coordinator's clock.
+    """
+    return {
+        "groupId": group.id,
+        "state": group_state(group),
+        "groupEpoch": group.epoch,
+        "assignmentEpoch": group.assignment_epoch,
+        "metadata": topics_to_wire(group.metadata),
+        "members": [_describe_member(group, member_id) for member_id in sorted(group.members)],
+        "timers": armed_timers(group),
+    }
+
+
+def armed_timers(group: Group) -> list[Json]:
+    """All that are armed: [{"timer": "session" | "rebalance" | "group", "group", "member", "deadlineMs"}]."""
+    timers: list[Json] = []
+    if group.empty_deadline_ms is not None:
+        timers.append(_timer("group", group.id, "", group.empty_deadline_ms))
+    for member_id, member in sorted(group.members.items()):
+        timers.append(_timer("session", group.id, member_id, member.session_deadline_ms))
+        if member.rebalance_deadline_ms is not None:
+            timers.append(_timer("rebalance", group.id, member_id, member.rebalance_deadline_ms))
+    return timers
+
+
+def _timer(name: str, group_id: str, member_id: str, deadline_ms: int) -> Json:
+    return {"timer": name, "group": group_id, "member": member_id, "deadlineMs": deadline_ms}
+
+
+def _describe_member(group: Group, member_id: str) -> Json:
+    member = group.members[member_id]
+    metadata = member.metadata
+    target = group.targets.get(member_id, NO_TARGET)
+    return {
+        "memberId": member_id,
+        "memberEpoch": member.epoch,
+        "previousMemberEpoch": member.previous_epoch,
+        "state": _member_state(group, member, target.partitions),
+        "assigned": wire.to_wire(member.assigned),
+        "pendingRevocation": wire.to_wire(member.revoking),
+        "target": wire.to_wire(target.partitions),
+        "targetError": target.error,
+        "acknowledged": member.acknowledged,
+        "subscribedTopicNames": sorted(metadata.subscription),
+        "serverAssignor": metadata.server_assignor,
+        "rebalanceTimeoutMs": metadata.rebalance_timeout_ms,
+        "rackId": metadata.rack_id,
+        "clientId": metadata.client_id,
+        "clientHost": metadata.client_host,
+    }
+
+
+def _member_state(group: Group, member: Member, target: frozenset[tuple[str, int]]) -> str:
+    """Kafka's names: what the member waits for, if anything."""
+    if member.revoking:
+        return "UNREVOKED_PARTITIONS"
+    if member.epoch == group.assignment_epoch and member.assigned != target:
+        return "UNRELEASED_PARTITIONS"
+    return "STABLE"

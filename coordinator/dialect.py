@@ -1,0 +1,92 @@
+"""Where implementations depart from KIP-848's text: the constants of spec/Dialects.tla, under the same names.
+
+The names are written as in the specification, so that one search finds a departure in both.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Final, Literal, get_args, get_type_hints
+
+from coordinator.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A choice of departures. The defaults are KIP-848's text, corrected by the errata.
+
+    Raises BadInput for a value that a constant does not have.
+    """
+
+    name: str = "kip-848"
+    FirstGroupEpoch: int = 1
+    """E1: the group epoch after the first join (a group starts at 0)."""
+    FencedMemberIsRemoved: bool = True
+    """H5: a wrong member epoch removes the member, which bumps the group epoch."""
+    RetrySubsetOf: Literal["target", "assigned"] = "target"
+    """H6: what a retry may own. "assigned": it must also say so; left out is fenced."""
+    RevokingResetsPreviousEpoch: bool = False
+    """H6: being told to revoke overwrites the previous epoch by the current one."""
+    RejoinOfLiveMember: Literal["replaces", "keeps", "fenced"] = "replaces"
+    """H1: what epoch 0 from a member of the group does."""
+    JoinWithEmptySubscriptionBumps: bool = True
+    """E1: joining without subscribing to anything bumps the group epoch."""
+    AssignorChangeBumps: bool = True
+    """E1: naming another server-side assignor bumps the group epoch."""
+    PendingInResponse: bool = True
+    """H9: responses carry PendingTopicPartitions."""
+    AssignmentSent: Literal["until-acknowledged", "on-change"] = "until-acknowledged"
+    """R5. "on-change": on a join, on a full request, or when the assignment changed."""
+    RevocationRestart: Literal["narrow", "wait", "restore"] = "narrow"
+    """R1: what a target that changes while a member revokes does. "restore" breaks R5."""
+    TargetOnRemoval: Literal["at-once", "next-heartbeat"] = "at-once"
+    """E2: when a removal leads to the next target."""
+    TargetMayLag: bool = False
+    """E2: targets are computed at most once in an interval (Config.assignment_interval_ms)."""
+    MetadataChange: Literal["at-once", "next-heartbeat"] = "at-once"
+    """E1: when changed partition metadata is noticed."""
+    UnknownGroupError: Literal["UNKNOWN_MEMBER_ID", "GROUP_ID_NOT_FOUND"] = "UNKNOWN_MEMBER_ID"
+    """H5: what a member of a group that does not exist is told."""
+    LastLeaveAdvancesAssignmentEpoch: bool = True
+    """E2: the last member to leave takes the assignment epoch along."""
+
+    def __post_init__(self) -> None:
+        for name, hint in get_type_hints(Dialect).items():
+            choices = get_args(hint) or ((True, False) if hint is bool else ())
+            if choices and getattr(self, name) not in choices:
+                raise BadInput(f"{name} cannot be {getattr(self, name)!r}; it is one of {list(choices)}")
+
+    @staticmethod
+    def named(name: str) -> Dialect:
+        """The dialect of that name; BadInput where there is none."""
+        try:
+            return DIALECTS[name]
+        except KeyError:
+            raise BadInput(f"there is no dialect {name!r}; there are {', '.join(DIALECTS)}") from None
+
+
+_KIP_848: Final = Dialect()
+_KAFKA_4_2: Final = Dialect(
+    name="kafka-4.2",
+    FencedMemberIsRemoved=False,
+    RetrySubsetOf="assigned",
+    RevokingResetsPreviousEpoch=True,
+    RejoinOfLiveMember="keeps",
+    JoinWithEmptySubscriptionBumps=False,
+    AssignorChangeBumps=False,
+    PendingInResponse=False,
+    AssignmentSent="on-change",
+    RevocationRestart="wait",
+    TargetOnRemoval="next-heartbeat",
+    MetadataChange="next-heartbeat",
+    UnknownGroupError="GROUP_ID_NOT_FOUND",
+    LastLeaveAdvancesAssignmentEpoch=False,
+)
+_KAFKA_4_3: Final = dataclasses.replace(_KAFKA_4_2, name="kafka-4.3", FirstGroupEpoch=2, TargetMayLag=True)
+_KAFKA_4_4: Final = dataclasses.replace(
+    _KAFKA_4_3, name="kafka-4.4", AssignorChangeBumps=True, LastLeaveAdvancesAssignmentEpoch=True
+)
+
+DIALECTS: Final = {dialect.name: dialect for dialect in (_KIP_848, _KAFKA_4_2, _KAFKA_4_3, _KAFKA_4_4)}
+"""Every dialect that has a name. Kafka's are read from its observed behaviour, not from a document."""

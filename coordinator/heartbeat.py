@@ -1,0 +1,209 @@
+"""ConsumerGroupHeartbeat (KIP-848 "Request Handling"), in the three steps of the specification:
+
+1. UpdateMember (membership.py)  2. UpdateTarget (target.py)  3. Reconcile (reconcile.py)
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from coordinator.errors import ErrorCode, RequestRejected
+from coordinator.fields import Json
+from coordinator.membership import add_member, new_member_metadata, remove_member, update_subscription
+from coordinator.model import NO_TARGET, NOTHING, Group, Member, Target
+from coordinator.reconcile import Reconciled, reconcile
+from coordinator.records import CURRENT_ASSIGNMENT, CurrentAssignment
+from coordinator.request import JOIN_EPOCH, LEAVE_EPOCH, HeartbeatRequest
+from coordinator.response import assignment_to_wire, error_response, heartbeat_response, leave_response
+from coordinator.step import Env, Result, Step, Timer, Volatile
+from coordinator.target import update_target
+
+Kind = Literal["join", "keep", "current", "retry"]
+"""How an accepted request was understood: (re)join as a fresh member, rejoin that keeps, heartbeat, retry."""
+
+
+def consumer_group_heartbeat(env: Env, group: Group | None, request: HeartbeatRequest, now_ms: int) -> Result:
+    """One valid request to one group (None where it does not exist). Raises RequestRejected."""
+    if request.member_epoch == JOIN_EPOCH:
+        group = group or Group(request.group_id)
+        if request.member_id in group.members:
+            return rejoin(env, group, request, now_ms)
+        return join(env, group, request, now_ms)
+    if group is None:
+        raise RequestRejected(
+            ErrorCode[env.dialect.UnknownGroupError],
+            f"Group {request.group_id} does not exist; join it with member epoch 0.",
+        )
+    member = group.members.get(request.member_id)
+    if member is None:
+        raise RequestRejected(
+            ErrorCode.UNKNOWN_MEMBER_ID,
+            f"Member {request.member_id} is not in group {request.group_id}; join it with member epoch 0.",
+        )
+    if request.member_epoch == LEAVE_EPOCH:
+        return leave(env, group, request, now_ms)
+    return heartbeat(env, group, member, request, now_ms)
+
+
+def join(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Result:
+    """Join (H1): a member id that the group does not have. Its owned partitions mean nothing."""
+    step = Step(env, group, now_ms)
+    metadata = new_member_metadata(request)
+    add_member(step, request.member_id, metadata)
+    return accept(step, Member(metadata), request, "join")
+
+
+def rejoin(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Result:
+    """Rejoin (H1): memberEpoch 0 from a member of the group; its former incarnation is replaced."""
+    if env.dialect.RejoinOfLiveMember == "fenced":
+        raise RequestRejected(ErrorCode.FENCED_MEMBER_EPOCH, _fenced(request))
+    if env.dialect.RejoinOfLiveMember == "keeps":
+        step = Step(env, group, now_ms)
+        member = group.members[request.member_id]
+        update_subscription(step, request.member_id, member.metadata, request)
+        return accept(step, member, request, "keep")
+    return join(env, group, request, now_ms)
+
+
+def leave(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Result:
+    """Leave (H2): whatever epoch the member had."""
+    step = Step(env, group, now_ms)
+    remove_member(step, request.member_id)
+    step.result.response = leave_response(request.member_id)
+    return step.result
+
+
+def heartbeat(env: Env, group: Group, member: Member, request: HeartbeatRequest, now_ms: int) -> Result:
+    """Heartbeat: of the current epoch, a retry of the previous one (H6), or fenced (H5)."""
+    kind: Kind = "current"
+    if request.member_epoch != member.epoch:
+        if not is_retry(env, member, group.targets.get(request.member_id, NO_TARGET), request):
+            return fence(env, group, request, now_ms)
+        kind = "retry"
+    step = Step(env, group, now_ms)
+    update_subscription(step, request.member_id, member.metadata, request)
+    return accept(step, member, request, kind)
+
+
+def is_retry(env: Env, member: Member, target: Target, request: HeartbeatRequest) -> bool:
+    """IsRetry (H6): the answer that moved the member to its epoch was lost, and it asks again."""
+    if request.member_epoch != member.previous_epoch:
+        return False
+    if env.dialect.RetrySubsetOf == "assigned":
+        return request.owned is not None and request.owned <= member.assigned
+    return request.owned is None or request.owned <= target.partitions
+
+
+def fence(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Result:
+    """H5: FENCED_MEMBER_EPOCH; the member is removed, which bumps the group epoch."""
+    step = Step(env, group, now_ms)
+    if env.dialect.FencedMemberIsRemoved:
+        remove_member(step, request.member_id)
+    step.result.response = error_response(ErrorCode.FENCED_MEMBER_EPOCH, _fenced(request))
+    return step.result
+
+
+def _fenced(request: HeartbeatRequest) -> str:
+    return (
+        f"Member epoch {request.member_epoch} of member {request.member_id} is fenced; "
+        "give up all partitions and rejoin with member epoch 0."
+    )
+
+
+def acknowledges_revocation(member: Member, request: HeartbeatRequest, kind: Kind) -> bool:
+    """Acknowledges (R1): reports what it owns, at its current epoch, nothing that is being revoked."""
+    if kind == "current":
+        return request.owned is not None and not request.owned & member.revoking
+    return kind == "keep"
+
+
+def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) -> Result:
+    """Steps 2 and 3 of an accepted request, and its response."""
+    member_id = request.member_id
+    update_target(step)
+    target = step.targets.get(member_id, NO_TARGET)
+    acknowledges = acknowledges_revocation(member, request, kind)
+    epoch = step.assignment_epoch
+    new = reconcile(step.env.dialect, step.group, member_id, member, target.partitions, epoch, acknowledges)
+    acknowledged = now_acknowledged(member, new, target, request, kind)
+    held = new.assigned | new.revoking if new.revoking else new.assigned
+    if new.epoch != member.epoch or held != member.held:
+        step.write(CURRENT_ASSIGNMENT, member_id, CurrentAssignment(new.epoch, held))
+    if (
+        kind == "join"
+        or new.previous_epoch != member.previous_epoch
+        or new.revoking != member.revoking
+        or acknowledged != member.acknowledged
+    ):
+        step.result.volatile.append(Volatile(member_id, new.previous_epoch, new.revoking, acknowledged))
+    _arm_timers(step, member_id, member, new, request, acknowledges)
+    step.result.response = heartbeat_response(
+        member_id,
+        new.epoch,
+        step.env.config.heartbeat_interval_ms,
+        _assignment(step, member, new, target, request, kind, acknowledged),
+    )
+    return step.result
+
+
+def now_acknowledged(
+    member: Member, new: Reconciled, target: Target, request: HeartbeatRequest, kind: Kind
+) -> bool:
+    """NowAcknowledged (R5): has the member reported exactly what it was told last?
+
+    An assignor's error is news too: it is sent until the member has reported again.
+    """
+    if kind in ("join", "keep") or new.assigned != member.assigned:
+        return False
+    if target.error and new.epoch != member.epoch:
+        return False
+    if kind == "current" and request.owned is not None:
+        return request.owned == new.assigned
+    return member.acknowledged
+
+
+def _arm_timers(
+    step: Step, member_id: str, member: Member, new: Reconciled, request: HeartbeatRequest, acknowledges: bool
+) -> None:
+    """H8: every accepted request starts the session anew.
+
+    R4: a revocation has its time from the first request to revoke; one that follows an acknowledgement
+    counts anew, one that only grew does not.
+    """
+    timers = step.result.timers
+    timers.append(Timer("session", member_id, step.now_ms + step.env.config.session_timeout_ms))
+    if not step.group.members:
+        timers.append(Timer("group", "", None))
+    if new.revoking:
+        if not member.revoking or acknowledges:
+            timeout_ms = request.rebalance_timeout_ms
+            if timeout_ms <= 0:
+                timeout_ms = member.metadata.rebalance_timeout_ms
+            timers.append(Timer("rebalance", member_id, step.now_ms + timeout_ms))
+    else:
+        stored = step.group.members.get(member_id)
+        if stored is not None and stored.rebalance_deadline_ms is not None:
+            timers.append(Timer("rebalance", member_id, None))
+
+
+def _assignment(
+    step: Step,
+    member: Member,
+    new: Reconciled,
+    target: Target,
+    request: HeartbeatRequest,
+    kind: Kind,
+    acknowledged: bool,
+) -> Json | None:
+    """SendsAssignment and Pending (R3, R5): the assignment as long as the member must hear of it."""
+    dialect = step.env.dialect
+    converged = new.epoch == step.assignment_epoch and not new.revoking
+    if dialect.AssignmentSent == "until-acknowledged":
+        sends = not (acknowledged and converged and new.assigned == target.partitions)
+    else:
+        full = request.owned is not None and request.subscription is not None
+        sends = kind in ("join", "keep") or full or new.assigned != member.assigned
+    if not sends:
+        return None
+    pending = target.partitions - new.assigned if converged and dialect.PendingInResponse else NOTHING
+    return assignment_to_wire(new.assigned, pending, target.error)

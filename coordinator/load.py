@@ -1,0 +1,133 @@
+"""Groups from records (P2), and the volatile state that records do not hold.
+
+The volatile state of a coordinator, as `load` takes it and `volatile` gives it:
+
+    {"clockMs": 0, "groups": {"g": {"emptyDeadlineMs": null, "targetComputedMs": 0, "members": {"m1": {
+        "previousMemberEpoch": 1, "pendingRevocation": [], "acknowledged": true,
+        "sessionDeadlineMs": 45000, "rebalanceDeadlineMs": null}}}}}
+
+Every field may be left out. Deadlines are read relative to clockMs. What is left out is what a new
+coordinator assumes after a fail-over: all timers start anew, there is no previous epoch, nothing is
+acknowledged, and what a member holds beyond its target is being revoked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from coordinator import fields, wire
+from coordinator.config import Config
+from coordinator.errors import BadInput
+from coordinator.fields import Json
+from coordinator.model import NO_TARGET, UNKNOWN_METADATA, Group, Member
+from coordinator.records import Record, replay
+
+_MEMBER_FIELDS: Final = (
+    "previousMemberEpoch",
+    "pendingRevocation",
+    "acknowledged",
+    "sessionDeadlineMs",
+    "rebalanceDeadlineMs",
+)
+
+
+def groups_from(records: Iterable[Record]) -> dict[str, Group]:
+    """The groups that the records leave. BadInput where a member's metadata is missing."""
+    groups: dict[str, Group] = {}
+    for record in records:
+        replay(groups, record)
+    for group in groups.values():
+        for member_id, member in group.members.items():
+            if member.metadata is UNKNOWN_METADATA:
+                raise BadInput(
+                    f"the records give member {member_id!r} of group {group.id!r} an assignment "
+                    "but no ConsumerGroupMemberMetadata"
+                )
+    return groups
+
+
+def restore_volatile(
+    groups: Mapping[str, Group], volatile: Mapping[str, object], config: Config, now_ms: int
+) -> None:
+    """Set the volatile state of freshly replayed groups. BadInput for what is not of the form above."""
+    fields.known(volatile, ("clockMs", "groups"), "volatile")
+    shift_ms = now_ms - (fields.optional_integer(volatile, "clockMs", "volatile") or 0)
+    given = fields.mapping(volatile, "groups", "volatile") if "groups" in volatile else {}
+    for group_id in given:
+        if group_id not in groups:
+            raise BadInput(f"volatile names the group {group_id!r}, which the records do not have")
+    for group_id, group in groups.items():
+        known = fields.as_object(given.get(group_id, {}), f"volatile group {group_id!r}")
+        _restore_group(group, known, config, shift_ms, now_ms)
+
+
+def _restore_group(group: Group, given: Json, config: Config, shift_ms: int, now_ms: int) -> None:
+    where = f"volatile group {group.id!r}"
+    fields.known(given, ("emptyDeadlineMs", "targetComputedMs", "members"), where)
+    computed_ms = fields.optional_integer(given, "targetComputedMs", where)
+    group.target_computed_ms = None if computed_ms is None else computed_ms + shift_ms
+    if not group.members:
+        deadline_ms = fields.optional_integer(given, "emptyDeadlineMs", where)
+        group.empty_deadline_ms = (
+            now_ms + config.empty_retention_ms if deadline_ms is None else deadline_ms + shift_ms
+        )
+    members = fields.mapping(given, "members", where) if "members" in given else {}
+    for member_id in members:
+        if member_id not in group.members:
+            raise BadInput(f"{where} names the member {member_id!r}, which the records do not have")
+    for member_id, member in group.members.items():
+        target = group.targets.get(member_id, NO_TARGET).partitions
+        member.revoking = member.held - target
+        where_member = f"volatile member {member_id!r}"
+        _restore_member(member, fields.as_object(members.get(member_id, {}), where_member), where_member)
+        _restore_timers(member, members.get(member_id, {}), where_member, config, shift_ms, now_ms)
+
+
+def _restore_member(member: Member, given: Json, where: str) -> None:
+    fields.known(given, _MEMBER_FIELDS, where)
+    member.previous_epoch = fields.optional_integer(given, "previousMemberEpoch", where) or 0
+    member.acknowledged = "acknowledged" in given and fields.boolean(given, "acknowledged", where)
+    if "pendingRevocation" in given:
+        member.revoking = wire.from_wire(given["pendingRevocation"], f"pendingRevocation of {where}")
+    if not member.revoking <= member.held:
+        raise BadInput(f"pendingRevocation of {where} has partitions that the records do not give it")
+    member.assigned = member.held - member.revoking
+
+
+def _restore_timers(
+    member: Member, given: Json, where: str, config: Config, shift_ms: int, now_ms: int
+) -> None:
+    session_ms = fields.optional_integer(given, "sessionDeadlineMs", where)
+    member.session_deadline_ms = (
+        now_ms + config.session_timeout_ms if session_ms is None else session_ms + shift_ms
+    )
+    rebalance_ms = fields.optional_integer(given, "rebalanceDeadlineMs", where)
+    if not member.revoking:
+        member.rebalance_deadline_ms = None
+    elif rebalance_ms is None:
+        member.rebalance_deadline_ms = now_ms + member.metadata.rebalance_timeout_ms
+    else:
+        member.rebalance_deadline_ms = rebalance_ms + shift_ms
+
+
+def volatile_of(groups: Iterable[Group], now_ms: int) -> Json:
+    """The volatile state of these groups, in the form above."""
+    return {"clockMs": now_ms, "groups": {group.id: _volatile_group(group) for group in groups}}
+
+
+def _volatile_group(group: Group) -> Json:
+    return {
+        "emptyDeadlineMs": group.empty_deadline_ms,
+        "targetComputedMs": group.target_computed_ms,
+        "members": {
+            member_id: {
+                "previousMemberEpoch": member.previous_epoch,
+                "pendingRevocation": wire.to_wire(member.revoking),
+                "acknowledged": member.acknowledged,
+                "sessionDeadlineMs": member.session_deadline_ms,
+                "rebalanceDeadlineMs": member.rebalance_deadline_ms,
+            }
+            for member_id, member in sorted(group.members.items())
+        },
+    }

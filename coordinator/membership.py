@@ -1,0 +1,109 @@
+"""Step 1 of the heartbeat, UpdateMember: members come, change and go (E1, H1, H2, H8)."""
+
+from __future__ import annotations
+
+from coordinator.metadata import refresh_group, write_group
+from coordinator.model import Group, MemberMetadata
+from coordinator.records import (
+    CURRENT_ASSIGNMENT,
+    GROUP_METADATA,
+    MEMBER_METADATA,
+    PARTITION_METADATA,
+    TARGET_MEMBER,
+    TARGET_METADATA,
+    MemberUpdate,
+)
+from coordinator.request import HeartbeatRequest
+from coordinator.step import Env, Result, Step, Timer
+from coordinator.target import update_target
+
+
+def new_member_metadata(request: HeartbeatRequest) -> MemberMetadata:
+    """What a joining member says about itself (H1)."""
+    return MemberMetadata(
+        request.rack_id,
+        request.client_id,
+        request.client_host,
+        request.subscription or frozenset(),
+        request.rebalance_timeout_ms,
+        request.server_assignor,
+    )
+
+
+def add_member(step: Step, member_id: str, metadata: MemberMetadata) -> None:
+    """UpdateMember of a join or of a rejoin that replaces: a fresh member (E1)."""
+    dialect = step.env.dialect
+    if member_id in step.group.members:
+        step.replaced = member_id
+    bumps = not step.epoch or bool(metadata.subscription) or dialect.JoinWithEmptySubscriptionBumps
+    _write_member(step, member_id, metadata, bumps)
+
+
+def update_subscription(step: Step, member_id: str, known: MemberMetadata, request: HeartbeatRequest) -> None:
+    """UpdateMember of a heartbeat (UpdateSubscription): what the request gives replaces what is known (H7).
+
+    Subscription and assignor bump the group epoch; rack, client and rebalance timeout do not (E1).
+    """
+    dialect = step.env.dialect
+    metadata = MemberMetadata(
+        known.rack_id if request.rack_id is None else request.rack_id,
+        request.client_id,
+        request.client_host,
+        known.subscription if request.subscription is None else request.subscription,
+        request.rebalance_timeout_ms if request.rebalance_timeout_ms > 0 else known.rebalance_timeout_ms,
+        known.server_assignor if request.server_assignor is None else request.server_assignor,
+    )
+    if metadata != known:
+        bumps = metadata.subscription != known.subscription or (
+            dialect.AssignorChangeBumps and metadata.server_assignor != known.server_assignor
+        )
+        _write_member(step, member_id, metadata, bumps)
+    elif dialect.MetadataChange == "next-heartbeat":
+        refresh_group(step, changed=False)
+        write_group(step)
+
+
+def _write_member(step: Step, member_id: str, metadata: MemberMetadata, bumps: bool) -> None:
+    step.members = {**step.metadata_of_members(), member_id: metadata}
+    refresh_group(step, bumps)
+    step.write(MEMBER_METADATA, member_id, MemberUpdate(step.epoch, metadata))
+    write_group(step)
+
+
+def remove_member(step: Step, member_id: str) -> None:
+    """RemoveMember: it left, was fenced or timed out. What it held is free at once (E1, E2)."""
+    dialect = step.env.dialect
+    for kind in (CURRENT_ASSIGNMENT, TARGET_MEMBER, MEMBER_METADATA):
+        step.write(kind, member_id, None)
+    members = dict(step.metadata_of_members())
+    del members[member_id]
+    step.members = members
+    refresh_group(step, changed=True)
+    write_group(step)
+    if not members:
+        deadline_ms = step.now_ms + step.env.config.empty_retention_ms
+        step.result.timers.append(Timer("group", "", deadline_ms))
+    if dialect.TargetOnRemoval == "at-once" or (dialect.LastLeaveAdvancesAssignmentEpoch and not members):
+        update_target(step)
+
+
+def session_timeout(env: Env, group: Group, member_id: str, now_ms: int) -> Result:
+    """SessionTimeout (H8): no heartbeat for the session timeout; the member is removed."""
+    step = Step(env, group, now_ms)
+    remove_member(step, member_id)
+    return step.result
+
+
+def rebalance_timeout(env: Env, group: Group, member_id: str, now_ms: int) -> Result:
+    """RebalanceTimeout (R4): a revocation was not acknowledged in time; the member is removed."""
+    step = Step(env, group, now_ms)
+    remove_member(step, member_id)
+    return step.result
+
+
+def delete_group(env: Env, group: Group, now_ms: int) -> Result:
+    """DeleteGroup (E5 DEAD): the group was empty for the configured time; nothing of it is left."""
+    step = Step(env, group, now_ms)
+    for kind in (TARGET_METADATA, PARTITION_METADATA, GROUP_METADATA):
+        step.write(kind, None, None)
+    return step.result

@@ -1,0 +1,111 @@
+"""The state of the coordinator: groups, their members, the cluster's topics.
+
+Only replaying a record (records.py) and applying a step's volatile changes (log.py) write these objects;
+handlers read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+Partition = tuple[str, int]
+"""Topic id (RFC 4122 text, lower case) and index."""
+
+Partitions = frozenset[Partition]
+
+NOTHING: Final[Partitions] = frozenset()
+
+
+class TopicImage(NamedTuple):
+    """A topic of the cluster, as the coordinator sees it. A recreated topic has another id (T2)."""
+
+    id: str
+    partitions: int
+
+
+Topics = Mapping[str, TopicImage]
+"""Topic name -> image."""
+
+
+class MemberMetadata(NamedTuple):
+    """What a member said about itself (H10); times in milliseconds."""
+
+    rack_id: str | None
+    client_id: str
+    client_host: str
+    subscription: frozenset[str]
+    rebalance_timeout_ms: int
+    server_assignor: str | None
+
+
+class Target(NamedTuple):
+    """One member's part of the target assignment; `error` is not 0 while the assignor failed."""
+
+    partitions: Partitions
+    error: int
+
+
+NO_TARGET: Final = Target(NOTHING, 0)
+
+UNKNOWN_METADATA: Final = MemberMetadata(None, "", "", frozenset(), 0, None)
+"""Stands for the record that is read later: after compaction a member's records come in any order."""
+
+
+@dataclass(slots=True)
+class Member:
+    """A member of a group. Deadlines are on the coordinator's clock, in milliseconds."""
+
+    metadata: MemberMetadata
+    epoch: int = 0
+    held: Partitions = NOTHING
+    """assigned and revoking together: everything that the member may own (R7)."""
+    previous_epoch: int = 0
+    """The epoch before; 0 where there was none (H6). Volatile."""
+    revoking: Partitions = NOTHING
+    """Told to give up, not acknowledged yet (R1). Volatile."""
+    acknowledged: bool = False
+    """Has the member reported exactly what it was told last (R5)? Volatile."""
+    session_deadline_ms: int = 0
+    rebalance_deadline_ms: int | None = None
+    """Armed exactly while `revoking` is not empty (R4)."""
+    assigned: Partitions = NOTHING
+    """What the member was told that it may use: held without revoking."""
+
+
+@dataclass(slots=True)
+class Group:
+    """A consumer group. One that does not exist has epoch 0 and nothing else (E5 DEAD)."""
+
+    id: str
+    epoch: int = 0
+    assignment_epoch: int = 0
+    metadata: Topics = field(default_factory=dict)
+    """What the group has recorded of the topics that some member subscribes to."""
+    members: dict[str, Member] = field(default_factory=dict)
+    targets: dict[str, Target] = field(default_factory=dict)
+    empty_deadline_ms: int | None = None
+    """When the group is deleted; armed exactly while it has no members (E5)."""
+    target_computed_ms: int | None = None
+    """When the last target was computed. Volatile; only TargetMayLag reads it."""
+
+
+def held_by_others(group: Group, member_id: str) -> Partitions:
+    """HeldByOthers: what no one but `member_id` can be given now (R3, R7)."""
+    return NOTHING.union(*(other.held for id, other in group.members.items() if id != member_id))
+
+
+def group_state(group: Group) -> str:
+    """GroupState (E5): Dead, Empty, Assigning, Reconciling or Stable."""
+    if not group.epoch:
+        return "Dead"
+    if not group.members:
+        return "Empty"
+    if group.epoch > group.assignment_epoch:
+        return "Assigning"
+    for member_id, member in group.members.items():
+        target = group.targets.get(member_id, NO_TARGET).partitions
+        if member.epoch != group.epoch or member.revoking or member.assigned != target:
+            return "Reconciling"
+    return "Stable"

@@ -1,0 +1,52 @@
+"""The response of ConsumerGroupHeartbeat (H9). Every field of the schema is there; null says absent."""
+
+from __future__ import annotations
+
+from coordinator import wire
+from coordinator.errors import ErrorCode
+from coordinator.fields import Json
+from coordinator.model import Partitions
+
+
+def heartbeat_response(member_id: str, member_epoch: int, interval_ms: int, assignment: Json | None) -> Json:
+    """An accepted join or heartbeat; `assignment` is null when there is nothing to tell (R5)."""
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": 0,
+        "errorMessage": None,
+        "memberId": member_id,
+        "memberEpoch": member_epoch,
+        "shouldComputeAssignment": False,
+        "heartbeatIntervalMs": interval_ms,
+        "assignment": assignment,
+    }
+
+
+def leave_response(member_id: str) -> Json:
+    """H2: the member has left."""
+    return heartbeat_response(member_id, -1, 0, None)
+
+
+def error_response(code: ErrorCode, message: str) -> Json:
+    """An error and nothing else: member id and assignment are null, the member epoch is 0."""
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": int(code),
+        "errorMessage": message,
+        "memberId": None,
+        "memberEpoch": 0,
+        "shouldComputeAssignment": False,
+        "heartbeatIntervalMs": 0,
+        "assignment": None,
+    }
+
+
+def assignment_to_wire(assigned: Partitions, pending: Partitions, error: int) -> Json:
+    """Assignment: what the member may use, and what is its own but not released yet (R3)."""
+    return {
+        "error": error,
+        "assignedTopicPartitions": wire.to_wire(assigned),
+        "pendingTopicPartitions": wire.to_wire(pending),
+        "metadataVersion": 0,
+        "metadataBytes": "",
+    }

@@ -1,0 +1,102 @@
+"""What a handler works with: the environment, the result it returns, and the step in the making.
+
+A handler reads the group and returns a Result. Nothing of it is visible before the log has taken the
+records and they are replayed, so a step whose records are refused leaves no trace (P3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from coordinator.assignors import GroupAssignment, PartitionAssignor
+from coordinator.config import Config
+from coordinator.dialect import Dialect
+from coordinator.fields import Json
+from coordinator.model import Group, MemberMetadata, Partitions, Target, Topics
+from coordinator.records import Record, Value
+
+
+@dataclass(slots=True, frozen=True)
+class Env:
+    """What handlers read besides the group."""
+
+    dialect: Dialect
+    config: Config
+    assignors: Mapping[str, PartitionAssignor]
+    """By name, the default first (group.consumer.assignors)."""
+    topics: Topics
+    scripts: Mapping[str, GroupAssignment | str]
+    """Group id -> its next target instead of the assignor's, or the message of an assignor that fails."""
+
+
+class Volatile(NamedTuple):
+    """A member's state that no record holds."""
+
+    member_id: str
+    previous_epoch: int
+    revoking: Partitions
+    acknowledged: bool
+
+
+class Timer(NamedTuple):
+    """Arm the timer "session", "rebalance" or "group" (whose member id is ""), or cancel it with None."""
+
+    name: str
+    member_id: str
+    deadline_ms: int | None
+
+
+@dataclass(slots=True)
+class Result:
+    """What one step does to one group."""
+
+    group_id: str
+    records: list[Record] = field(default_factory=list)
+    response: Json | None = None
+    volatile: list[Volatile] = field(default_factory=list)
+    timers: list[Timer] = field(default_factory=list)
+    target_computed_ms: int | None = None
+    script_used: bool = False
+
+
+class Step:
+    """One step in the making: the group as it is, and what UpdateMember and UpdateTarget have made of it."""
+
+    __slots__ = (
+        "assignment_epoch",
+        "env",
+        "epoch",
+        "group",
+        "members",
+        "metadata",
+        "now_ms",
+        "replaced",
+        "result",
+        "targets",
+    )
+
+    def __init__(self, env: Env, group: Group, now_ms: int) -> None:
+        self.env = env
+        self.group = group
+        self.now_ms = now_ms
+        self.result = Result(group.id)
+        self.epoch = group.epoch
+        self.assignment_epoch = group.assignment_epoch
+        self.metadata: Topics = group.metadata
+        self.targets: Mapping[str, Target] = group.targets
+        self.members: Mapping[str, MemberMetadata] | None = None
+        """The members after the step, or None where the step leaves them as they are."""
+        self.replaced: str | None = None
+        """A member whose target was its former incarnation's and is written anew (H1)."""
+
+    def metadata_of_members(self) -> Mapping[str, MemberMetadata]:
+        """Every member of the group after the step, with what it says about itself."""
+        if self.members is not None:
+            return self.members
+        return {member_id: member.metadata for member_id, member in self.group.members.items()}
+
+    def write(self, kind: str, member_id: str | None, value: Value | None) -> None:
+        """Add a record to the result."""
+        self.result.records.append(Record(kind, self.group.id, member_id, value))

@@ -1,0 +1,244 @@
+"""Departures from KIP-848's text: each constant changes what it says, and nothing else is needed for that."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from group_driver import GroupDriver, error, given, pending
+
+from coordinator import DIALECTS, BadInput, Config, Dialect, ErrorCode
+
+SPECIFICATION = Path(__file__).parents[2] / "spec" / "Dialects.tla"
+
+
+def drivers(**departure: Any) -> tuple[GroupDriver, GroupDriver]:
+    """A group of the text and one of a dialect with this one departure."""
+    return GroupDriver(), GroupDriver(dataclasses.replace(Dialect(), **departure))
+
+
+def test_constants_are_those_of_the_specification_with_the_same_defaults() -> None:
+    text = SPECIFICATION.read_text(encoding="utf-8")
+    body = text[text.index("KIP848 ==") : text.index("KIP848Literal ==")]
+    specified = dict(re.findall(r"^  (\w+) \|-> ([^,\n]+?),?$", body, re.MULTILINE))
+    values = {"TRUE": True, "FALSE": False}
+    expected = {
+        name: values.get(
+            value, value.strip('"') if value.startswith('"') else int(value) if value.isdigit() else value
+        )
+        for name, value in specified.items()
+    }
+    ours = {field.name: field.default for field in dataclasses.fields(Dialect) if field.name != "name"}
+    assert ours == expected
+
+
+def test_every_named_dialect_is_found_and_others_are_not() -> None:
+    for name in ("kip-848", "kafka-4.2", "kafka-4.3", "kafka-4.4"):
+        assert Dialect.named(name).name == name
+    assert len({repr(dataclasses.replace(dialect, name="")) for dialect in DIALECTS.values()}) == len(
+        DIALECTS
+    )
+    with pytest.raises(BadInput, match=r"no dialect 'kafka'; there are kip-848, kafka-4\.2"):
+        Dialect.named("kafka")
+
+
+def test_constant_has_only_its_values() -> None:
+    with pytest.raises(BadInput, match="RevocationRestart cannot be 'later'"):
+        drivers(RevocationRestart="later")
+    with pytest.raises(BadInput, match="PendingInResponse cannot be 'no'"):
+        drivers(PendingInResponse="no")
+
+
+def test_first_group_epoch() -> None:
+    text, kafka = drivers(FirstGroupEpoch=2)
+    assert (text.join("m1")["memberEpoch"], kafka.join("m1")["memberEpoch"]) == (1, 2)
+    kafka.join("m2")
+    assert kafka.epochs() == (3, 3)
+
+
+def test_fenced_member_is_removed() -> None:
+    text, kafka = drivers(FencedMemberIsRemoved=False)
+    for g in (text, kafka):
+        g.two_stable_members()
+        assert error(g.heartbeat("m1", 9)) == ErrorCode.FENCED_MEMBER_EPOCH
+    assert (list(text.members()), list(kafka.members())) == (["m2"], ["m1", "m2"])
+    assert kafka.new_records() == []
+    assert error(kafka.heartbeat("m1", 2)) == 0
+
+
+@pytest.mark.parametrize(
+    ("owned", "accepted"), [(None, False), ([], True), (["foo-0"], True), (["foo-1"], False)]
+)
+def test_retry_subset_of_assigned(owned: list[str] | None, accepted: bool) -> None:
+    """foo-1 is m1's target and not assigned to it yet."""
+    text, kafka = drivers(RetrySubsetOf="assigned")
+    for g in (text, kafka):
+        g.two_stable_members()
+        g.script(m1=["foo-0", "foo-1"], m2=[])
+        g.join("m3")
+        g.heartbeat("m1", owned=["foo-0"])
+    assert error(text.heartbeat("m1", 2, owned)) == 0
+    assert (error(kafka.heartbeat("m1", 2, owned)) == 0) is accepted
+
+
+def test_revoking_resets_previous_epoch() -> None:
+    text, kafka = drivers(RevokingResetsPreviousEpoch=True)
+    for g in (text, kafka):
+        g.two_stable_members()
+        g.script(m1=[], m2=["foo-0", "foo-1"])
+        g.join("m3")
+        g.heartbeat("m1")
+    assert text.member("m1")["previousMemberEpoch"] == 1
+    assert kafka.member("m1")["previousMemberEpoch"] == 2
+
+
+def test_rejoin_of_live_member_keeps() -> None:
+    text, kafka = drivers(RejoinOfLiveMember="keeps")
+    for g in (text, kafka):
+        g.m1_revoking()
+    assert kafka.join("m1")["memberEpoch"] == 2
+    assert (kafka.epochs(), kafka.assigned("m1"), kafka.revoking("m1")) == ((2, 2), ["foo-0"], [])
+    assert [kind for kind, _, _ in kafka.new_records()] == ["CurrentMemberAssignment"]
+    assert text.join("m1")["memberEpoch"] == 3
+    assert given(kafka.join("m1")) == ["foo-0"]
+    kafka.join("m1", "foo", "bar")
+    assert kafka.epochs() == (3, 3)
+
+
+def test_rejoin_of_live_member_fenced() -> None:
+    _, kafka = drivers(RejoinOfLiveMember="fenced")
+    kafka.two_stable_members()
+    assert error(kafka.join("m1")) == ErrorCode.FENCED_MEMBER_EPOCH
+    assert (list(kafka.members()), kafka.new_records()) == (["m1", "m2"], [])
+
+
+def test_join_with_empty_subscription_bumps() -> None:
+    text, kafka = drivers(JoinWithEmptySubscriptionBumps=False)
+    for g in (text, kafka):
+        g.join("m1", subscribedTopicNames=[])
+        assert g.join("m2", subscribedTopicNames=[])["memberEpoch"] == g.epochs()[0]
+    assert (text.epochs(), kafka.epochs()) == ((2, 2), (1, 1))
+    assert kafka.join("m3")["memberEpoch"] == 2
+
+
+def test_assignor_change_bumps() -> None:
+    text, kafka = drivers(AssignorChangeBumps=False)
+    for g in (text, kafka):
+        g.join("m1")
+        g.heartbeat("m1", serverAssignor="range")
+        assert g.member("m1")["serverAssignor"] == "range"
+    assert (text.epochs(), kafka.epochs()) == ((2, 2), (1, 1))
+
+
+def test_pending_in_response() -> None:
+    for g, expected in zip(drivers(PendingInResponse=False), (["foo-1"], []), strict=True):
+        g.m1_revoking()
+        assert pending(g.heartbeat("m2")) == expected
+
+
+def test_assignment_sent_on_change() -> None:
+    text, kafka = drivers(AssignmentSent="on-change")
+    for g in (text, kafka):
+        assert given(g.join("m1")) == ["foo-0", "foo-1"]
+    assert given(text.heartbeat("m1")) == ["foo-0", "foo-1"]
+    assert given(kafka.heartbeat("m1")) is None
+    assert given(kafka.heartbeat("m1", owned=["foo-0", "foo-1"])) is None
+    assert given(kafka.heartbeat("m1", owned=[], subscribedTopicNames=["foo"])) == ["foo-0", "foo-1"]
+    kafka.topic("foo", 3)
+    assert given(kafka.heartbeat("m1")) == ["foo-0", "foo-1", "foo-2"]
+
+
+def test_revocation_restart_waits() -> None:
+    text, kafka = drivers(RevocationRestart="wait")
+    for g in (text, kafka):
+        g.m1_revoking()
+        g.script(m1=[], m2=["foo-0", "foo-1"])
+        g.join("m2")
+        g.heartbeat("m1")
+    assert (text.revoking("m1"), kafka.revoking("m1")) == (["foo-0", "foo-1"], ["foo-1"])
+    kafka.heartbeat("m1", owned=["foo-0"])
+    assert kafka.revoking("m1") == ["foo-0"]
+
+
+def test_revocation_restart_restores() -> None:
+    """The literal reading gives back what the member was told to give up, which breaks R5."""
+    _, literal = drivers(RevocationRestart="restore")
+    literal.m1_revoking()
+    literal.script(m1=["foo-0", "foo-1"])
+    literal.leave("m2")
+    assert given(literal.heartbeat("m1")) == ["foo-0", "foo-1"]
+    assert (literal.revoking("m1"), literal.member("m1")["memberEpoch"]) == ([], 1)
+
+
+def test_target_on_removal_at_the_next_heartbeat() -> None:
+    text, kafka = drivers(TargetOnRemoval="next-heartbeat")
+    for g in (text, kafka):
+        g.two_stable_members()
+        g.leave("m1")
+    assert (text.group()["state"], kafka.group()["state"]) == ("Reconciling", "Assigning")
+    assert (text.epochs(), kafka.epochs()) == ((3, 3), (3, 2))
+    for g in (text, kafka):
+        assert given(g.heartbeat("m2")) == ["foo-0", "foo-1"]
+
+
+def test_target_may_lag_for_the_interval() -> None:
+    _, kafka = drivers(TargetMayLag=True)
+    kafka.join("m1")
+    kafka.coordinator.advance(999)
+    assert kafka.join("m2")["memberEpoch"] == 1
+    assert (kafka.epochs(), kafka.group()["state"]) == ((2, 1), "Assigning")
+    kafka.coordinator.advance(1)
+    kafka.heartbeat("m1")
+    assert kafka.epochs() == (2, 2)
+    at_once = GroupDriver(kafka.coordinator.dialect, config=Config(assignment_interval_ms=0))
+    at_once.join("m1")
+    at_once.join("m2")
+    assert at_once.epochs() == (2, 2)
+
+
+def test_metadata_change_at_the_next_heartbeat() -> None:
+    _, kafka = drivers(MetadataChange="next-heartbeat")
+    kafka.join("m1")
+    kafka.topic("foo", 3)
+    assert kafka.epochs() == (1, 1)
+    assert given(kafka.heartbeat("m1")) == ["foo-0", "foo-1", "foo-2"]
+    assert kafka.epochs() == (2, 2)
+
+
+def test_unknown_group_error() -> None:
+    _, kafka = drivers(UnknownGroupError="GROUP_ID_NOT_FOUND")
+    for epoch in (1, -1):
+        assert error(kafka.heartbeat("m1", epoch)) == ErrorCode.GROUP_ID_NOT_FOUND
+    kafka.join("m1")
+    assert error(kafka.heartbeat("m2", 1)) == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_last_leave_advances_assignment_epoch() -> None:
+    """Where removals leave the target to the next heartbeat, of which an empty group has none."""
+    later = dataclasses.replace(Dialect(), TargetOnRemoval="next-heartbeat")
+    epochs = []
+    for dialect in (later, dataclasses.replace(later, LastLeaveAdvancesAssignmentEpoch=False)):
+        g = GroupDriver(dialect)
+        g.join("m1")
+        g.leave("m1")
+        assert g.group()["state"] == "Empty"
+        epochs.append(g.epochs())
+        assert given(g.join("m1")) == ["foo-0", "foo-1"]
+    assert epochs == [(2, 2), (2, 1)]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_two_members_converge_in_every_dialect(name: str) -> None:
+    """R8, in one schedule."""
+    g = GroupDriver(name, topics={"foo": 4})
+    for member in ("m1", "m2", "m1", "m2", "m1", "m2", "m1", "m2"):
+        g.coordinator.advance(1000)
+        if member in g.members():
+            g.heartbeat(member, owned=g.assigned(member))
+        else:
+            g.join(member)
+    assert g.group()["state"] == "Stable"
+    assert (len(g.assigned("m1")), len(g.assigned("m2"))) == (2, 2)

@@ -1,0 +1,318 @@
+"""Loading from records: P1, P2, P3, P4."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from typing import Any
+
+import pytest
+from group_driver import IDS, GroupDriver, error, given
+
+from coordinator import AppendFailed, BadInput, Coordinator, Dialect, ErrorCode, SystemClock
+
+TOPICS = [{"name": "foo", "id": IDS["foo"], "partitions": 2}]
+
+
+def compacted(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Only the last record of each key, in the order of the log."""
+    last = {tuple(sorted(record["key"].items())): record for record in records}
+    return sorted(last.values(), key=lambda record: int(record["offset"]))
+
+
+def loaded(source: GroupDriver, records: list[dict[str, Any]] | None = None) -> Coordinator:
+    other = Coordinator()
+    other.load(
+        source.coordinator.records() if records is None else records, TOPICS, source.coordinator.volatile()
+    )
+    return other
+
+
+def revoking(g: GroupDriver) -> None:
+    g.m1_revoking()
+
+
+def acknowledged(g: GroupDriver) -> None:
+    g.m1_revoking()
+    g.coordinator.advance(1000)
+    g.heartbeat("m1", owned=["foo-0"])
+    g.heartbeat("m2", owned=["foo-1"])
+
+
+def told_twice(g: GroupDriver) -> None:
+    """foo-1 is m1's target again and stays in revocation."""
+    g.m1_revoking()
+    g.script(m1=["foo-0", "foo-1"])
+    g.leave("m2")
+
+
+def emptied(g: GroupDriver) -> None:
+    g.join("m1")
+    g.coordinator.advance(7)
+    g.leave("m1")
+
+
+def failed_assignor(g: GroupDriver) -> None:
+    g.join("m1")
+    g.coordinator.script_target("g", "no")
+    g.join("m2", rackId="r", serverAssignor="range")
+
+
+@pytest.mark.parametrize(
+    "reach",
+    [revoking, acknowledged, told_twice, emptied, failed_assignor],
+    ids=lambda reach: str(reach.__name__),
+)
+@pytest.mark.parametrize("compact", [False, True])
+def test_load_then_describe_equals_the_source(reach: Any, compact: bool) -> None:
+    source = GroupDriver()
+    reach(source)
+    records = source.coordinator.records()
+    other = loaded(source, compacted(records) if compact else records)
+    assert other.describe("g") == source.group()
+    assert other.volatile() == source.coordinator.volatile()
+
+
+def test_loaded_state_goes_on_as_the_source_does() -> None:
+    source = GroupDriver()
+    source.m1_revoking()
+    other = loaded(source)
+    body = {"groupId": "g", "memberId": "m1", "memberEpoch": 1, "topicPartitions": []}
+    client = {"id": "client", "host": "/127.0.0.1"}
+    assert other.request("ConsumerGroupHeartbeat", 0, client, body) == source.heartbeat("m1", owned=[])
+    assert other.advance(60_000) == source.coordinator.advance(60_000)
+    assert other.describe("g") == source.group()
+
+
+def test_compaction_in_any_later_rewrite_order_loads() -> None:
+    """real-bugs row 31: any record type may be the first of a group or of a member."""
+    source = GroupDriver()
+    source.join("m1")
+    source.heartbeat("m1", rebalanceTimeoutMs=9)
+    records = compacted(source.coordinator.records())
+    assert records[-1]["key"]["type"] == "ConsumerGroupMemberMetadata"
+    for seed in range(20):
+        random.Random(seed).shuffle(records)
+        assert loaded(source, records).describe("g") == source.group()
+
+
+def test_tombstones_of_what_compaction_removed_are_no_operations() -> None:
+    source = GroupDriver()
+    source.join("m1")
+    source.leave("m1")
+    source.coordinator.fire("group", "g")
+    records = compacted(source.coordinator.records())
+    assert all(record["value"] is None for record in records)
+    assert loaded(source, records).describe("g")["state"] == "Dead"
+
+
+def test_tombstone_of_an_assignment_alone_frees_what_was_held() -> None:
+    """A log that ends within a removal: its records are independent (KIP-848 "Group Metadata")."""
+    source = GroupDriver()
+    source.join("m1")
+    source.leave("m1")
+    records = source.coordinator.records()[:7]
+    assert records[-1]["value"] is None
+    other = Coordinator()
+    other.load(records, TOPICS, {})
+    (member,) = other.describe("g")["members"]
+    assert (member["memberEpoch"], member["assigned"], member["pendingRevocation"]) == (0, [], [])
+
+
+def test_deadlines_are_read_relative_to_the_time_of_the_source() -> None:
+    source = GroupDriver()
+    source.coordinator.advance(1000)
+    source.join("m1")
+    clock = SystemClock()
+    other = Coordinator(clock=clock)
+    before_ms = clock.now_ms()
+    other.load(source.coordinator.records(), TOPICS, source.coordinator.volatile())
+    (timer,) = other.describe("g")["timers"]
+    assert before_ms + 45_000 <= timer["deadlineMs"] <= clock.now_ms() + 45_000
+
+
+def test_restart_keeps_epochs_and_partitions_and_arms_every_session_anew() -> None:
+    """P2."""
+    g = GroupDriver()
+    g.two_stable_members()
+    g.coordinator.advance(1000)
+    g.coordinator.restart()
+    assert (g.epochs(), g.assigned("m1"), g.assigned("m2")) == ((2, 2), ["foo-0"], ["foo-1"])
+    assert g.timers() == {("session", "m1"): 46_000, ("session", "m2"): 46_000}
+    assert given(g.heartbeat("m1")) == ["foo-0"]
+    assert g.new_records() == []
+
+
+def test_restart_while_revoking_goes_on_revoking_with_the_timer_armed_anew() -> None:
+    g = GroupDriver()
+    g.m1_revoking()
+    g.coordinator.advance(1000)
+    g.coordinator.restart()
+    assert (g.assigned("m1"), g.revoking("m1")) == (["foo-0"], ["foo-1"])
+    assert g.timers()[("rebalance", "m1")] == 6000
+    assert given(g.heartbeat("m2")) == []
+    assert g.heartbeat("m1", owned=["foo-0"])["memberEpoch"] == 2
+
+
+def test_restart_of_an_empty_group_still_deletes_it() -> None:
+    g = GroupDriver()
+    emptied(g)
+    g.coordinator.restart()
+    assert [name for name, _ in g.timers()] == ["group"]
+
+
+def test_restart_with_a_lost_tail_loses_whole_steps() -> None:
+    """P4: the records of a step are one batch; half a join is none."""
+    g = GroupDriver()
+    g.join("m1")
+    after_first = g.group()["members"][0]["memberEpoch"], g.coordinator.end
+    g.join("m2")
+    for keep in range(after_first[1], g.coordinator.end):
+        other = GroupDriver()
+        other.join("m1")
+        other.join("m2")
+        other.coordinator.restart(keep)
+        assert (list(other.members()), other.epochs(), other.coordinator.end) == (
+            ["m1"],
+            (1, 1),
+            after_first[1],
+        )
+
+
+def test_restart_notices_topics_and_computes_a_target_that_is_due() -> None:
+    """P2, for a log that ends between the group epoch and its target."""
+    g = GroupDriver()
+    g.join("m1")
+    records = g.coordinator.records()[:3]
+    g.coordinator.load(records, [{"name": "foo", "id": IDS["foo"], "partitions": 3}], {})
+    assert g.epochs() == (1, 0)
+    g.coordinator.restart()
+    assert (g.epochs(), g.target("m1")) == ((2, 2), ["foo-0", "foo-1", "foo-2"])
+
+
+def test_failed_append_leaves_no_trace_and_the_retry_works() -> None:
+    """real-bugs row 15: only replay changes state."""
+    g = GroupDriver()
+    g.coordinator.fail_appends(True)
+    assert error(g.join("m1")) == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert (g.group(), g.coordinator.end) == (GroupDriver().group(), 0)
+    g.coordinator.fail_appends(False)
+    assert given(g.join("m1")) == ["foo-0", "foo-1"]
+
+
+def test_failed_append_of_each_kind_of_step_changes_nothing_durable() -> None:
+    g = GroupDriver()
+    g.m1_revoking()
+    before = g.group()
+    g.script(m1=["foo-0", "foo-1"], m2=[])
+    g.coordinator.fail_appends(True)
+    for response in (g.leave("m1"), g.join("m3"), g.heartbeat("m1", 7), g.heartbeat("m1", owned=["foo-0"])):
+        assert error(response) == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    with pytest.raises(AppendFailed):
+        g.coordinator.upsert_topic("foo", IDS["foo"], 3)
+    assert g.group() == before
+    assert g.coordinator.scripted_groups() == {"g"}
+    assert g.coordinator.fire("rebalance", "g", "m1") is False
+    assert g.timers()[("rebalance", "m1")] == 500
+    g.coordinator.fail_appends(False)
+    assert [timer["member"] for timer in g.coordinator.advance(500)] == ["m1"]
+
+
+def test_heartbeat_without_records_needs_no_log() -> None:
+    g = GroupDriver()
+    g.join("m1")
+    g.coordinator.fail_appends(True)
+    g.coordinator.advance(100)
+    assert error(g.heartbeat("m1")) == 0
+    assert g.timers() == {("session", "m1"): 45_100}
+
+
+def test_load_without_volatile_is_a_restart_that_computes_nothing() -> None:
+    dialect = dataclasses.replace(Dialect(), TargetOnRemoval="next-heartbeat")
+    g = GroupDriver(dialect)
+    g.two_stable_members()
+    g.leave("m1")
+    other = Coordinator(dialect=dialect)
+    other.load(g.coordinator.records(), TOPICS, {})
+    assert other.describe("g")["state"] == "Assigning"
+
+
+def member_record(**change: Any) -> dict[str, Any]:
+    value = {
+        "groupEpoch": 1,
+        "clientId": "",
+        "clientHost": "",
+        "subscribedTopicNames": ["foo"],
+        "rebalanceTimeoutMs": 1,
+        **change,
+    }
+    return {"key": {"type": "ConsumerGroupMemberMetadata", "groupId": "g", "memberId": "m"}, "value": value}
+
+
+CURRENT: dict[str, Any] = {
+    "key": {"type": "ConsumerGroupCurrentMemberAssignment", "groupId": "g", "memberId": "m"},
+    "value": {"memberEpoch": 1, "topicPartitions": [{"topicId": IDS["foo"], "partitions": [0]}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("records", "volatile", "sentence"),
+    [
+        ([1], {}, "a record must be an object, not 1"),
+        ([{"value": None}], {}, "a record needs the field 'key'"),
+        ([{"key": {"type": "X", "groupId": "g"}, "value": None}], {}, "there is no record type 'X'"),
+        ([{"key": {"type": "ConsumerGroupMetadata"}, "value": None}], {}, "needs the field 'groupId'"),
+        ([{"key": {"type": "ConsumerGroupMetadata", "groupId": "g"}}], {}, "null for a tombstone"),
+        (
+            [{"key": {"type": "ConsumerGroupMetadata", "groupId": "g", "memberId": "m"}, "value": None}],
+            {},
+            "has no field 'memberId'",
+        ),
+        (
+            [{"key": {"type": "ConsumerGroupMetadata", "groupId": "g"}, "value": {"epoch": -1}}],
+            {},
+            "must be at least 0, not -1",
+        ),
+        ([CURRENT], {}, "member 'm' of group 'g' an assignment but no ConsumerGroupMemberMetadata"),
+        ([member_record(subscribedTopicNames="foo")], {}, "must be a list, not 'foo'"),
+        ([member_record(instanceId="i")], {}, "instanceId, which this coordinator does not implement"),
+        ([], {"clock": 1}, "volatile has no field 'clock'"),
+        ([], {"groups": {"g": {}}}, "the group 'g', which the records do not have"),
+        ([member_record()], {"groups": {"g": {"members": {"n": {}}}}}, "the member 'n'"),
+        ([member_record()], {"groups": {"g": {"members": {"m": {"epoch": 1}}}}}, "has no field 'epoch'"),
+        (
+            [member_record()],
+            {"groups": {"g": {"members": {"m": {"pendingRevocation": CURRENT["value"]["topicPartitions"]}}}}},
+            "the records do not give it",
+        ),
+        (
+            [member_record()],
+            {"groups": {"g": {"members": {"m": {"acknowledged": 1}}}}},
+            "true or false, not 1",
+        ),
+    ],
+)
+def test_load_of_what_is_no_state_changes_nothing(records: list[Any], volatile: Any, sentence: str) -> None:
+    g = GroupDriver()
+    g.join("m1")
+    before = g.group(), g.coordinator.records()
+    with pytest.raises(BadInput, match=sentence):
+        g.coordinator.load(records, [], volatile)
+    assert (g.group(), g.coordinator.records()) == before
+
+
+@pytest.mark.parametrize("keep", [-1, 7, True])
+def test_restart_cannot_keep_what_is_not_there(keep: int) -> None:
+    g = GroupDriver()
+    g.join("m1")
+    with pytest.raises(BadInput, match="can keep 0 to 6 records"):
+        g.coordinator.restart(keep)
+
+
+def test_records_are_read_from_an_offset_up_to_the_end() -> None:
+    g = GroupDriver()
+    g.join("m1")
+    assert [record["offset"] for record in g.coordinator.records(4)] == [4, 5]
+    assert g.coordinator.records(6) == []
+    with pytest.raises(BadInput, match="from 0 to 6, not from 7"):
+        g.coordinator.records(7)

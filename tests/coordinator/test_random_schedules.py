@@ -1,0 +1,152 @@
+"""Whatever is sent and whatever times out, in every dialect: R7, E1, E4, R5, P2 on random schedules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from group_driver import GroupDriver
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from coordinator import DIALECTS, Coordinator
+
+MEMBERS = ("m1", "m2", "m3")
+PARTITIONS = ("foo-0", "foo-1", "bar-0")
+
+member = st.sampled_from(MEMBERS)
+topics = st.lists(st.sampled_from(("foo", "bar")), unique=True)
+owned = st.none() | st.just("assigned") | st.lists(st.sampled_from(PARTITIONS), unique=True)
+steps = st.one_of(
+    st.tuples(st.just("join"), member, topics),
+    st.tuples(st.just("heartbeat"), member, st.sampled_from((0, 0, 0, 0, -1, 1)), owned, st.none() | topics),
+    st.tuples(st.just("leave"), member),
+    st.tuples(st.just("fire"), st.integers(0, 9)),
+    st.tuples(st.just("topic"), st.sampled_from(("foo", "bar")), st.integers(0, 3)),
+    st.tuples(st.just("advance"), st.sampled_from((1, 1000, 6000, 46_000))),
+)
+
+
+def take(g: GroupDriver, step: tuple[Any, ...]) -> None:
+    """One step; epochs are relative to the member's, partitions "assigned" are what it was told."""
+    match step:
+        case ("join", name, names):
+            g.join(name, subscribedTopicNames=names)
+        case ("heartbeat", name, offset, report, names):
+            known = g.members().get(name)
+            partitions = g.assigned(name) if known and report == "assigned" else report
+            if not known and report == "assigned":
+                partitions = None
+            epoch = max((known["memberEpoch"] if known else 1) + offset, 1)
+            g.heartbeat(name, epoch, partitions, subscribedTopicNames=names)
+        case ("leave", name):
+            g.leave(name)
+        case ("fire", choice):
+            timers = g.group()["timers"]
+            if timers:
+                timer = timers[choice % len(timers)]
+                g.coordinator.fire(timer["timer"], "g", timer["member"])
+        case ("topic", name, partitions):
+            change_topic(g, name, partitions)
+        case ("advance", ms):
+            g.coordinator.advance(ms)
+
+
+def change_topic(g: GroupDriver, name: str, partitions: int) -> None:
+    """Delete (0 partitions) or grow a topic, where that is possible."""
+    known = g.topics.get(name, 0)
+    if partitions == 0 and known:
+        g.delete_topic(name)
+    elif partitions > known:
+        g.topic(name, partitions)
+
+
+def partitions_of(wire: list[dict[str, Any]]) -> set[tuple[str, int]]:
+    return {(topic["topicId"], index) for topic in wire for index in topic["partitions"]}
+
+
+def check_state(group: dict[str, Any]) -> None:
+    """R7 (coordinator's view), E4 (order), R4 (timer armed exactly while revoking), E5."""
+    held = [
+        partition
+        for found in group["members"]
+        for partition in partitions_of(found["assigned"]) | partitions_of(found["pendingRevocation"])
+    ]
+    assert len(held) == len(set(held))
+    assert group["assignmentEpoch"] <= group["groupEpoch"]
+    armed = {(timer["timer"], timer["member"]) for timer in group["timers"]}
+    for found in group["members"]:
+        assert found["previousMemberEpoch"] <= found["memberEpoch"] <= group["assignmentEpoch"]
+        assert ("session", found["memberId"]) in armed
+        assert (("rebalance", found["memberId"]) in armed) == bool(found["pendingRevocation"])
+    assert (("group", "") in armed) == (group["state"] == "Empty")
+
+
+def check_step(step: tuple[Any, ...], before: dict[str, Any], after: dict[str, Any]) -> None:
+    """E4: no epoch of the group decreases; E1: one step bumps once; R5: no step gives and takes."""
+    if "Dead" not in (before["state"], after["state"]):
+        assert before["groupEpoch"] <= after["groupEpoch"] <= before["groupEpoch"] + 1
+        assert before["assignmentEpoch"] <= after["assignmentEpoch"]
+    known = {found["memberId"]: found for found in before["members"]}
+    for found in after["members"]:
+        old = known.get(found["memberId"])
+        if old is not None and step[:2] != ("join", found["memberId"]):
+            first, second = partitions_of(old["assigned"]), partitions_of(found["assigned"])
+            assert first <= second or second <= first
+            assert old["memberEpoch"] <= found["memberEpoch"]
+
+
+def check_load(g: GroupDriver) -> None:
+    """P2: records and volatile state are all that there is, and their wire form says all of it."""
+    other = Coordinator(dialect=g.coordinator.dialect)
+    other.load(g.coordinator.records(), [], g.coordinator.volatile())
+    assert other.describe("g") == g.group()
+    assert other.records() == g.coordinator.records()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(schedule=st.lists(steps, max_size=30))
+def test_invariants_hold_on_every_schedule(dialect: str, schedule: list[tuple[Any, ...]]) -> None:
+    g = GroupDriver(dialect, topics={"foo": 2})
+    before = g.group()
+    for step in schedule:
+        take(g, step)
+        after = g.group()
+        check_state(after)
+        if step[0] != "advance":
+            check_step(step, before, after)
+        before = after
+    check_load(g)
+
+
+@settings(max_examples=60, deadline=None)
+@given(schedule=st.lists(steps, max_size=25), silent=st.sets(member))
+def test_group_converges_once_the_changes_stop(schedule: list[tuple[Any, ...]], silent: set[str]) -> None:
+    """R8: heartbeats get through, members report what they were told; the silent ones expire."""
+    g = GroupDriver(topics={"foo": 2})
+    for step in schedule:
+        take(g, step)
+    for name in silent & set(g.members()):
+        g.coordinator.fire("session", "g", name)
+    for _ in range(4):
+        for name in g.members():
+            g.heartbeat(name, owned=g.assigned(name))
+    group = g.group()
+    assert group["state"] in ("Dead", "Empty", "Stable")
+    assert all(found["acknowledged"] for found in group["members"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(schedule=st.lists(steps, max_size=25), lost=st.integers(0, 40))
+def test_restart_at_any_point_is_safe_and_converges(schedule: list[tuple[Any, ...]], lost: int) -> None:
+    """P2, P3: after losing any tail of the log the invariants hold and the members come to rest."""
+    g = GroupDriver(topics={"foo": 2})
+    for step in schedule:
+        take(g, step)
+    g.coordinator.restart(max(g.coordinator.end - lost, 0))
+    check_state(g.group())
+    for _ in range(4):
+        for name in g.members():
+            g.heartbeat(name, owned=g.assigned(name))
+    assert g.group()["state"] in ("Dead", "Empty", "Stable")

@@ -1,0 +1,128 @@
+"""The target assignment: A1-A4, E2, and an assignor that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from group_driver import API, CLIENT, IDS, GroupDriver, given
+
+from coordinator import BadInput, Coordinator
+from coordinator.assignors import AssignmentSpec, GroupAssignment, MemberSubscription
+
+
+class Recorder:
+    """An assignor that gives everything to the first member and notes what it was given."""
+
+    def __init__(self, name: str, calls: list[tuple[str, AssignmentSpec]]) -> None:
+        self.name = name
+        self._calls = calls
+
+    def assign(self, spec: AssignmentSpec) -> GroupAssignment:
+        self._calls.append((self.name, spec))
+        everything = frozenset(
+            (topic, index) for topic, count in spec.partitions.items() for index in range(count)
+        )
+        return {min(spec.members): everything}
+
+
+def recorded(votes: Sequence[str | None]) -> list[tuple[str, AssignmentSpec]]:
+    """The calls of assignors a, b, c (in this order of configuration) while members with these votes join."""
+    calls: list[tuple[str, AssignmentSpec]] = []
+    coordinator = Coordinator(assignors={name: Recorder(name, calls) for name in "abc"})
+    coordinator.upsert_topic("foo", IDS["foo"], 2)
+    for number, vote in enumerate(votes):
+        body = {"groupId": "g", "memberId": f"m{number}", "memberEpoch": 0, "rebalanceTimeoutMs": 1}
+        body |= {"subscribedTopicNames": ["foo", "bar"], "serverAssignor": vote}
+        assert coordinator.request(API, 0, CLIENT, body)["errorCode"] == 0
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("votes", "selected"),
+    [
+        ([None], "a"),
+        (["b"], "b"),
+        ([None, None, "c"], "c"),
+        (["c", "b", "b"], "b"),
+        (["c", "b"], "b"),
+        (["a", "c", "c", "a"], "a"),
+    ],
+)
+def test_assignor_that_most_members_name_is_used(votes: list[str | None], selected: str) -> None:
+    """A1 after the errata: no name is no vote; ties and no votes go by the order of configuration."""
+    assert recorded(votes)[-1][0] == selected
+
+
+def test_assignor_sees_metadata_and_the_current_target() -> None:
+    """A3: topics by id, only existing ones, and the target rather than what is assigned."""
+    (_, first), (_, second) = recorded([None, None])
+    foo = frozenset({IDS["foo"]})
+    both = frozenset({(IDS["foo"], 0), (IDS["foo"], 1)})
+    assert first == AssignmentSpec({"m0": MemberSubscription(foo, frozenset())}, {IDS["foo"]: 2})
+    assert second.members == {"m0": MemberSubscription(foo, both), "m1": MemberSubscription(foo, frozenset())}
+
+
+def test_target_is_only_computed_when_the_group_epoch_moves_on() -> None:
+    g = GroupDriver()
+    g.join("m1")
+    g.script(m1=[])
+    g.heartbeat("m1", owned=[], rebalanceTimeoutMs=3)
+    assert g.coordinator.scripted_groups() == {"g"}
+    g.heartbeat("m1", subscribedTopicNames=["bar"])
+    assert g.coordinator.scripted_groups() == set()
+
+
+def test_script_is_used_once_and_members_it_does_not_know_get_nothing() -> None:
+    g = GroupDriver()
+    g.script(m1=["foo-1"], gone=["foo-0"])
+    assert given(g.join("m1")) == ["foo-1"]
+    assert list(g.members()) == ["m1"]
+    assert g.join("m1")["errorCode"] == 0
+    assert g.target("m1") == ["foo-0", "foo-1"]
+
+
+def test_empty_group_uses_no_script() -> None:
+    g = GroupDriver()
+    g.join("m1")
+    g.script(m1=["foo-0"])
+    g.leave("m1")
+    assert g.coordinator.scripted_groups() == {"g"}
+
+
+def test_script_must_be_partitions() -> None:
+    g = GroupDriver()
+    with pytest.raises(BadInput, match="the scripted target of 'm1' must be a list of topic partitions"):
+        g.coordinator.script_target("g", {"m1": "foo-0"})
+    assert g.coordinator.scripted_groups() == set()
+
+
+def test_failing_assignor_keeps_the_target_and_advances_the_assignment_epoch() -> None:
+    """Errata, KIP-848 427: else ASSIGNING never ends. The members are told, until they have answered."""
+    g = GroupDriver()
+    g.two_stable_members()
+    g.coordinator.script_target("g", "no way")
+    joined = g.join("m3")
+    assert (joined["memberEpoch"], given(joined), joined["assignment"]["error"]) == (3, [], 1)
+    assert (g.epochs(), g.target("m1"), g.target("m2")) == ((3, 3), ["foo-0"], ["foo-1"])
+    told = g.heartbeat("m1", owned=["foo-0"])
+    assert (told["memberEpoch"], given(told), told["assignment"]["error"]) == (3, ["foo-0"], 1)
+    assert given(g.heartbeat("m1", owned=["foo-0"])) is None
+    g.script(m1=["foo-0"], m2=["foo-1"])
+    g.leave("m3")
+    assert [member["targetError"] for member in g.group()["members"]] == [0, 0]
+    assert given(g.heartbeat("m1")) is None
+
+
+def test_error_of_the_assignor_is_durable() -> None:
+    g = GroupDriver()
+    g.join("m1")
+    g.new_records()
+    g.coordinator.script_target("g", "no way")
+    g.join("m2")
+    errors = {
+        member: value["error"]
+        for kind, member, value in g.new_records()
+        if value and "Target" in kind and member
+    }
+    assert errors == {"m1": 1, "m2": 1}

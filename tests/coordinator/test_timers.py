@@ -1,0 +1,167 @@
+"""Session, rebalance and group timers: H8, R4, E5."""
+
+from __future__ import annotations
+
+import pytest
+from group_driver import GroupDriver, given
+
+from coordinator import BadInput, Config, Coordinator, SystemClock
+
+
+def fired(g: GroupDriver, ms: int) -> list[tuple[str, str]]:
+    return [(timer["timer"], timer["member"]) for timer in g.coordinator.advance(ms)]
+
+
+def test_silent_member_is_removed_when_its_session_is_over_and_not_before() -> None:
+    g = GroupDriver()
+    g.join("m1")
+    assert (fired(g, 44_999), list(g.members())) == ([], ["m1"])
+    assert fired(g, 1) == [("session", "m1")]
+    assert (g.group()["state"], g.epochs()) == ("Empty", (2, 2))
+
+
+@pytest.mark.parametrize("epoch", [1, 2])
+def test_every_accepted_heartbeat_starts_the_session_anew(epoch: int) -> None:
+    """Also an H6 retry."""
+    g = GroupDriver()
+    g.script(m1=["foo-0", "foo-1"])
+    g.join("m1")
+    g.script(m1=["foo-0", "foo-1"])
+    g.join("m2")
+    g.heartbeat("m1")
+    g.coordinator.advance(40_000)
+    g.heartbeat("m1", epoch)
+    assert g.timers()[("session", "m1")] == 85_000
+    assert fired(g, 5_000) == [("session", "m2")]
+
+
+def test_refused_heartbeat_does_not_start_the_session_anew() -> None:
+    g = GroupDriver()
+    g.join("m1")
+    g.coordinator.advance(1000)
+    g.heartbeat("m1", serverAssignor="nosuch")
+    assert g.timers() == {("session", "m1"): 45_000}
+
+
+def test_rebalance_timer_is_armed_by_the_request_to_revoke_and_cancelled_by_its_acknowledgement() -> None:
+    g = GroupDriver()
+    g.script(m1=["foo-0", "foo-1"])
+    g.join("m1", rebalanceTimeoutMs=7000)
+    g.script(m1=["foo-0"], m2=["foo-1"])
+    g.join("m2")
+    assert ("rebalance", "m1") not in g.timers()
+    g.coordinator.advance(100)
+    g.heartbeat("m1")
+    assert g.timers()[("rebalance", "m1")] == 7100
+    g.heartbeat("m1", owned=["foo-0"])
+    assert ("rebalance", "m1") not in g.timers()
+    assert fired(g, 7000) == []
+
+
+def test_member_that_does_not_revoke_in_time_is_removed_and_the_other_gets_all() -> None:
+    """R4."""
+    g = GroupDriver()
+    g.m1_revoking()
+    assert fired(g, 5000) == [("rebalance", "m1")]
+    assert (list(g.members()), g.epochs()) == (["m2"], (3, 3))
+    assert given(g.heartbeat("m2")) == ["foo-0", "foo-1"]
+
+
+def test_rebalance_timeout_that_the_same_heartbeat_brings_counts() -> None:
+    g = GroupDriver()
+    g.script(m1=["foo-0", "foo-1"])
+    g.join("m1")
+    g.script(m1=["foo-0"], m2=["foo-1"])
+    g.join("m2")
+    g.heartbeat("m1", rebalanceTimeoutMs=20)
+    assert g.timers()[("rebalance", "m1")] == 20
+
+
+def test_revocation_that_follows_an_acknowledgement_counts_anew() -> None:
+    g = GroupDriver()
+    g.m1_revoking()
+    g.coordinator.advance(4000)
+    g.script(m1=[], m2=["foo-0", "foo-1"])
+    g.heartbeat("m2", subscribedTopicNames=["foo", "bar"])
+    g.heartbeat("m1", owned=["foo-0"])
+    assert (g.revoking("m1"), g.timers()[("rebalance", "m1")]) == (["foo-0"], 9000)
+
+
+def test_fire_takes_one_timer_alone() -> None:
+    g = GroupDriver()
+    g.m1_revoking()
+    assert g.coordinator.fire("rebalance", "g", "m1") is True
+    assert g.timers() == {("session", "m2"): 45_000}
+    assert g.clock.now_ms() == 0
+
+
+@pytest.mark.parametrize(
+    ("timer", "group", "member", "armed"),
+    [
+        ("rebalance", "g", "m1", "armed: session m1"),
+        ("session", "g", "m2", "armed: session m1"),
+        ("group", "g", "", "armed: session m1"),
+        ("session", "h", "m1", "armed: none"),
+    ],
+)
+def test_fire_of_a_timer_that_is_not_armed(timer: str, group: str, member: str, armed: str) -> None:
+    g = GroupDriver()
+    g.join("m1")
+    with pytest.raises(BadInput, match=armed):
+        g.coordinator.fire(timer, group, member)
+
+
+def test_empty_group_is_deleted_after_its_retention_unless_someone_joins() -> None:
+    """E5 DEAD."""
+    g = GroupDriver(config=Config(empty_retention_ms=1000))
+    g.join("m1")
+    g.leave("m1")
+    assert g.timers() == {("group", ""): 1000}
+    g.coordinator.advance(999)
+    g.join("m1")
+    assert (fired(g, 1), list(g.members())) == ([], ["m1"])
+    g.leave("m1")
+    assert fired(g, 1000) == [("group", "")]
+    assert g.group()["state"] == "Dead"
+
+
+def test_timers_fire_in_the_order_of_their_deadlines_and_at_their_time() -> None:
+    g = GroupDriver(config=Config(empty_retention_ms=1000))
+    g.join("m2")
+    g.join("m1")
+    g.coordinator.advance(5)
+    g.heartbeat("m1")
+    assert fired(g, 100_000) == [("session", "m2"), ("session", "m1"), ("group", "")]
+    assert g.clock.now_ms() == 100_005
+
+
+def test_timer_that_a_timer_arms_counts_from_the_time_it_fired() -> None:
+    g = GroupDriver(config=Config(empty_retention_ms=1000))
+    g.join("m1")
+    g.coordinator.advance(45_999)
+    assert g.timers() == {("group", ""): 46_000}
+
+
+def test_real_clock_fires_what_is_due_and_cannot_be_advanced() -> None:
+    clock = SystemClock()
+    coordinator = Coordinator(clock=clock, config=Config(session_timeout_ms=1))
+    body = {
+        "groupId": "g",
+        "memberId": "m",
+        "memberEpoch": 0,
+        "rebalanceTimeoutMs": 1,
+        "subscribedTopicNames": [],
+    }
+    coordinator.request("ConsumerGroupHeartbeat", 0, {}, body)
+    deadline_ms = coordinator.describe("g")["timers"][0]["deadlineMs"]
+    while clock.now_ms() < deadline_ms:
+        pass
+    assert coordinator.fire_due() == [{"timer": "session", "group": "g", "member": "m"}]
+    with pytest.raises(BadInput, match="is real"):
+        coordinator.advance(1)
+
+
+@pytest.mark.parametrize("ms", [-1, 0.5, True])
+def test_time_does_not_go_back(ms: int) -> None:
+    with pytest.raises(BadInput, match="whole number of milliseconds"):
+        GroupDriver().coordinator.advance(ms)

@@ -115,11 +115,12 @@ CoordinatorStep(next, s, asked) ==
 HandleRequest(request, from) ==
   \E updated \in {UpdateMember(group, topics, request.member, request)} :
   \E now \in ComputesNow(updated.kind, updated.group) :
-  \E installed \in UpdateTarget(updated.group, now) :
-  \E handled \in {Handle(group, request.member, request, updated, installed)} :
-    /\ CoordinatorStep(handled.group, handled.step, IF request.epoch <= 0 THEN from ELSE {})
-    /\ responses' = [m \in MemberIds |-> IF m \in from /\ request.epoch # -1
-                                         THEN {handled.step.response} ELSE responses[m]]
+    LET Answer(installed) ==
+          \E handled \in {Handle(group, request.member, request, updated, installed)} :
+            /\ CoordinatorStep(handled.group, handled.step, IF request.epoch <= 0 THEN from ELSE {})
+            /\ responses' = [m \in MemberIds |-> IF m \in from /\ request.epoch # -1
+                                                 THEN {handled.step.response} ELSE responses[m]]
+    IN UpdateTarget(updated.group, now, Answer)
 
 \* H7: full on join, after an error or a lost answer, and when something
 \* changed; else a keep-alive.
@@ -148,8 +149,8 @@ ReceiveLate(m) ==
 \* @type: ($group, Str, $step) => Bool;
 Event(changed, kind, s) ==
   \E now \in ComputesNow(kind, changed) :
-  \E installed \in UpdateTarget(changed, now) :
-    CoordinatorStep(installed, s, {})
+    LET Install(installed) == CoordinatorStep(installed, s, {})
+    IN UpdateTarget(changed, now, Install)
 
 \* H8, R4: the timers of a client that is gone fire sooner or later; those of
 \* one that is there only as a disturbance.
@@ -170,28 +171,29 @@ ChangeTopic(action, t, partitions) ==
   LET changed == [topics EXCEPT ![t] = partitions] IN
   /\ Disturb(1)
   /\ topics' = changed
-  /\ Event(NoticeTopics(group, changed), "metadata", EventStep(action, None, t, partitions))
+  /\ Event(NoticeTopics(group, changed), "topics", EventStep(action, None, t, partitions))
   /\ UNCHANGED <<clients, responses, late>>
 
-\* @type: (Str, Int) => Bool;
-HasPartitions(t, n) == \A i \in 0..(n - 1) : <<t, i>> \in Partitions
+\* E1: a topic appears or grows, with p as its last partition, or is deleted
+\* for good.
+\* @type: ($partition) => Bool;
+CreateTopic(p) ==
+  topics[p[1]] = 0 /\ ChangeTopic("CreateTopic", p[1], p[2] + 1)
 
-\* E1: a topic appears, grows, or is deleted for good.
-CreateTopic(t) ==
-  topics[t] = 0 /\ \E n \in 1..Cardinality(Partitions) : HasPartitions(t, n) /\ ChangeTopic("CreateTopic", t, n)
-
-AddPartitions(t) ==
-  topics[t] > 0 /\ \E n \in 1..Cardinality(Partitions) :
-    n > topics[t] /\ HasPartitions(t, n) /\ ChangeTopic("AddPartitions", t, n)
+\* @type: ($partition) => Bool;
+AddPartitions(p) ==
+  0 < topics[p[1]] /\ topics[p[1]] <= p[2] /\ ChangeTopic("AddPartitions", p[1], p[2] + 1)
 
 DeleteTopic(t) ==
   topics[t] > 0 /\ ChangeTopic("DeleteTopic", t, -1)
 
-\* E5: deleted long after it became empty, when no old request can be alive.
+\* E5: deleted long after it became empty: no old request is alive, and nobody
+\* takes itself for a member (epochs start again, so both would be mistaken for
+\* requests of the next life).
 DeleteGroup ==
   /\ Disturb(1)
   /\ GroupState(group) = "Empty"
-  /\ late = {}
+  /\ late = {} /\ \A m \in MemberIds : clients[m].epoch = 0 /\ responses[m] = {}
   /\ CoordinatorStep(NoGroup, EventStep("DeleteGroup", None, "", 0), {})
   /\ UNCHANGED <<topics, clients, responses, late>>
 
@@ -319,7 +321,8 @@ Next ==
        \/ SessionTimeout(m) \/ RebalanceTimeout(m)
        \/ Crash(m) \/ CrashSending(m) \/ LeaveGroup(m) \/ Start(m)
        \/ LoseRequest(m) \/ LoseResponse(m) \/ ReceiveLate(m)
-  \/ \E t \in Topics : CreateTopic(t) \/ AddPartitions(t) \/ DeleteTopic(t)
+  \/ \E p \in Partitions : CreateTopic(p) \/ AddPartitions(p)
+  \/ \E t \in Topics : DeleteTopic(t)
   \/ DeleteGroup
 
 Spec == Init /\ [][Next]_vars

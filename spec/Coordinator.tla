@@ -247,14 +247,16 @@ AllowedTarget(g, target) ==
   /\ LegalTarget(g, target)
   /\ TargetRule = "uniform" => Uniform(g, target)
 
-\* Step 2: the groups it can lead to.  Where no target is due, or where `now`
-\* leaves it for later, the group stays; else the assignment epoch becomes the
-\* epoch of the metadata that was used.
-\* @type: ($group, Bool) => Set($group);
-UpdateTarget(g, now) ==
-  IF ~now \/ g.epoch = g.assignmentEpoch THEN {g}
-  ELSE {[g EXCEPT !.target = target, !.assignmentEpoch = g.epoch] :
-          target \in {t \in Targets : AllowedTarget(g, t)}}
+\* Step 2, then whatever follows on the group that it leaves.  Where a target
+\* is due the assignment epoch becomes the epoch of the metadata that was used;
+\* where none is, or where `now` leaves it for later, the group stays.
+\* @type: ($group, Bool, ($group) => Bool) => Bool;
+UpdateTarget(g, now, Then(_)) ==
+  IF now /\ g.epoch > g.assignmentEpoch
+  THEN \E target \in Targets :
+         /\ AllowedTarget(g, target)
+         /\ Then([g EXCEPT !.target = target, !.assignmentEpoch = g.epoch])
+  ELSE Then(g)
 
 \* Whether a step that makes a target due computes it as well: always TRUE in
 \* KIP-848's text.
@@ -263,6 +265,7 @@ ComputesNow(kind, g) ==
   IF kind \in {"leave", "fenced", "timeout"}
   THEN {\/ Dialect.TargetOnRemoval = "at-once"
         \/ Dialect.LastLeaveAdvancesAssignmentEpoch /\ Members(g) = {}}
+  ELSE IF kind = "topics" THEN {Dialect.MetadataChange = "at-once"}
   ELSE IF Dialect.TargetMayLag THEN BOOLEAN ELSE {TRUE}
 
 (***************************************************************************)

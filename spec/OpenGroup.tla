@@ -49,9 +49,10 @@ Option(values) == {{}} \cup {{v} : v \in values}
 Request(m, request) ==
   /\ \E updated \in {UpdateMember(group, topics, m, request)} :
      \E now \in ComputesNow(updated.kind, updated.group) :
-     \E installed \in UpdateTarget(updated.group, now) :
-     \E handled \in {Handle(group, m, request, updated, installed)} :
-       group' = handled.group /\ step' = handled.step
+       LET Answer(installed) ==
+             \E handled \in {Handle(group, m, request, updated, installed)} :
+               group' = handled.group /\ step' = handled.step
+       IN UpdateTarget(updated.group, now, Answer)
   /\ UNCHANGED topics
 
 \* @type: (Str, Int, Set(Set($partition)), Set(Set(Str)), Set(Str)) => $request;
@@ -81,8 +82,8 @@ LeaveRequest ==
 \* @type: ($group, Str, $step) => Bool;
 Event(changed, kind, newStep) ==
   \E now \in ComputesNow(kind, changed) :
-  \E installed \in UpdateTarget(changed, now) :
-    group' = installed /\ step' = newStep
+    LET Install(installed) == group' = installed /\ step' = newStep
+    IN UpdateTarget(changed, now, Install)
 
 \* H8: no heartbeat for the session time-out.
 SessionTimeout ==
@@ -102,20 +103,17 @@ RebalanceTimeout ==
 ChangeTopic(action, t, partitions) ==
   LET changed == [topics EXCEPT ![t] = partitions] IN
   /\ topics' = changed
-  /\ Event(NoticeTopics(group, changed), "metadata", EventStep(action, None, t, partitions))
+  /\ Event(NoticeTopics(group, changed), "topics", EventStep(action, None, t, partitions))
 
-\* @type: (Str, Int) => Bool;
-HasPartitions(t, n) == \A i \in 0..(n - 1) : <<t, i>> \in Partitions
-
-\* E1: a topic that a subscription names appears.
+\* E1: a topic that a subscription names appears, with p as its last partition.
 CreateTopic ==
-  \E t \in Topics, n \in 1..Cardinality(Partitions) :
-    topics[t] = 0 /\ HasPartitions(t, n) /\ ChangeTopic("CreateTopic", t, n)
+  \E p \in Partitions :
+    topics[p[1]] = 0 /\ ChangeTopic("CreateTopic", p[1], p[2] + 1)
 
 \* E1: a new partition.
 AddPartitions ==
-  \E t \in Topics, n \in 1..Cardinality(Partitions) :
-    0 < topics[t] /\ topics[t] < n /\ HasPartitions(t, n) /\ ChangeTopic("AddPartitions", t, n)
+  \E p \in Partitions :
+    0 < topics[p[1]] /\ topics[p[1]] <= p[2] /\ ChangeTopic("AddPartitions", p[1], p[2] + 1)
 
 \* E1: a topic is deleted, for good (a topic of the same name is another, T2).
 DeleteTopic ==

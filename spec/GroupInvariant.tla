@@ -1,0 +1,52 @@
+--------------------------- MODULE GroupInvariant ---------------------------
+(***************************************************************************)
+(* The inductive invariant of the coordinator's state, and any state that  *)
+(* might satisfy it, for the proofs of the open and the closed instance.   *)
+(* A proof starts from every state that satisfies the invariant, not from  *)
+(* the reachable ones, so that one step covers runs of any length; epochs  *)
+(* are any integers.                                                       *)
+(***************************************************************************)
+EXTENDS GroupProperties
+
+\* Implies R7 (coordinator's view), E4 (order) and A4 (while the metadata is
+\* the one that the target was computed from).
+\* @type: ($group) => Bool;
+GroupInv(g) ==
+  /\ GroupTypeOK(g)
+  /\ HeldDisjoint(g)
+  /\ EpochsOrdered(g)
+  /\ PreviousEpochOrdered(g)
+  /\ TargetLegal(g)
+  /\ EmptyIsSettled(g)
+  /\ g.assignmentEpoch = g.epoch
+  /\ ~Exists(g) => g = NoGroup
+
+\* What GroupInv is for.
+\* @type: ($group) => Bool;
+GroupSafe(g) == HeldDisjoint(g) /\ EpochsOrdered(g) /\ LegalTarget(g, g.target)
+
+\* Any group at all, field by field: a set of records would be too large.
+\* @type: (Set(Str), ($group) => Bool) => Bool;
+AnyGroup(assignorNames, Is(_)) ==
+  \E epoch \in Nat, assignmentEpoch \in Nat, target \in Targets, metadata \in [Topics -> Nat],
+     epochs \in [MemberIds -> Int], previousEpochs \in [MemberIds -> Int],
+     subscriptions \in [MemberIds -> SUBSET Topics],
+     assignors \in [MemberIds -> {""} \cup assignorNames],
+     assigned \in [MemberIds -> SUBSET Partitions], revoking \in [MemberIds -> SUBSET Partitions],
+     acknowledged \in [MemberIds -> BOOLEAN] :
+    Is([epoch |-> epoch, assignmentEpoch |-> assignmentEpoch, target |-> target,
+        metadata |-> metadata,
+        members |-> [m \in MemberIds |->
+          [epoch |-> epochs[m], previousEpoch |-> previousEpochs[m],
+           subscription |-> subscriptions[m], assignor |-> assignors[m],
+           assigned |-> assigned[m], revoking |-> revoking[m],
+           acknowledged |-> acknowledged[m]]]])
+
+\* E4, A4, R2, R5: what one step from any such state must satisfy.
+\* @type: ($group, $group, $step) => Bool;
+GroupStepSafe(g, h, s) ==
+  /\ EpochsMonotone(g, h, s)
+  /\ LegalAtInstallation(g, h)
+  /\ NeverRevokeAndAssign(g, h, s)
+  /\ ReleasedOnlyByAcknowledgement(g, h, s)
+=============================================================================

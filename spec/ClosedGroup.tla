@@ -160,6 +160,7 @@ SessionTimeout(m) ==
   /\ Event(RemoveMember(group, topics, m), "timeout", EventStep("SessionTimeout", m, "", 0))
   /\ UNCHANGED <<topics, clients, responses, late>>
 
+\* R4.
 RebalanceTimeout(m) ==
   /\ RebalanceTimerArmed(group, m)
   /\ IF clients[m].up THEN Disturb(1) ELSE UNCHANGED budget
@@ -184,6 +185,7 @@ CreateTopic(p) ==
 AddPartitions(p) ==
   0 < topics[p[1]] /\ topics[p[1]] <= p[2] /\ ChangeTopic("AddPartitions", p[1], p[2] + 1)
 
+\* E1.
 DeleteTopic(t) ==
   topics[t] > 0 /\ ChangeTopic("DeleteTopic", t, -1)
 
@@ -220,6 +222,7 @@ Reaction(client, response) ==
                          !.owned = IF mustRevoke THEN client.owned ELSE told,
                          !.report = response.assignment # {} /\ ~mustRevoke]
 
+\* The answer arrives; an error tells a zombie what it is.
 ReceiveResponse(m) ==
   /\ \E response \in responses[m] :
        /\ ClientStep("ReceiveResponse", m, Reaction(clients[m], response))
@@ -233,6 +236,7 @@ FinishRevocation(m) ==
   /\ ClientStep("FinishRevocation", m, [clients[m] EXCEPT !.owned = clients[m].told, !.report = TRUE])
   /\ UNCHANGED <<group, topics, responses, late, zombies, budget>>
 
+\* E1: the member subscribes to something else, and says so next time.
 ChangeSubscription(m) ==
   /\ Disturb(1)
   /\ clients[m].up
@@ -304,6 +308,7 @@ LoseRequest(m) ==
      \/ ~NetworkDropsOldRequests /\ late' = late \cup {RequestOf(m, clients[m])}
   /\ UNCHANGED responses
 
+\* H6: the answer is lost; the coordinator has moved on.
 LoseResponse(m) ==
   /\ responses[m] # {}
   /\ GiveUp("LoseResponse", m)

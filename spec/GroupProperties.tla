@@ -46,11 +46,6 @@ TargetLegal(g) ==
 EmptyIsSettled(g) ==
   Members(g) = {} /\ Dialect.LastLeaveAdvancesAssignmentEpoch => g.assignmentEpoch = g.epoch
 
-\* R4: a member revokes only what it must, so an armed timer has a reason.
-\* @type: ($group) => Bool;
-HeldExists(g) ==
-  \A m \in MemberIds : Held(g, m) \subseteq Partitions
-
 (***************************************************************************)
 (* Steps: g is the group before, h after, s the step between them.         *)
 (***************************************************************************)

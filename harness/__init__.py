@@ -1,0 +1,1 @@
+"""From a TLA+ specification to a conformance verdict: engines, traces, replay, reports."""

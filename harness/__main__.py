@@ -1,0 +1,5 @@
+"""`python -m harness` is `conform`."""
+
+from harness.cli.main import main
+
+main()

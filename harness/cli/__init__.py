@@ -1,0 +1,1 @@
+"""The command `conform`: one module for each verb."""

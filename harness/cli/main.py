@@ -1,0 +1,56 @@
+"""The command `conform` (= `python -m harness`): one verb per job."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from typing import Any
+
+import typer
+
+from harness.errors import ConformError
+
+VERBS = (
+    *("check", "generate", "replay", "exhaust", "validate", "graph", "shrink", "simulate", "mutate", "diff"),
+    *("doctor", "broker", "report", "gate"),
+)
+"""All verbs in the order of `--help`; each is `command` in the module of its name, if that exists."""
+
+
+class _Conform(typer.core.TyperGroup):
+    """Prints a failure as its sentence and ends with its exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ConformError as error:
+            print(f"conform: {error.message}", file=sys.stderr)
+            ctx.exit(error.exit_code)
+
+
+app = typer.Typer(
+    cls=_Conform,
+    name="conform",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="From a TLA+ specification to a conformance verdict. Exit codes: 0 holds; 10 a model is violated; "
+    "11 an implementation does not conform; 12 evidence is missing or stale; 2 usage; 3 an engine or a "
+    "target failed.",
+)
+
+
+@app.callback()
+def _options() -> None:
+    """Keeps `conform` a command with verbs even while there is only one."""
+
+
+for _verb in VERBS:
+    if importlib.util.find_spec(f"harness.cli.{_verb}"):
+        app.command(_verb)(importlib.import_module(f"harness.cli.{_verb}").command)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

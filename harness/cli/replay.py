@@ -1,0 +1,66 @@
+"""`conform replay`: traces, step by step, on an implementation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.console import check_json_place, running, write_json
+from harness.errors import NOT_CONFORMANT, ConformError
+from harness.replay.files import replay_files, trace_files
+from harness.replay.report import explain, summary, to_json
+from harness.replay.run import Replayed
+
+
+def command(
+    traces: Annotated[
+        list[Path],
+        typer.Argument(metavar="TRACE|DIR...", help="ITF traces, or folders that have some (*.itf.json)."),
+    ],
+    target: Annotated[
+        str, typer.Option(help="The implementation: python, or stdio:COMMAND (the line protocol).")
+    ] = "python",
+    dialect: Annotated[str, typer.Option(help="What the target speaks and the traces are of.")] = "kip-848",
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
+    ] = None,
+    max_differences: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Judge no more steps after N differences.")
+    ] = 20,
+) -> None:
+    """Replay traces step by step on an implementation and compare everything after each step.
+
+    Response, group, every member, armed timers, written records and the use of the target assignment are
+    compared with what the states of the trace say. After a difference the implementation is put into the
+    state of the trace, so that later steps are judged by themselves. A counterexample of a checker is a
+    trace like any other.
+
+    \b
+    conform replay traces/golden
+    conform replay traces --target "stdio:python -m coordinator --stdio" --json build/replay.json
+
+    Exit codes: 0 no difference; 11 differences; 2 a file that is not a trace of the group protocol, or
+    traces without steps; 3 the implementation failed.
+    """
+    check_json_place(json_file)
+    files = trace_files(traces)
+    with running(f"replaying {len(files)} traces on {target}") as progress:
+
+        def show(so_far: Replayed) -> None:
+            progress(f"{so_far.traces} traces, {so_far.steps} steps, {so_far.differences} differences")
+
+        result = replay_files(files, target, dialect, max_differences, show)
+    for line in summary(result, target):
+        print(line)
+    write_json(json_file, to_json(result, target, dialect))
+    if result.failures:
+        print("first difference:")
+        for line in explain(result.failures[0], target, dialect):
+            print(line)
+        raise ConformError(
+            f"The target {target} does not conform: {result.differences} differences in "
+            f"{len(result.failures)} of {result.judged} steps.",
+            NOT_CONFORMANT,
+        )

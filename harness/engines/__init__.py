@@ -1,0 +1,1 @@
+"""Model checkers behind one interface."""

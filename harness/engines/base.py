@@ -1,0 +1,128 @@
+"""What every model checker takes and gives back, whichever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+from harness.errors import ENGINE_FAILED, USAGE, ConformError
+from harness.itf import Trace
+
+
+class Outcome(StrEnum):
+    """What a model checker found."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    DEADLOCK = "deadlock"
+    ERROR = "error"
+
+
+class Failure(StrEnum):
+    """Why a model checker has no answer. The first four are the specification's fault (exit code 2), the
+    others the machine's (exit code 3)."""
+
+    PARSE = "parse error"
+    TYPE = "type error"
+    CONFIGURATION = "configuration error"
+    EVALUATION = "evaluation error"
+    MISSING = "missing engine"
+    MEMORY = "out of memory"
+    TIME_OUT = "time-out"
+    CRASH = "crash"
+
+
+_SPECIFICATION = frozenset({Failure.PARSE, Failure.TYPE, Failure.CONFIGURATION, Failure.EVALUATION})
+
+
+class EngineError(ConformError):
+    """A model checker that gave no answer: what kind of failure, and the engine's own words."""
+
+    def __init__(self, failure: Failure, message: str) -> None:
+        super().__init__(message, USAGE if failure in _SPECIFICATION else ENGINE_FAILED)
+        self.failure = failure
+
+
+@dataclass(frozen=True)
+class Model:
+    """A module with its configuration.
+
+    `args` are the engine's (see harness.manifest), `libraries` folders of modules that are not beside it.
+    """
+
+    name: str
+    module: Path
+    config: Path | None
+    args: Mapping[str, Any] = field(default_factory=dict)
+    libraries: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may use: `memory` as Java takes it ("2g"), `timeout` in seconds, number of `workers`."""
+
+    memory: str = "2g"
+    timeout: float | None = None
+    workers: int | None = None
+
+
+Progress = Callable[[str], None]
+"""Called with one line that says how far a run is."""
+
+
+def silent(_line: str) -> None:
+    """The `Progress` that shows nothing."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The answer of a model checker.
+
+    `violated` is the violated property's name, if the engine says it. `depth` is TLC's depth of the state
+    graph (the initial states are at 1), or the number of steps that Apalache looked ahead. `counterexample`
+    has one state more than it has steps. `args` is the command line after the program.
+    """
+
+    engine: str
+    version: str
+    outcome: Outcome
+    violated: str | None
+    distinct_states: int | None
+    generated_states: int | None
+    depth: int | None
+    counterexample: Trace | None
+    seconds: float
+    log: Path
+    args: tuple[str, ...]
+    exit_code: int
+    spec_hash: str
+
+    @property
+    def length(self) -> int | None:
+        """Steps of the counterexample."""
+        return len(self.counterexample.states) - 1 if self.counterexample else None
+
+    def facts(self) -> dict[str, str | int | None]:
+        """What a manifest's entry can expect."""
+        return {
+            "outcome": self.outcome.value,
+            "property": self.violated,
+            "length": self.length,
+            "distinct_states": self.distinct_states,
+            "depth": self.depth,
+        }
+
+
+class Engine(Protocol):
+    """A model checker as a subprocess."""
+
+    name: str
+
+    def version(self) -> str:
+        """The engine's version. EngineError if it is not on this machine."""
+
+    def check(self, model: Model, log: Path, limits: Limits, progress: Progress = silent) -> Result:
+        """Check a model, writing the engine's unedited output to `log`. EngineError if there is no answer."""

@@ -1,0 +1,106 @@
+"""Run a program with a log, a time limit and a line at a time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from harness.engines.base import EngineError, Failure
+from harness.errors import ConformError
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A program that ended by itself: its output (standard error included), exit code and running time."""
+
+    lines: list[str]
+    exit_code: int
+    seconds: float
+
+
+def run_program(
+    command: Sequence[str],
+    *,
+    name: str,
+    log: Path,
+    folder: Path,
+    timeout: float | None,
+    environment: Mapping[str, str] | None = None,
+    on_line: Callable[[str], None] | None = None,
+) -> Finished:
+    """Run to the end, in `folder`. At the time-out, kill the program and all it started: EngineError."""
+    started = time.monotonic()
+    timed_out = threading.Event()
+    lines: list[str] = []
+    with _start(command, name, folder, environment) as process:
+
+        def expire() -> None:
+            timed_out.set()
+            _kill(process)
+
+        timer = threading.Timer(timeout, expire) if timeout else None
+        if timer:
+            timer.start()
+        try:
+            with _open_log(log) as stream:
+                for line in process.stdout or ():
+                    stream.write(line)
+                    lines.append(line.rstrip("\n"))
+                    if on_line:
+                        on_line(lines[-1])
+            exit_code = process.wait()
+        finally:
+            if timer:
+                timer.cancel()
+            _kill(process)
+    if timed_out.is_set():
+        raise EngineError(
+            Failure.TIME_OUT,
+            f"{name} was stopped after {timeout:g} seconds; allow more with --timeout. Log: {log}",
+        )
+    return Finished(lines, exit_code, time.monotonic() - started)
+
+
+def _start(
+    command: Sequence[str], name: str, folder: Path, environment: Mapping[str, str] | None
+) -> subprocess.Popen[str]:
+    try:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise EngineError(
+            Failure.MISSING, f"{name} cannot be started ({command[0]}): {error.strerror}."
+        ) from None
+
+
+def _open_log(log: Path) -> TextIO:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        return log.open("w", encoding="utf-8")
+    except OSError as error:
+        raise ConformError(
+            f"The log {log} cannot be written: {error.strerror}. Choose another folder."
+        ) from None
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """Kill the program's whole group: engines start solvers and shells of their own."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)

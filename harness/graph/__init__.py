@@ -1,0 +1,1 @@
+"""State graphs and paths of traces as pictures."""

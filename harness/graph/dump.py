@@ -1,0 +1,115 @@
+"""The state graph of a model for drawing: as few states as possible, every edge with its exact action.
+
+The variable `step` must not make states (it says how a state was reached), but under a view without it the
+edges lose what it says, and TLC's own labels are `Next` wherever Next is not a plain disjunction. So TLC gets
+a view that adds the step's action, branch and member to the configuration's own; states that differ only in
+`step` are merged afterwards.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import networkx as nx
+from frozendict import frozendict
+
+from harness.engines.base import Limits, Model, Progress, silent
+from harness.engines.tlc import run_tlc, variant
+from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config
+from harness.itf import Trace
+from harness.modules import config_beside, declared_variables
+from harness.stategraph import read_graph
+from harness.replay.state import VARIABLES
+from harness.values import State
+
+STEP: Final = "step"
+INITIAL: Final = "Init"
+_MODULE: Final = "ConformGraph"
+
+
+def state_graph(model: Model, *, limits: Limits, log: Path, progress: Progress = silent) -> nx.MultiDiGraph:
+    """Dump a model's state graph and merge the states that differ only in `step`.
+
+    Nodes are numbers from 0 with `state` (all variables; `step` is one of the steps into it), edges have
+    `action`, `branch` and `member` ("" if there is none). `graph.graph["initial"]` lists the initial nodes.
+    The configuration's invariants, properties and symmetry are left out.
+    """
+    config = read_config(model.config or config_beside(model.module))
+    plain = config.without((*CHECKS, *UNKNOWN_TO_TLC, "SYMMETRY"))
+    variables = declared_variables(model.module)
+    with tempfile.TemporaryDirectory(prefix="conform-") as folder:
+        dot = Path(folder) / "graph.dot"
+        options = ["-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot,actionlabels", str(dot)]
+        if not set(VARIABLES) <= set(variables):
+            with variant(plain) as path:
+                run_tlc(model.module, path, options, log=log, limits=limits, progress=progress)
+        else:
+            module = Path(folder) / f"{_MODULE}.tla"
+            module.write_text(_view_module(model.module.stem, variables, config), encoding="utf-8")
+            with variant(plain.without(["VIEW"]).having("VIEW", _MODULE)) as path:
+                run_tlc(
+                    module,
+                    path,
+                    options,
+                    log=log,
+                    limits=limits,
+                    progress=progress,
+                    library=model.module.parent,
+                )
+        progress("reading the state graph")
+        return merge_steps(read_graph(dot))
+
+
+def _view_module(extended: str, variables: list[str], config: Config) -> str:
+    others = ", ".join(name for name in variables if name != STEP)
+    view = " ".join(config.names("VIEW")) or f"<<{others}>>"
+    return (
+        f"---- MODULE {_MODULE} ----\nEXTENDS {extended}\n"
+        f"{_MODULE} == <<{view}, {STEP}.action, {STEP}.branch, {STEP}.member>>\n====\n"
+    )
+
+
+def merge_steps(dumped: nx.MultiDiGraph) -> nx.MultiDiGraph:
+    """Merge the states that differ only in `step`, and let edges say what it said (see `state_graph`)."""
+    graph = nx.MultiDiGraph(initial=[])
+    nodes: dict[State, int] = {}
+    merged: dict[int, int] = {}
+    for node, state in dumped.nodes(data="state"):
+        merged[node] = nodes.setdefault(without_step(state), len(nodes))
+        graph.add_node(merged[node], state=state)
+    for source, target, label in dumped.edges(data="action"):
+        add_edge(graph, merged[source], merged[target], label, dumped.nodes[target]["state"])
+    for node in dumped.graph["initial"]:
+        if merged[node] not in graph.graph["initial"]:
+            graph.graph["initial"].append(merged[node])
+    return graph
+
+
+def path_graph(trace: Trace) -> tuple[nx.MultiDiGraph, list[int]]:
+    """The states of a trace as a graph of the same kind, and the nodes that it visits, in order."""
+    graph = nx.MultiDiGraph(initial=[0])
+    nodes: dict[State, int] = {}
+    path: list[int] = []
+    for state in trace.states:
+        path.append(nodes.setdefault(without_step(state), len(nodes)))
+        graph.add_node(path[-1], state=state)
+    labels = trace.actions or ("",) * len(path)
+    for index in range(1, len(path)):
+        add_edge(graph, path[index - 1], path[index], labels[index], trace.states[index])
+    return graph, path
+
+
+def add_edge(graph: nx.MultiDiGraph, source: int, target: int, label: str, after: State) -> None:
+    """Add the edge into a state, named by its `step`, else by the label that the engine gave."""
+    names = {"action": label, "branch": "", "member": ""}
+    step = after.get(STEP)
+    if isinstance(step, frozendict) and step.get("action", INITIAL) != INITIAL:
+        names = {name: str(step.get(name, "")) for name in names}
+    graph.add_edge(source, target, key=tuple(names.values()), **names)
+
+
+def without_step(state: State) -> State:
+    """The state without how it was reached."""
+    return state.delete(STEP) if STEP in state else state

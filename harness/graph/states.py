@@ -1,0 +1,196 @@
+"""What a picture says about a state: for groups of the protocol in its terms, for others their variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+from frozendict import frozendict
+
+from harness.errors import ConformError
+from harness.graph.dump import STEP
+from harness.itf import Trace
+from harness.replay.expect import group_state, member_state
+from harness.replay.state import VARIABLES, Group, Partition, SpecState, StateReader
+from harness.tlaparse import print_value
+from harness.values import State, Value, as_function
+
+GROUP_STATES: Final = ("Dead", "Empty", "Assigning", "Reconciling", "Stable")
+"""E5, in the order of the legend."""
+
+BEHIND: Final = "behind"
+REVOKING: Final = "revoking"
+WAITING: Final = "waiting"
+UP_TO_DATE: Final = "up to date"
+PROGRESS: Final = (BEHIND, REVOKING, WAITING, UP_TO_DATE)
+"""How far members are towards their target; MEANINGS says it in words."""
+MEANINGS: Final = (
+    "behind: below the assignment epoch",
+    "revoking: told to revoke, not acknowledged",
+    "waiting: others have not released its partitions",
+)
+
+BY_PROGRESS: Final = "group state and how far each member is"
+BY_REVOKING: Final = "group state, number of members and of those revoking"
+BY_MEMBERS: Final = "group state and number of members"
+BY_STATE: Final = "group state"
+
+_WIDTH: Final = 44
+_ROWS: Final = 8
+
+Row: TypeAlias = tuple[str, ...]
+Key: TypeAlias = tuple[Value, ...]
+"""What states that are drawn as one node have in common."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is written into a node: a title that also chooses the colour, lines, and a table under them."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    head: Row = ()
+    rows: tuple[Row, ...] = ()
+
+
+class Describer(Protocol):
+    """Reads the states of one specification."""
+
+    titles: Sequence[str]
+    """All titles that cards may have, for a legend; empty if titles mean nothing."""
+    levels: Sequence[str]
+    """Ways to fold, the finest first, in words for the picture's title; empty if there are none."""
+
+    def card(self, state: State) -> Card:
+        """Everything about one state."""
+
+    def key(self, state: State, level: str) -> Key:
+        """What decides with which states this one is folded."""
+
+    def folded_card(self, key: Key) -> Card:
+        """What all states of a key have in common."""
+
+
+def describer(states: Iterable[State]) -> Describer:
+    """The group's describer if the states are of the group protocol, else one for their variables."""
+    known = list(states)
+    if set(VARIABLES) <= set(known[0]):
+        try:
+            return GroupDescriber(known)
+        except ConformError:
+            pass  # another specification that has variables of these names
+    return VariableDescriber(known)
+
+
+class GroupDescriber:
+    """States with the variable `group` of spec/GroupTypes.tla."""
+
+    titles: Sequence[str] = GROUP_STATES
+    levels: Sequence[str] = (BY_PROGRESS, BY_REVOKING, BY_MEMBERS, BY_STATE)
+
+    def __init__(self, states: Sequence[State]) -> None:
+        read = StateReader().read(Trace({}, tuple(states[0]), list(states)), "The state graph")
+        self._read: dict[State, SpecState] = dict(zip(states, read, strict=True))
+
+    def card(self, state: State) -> Card:
+        """Group state, epochs, topics; each member's epoch and partitions, and what its client owns."""
+        spec = self._read[state]
+        group = spec.group
+        lines = [f"group epoch {group.epoch}, assignment epoch {group.assignment_epoch}"] if group.exists else []
+        lines.append("partitions: " + _topics(spec.topics))
+        head: Row = ("member", "epoch", "assigned", "revoking", "target")
+        rows = [_member_row(group, name) for name in group.members]
+        if "clients" in state:
+            head = (*head, "client owns")
+            owned = _owned(state["clients"])
+            rows = [(*row, owned.pop(row[0], "")) for row in rows]
+            rows += [(name, "none", "–", "–", "–", owns) for name, owns in sorted(owned.items())]
+        return Card(group_state(group), tuple(lines), head if rows else (), tuple(rows))
+
+    def key(self, state: State, level: str) -> Key:
+        """The group's state, then (what, number of members) pairs."""
+        group = self._read[state].group
+        progress = [_progress(group, name) for name in group.members]
+        key: list[Value] = [group_state(group)]
+        if level == BY_PROGRESS:
+            key += [(stage, progress.count(stage)) for stage in PROGRESS if stage in progress]
+        elif level != BY_STATE and group.members:
+            key.append(("member" if len(progress) == 1 else "members", len(progress)))
+            if level == BY_REVOKING and REVOKING in progress:
+                key.append((REVOKING, progress.count(REVOKING)))
+        return tuple(key)
+
+    def folded_card(self, key: Key) -> Card:
+        """The group's state, and how many members are how far."""
+        title, *counts = key
+        return Card(str(title), tuple(f"{item[1]} {item[0]}" for item in counts if isinstance(item, tuple)))
+
+
+def _member_row(group: Group, name: str) -> Row:
+    member = group.members[name]
+    partitions = (member.assigned, member.revoking, group.target(name))
+    return (name, str(member.epoch), *map(_partitions, partitions))
+
+
+def _progress(group: Group, name: str) -> str:
+    member = group.members[name]
+    stage = member_state(group, name, member)
+    if stage == "UNREVOKED_PARTITIONS":
+        return REVOKING
+    if stage == "UNRELEASED_PARTITIONS":
+        return WAITING
+    return UP_TO_DATE if member.epoch == group.epoch else BEHIND
+
+
+def _partitions(partitions: Iterable[Partition]) -> str:
+    return " ".join(f"{topic}-{index}" for topic, index in sorted(partitions)) or "–"
+
+
+def _topics(topics: Mapping[str, int]) -> str:
+    named = [f"{name} {'deleted' if count < 0 else count}" for name, count in sorted(topics.items()) if count]
+    return ", ".join(named) or "none"
+
+
+def _owned(clients: Value) -> dict[str, str]:
+    """What each client process really owns; a process that is down owns nothing."""
+    owned = {}
+    for name, client in as_function(clients).items():
+        if isinstance(client, frozendict):
+            partitions = client.get("owned", frozenset())
+            owned[str(name)] = _partitions(partitions) if client.get("up", True) else "down"
+    return owned
+
+
+class VariableDescriber:
+    """States of any specification: the variables that are not the same everywhere."""
+
+    titles: Sequence[str] = ()
+    levels: Sequence[str] = ()
+
+    def __init__(self, states: Sequence[State]) -> None:
+        names = [name for name in states[0] if name != STEP]
+        first = states[0]
+        varying = [name for name in names if any(state[name] != first[name] for state in states)]
+        self._names = varying or names
+
+    def card(self, state: State) -> Card:
+        """The first variables, each on a line."""
+        rows = [(name, shorten(state[name])) for name in self._names[:_ROWS]]
+        if len(self._names) > _ROWS:
+            rows.append(("…", f"{len(self._names) - _ROWS} more variables"))
+        return Card("", rows=tuple(rows))
+
+    def key(self, state: State, level: str) -> Key:
+        """There are no levels: every state is alone."""
+        return tuple(state[name] for name in self._names)
+
+    def folded_card(self, key: Key) -> Card:
+        """The values of the variables."""
+        return Card("", tuple(shorten(value) for value in key))
+
+
+def shorten(value: Value) -> str:
+    """A TLA+ value on one short line."""
+    text = print_value(value)
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"

@@ -1,0 +1,204 @@
+"""Traces in the Informal Trace Format (Apalache's ADR-015), whatever the engine.
+
+The library itf-py reads what is written here (tested); it is not used for reading because it makes a new
+class for every record, which costs most of the time of a replay, and gives functions and records
+different types.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from keyword import iskeyword
+from pathlib import Path
+from typing import Any
+
+from frozendict import frozendict
+
+from harness.errors import ConformError
+from harness.files import read_text, write_text
+from harness.values import State, Value, function, is_field, sort_key
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A behaviour, or the beginning of one.
+
+    `meta` says where it comes from (JSON values). `actions` names the action that led into each state, as
+    far as the engine said it: empty, or one name a state. `loop` is the index of the state that the last
+    one leads back to, if the behaviour is infinite.
+    """
+
+    meta: dict[str, Any]
+    variables: tuple[str, ...]
+    states: list[State]
+    actions: tuple[str, ...] = field(default=())
+    loop: int | None = None
+
+
+def read_trace(path: Path) -> Trace:
+    """Read an ITF file. ConformError (exit 2) with the file and the place for anything that is not one."""
+    text = read_text(Path(path), "The trace")
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConformError(
+            f"The trace {path} is not JSON or is cut off "
+            f"(line {error.lineno}, column {error.colno}: {error.msg})."
+        ) from None
+    return trace_from_json(data, f"The trace {path}")
+
+
+def trace_from_json(data: Any, name: str) -> Trace:
+    """Decode ITF's JSON; `name` begins the sentence of an error, e.g. "The trace x.itf.json"."""
+    if not isinstance(data, dict):
+        raise ConformError(f"{name} is not ITF: an object is expected at the top, not {_kind(data)}.")
+    variables = _member(data, "vars", list, name)
+    if not variables or not all(isinstance(item, str) for item in variables):
+        raise ConformError(f'{name} is not ITF: "vars" must be a list of variable names.')
+    raw_states = _member(data, "states", list, name)
+    if not raw_states:
+        raise ConformError(f'{name} has no states: "states" is empty.')
+    meta = data.get("#meta", {})
+    if not isinstance(meta, dict):
+        raise ConformError(f'{name} is not ITF: "#meta" must be an object, not {_kind(meta)}.')
+    loop = data.get("loop")
+    if loop is not None and (type(loop) is not int or not 0 <= loop < len(raw_states)):
+        raise ConformError(f'{name} is not ITF: "loop" must be the index of a state, not {loop!r}.')
+    states = [_state(raw, variables, f"{name}, state {index},") for index, raw in enumerate(raw_states)]
+    actions = tuple(raw["#meta"]["action"] for raw in raw_states if "action" in raw.get("#meta", {}))
+    return Trace(meta, tuple(variables), states, actions if len(actions) == len(states) else (), loop)
+
+
+def _member(data: dict[str, Any], key: str, kind: type, name: str) -> Any:
+    if key not in data:
+        raise ConformError(f'{name} is not ITF: the field "{key}" is missing.')
+    if not isinstance(data[key], kind):
+        raise ConformError(f'{name} is not ITF: "{key}" must be a list, not {_kind(data[key])}.')
+    return data[key]
+
+
+def _state(raw: Any, variables: list[str], place: str) -> State:
+    if not isinstance(raw, dict) or not isinstance(raw.get("#meta", {}), dict):
+        raise ConformError(f"{place} is not an ITF state: an object is expected, not {_kind(raw)}.")
+    decoded: dict[str, Value] = {}
+    for variable in variables:
+        if variable not in raw:
+            raise ConformError(f'{place} has no value for the variable "{variable}".')
+        try:
+            decoded[variable] = value_from_json(raw[variable])
+        except (TypeError, ValueError) as error:
+            raise ConformError(f'{place} variable "{variable}": {error}.') from None
+    if unknown := sorted(set(raw) - set(variables) - {"#meta"}):
+        raise ConformError(f'{place} has the variable "{unknown[0]}", which "vars" does not list.')
+    return frozendict(decoded)
+
+
+def value_from_json(raw: Any) -> Value:
+    """Decode one ITF value; functions and records both become `frozendict` (see harness.values).
+
+    Raises TypeError or ValueError, in words, for JSON that is no ITF value.
+    """
+    if isinstance(raw, (str, bool, int)):
+        return raw
+    if isinstance(raw, list):
+        return tuple([value_from_json(item) for item in raw])
+    if not isinstance(raw, dict):
+        raise TypeError(f"{_kind(raw)} is not a TLA+ value")
+    for tag in raw:
+        if tag[:1] == "#":
+            if len(raw) != 1 or tag not in _TAGS:
+                raise ValueError(f'an object with the field "{tag}" is not a value of ITF')
+            return _TAGS[tag](raw[tag])
+    return frozendict({key: value_from_json(item) for key, item in raw.items()}) if raw else ()
+
+
+def _bigint(raw: Any) -> Value:
+    if isinstance(raw, str) and raw.removeprefix("-").isdecimal() and raw.isascii():
+        return int(raw)
+    raise ValueError(f'"#bigint" must be a string of digits, not {raw!r}')
+
+
+def _items(tag: str, raw: Any) -> list[Value]:
+    if not isinstance(raw, list):
+        raise TypeError(f'"{tag}" must be a list, not {_kind(raw)}')
+    return [value_from_json(item) for item in raw]
+
+
+def _map(raw: Any) -> Value:
+    if not isinstance(raw, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in raw):
+        raise ValueError('"#map" must be a list of pairs')
+    return function({value_from_json(key): value_from_json(item) for key, item in raw})
+
+
+def _unserializable(raw: Any) -> Value:
+    raise ValueError(f"the engine could not write this value down ({raw})")
+
+
+_TAGS: dict[str, Callable[[Any], Value]] = {
+    "#bigint": _bigint,
+    "#tup": lambda raw: tuple(_items("#tup", raw)),
+    "#set": lambda raw: frozenset(_items("#set", raw)),
+    "#map": _map,
+    "#unserializable": _unserializable,
+}
+
+
+def write_trace(path: Path, trace: Trace) -> None:
+    """Write an ITF file, atomically: one state a line, sets and functions in a fixed order."""
+    write_text(Path(path), trace_to_text(trace))
+
+
+def trace_to_text(trace: Trace) -> str:
+    """The bytes of a trace's file: equal traces give equal text."""
+    meta = {
+        **trace.meta,
+        "format": "ITF",
+        "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
+    }
+    head = [f'"#meta": {_dumps(meta)}', f'"vars": {_dumps(list(trace.variables))}']
+    if trace.loop is not None:
+        head.append(f'"loop": {trace.loop}')
+    states = ",\n".join(_state_lines(trace))
+    return "{\n" + ",\n".join(head) + f',\n"states": [\n{states}\n]\n}}\n'
+
+
+def _state_lines(trace: Trace) -> Iterable[str]:
+    for index, state in enumerate(trace.states):
+        meta: dict[str, Any] = {"index": index}
+        if trace.actions:
+            meta["action"] = trace.actions[index]
+        yield _dumps({"#meta": meta, **{name: value_to_json(state[name]) for name in trace.variables}})
+
+
+def _dumps(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False)
+
+
+def value_to_json(value: Value) -> Any:
+    """Encode one value as ITF. A record is an object if itf-py can read it as one, else a "#map"."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return {"#bigint": str(value)}
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, tuple):
+        return {"#tup": [value_to_json(item) for item in value]}
+    if isinstance(value, frozenset):
+        return {"#set": [value_to_json(item) for item in sorted(value, key=sort_key)]}
+    items = sorted(value.items(), key=lambda item: sort_key(item[0]))
+    if all(isinstance(key, str) and _is_name(key) for key in value) and set(value) != {"tag", "value"}:
+        return {str(key): value_to_json(item) for key, item in items}
+    return {"#map": [[value_to_json(key), value_to_json(item)] for key, item in items]}
+
+
+def _is_name(key: str) -> bool:
+    """Whether a field name can also be a field of the named tuple that itf-py makes of a record."""
+    return is_field(key) and key.isidentifier() and not iskeyword(key) and not key.startswith("_")
+
+
+def _kind(raw: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(raw), "a number")

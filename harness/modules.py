@@ -1,0 +1,78 @@
+"""What the harness needs to know of TLA+ sources without parsing them: dependencies, variables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from harness.errors import ConformError
+from harness.files import read_text
+
+_NOISE = re.compile(r'"(?:[^"\\\n]|\\.)*"|\\\*[^\n]*|\(\*|\*\)')
+_EXTENDS = re.compile(r"\bEXTENDS\s+(\w+(?:\s*,\s*\w+)*)")
+_INSTANCE = re.compile(r"\bINSTANCE\s+(\w+)")
+_VARIABLES = re.compile(r"\bVARIABLES?\s+(\w+(?:\s*,\s*\w+)*)")
+
+
+def strip_comments(text: str) -> str:
+    """Return TLA+ text (or a TLC configuration) without comments, which may be nested; strings are kept."""
+    kept: list[str] = []
+    depth = end = 0
+    for match in _NOISE.finditer(text):
+        token = match[0]
+        if depth == 0:
+            kept.append(text[end : match.start()])
+            if token[0] == '"':
+                kept.append(token)
+        if token == "(*":
+            depth += 1
+        elif token == "*)":
+            depth = max(depth - 1, 0)
+        end = match.end()
+    return "".join([*kept, text[end:]]) if depth == 0 else "".join(kept)
+
+
+def dependencies(module: Path) -> list[Path]:
+    """The module's file and, by name, those it extends or instantiates that lie in the same folder."""
+    return _closure(module, lambda source: _extended(source) | set(_INSTANCE.findall(source)))
+
+
+def declared_variables(module: Path) -> list[str]:
+    """The variables of a module, sorted: its own and those of the modules that it extends."""
+    sources = [_source(path) for path in _closure(module, _extended)]
+    return sorted(
+        {name for source in sources for names in _VARIABLES.findall(source) for name in _split(names)}
+    )
+
+
+def _closure(module: Path, mentioned: Callable[[str], set[str]]) -> list[Path]:
+    found: dict[str, Path] = {}
+    waiting = [module]
+    while waiting:
+        path = waiting.pop()
+        if path.name not in found:
+            found[path.name] = path
+            names = mentioned(_source(path))
+            waiting += [near for name in names if (near := path.parent / f"{name}.tla").is_file()]
+    return [module, *(found[name] for name in sorted(found) if name != module.name)]
+
+
+def _source(path: Path) -> str:
+    return strip_comments(read_text(path, "The module"))
+
+
+def _extended(source: str) -> set[str]:
+    return {name for names in _EXTENDS.findall(source) for name in _split(names)}
+
+
+def _split(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",")]
+
+
+def config_beside(module: Path) -> Path:
+    """The configuration with the module's name in the module's folder."""
+    config = module.with_suffix(".cfg")
+    if not config.is_file():
+        raise ConformError(f"There is no {config.name} beside {module}; name a configuration with --config.")
+    return config

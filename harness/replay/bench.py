@@ -1,0 +1,54 @@
+"""How fast traces are decoded and replayed in one process; for `make bench`, never for a test."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.itf import read_trace
+from harness.replay.decode import Decoder
+from harness.replay.run import Replayer
+from harness.targets import open_target
+
+
+@dataclass(frozen=True)
+class ReplaySpeed:
+    """Seconds of wall clock: reading ITF, preparing steps, and the fastest replay with all comparisons."""
+
+    target: str
+    traces: int
+    target_steps: int
+    differences: int
+    read_s: float
+    decode_s: float
+    replay_s: float
+
+    @property
+    def steps_per_s(self) -> float:
+        """Target-calling steps a second, all comparisons included."""
+        return self.target_steps / self.replay_s
+
+
+def measure(files: Sequence[Path], target: str = "python", rounds: int = 3) -> ReplaySpeed:
+    """Replay the traces `rounds` times on one target and take the fastest."""
+    start = time.perf_counter()
+    traces = [read_trace(file) for file in files]
+    read = time.perf_counter()
+    decoder = Decoder()
+    decoded = [decoder.decode(trace, str(file)) for trace, file in zip(traces, files, strict=True)]
+    prepared = time.perf_counter()
+    seconds = []
+    for _ in range(rounds):
+        with closing(open_target(target)) as opened:
+            replayer = Replayer(opened, max_differences=1)
+            begin = time.perf_counter()
+            for trace in decoded:
+                replayer.replay(trace)
+            seconds.append(time.perf_counter() - begin)
+    result = replayer.result
+    return ReplaySpeed(
+        target, result.traces, result.judged, result.differences, read - start, prepared - read, min(seconds)
+    )

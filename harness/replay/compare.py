@@ -1,0 +1,138 @@
+"""All differences between what was expected of a step and what the target did.
+
+What may differ without meaning anything is put into a
+normal form first: the text of an error message, response fields that are left out because they have the
+schema's default, the order of one kind of records within a batch (P1 orders kinds, not members).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from harness.targets.base import Answer, Json
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where the target differs; the values are JSON, or `ABSENT`."""
+
+    path: str
+    expected: Any
+    got: Any
+
+
+ABSENT: Final = "(absent)"
+
+
+def agree(expected: Answer, got: Answer) -> bool:
+    """Whether the answers are plainly equal, but for an error's text: nearly always, and fast."""
+    if got == expected:
+        return True
+    body = got.body
+    if not isinstance(body, dict) or not body.get("errorCode") or type(body.get("errorMessage")) is not str:
+        return False
+    return got._replace(body={**body, "errorMessage": None}) == expected
+
+
+def differences(expected: Answer, got: Answer, shift: int = 0) -> list[Difference]:
+    """Every difference of a step; empty if the answers mean the same.
+
+    `shift` is how far the offsets of the target's log are ahead of those that are expected.
+    """
+    found = list(_differ("response", expected.body, _normal_response(got.body)))
+    found += _differ("group", expected.group, got.group)
+    found += _differ_in_records(expected.records, got.records, shift)
+    found += _differ("scripted target used", expected.consumed, got.consumed)
+    found += _differ("fired", list(expected.fired), list(got.fired))
+    return found
+
+
+_RESPONSE: Final[Json] = {
+    "throttleTimeMs": 0,
+    "errorCode": 0,
+    "errorMessage": None,
+    "memberId": None,
+    "memberEpoch": 0,
+    "shouldComputeAssignment": False,
+    "heartbeatIntervalMs": 0,
+    "assignment": None,
+}
+_ASSIGNMENT: Final[Json] = {
+    "error": 0,
+    "assignedTopicPartitions": [],
+    "pendingTopicPartitions": [],
+    "metadataVersion": 0,
+    "metadataBytes": "",
+}
+
+
+def _normal_response(body: Json | None) -> Json | None:
+    if not isinstance(body, dict):
+        return body
+    normal = {**_RESPONSE, **body}
+    if normal["errorCode"] != 0 and isinstance(normal["errorMessage"], str):
+        normal["errorMessage"] = None
+    if isinstance(normal["assignment"], dict):
+        normal["assignment"] = {**_ASSIGNMENT, **normal["assignment"]}
+    return normal
+
+
+def _differ_in_records(expected: Sequence[Json], got: Sequence[Json], shift: int) -> Iterator[Difference]:
+    """Keys and values in order; offsets only where those agree: a missing record moves all later ones."""
+    found = list(_differ("records", _in_order(expected), _in_order(got)))
+    if not found:
+        offsets = [record.get("offset") for record in got]
+        found += _differ("record offsets", [record["offset"] + shift for record in expected], offsets)
+    yield from found
+
+
+def _in_order(records: Sequence[Json]) -> list[Json]:
+    """Neighbours of one kind in the order of their members, without offsets."""
+    if not all(isinstance(record, dict) and isinstance(record.get("key"), dict) for record in records):
+        return list(records)
+    return [
+        {name: value for name, value in record.items() if name != "offset"}
+        for _, run in groupby(records, key=lambda record: record["key"].get("type"))
+        for record in sorted(run, key=lambda record: str(record["key"].get("memberId")))
+    ]
+
+
+def _differ(path: str, expected: Any, got: Any) -> Iterator[Difference]:
+    if expected == got:
+        return
+    if isinstance(expected, dict) and isinstance(got, dict):
+        for key in [*expected, *(key for key in got if key not in expected)]:
+            yield from _differ(f"{path}.{key}", expected.get(key, ABSENT), got.get(key, ABSENT))
+    elif isinstance(expected, list) and isinstance(got, list) and (names := _names(expected, got)):
+        left, right = dict(zip(names[0], expected, strict=True)), dict(zip(names[1], got, strict=True))
+        found = False
+        for name in [*left, *(name for name in right if name not in left)]:
+            for difference in _differ(f"{path}[{name}]", left.get(name, ABSENT), right.get(name, ABSENT)):
+                found = True
+                yield difference
+        if not found:
+            yield Difference(f"{path} in this order", names[0], names[1])
+    else:
+        yield Difference(path, expected, got)
+
+
+def _names(expected: list[Any], got: list[Any]) -> tuple[list[str], list[str]] | None:
+    """What the items of both lists are called, if all have a name and no two in a list the same."""
+    names = [_name(item) for item in expected], [_name(item) for item in got]
+    for side in names:
+        if None in side or len(set(side)) != len(side):
+            return None
+    return [str(name) for name in names[0]], [str(name) for name in names[1]]
+
+
+def _name(item: Any) -> str | None:
+    if not isinstance(item, dict):
+        return None
+    if "key" in item and isinstance(item["key"], dict):
+        return " ".join(str(item["key"][part]) for part in ("type", "memberId") if part in item["key"])
+    if "timer" in item:
+        return f"{item['timer']} {item.get('member', '')}".strip()
+    return item.get("memberId")

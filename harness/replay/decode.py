@@ -1,0 +1,200 @@
+"""From a trace to prepared steps: what to send and what must come back, computed once and never changed.
+
+Replaying a prepared step is a call and a comparison; everything that takes time is here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from harness.errors import ConformError
+from harness.itf import Trace
+from harness.replay import expect, wire
+from harness.replay.records import whole, written
+from harness.replay.state import Request, SpecState, StateReader
+from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS, Call
+from harness.targets.base import Answer, Assignments, Json
+
+STOP_MS = 40_000
+"""The replay's clock moves 1 ms before each step until here, short of the first time-out by itself."""
+
+_Input: TypeAlias = tuple[tuple[int, int], str, str, Request, str, int]
+"""A target-calling step's state and input."""
+
+
+class Load(NamedTuple):
+    """A whole state with its armed timers at a time, as the operation `load` takes it."""
+
+    state: SpecState
+    timers: list[Json]
+    now_ms: int
+
+    @property
+    def records(self) -> list[Json]:
+        """The group, as if written at once; nothing of it is shared with what is expected."""
+        return deepcopy(
+            [{"offset": offset, **record} for offset, record in enumerate(whole(self.state.group))]
+        )
+
+    @property
+    def topics(self) -> list[Json]:
+        """The topics that exist."""
+        return [wire.topic(name, count) for name, count in sorted(self.state.topics.items()) if count > 0]
+
+    @property
+    def volatile(self) -> Json:
+        """What records do not hold."""
+        group = self.state.group
+        deadlines = {(timer["timer"], timer["member"]): timer["deadlineMs"] for timer in self.timers}
+        members = {
+            name: {
+                "previousMemberEpoch": member.previous_epoch,
+                "pendingRevocation": wire.topic_partitions(member.revoking),
+                "acknowledged": member.acknowledged,
+                "sessionDeadlineMs": deadlines["session", name],
+                "rebalanceDeadlineMs": deadlines.get(("rebalance", name)),
+            }
+            for name, member in group.members.items()
+        }
+        known = {"emptyDeadlineMs": deadlines.get(("group", "")), "members": members}
+        return {"clockMs": self.now_ms, "groups": {wire.GROUP: known} if group.exists else {}}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step that calls the target.
+
+    `index` is that of the state after it; equal `key`s are the same input in the same state. Before the
+    call, the clock moves by `tick_ms`, `new_id` (or "") becomes the id of the member that joins without one
+    (H1), and `script`, if a target is installed, the next target assignment. `expected` is the whole answer;
+    its records have the offsets of a log that began with the trace and has `end` records now. `load` makes
+    the state after the step.
+    """
+
+    index: int
+    action: str
+    branch: str
+    error: str
+    key: int
+    tick_ms: int
+    new_id: str
+    script: Assignments | None
+    call: Call
+    expected: Answer
+    end: int
+    load: Load
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedTrace:
+    """A trace ready to be replayed: the state it starts from and its description, its target-calling steps
+    and how often it has other actions."""
+
+    name: str
+    start: Load
+    initial: Json
+    steps: list[Step]
+    other_actions: Counter[str]
+
+    @property
+    def length(self) -> int:
+        """All steps, those that do not call the target too."""
+        return len(self.steps) + self.other_actions.total()
+
+
+class Decoder:
+    """Decodes traces; what several of them have in common is read once."""
+
+    def __init__(self) -> None:
+        self._reader = StateReader()
+        self._descriptions: dict[int, Json] = {}
+        self._inputs: dict[_Input, int] = {}
+
+    def decode(self, trace: Trace, name: str) -> DecodedTrace:
+        """Prepare the trace in the file `name`. ConformError (exit 2) if it is of another specification."""
+        states = self._reader.read(trace, f"The trace {name}")
+        if len(states) < 2:
+            raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
+        if states[0].step.action not in {INITIAL, *HANDLERS, *OTHER_ACTIONS}:
+            raise _unknown_action(name, 0, states[0].step.action)
+        timers = expect.Timers.started(states[0].group)
+        start = Load(states[0], timers.armed(states[0].group.members), 0)
+        decoded = DecodedTrace(name, start, self._description(start), [], Counter())
+        end, now_ms = len(start.records), 0
+        for index in range(1, len(states)):
+            before, after = states[index - 1], states[index]
+            call = _call(before, after, name, index)
+            if call is None:
+                decoded.other_actions[after.step.action] += 1
+                continue
+            tick_ms = 1 if now_ms < STOP_MS else 0
+            now_ms += tick_ms
+            load = Load(after, timers.follow(before.group, after, now_ms), now_ms)
+            step = self._step(index, before, call, load, tick_ms, end)
+            end = step.end
+            decoded.steps.append(step)
+        return decoded
+
+    def _step(self, index: int, before: SpecState, call: Call, load: Load, tick_ms: int, offset: int) -> Step:
+        after, spec = load.state, load.state.step
+        records = written(before.group, after.group, spec)
+        script = expect.new_target(before.group, after.group)
+        given: _Input = (before.key, spec.action, spec.member, spec.request, spec.topic, spec.partitions)
+        return Step(
+            index=index,
+            action=spec.action,
+            branch=spec.branch,
+            error=spec.response.error,
+            key=self._inputs.setdefault(given, len(self._inputs)),
+            tick_ms=tick_ms,
+            new_id=spec.member if spec.response.error and not spec.request.member else "",
+            script=script,
+            call=call,
+            expected=Answer(
+                body=expect.response(spec.response) if spec.response.error else None,
+                group=self._description(load),
+                records=[{"offset": offset + n, **record} for n, record in enumerate(records)],
+                consumed=script is not None,
+                fired=call.fired(),
+            ),
+            end=offset + len(records),
+            load=load,
+        )
+
+    def _description(self, load: Load) -> Json:
+        known = self._descriptions.get(load.state.key[0])
+        if known is None:
+            known = self._descriptions[load.state.key[0]] = expect.description(load.state.group)
+        return {**known, "timers": load.timers}
+
+
+def _call(before: SpecState, after: SpecState, name: str, index: int) -> Call | None:
+    """What a step sends to the target; None if it does not reach it."""
+    action = after.step.action
+    if action in OTHER_ACTIONS:
+        if before.key != after.key:
+            raise ConformError(
+                f"The trace {name}, state {index}: {action} does not call the coordinator, "
+                "but the group or the topics change."
+            )
+        return None
+    if action == INITIAL:
+        raise ConformError(
+            f"The trace {name}, state {index}: {INITIAL} is the name of the first state only. "
+            "A model that does not record its steps (TrackSteps = FALSE) has no traces to replay."
+        )
+    handler = HANDLERS.get(action)
+    if handler is None:
+        raise _unknown_action(name, index, action)
+    try:
+        return handler(before, after)
+    except ValueError as error:
+        raise ConformError(f"The trace {name}, state {index}: {error}.") from None
+
+
+def _unknown_action(name: str, index: int, action: str) -> ConformError:
+    known = ", ".join(sorted({*HANDLERS, *OTHER_ACTIONS}))
+    return ConformError(f"The trace {name}, state {index}: there is no action {action!r}; there are {known}.")

@@ -1,0 +1,166 @@
+"""What a target must answer and show after a step, from the spec's states alone.
+
+Nothing here knows the coordinator that is under test: the forms are those of the line protocol, the values
+those of the specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from harness.replay import wire
+from harness.replay.state import Group, Member, Response, SpecState
+from harness.targets.base import Assignments, Json
+
+
+def response(spec: Response) -> Json:
+    """The body of a response (H9); the text of an error message is the target's own and left out here."""
+    error = spec.error != "NONE"
+    answers = not error and spec.epoch >= 0
+    assignment = None
+    if spec.assigned is not None:
+        assignment = {
+            "error": 0,
+            "assignedTopicPartitions": wire.expected_partitions(spec.assigned),
+            "pendingTopicPartitions": wire.expected_partitions(spec.pending or frozenset()),
+            "metadataVersion": 0,
+            "metadataBytes": "",
+        }
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": wire.ERROR_CODES[spec.error],
+        "errorMessage": None,
+        "memberId": None if error else spec.member,
+        "memberEpoch": spec.epoch,
+        "shouldComputeAssignment": False,
+        "heartbeatIntervalMs": wire.HEARTBEAT_INTERVAL_MS if answers else 0,
+        "assignment": assignment,
+    }
+
+
+def group_state(group: Group) -> str:
+    """E5."""
+    if not group.exists:
+        return "Dead"
+    if not group.members:
+        return "Empty"
+    if group.epoch > group.assignment_epoch:
+        return "Assigning"
+    for name, member in group.members.items():
+        if member.epoch != group.epoch or member.revoking or member.assigned != group.target(name):
+            return "Reconciling"
+    return "Stable"
+
+
+def member_state(group: Group, name: str, member: Member) -> str:
+    """What a member waits for, in Kafka's names."""
+    if member.revoking:
+        return "UNREVOKED_PARTITIONS"
+    if member.epoch == group.assignment_epoch and member.assigned != group.target(name):
+        return "UNRELEASED_PARTITIONS"
+    return "STABLE"
+
+
+def description(group: Group) -> Json:
+    """The answer to `describe`, without its timers."""
+    return {
+        "groupId": wire.GROUP,
+        "state": group_state(group),
+        "groupEpoch": group.epoch,
+        "assignmentEpoch": group.assignment_epoch,
+        "metadata": wire.metadata(group.metadata),
+        "members": [_member(group, name, member) for name, member in group.members.items()],
+    }
+
+
+def _member(group: Group, name: str, member: Member) -> Json:
+    return {
+        "memberId": name,
+        "memberEpoch": member.epoch,
+        "previousMemberEpoch": member.previous_epoch,
+        "state": member_state(group, name, member),
+        "assigned": wire.expected_partitions(member.assigned),
+        "pendingRevocation": wire.expected_partitions(member.revoking),
+        "target": wire.expected_partitions(group.target(name)),
+        "targetError": 0,
+        "acknowledged": member.acknowledged,
+        "subscribedTopicNames": sorted(member.subscription),
+        "serverAssignor": member.assignor or None,
+        "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
+        "rackId": None,
+        "clientId": wire.client_id(name),
+        "clientHost": wire.CLIENT_HOST,
+    }
+
+
+def new_target(before: Group, after: Group) -> Assignments | None:
+    """The target assignment that a step installs, for the target's script; None where none is computed (E2).
+
+    A group without members gets the empty one, without asking an assignor.
+    """
+    if after.assignment_epoch == before.assignment_epoch or not after.members:
+        return None
+    return {name: wire.topic_partitions(after.target(name)) for name in after.members}
+
+
+@dataclass
+class Timers:
+    """Which timers are armed until when (H8, R4, E5), in milliseconds of the replay's clock.
+
+    The only part of what is expected that needs more than two states: a deadline counts from a step in the
+    past. In the spec time-outs are untimed; the replay's clock moves a little before every step, so that a
+    timer that is armed anew when it should not be, or not when it should, has another deadline.
+    """
+
+    session_ms: dict[str, int] = field(default_factory=dict)
+    rebalance_ms: dict[str, int] = field(default_factory=dict)
+    empty_ms: int | None = None
+
+    @staticmethod
+    def started(group: Group) -> Timers:
+        """The timers of a state that a replay starts from, at time 0."""
+        return Timers(
+            {name: wire.SESSION_TIMEOUT_MS for name in group.members},
+            {name: wire.REBALANCE_TIMEOUT_MS for name, member in group.members.items() if member.revoking},
+            wire.EMPTY_RETENTION_MS if group.exists and not group.members else None,
+        )
+
+    def follow(self, before: Group, after: SpecState, now_ms: int) -> list[Json]:
+        """Take one step at `now_ms` into account; the armed timers after it, in `describe`'s order."""
+        step, group = after.step, after.group
+        if step.member in group.members and step.response.error == "NONE":
+            self.session_ms[step.member] = now_ms + wire.SESSION_TIMEOUT_MS
+            self._follow_revocation(
+                before.members.get(step.member), group.members[step.member], step.member, now_ms
+            )
+        for deadlines in (self.session_ms, self.rebalance_ms):
+            for name in [name for name in deadlines if name not in group.members]:
+                del deadlines[name]
+        if not group.exists or group.members:
+            self.empty_ms = None
+        elif before.members:
+            self.empty_ms = now_ms + wire.EMPTY_RETENTION_MS
+        return self.armed(group.members)
+
+    def _follow_revocation(self, before: Member | None, after: Member, name: str, now_ms: int) -> None:
+        """R4: from the first request to revoke; another revocation after an acknowledgement counts anew."""
+        if not after.revoking:
+            self.rebalance_ms.pop(name, None)
+        elif before is None or not before.revoking or not before.revoking <= after.revoking:
+            self.rebalance_ms[name] = now_ms + wire.REBALANCE_TIMEOUT_MS
+
+    def armed(self, members: Mapping[str, Member]) -> list[Json]:
+        """[{"timer", "group", "member", "deadlineMs"}]: the group's, then each member's."""
+        timers = []
+        if self.empty_ms is not None:
+            timers.append(_timer("group", "", self.empty_ms))
+        for name in members:
+            timers.append(_timer("session", name, self.session_ms[name]))
+            if name in self.rebalance_ms:
+                timers.append(_timer("rebalance", name, self.rebalance_ms[name]))
+        return timers
+
+
+def _timer(timer: str, member: str, deadline_ms: int) -> Json:
+    return {"timer": timer, "group": wire.GROUP, "member": member, "deadlineMs": deadline_ms}

@@ -1,0 +1,55 @@
+"""Replaying traces from files: what `conform replay`, the gate and the benchmark have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from harness.errors import ConformError
+from harness.itf import read_trace
+from harness.replay.decode import Decoder
+from harness.replay.run import Replayed, Replayer
+from harness.targets import open_target
+
+SUFFIX = ".itf.json"
+
+
+def trace_files(paths: Sequence[Path]) -> list[Path]:
+    """The files, and all traces in and below the folders, in a fixed order; ConformError for none."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(path.rglob(f"*{SUFFIX}"))
+            if not inside:
+                raise ConformError(f"There are no traces (*{SUFFIX}) in {path}.")
+            found.update(dict.fromkeys(inside))
+        else:
+            found[path] = None
+    if not found:
+        raise ConformError(f"No traces were given: name *{SUFFIX} files or folders that have some.")
+    return list(found)
+
+
+def replay_files(
+    files: Sequence[Path],
+    target: str,
+    dialect: str = "kip-848",
+    max_differences: int = 20,
+    progress: Callable[[Replayed], None] = lambda _: None,
+) -> Replayed:
+    """Replay traces on a target; `progress` is called after each with what there is so far.
+
+    Every file is read even when enough differences were found. ConformError: exit 2 for a file that is not
+    a trace of the group protocol or has no steps, 3 for a target that fails.
+    """
+    decoder = Decoder()
+    with closing(open_target(target, dialect)) as opened:
+        replayer = Replayer(opened, max_differences)
+        for file in files:
+            replayer.replay(decoder.decode(read_trace(file), str(file)))
+            progress(replayer.result)
+    result = replayer.result
+    if not result.judged and not result.failures:
+        raise ConformError(f"None of the {len(files)} traces has a step that calls the coordinator.")
+    return result

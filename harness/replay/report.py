@@ -1,0 +1,87 @@
+"""What a replay found, as JSON and in words."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from harness.replay.compare import Difference
+from harness.replay.run import Failure, Replayed
+from harness.replay.wire import TOPIC_NAMES
+from harness.targets.base import Json
+
+
+def to_json(result: Replayed, target: str, dialect: str) -> Json:
+    """For `--json`: `steps` are all of the traces, `target_steps` those that were judged on the target."""
+    return {
+        "target": target,
+        "dialect": dialect,
+        "traces": result.traces,
+        "steps": result.steps,
+        "target_steps": result.judged,
+        "not_judged": result.not_judged,
+        "differences": result.differences,
+        "coverage": result.coverage.to_json(),
+        "failures": [asdict(failure) for failure in result.failures],
+    }
+
+
+def summary(result: Replayed, target: str) -> Iterator[str]:
+    """A few lines: what was replayed, what differs, what was never tested."""
+    coverage = result.coverage
+    yield (
+        f"{result.traces} traces, {result.steps} steps, {result.judged} of them on {target}, "
+        f"{len(coverage.distinct)} distinct"
+    )
+    yield f"{result.differences} differences in {len(result.failures)} steps"
+    if result.not_judged:
+        yield f"{result.not_judged} steps were not judged, because enough differences were found before them"
+    yield f"actions: {_counts(coverage.actions)}"
+    yield f"errors: {_counts(coverage.errors)}"
+    if coverage.never_reached():
+        yield f"never reached: {', '.join(coverage.never_reached())}"
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"
+
+
+def explain(failure: Failure, target: str, dialect: str) -> Iterator[str]:
+    """One failure in full: where, what was sent, every difference, and the command that shows it again."""
+    branch = f" ({failure.branch})" if failure.branch else ""
+    yield f"{failure.trace}, step {failure.index}: {failure.action}{branch}"
+    if failure.script is not None:
+        yield f"  target assignment to install: {_shown(failure.script['target'])}"
+    yield f"  sent: {_shown(failure.operation)}"
+    for difference in failure.differences:
+        yield from _difference(difference)
+    given = "" if dialect == "kip-848" else f" --dialect {dialect}"
+    yield f"  again: conform replay {shlex.quote(failure.trace)} --target {shlex.quote(target)}{given}"
+
+
+def _difference(difference: Difference) -> Iterator[str]:
+    yield f"  {difference.path}"
+    yield f"    expected {_shown(difference.expected)}"
+    yield f"    got      {_shown(difference.got)}"
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(_named(value), ensure_ascii=False)
+
+
+def _named(value: Any) -> Any:
+    """Partitions by the names of their topics: [{"topicId": …, "partitions": [0]}] becomes ["foo-0"]."""
+    if isinstance(value, dict):
+        return {key: _named(item) for key, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    if value and all(isinstance(item, dict) and set(item) == {"topicId", "partitions"} for item in value):
+        return [
+            f"{TOPIC_NAMES.get(item['topicId'], item['topicId'])}-{index}"
+            for item in value
+            for index in item["partitions"]
+        ]
+    return [_named(item) for item in value]

@@ -1,0 +1,161 @@
+"""Replaying decoded traces on a target and judging every step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from harness.errors import ENGINE_FAILED, ConformError
+from harness.replay import wire
+from harness.replay.compare import Difference, agree, differences
+from harness.replay.coverage import Coverage
+from harness.replay.decode import DecodedTrace, Load, Step
+from harness.targets.base import Answer, Json, Refused, Target
+
+NEEDED_CONTROLS = ("topics", "advance", "fire", "assign", "load", "ids")
+"""What a target must have, so that every step of a spec can be replayed and judged on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A step after which the target was not as expected; `index` is that of the state after it."""
+
+    trace: str
+    index: int
+    action: str
+    branch: str
+    script: Json | None
+    operation: Json
+    differences: list[Difference]
+
+
+@dataclass
+class Replayed:
+    """The sum of all traces. A judged step was compared in full; after a difference the target is loaded with
+    the state that the spec has there, so that what follows is judged by itself."""
+
+    traces: int = 0
+    steps: int = 0
+    judged: int = 0
+    not_judged: int = 0
+    differences: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    coverage: Coverage = field(default_factory=Coverage)
+
+
+class Replayer:
+    """Replays traces one after another on one target.
+
+    Stops judging when `max_differences` are found. ConformError (exit 3) if the target fails, or lacks an
+    operation that replaying needs.
+    """
+
+    def __init__(self, target: Target, max_differences: int) -> None:
+        self._target = target
+        self._max_differences = max_differences
+        self.result = Replayed()
+        capabilities = target.hello()
+        first, last = capabilities.apis.get(wire.API, (0, -1))
+        if not first <= wire.VERSION <= last:
+            raise ConformError(
+                f"The target {target.name} does not have version {wire.VERSION} of {wire.API}.", ENGINE_FAILED
+            )
+        if missing := [name for name in NEEDED_CONTROLS if name not in capabilities.controls]:
+            raise ConformError(
+                f"The target {target.name} cannot be replayed on: it has no operation {', '.join(missing)}.",
+                ENGINE_FAILED,
+            )
+        if "configure" in capabilities.controls:
+            target.configure(wire.CONFIGURATION)
+
+    @property
+    def full(self) -> bool:
+        """Whether as many differences were found as were asked for."""
+        return self.result.differences >= self._max_differences
+
+    def replay(self, trace: DecodedTrace) -> None:
+        """Replay one trace and add it to `result`."""
+        result = self.result
+        result.traces += 1
+        result.steps += trace.length
+        judged = 0
+        if not self.full:
+            judged = self._steps(trace) if self._starts(trace) else 0
+        result.judged += judged
+        result.not_judged += len(trace.steps) - judged
+        result.coverage.add(trace.steps[:judged], trace.other_actions if judged else Counter())
+
+    def _starts(self, trace: DecodedTrace) -> bool:
+        """Load the state that the trace starts from."""
+        try:
+            self._load(trace.start)
+            found = differences(Answer(group=trace.initial), Answer(group=self._target.describe(wire.GROUP)))
+        except Refused as refusal:
+            found = [_refusal(refusal)]
+        except ConformError as error:
+            raise _at(error, trace.name, 0, "the start") from None
+        if found:
+            operation = {"op": "load", "records": trace.start.records, "topics": trace.start.topics}
+            self._fail(Failure(trace.name, 0, "Init", "", None, operation, found))
+        return not found
+
+    def _steps(self, trace: DecodedTrace) -> int:
+        """Replay the steps until the end or until enough differences are found; how many were judged."""
+        shift = 0
+        for count, step in enumerate(trace.steps, start=1):
+            try:
+                found = self._judge(step, shift)
+                if found:
+                    self._fail(_failure(trace.name, step, found))
+                    if self.full:
+                        return count
+                    shift = self._load(step.load) - step.end
+            except ConformError as error:
+                raise _at(error, trace.name, step.index, step.action) from None
+        return len(trace.steps)
+
+    def _judge(self, step: Step, shift: int) -> list[Difference]:
+        target = self._target
+        early: Sequence[Json] = ()
+        try:
+            if step.tick_ms:
+                early = target.advance(step.tick_ms).fired
+            if step.new_id:
+                target.ids([step.new_id])
+            if step.script is not None:
+                target.assign(wire.GROUP, step.script)
+            answer = step.call.send(target)
+        except Refused as refusal:
+            return [_refusal(refusal)]
+        if agree(step.expected, answer) and not early:
+            return []
+        found = differences(step.expected, answer, shift)
+        if early:
+            found.append(Difference("fired before the step", [], list(early)))
+        return found
+
+    def _load(self, load: Load) -> int:
+        """Make the target be in a state; how long its log is then."""
+        records = load.records
+        self._target.load(records, load.topics, load.volatile)
+        return len(records)
+
+    def _fail(self, failure: Failure) -> None:
+        self.result.failures.append(failure)
+        self.result.differences += len(failure.differences)
+
+
+def _failure(trace: str, step: Step, found: list[Difference]) -> Failure:
+    script = None
+    if step.script is not None:
+        script = {"op": "assign", "group": wire.GROUP, "target": dict(step.script)}
+    return Failure(trace, step.index, step.action, step.branch, script, step.call.operation(), found)
+
+
+def _refusal(refusal: Refused) -> Difference:
+    return Difference(f"operation {refusal.operation}", "done", f"refused: {refusal.reason}")
+
+
+def _at(error: ConformError, trace: str, index: int, action: str) -> ConformError:
+    return ConformError(f"The trace {trace}, state {index} ({action}): {error.message}", error.exit_code)

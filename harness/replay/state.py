@@ -1,0 +1,305 @@
+"""The spec's states as typed records, checked once.
+
+Everything after this module can rely on fields and types; a trace of another specification ends here with a
+sentence that names the state and the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from frozendict import frozendict
+
+from harness.errors import ConformError
+from harness.itf import Trace
+from harness.values import Value, as_function
+
+Partition: TypeAlias = tuple[str, int]
+"""Topic name and index, the spec's <<"foo", 0>>."""
+
+VARIABLES = ("group", "topics", "step")
+"""What a trace must have to be replayed; the closed models have more."""
+
+NOT_IN_GROUP = -1
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What the coordinator keeps of one member (spec/GroupTypes.tla, `member`)."""
+
+    epoch: int
+    previous_epoch: int
+    subscription: frozenset[str]
+    assignor: str
+    assigned: frozenset[Partition]
+    revoking: frozenset[Partition]
+    acknowledged: bool
+
+    @property
+    def held(self) -> frozenset[Partition]:
+        """All that the member may own (R7)."""
+        return self.assigned | self.revoking
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The group; `members` has only those that are in it, `metadata` only topics with partitions."""
+
+    epoch: int
+    assignment_epoch: int
+    targets: Mapping[str, frozenset[Partition]]
+    metadata: Mapping[str, int]
+    members: Mapping[str, Member]
+
+    @property
+    def exists(self) -> bool:
+        """Never created and deleted groups are at epoch 0 (E5 DEAD)."""
+        return self.epoch > 0
+
+    def target(self, member: str) -> frozenset[Partition]:
+        """The partitions whose owner in the target assignment is this member."""
+        return self.targets.get(member, frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """ConsumerGroupHeartbeat; None says absent (null on the wire), which is not the same as empty."""
+
+    member: str
+    epoch: int
+    owned: frozenset[Partition] | None
+    subscription: frozenset[str] | None
+    assignor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The spec's response; `assigned` and `pending` are None where no assignment is sent."""
+
+    error: str
+    member: str
+    epoch: int
+    assigned: frozenset[Partition] | None
+    pending: frozenset[Partition] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SpecStep:
+    """The variable `step`: the last action with its parameters and the response it produced."""
+
+    action: str
+    branch: str
+    member: str
+    request: Request
+    response: Response
+    topic: str
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpecState:
+    """One state: the group, the number of partitions of each topic of the cluster, the step that led here.
+
+    `key` are numbers that one reader gives to the group and the topics: equal keys, equal values.
+    """
+
+    group: Group
+    topics: Mapping[str, int]
+    step: SpecStep
+    key: tuple[int, int]
+
+
+class StateReader:
+    """Reads the states of traces; equal values are read once, since they come again and again."""
+
+    def __init__(self) -> None:
+        self._groups: dict[Value, tuple[int, Group]] = {}
+        self._topics: dict[Value, tuple[int, Mapping[str, int]]] = {}
+
+    def read(self, trace: Trace, name: str) -> list[SpecState]:
+        """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
+        if missing := [variable for variable in VARIABLES if variable not in trace.variables]:
+            raise ConformError(
+                f'{name} has no variable "{missing[0]}", so it is not a trace of the group protocol: '
+                f"its variables are {', '.join(trace.variables)}."
+            )
+        states = []
+        for index, state in enumerate(trace.states):
+            try:
+                states.append(self._state(state))
+            except _BadField as error:
+                raise ConformError(f"{name}, state {index}: {error}.") from None
+        return states
+
+    def _state(self, state: Mapping[str, Value]) -> SpecState:
+        raw_group, raw_topics = state["group"], state["topics"]
+        if raw_group not in self._groups:
+            self._groups[raw_group] = len(self._groups), _group(_Fields(raw_group, "group"))
+        if raw_topics not in self._topics:
+            self._topics[raw_topics] = len(self._topics), _counts(raw_topics, "topics")
+        (group_key, group), (topics_key, topics) = self._groups[raw_group], self._topics[raw_topics]
+        return SpecState(group, topics, _step(_Fields(state["step"], "step")), (group_key, topics_key))
+
+
+class _BadField(Exception):
+    """A field that is missing or of another type, in words."""
+
+
+class _Fields:
+    """A record of the spec whose fields are asked for by name and type."""
+
+    def __init__(self, raw: Value, path: str) -> None:
+        if not isinstance(raw, frozendict):
+            raise _BadField(f"{path} must be a record, not {raw!r}")
+        self.raw: frozendict[Any, Value] = raw
+        self.path = path
+
+    def get(self, name: str, kind: type[T]) -> T:
+        if name not in self.raw:
+            raise _BadField(f'{self.path} has no field "{name}"')
+        return _typed(self.raw[name], kind, f"{self.path}.{name}")
+
+    def record(self, name: str) -> _Fields:
+        return _Fields(self.get(name, frozendict), f"{self.path}.{name}")
+
+    def function(self, name: str) -> Mapping[Any, Value]:
+        if name not in self.raw:
+            raise _BadField(f'{self.path} has no field "{name}"')
+        return _function(self.raw[name], f"{self.path}.{name}")
+
+    def option(self, name: str, kind: type[T]) -> T | None:
+        """A set of at most one element: {} is None."""
+        values = self.get(name, frozenset)
+        if len(values) > 1:
+            raise _BadField(f"{self.path}.{name} must have at most one element, not {len(values)}")
+        for value in values:
+            return _typed(value, kind, f"{self.path}.{name}")
+        return None
+
+    def partitions(self, name: str) -> frozenset[Partition]:
+        return _partitions(self.get(name, frozenset), f"{self.path}.{name}")
+
+
+def _typed(value: Any, kind: type[T], path: str) -> T:
+    # bool is an int to Python, but not to TLA+.
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise _BadField(f"{path} must be {_KINDS[kind]}, not {value!r}")
+    return value
+
+
+_KINDS = {
+    int: "an integer",
+    str: "a string",
+    bool: "a boolean",
+    frozenset: "a set",
+    frozendict: "a record",
+    tuple: "a tuple",
+}
+
+
+def _function(raw: Value, path: str) -> Mapping[Any, Value]:
+    try:
+        return as_function(raw)
+    except TypeError:
+        raise _BadField(f"{path} must be a function, not {raw!r}") from None
+
+
+def _partition(raw: Any, path: str) -> Partition:
+    if isinstance(raw, tuple) and len(raw) == 2:
+        return _typed(raw[0], str, path), _typed(raw[1], int, path)
+    raise _BadField(f"{path} must have partitions like <<topic, index>>, not {raw!r}")
+
+
+def _partitions(raw: frozenset[Any], path: str) -> frozenset[Partition]:
+    for item in raw:
+        _partition(item, path)
+    return raw
+
+
+def _names(raw: frozenset[Any], path: str) -> frozenset[str]:
+    return frozenset(_typed(item, str, path) for item in raw)
+
+
+def _counts(raw: Value, path: str) -> dict[str, int]:
+    return {
+        _typed(topic, str, path): _typed(count, int, f"{path}[{topic}]")
+        for topic, count in _function(raw, path).items()
+    }
+
+
+def _group(fields: _Fields) -> Group:
+    targets: dict[str, set[Partition]] = {}
+    for raw, owner in fields.function("target").items():
+        partition = _partition(raw, "group.target")
+        if name := _typed(owner, str, f"group.target[{partition}]"):
+            targets.setdefault(name, set()).add(partition)
+    metadata = _counts(_required(fields, "metadata"), "group.metadata")
+    members = {}
+    for name, raw in fields.function("members").items():
+        member = _member(_Fields(raw, f"group.members[{name}]"))
+        if member.epoch != NOT_IN_GROUP:
+            members[_typed(name, str, "group.members")] = member
+    return Group(
+        epoch=fields.get("epoch", int),
+        assignment_epoch=fields.get("assignmentEpoch", int),
+        targets={name: frozenset(partitions) for name, partitions in targets.items()},
+        metadata={topic: count for topic, count in metadata.items() if count > 0},
+        members={name: members[name] for name in sorted(members)},
+    )
+
+
+def _required(fields: _Fields, name: str) -> Value:
+    if name not in fields.raw:
+        raise _BadField(f'{fields.path} has no field "{name}"')
+    return fields.raw[name]
+
+
+def _member(fields: _Fields) -> Member:
+    return Member(
+        epoch=fields.get("epoch", int),
+        previous_epoch=fields.get("previousEpoch", int),
+        subscription=_names(fields.get("subscription", frozenset), f"{fields.path}.subscription"),
+        assignor=fields.get("assignor", str),
+        assigned=fields.partitions("assigned"),
+        revoking=fields.partitions("revoking"),
+        acknowledged=fields.get("acknowledged", bool),
+    )
+
+
+def _step(fields: _Fields) -> SpecStep:
+    return SpecStep(
+        action=fields.get("action", str),
+        branch=fields.get("branch", str),
+        member=fields.get("member", str),
+        request=_request(fields.record("request")),
+        response=_response(fields.record("response")),
+        topic=fields.get("topic", str),
+        partitions=fields.get("partitions", int),
+    )
+
+
+def _request(fields: _Fields) -> Request:
+    owned = fields.option("owned", frozenset)
+    subscription = fields.option("subscription", frozenset)
+    return Request(
+        member=fields.get("member", str),
+        epoch=fields.get("epoch", int),
+        owned=None if owned is None else _partitions(owned, f"{fields.path}.owned"),
+        subscription=None if subscription is None else _names(subscription, f"{fields.path}.subscription"),
+        assignor=fields.option("assignor", str),
+    )
+
+
+def _response(fields: _Fields) -> Response:
+    raw = fields.option("assignment", frozendict)
+    assignment = None if raw is None else _Fields(raw, f"{fields.path}.assignment")
+    return Response(
+        error=fields.get("error", str),
+        member=fields.get("member", str),
+        epoch=fields.get("epoch", int),
+        assigned=None if assignment is None else assignment.partitions("assigned"),
+        pending=None if assignment is None else assignment.partitions("pending"),
+    )

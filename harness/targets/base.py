@@ -1,0 +1,117 @@
+"""What every coordinator under test can do, whether it runs in this process or behind a wire.
+
+The operations are those of the line protocol (python -m coordinator --help): requests and responses are JSON
+objects with the fields of Kafka's message schemas in lowerCamelCase; UUIDs are RFC 4122 text; a null field
+and an empty one are different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from harness.errors import ENGINE_FAILED, ConformError
+
+Json: TypeAlias = dict[str, Any]
+"""A JSON object."""
+
+Assignments: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
+"""A target assignment: member id -> [{"topicId": uuid, "partitions": [index]}]."""
+
+
+class Refused(ConformError):
+    """The target answered that it does not do an operation."""
+
+    def __init__(self, target: str, operation: str, reason: str) -> None:
+        super().__init__(f"The target {target} refused {operation}: {reason}", ENGINE_FAILED)
+        self.operation = operation
+        self.reason = reason
+
+
+class Answer(NamedTuple):
+    """What one operation did, as far as it was asked for.
+
+    `body` is a request's response (None for other operations and while it is pending); `group` the
+    description and `records` the new records of the group given as `observe`, by offset; `consumed` says
+    that the scripted target assignment was used; `fired` are timers that ran out, `completed` late
+    responses as {"id", "body"}.
+    """
+
+    body: Json | None = None
+    group: Json | None = None
+    records: Sequence[Json] = ()
+    consumed: bool = False
+    fired: Sequence[Json] = ()
+    completed: Sequence[Json] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """The answer to `hello`: who it is, the API versions it knows, the operations it has."""
+
+    name: str
+    dialect: str
+    apis: Mapping[str, Sequence[int]]
+    controls: frozenset[str]
+
+
+class Target(Protocol):
+    """A coordinator under test.
+
+    Every method raises Refused if the target says that it cannot do it, and another ConformError with exit
+    code 3 if it dies, stays silent or talks nonsense. An error of the protocol is neither, but a response.
+    """
+
+    @property
+    def name(self) -> str:
+        """As on the command line: `python`, `stdio:COMMAND`."""
+
+    def hello(self) -> Capabilities:
+        """Who the target is and what it can do."""
+
+    def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
+        """Send one request; `client` is {"id", "host", "principal"}."""
+
+    def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:
+        """Create or change topics {"name", "id", "partitions"}, delete topics by name."""
+
+    def advance(self, ms: int, observe: str | None = None) -> Answer:
+        """Move the clock by milliseconds and run what is due."""
+
+    def fire(self, timer: str, group: str, member: str, observe: str | None = None) -> Answer:
+        """Let one armed timer run out now: `session`, `rebalance` (of a member) or `group`."""
+
+    def assign(self, group: str, target: Assignments | None, error: str | None = None) -> None:
+        """Script the group's next target assignment, or the error of its assignor; used once."""
+
+    def describe(self, group: str) -> Json:
+        """The group's state, epochs, members and armed timers."""
+
+    def records(self, since: int) -> list[Json]:
+        """The records of the log from this offset on."""
+
+    def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
+        """Replace everything by a state: records, topics and what records do not hold.
+
+        Scripts are forgotten, and a simulated clock moves to the volatile state's `clockMs`: a load of
+        nothing at 0 is a new coordinator.
+        """
+
+    def restart(self, keep: int | None = None) -> None:
+        """A new coordinator from the first `keep` records of the log, or from all."""
+
+    def ids(self, following: Sequence[str]) -> None:
+        """The member ids that the next joins without one are given."""
+
+    def configure(self, settings: Json) -> None:
+        """Set configuration, before the first request."""
+
+    def commit(self, mode: str) -> None:
+        """How writes become durable: `auto`, `manual` or `fail`."""
+
+    def background(self) -> Answer:
+        """Run queued work."""
+
+    def close(self) -> None:
+        """End the target and free what it holds."""

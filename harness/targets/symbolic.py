@@ -1,0 +1,143 @@
+"""Member ids for targets that make their own: the spec's ids, bound to the target's as they are learned.
+
+A target with the operation `ids` needs none of this. Without it, the id of a member that joins without one
+is known only from the answer to its join (H1). Here every id that goes to the target or comes back is
+translated, so that everything else sees the ids of the spec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from harness.targets.base import Answer, Assignments, Capabilities, Json, Target
+
+
+class SymbolicIds:
+    """Another target, by the member ids of the spec; the methods are those of `Target`.
+
+    A scripted target assignment may name a member that joins only with the next request: the target is given
+    "" for it, as that request has no member id either.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._following: list[str] = []
+        self._theirs: dict[str, str] = {}
+        self._ours: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the other target."""
+        return self._target.name
+
+    def hello(self) -> Capabilities:
+        """The capabilities of the other target, and `ids`."""
+        known = self._target.hello()
+        return Capabilities(known.name, known.dialect, known.apis, known.controls | {"ids"})
+
+    def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
+        """Send one request; the answer to a join without member id binds the id that it gives."""
+        sent = {**body, "memberId": self._their(body["memberId"])} if body.get("memberId") else body
+        answer = self._target.request(api, version, client, sent, observe)
+        made = (answer.body or {}).get("memberId")
+        if not body.get("memberId") and made and self._following:
+            ours = self._following.pop(0)
+            self._theirs[ours], self._ours[made] = made, ours
+        return self._translated(answer)
+
+    def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:
+        """Change topics."""
+        return self._translated(self._target.topics(upsert, delete, observe))
+
+    def advance(self, ms: int, observe: str | None = None) -> Answer:
+        """Move the clock."""
+        return self._translated(self._target.advance(ms, observe))
+
+    def fire(self, timer: str, group: str, member: str, observe: str | None = None) -> Answer:
+        """Fire one timer."""
+        return self._translated(self._target.fire(timer, group, self._their(member), observe))
+
+    def assign(self, group: str, target: Assignments | None, error: str | None = None) -> None:
+        """Script the next target assignment."""
+        named = None if target is None else {self._their(name): given for name, given in target.items()}
+        self._target.assign(group, named, error)
+
+    def describe(self, group: str) -> Json:
+        """Describe a group."""
+        return self._group(self._target.describe(group))
+
+    def records(self, since: int) -> list[Json]:
+        """Read the log."""
+        return [self._record(record) for record in self._target.records(since)]
+
+    def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
+        """Replace the state: ids that are loaded are the spec's, so all bindings are forgotten."""
+        self._following.clear()
+        self._theirs.clear()
+        self._ours.clear()
+        self._target.load(records, topics, volatile)
+
+    def restart(self, keep: int | None = None) -> None:
+        """Load the log anew."""
+        self._target.restart(keep)
+
+    def ids(self, following: Sequence[str]) -> None:
+        """The spec's ids of the next members that join without one."""
+        self._following.extend(following)
+
+    def configure(self, settings: Json) -> None:
+        """Set configuration."""
+        self._target.configure(settings)
+
+    def commit(self, mode: str) -> None:
+        """Set how writes become durable."""
+        self._target.commit(mode)
+
+    def background(self) -> Answer:
+        """Run queued work."""
+        return self._translated(self._target.background())
+
+    def close(self) -> None:
+        """End the other target."""
+        self._target.close()
+
+    def _their(self, member: str) -> str:
+        return "" if member in self._following else self._theirs.get(member, member)
+
+    def _our(self, member: Any) -> Any:
+        return self._ours.get(member, member)
+
+    def _translated(self, answer: Answer) -> Answer:
+        body = answer.body
+        return Answer(
+            body if body is None else {**body, "memberId": self._our(body.get("memberId"))},
+            None if answer.group is None else self._group(answer.group),
+            [self._record(record) for record in answer.records],
+            answer.consumed,
+            [self._timer(timer) for timer in answer.fired] or (),
+            answer.completed,
+        )
+
+    def _timer(self, timer: Json) -> Json:
+        return {**timer, "member": self._our(timer.get("member"))}
+
+    def _record(self, record: Json) -> Json:
+        key = record["key"]
+        return (
+            {**record, "key": {**key, "memberId": self._our(key["memberId"])}}
+            if "memberId" in key
+            else record
+        )
+
+    def _group(self, group: Json) -> Json:
+        """Translated, and sorted by the ids that one sees now."""
+        members = [
+            {**member, "memberId": self._our(member.get("memberId"))} for member in group.get("members", [])
+        ]
+        timers = [self._timer(timer) for timer in group.get("timers", [])]
+        return {
+            **group,
+            "members": sorted(members, key=lambda member: str(member["memberId"])),
+            "timers": sorted(timers, key=lambda timer: str(timer["member"])),
+        }

@@ -1,0 +1,283 @@
+"""The replay notices whatever a target does wrong: any value of any answer, and seeded faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from spec_model import NOTHING, Model
+
+from harness.errors import ConformError
+from harness.replay.compare import agree, differences
+from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.run import Failure, Replayer
+from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
+from harness.targets.python import PythonTarget
+
+FOO = frozenset({"foo"})
+
+
+def decoded(model: Model) -> DecodedTrace:
+    return Decoder().decode(model.trace(), "a trace")
+
+
+def failures(target: PythonTarget, model: Model, most: int = 1000) -> list[Failure]:
+    replayer = Replayer(target, most)
+    replayer.replay(decoded(model))
+    return replayer.result.failures
+
+
+def walk(seed: int = 1, steps: int = 60) -> Model:
+    model = Model(seed, {"foo": 3, "bar": 1})
+    model.walk(steps)
+    return model
+
+
+def corruptions(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Every copy of a JSON value with one thing changed: a leaf, an item that is missing, one too many."""
+    if isinstance(value, dict):
+        for key in value:
+            for where, changed in corruptions(value[key], f"{path}.{key}"):
+                yield where, {**value, key: changed}
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield f"{path} without {index}", value[:index] + value[index + 1 :]
+            for where, changed in corruptions(item, f"{path}[{index}]"):
+                yield where, [*value[:index], changed, *value[index + 1 :]]
+        yield f"{path} with another", [*value, {"memberId": "m9"}]
+    elif isinstance(value, bool):
+        yield path, not value
+    elif isinstance(value, int):
+        yield path, value + 1
+    else:
+        yield path, "x" if value is None else None
+        yield path, f"{value}x"
+
+
+def test_every_value_of_every_answer_is_compared() -> None:
+    tried = 0
+    for step in decoded(walk()).steps:
+        good = step.expected
+        assert agree(good, deepcopy(good)) and not differences(good, deepcopy(good))
+        parts = {"body": good.body, "group": good.group, "records": good.records, "fired": list(good.fired)}
+        for name, part in [*parts.items(), ("consumed", good.consumed)]:
+            for where, changed in corruptions(part, name):
+                if where == "body.errorMessage" and step.error != "NONE":
+                    continue  # the text is the target's own
+                bad = good._replace(**{name: changed})
+                assert not agree(good, bad), where
+                assert differences(good, bad), where
+                tried += 1
+    assert tried > 5000
+
+
+def test_differences_are_reported_by_path_all_of_them() -> None:
+    step = decoded(walk()).steps[-1]
+    group = deepcopy(step.expected.group)
+    assert group is not None and group["members"]
+    member = group["members"][0]
+    member["memberEpoch"] += 5
+    group["state"] = "Lost"
+    del member["acknowledged"]
+    found = differences(step.expected, step.expected._replace(group=group))
+    name, epoch = member["memberId"], member["memberEpoch"]
+    assert {(d.path, d.got) for d in found} == {
+        ("group.state", "Lost"),
+        (f"group.members[{name}].memberEpoch", epoch),
+        (f"group.members[{name}].acknowledged", "(absent)"),
+    }
+    assert [d.expected for d in found if d.path.endswith("memberEpoch")] == [epoch - 5]
+
+
+def test_records_of_one_kind_come_in_any_order_but_kinds_do_not() -> None:
+    model = Model(topics={"foo": 2})
+    model.heartbeat("m1", 0, owned=NOTHING, subscription=FOO)
+    model.heartbeat("m2", 0, owned=NOTHING, subscription=FOO)
+    while len({owner for owner in model.group["target"].values() if owner}) < 2:
+        model.heartbeat("m1", 0, owned=NOTHING, subscription=FOO)
+    model.expire("SessionTimeout", "m1")
+    model.heartbeat("m1", 0, owned=NOTHING, subscription=FOO)
+    same_kind = set()
+    for step in decoded(model).steps:
+        records = list(step.expected.records)
+        kinds = [record["key"]["type"] for record in records]
+        for index in range(len(records) - 1):
+            swapped = list(records)
+            swapped[index], swapped[index + 1] = (
+                {**records[index + 1], "offset": records[index]["offset"]},
+                {**records[index], "offset": records[index + 1]["offset"]},
+            )
+            answer = step.expected._replace(records=swapped)
+            same_kind.add(kinds[index] == kinds[index + 1])
+            assert bool(differences(step.expected, answer)) == (kinds[index] != kinds[index + 1])
+    assert same_kind == {True, False}
+
+
+def test_defaults_of_a_response_may_be_left_out_but_nothing_else() -> None:
+    good = Answer(body=decoded(walk()).steps[0].expected.body)
+    body = {key: value for key, value in (good.body or {}).items() if value not in (0, None, False)}
+    assert not differences(good, good._replace(body=body))
+    assert "memberId" in body
+    del body["memberId"]
+    assert [difference.path for difference in differences(good, good._replace(body=body))] == [
+        "response.memberId"
+    ]
+
+
+class Faulty(PythonTarget):
+    """The coordinator with a fault in the way; `fault` changes a good answer."""
+
+    def __init__(self, fault: Callable[[Json, Answer], Answer]) -> None:
+        super().__init__("kip-848")
+        self.fault = fault
+
+    def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
+        return self.fault(body, super().request(api, version, client, body, observe))
+
+
+def test_one_wrong_answer_is_one_failure_and_the_rest_is_judged() -> None:
+    wrong = iter([False] * 20 + [True] + [False] * 1000)
+
+    def fault(_: Json, answer: Answer) -> Answer:
+        return answer._replace(records=list(answer.records)[1:]) if next(wrong) else answer
+
+    found = failures(Faulty(fault), walk(steps=80))
+    assert len(found) == 1
+
+
+class Deaf(PythonTarget):
+    """Does not do what it is told now and then, and so gets into another state than the spec."""
+
+    def __init__(self, deaf_at: int) -> None:
+        super().__init__("kip-848")
+        self.calls, self.deaf_at = 0, deaf_at
+
+    def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
+        self.calls += 1
+        if self.calls == self.deaf_at and body["memberEpoch"] > 0:
+            body = {**body, "topicPartitions": None, "subscribedTopicNames": None}
+        return super().request(api, version, client, body, observe)
+
+
+def test_after_a_difference_the_target_is_put_right_and_later_steps_are_judged_by_themselves() -> None:
+    seen = []
+    for deaf_at in range(1, 60):
+        found = failures(Deaf(deaf_at), walk(seed=2, steps=80))
+        assert len(found) <= 1
+        seen += found
+    assert len(seen) >= 10
+
+
+def test_a_target_that_ignores_the_script_is_noticed() -> None:
+    class Stubborn(PythonTarget):
+        def assign(self, group: str, target: Assignments | None, error: str | None = None) -> None:
+            pass
+
+    found = failures(Stubborn("kip-848"), walk())
+    assert any(d.path == "scripted target used" for failure in found for d in failure.differences)
+
+
+def test_a_timer_that_fires_by_itself_is_noticed() -> None:
+    class Hasty(PythonTarget):
+        def advance(self, ms: int, observe: str | None = None) -> Answer:
+            return super().advance(ms * 45_000, observe)
+
+    found = failures(Hasty("kip-848"), walk())
+    assert any(d.path == "fired before the step" for failure in found for d in failure.differences)
+
+
+@pytest.mark.parametrize("field", ["topicPartitions", "subscribedTopicNames", "serverAssignor"])
+def test_a_target_that_ignores_a_field_of_the_request_is_noticed(field: str) -> None:
+    class Ignorant(PythonTarget):
+        def request(
+            self, api: str, version: int, client: Json, body: Json, observe: str | None = None
+        ) -> Answer:
+            given = body if body["memberEpoch"] == 0 else {**body, field: None}
+            return super().request(api, version, client, given, observe)
+
+    assert any(failures(Ignorant("kip-848"), walk(seed, 100)) for seed in range(3))
+
+
+def test_a_rebalance_timer_that_is_armed_anew_is_noticed() -> None:
+    """R4; real bug KAFKA-16249: armed anew at every heartbeat of a revoking member, it never runs out."""
+    model = next(found for found in (_revoking(seed) for seed in range(200)) if found is not None)
+
+    class Rearming(PythonTarget):
+        def request(
+            self, api: str, version: int, client: Json, body: Json, observe: str | None = None
+        ) -> Answer:
+            answer = super().request(api, version, client, body, observe)
+            group = deepcopy(answer.group or {})
+            mine = {timer["timer"]: timer for timer in group["timers"] if timer["member"] == body["memberId"]}
+            if "rebalance" in mine:
+                mine["rebalance"]["deadlineMs"] = mine["session"]["deadlineMs"] - 45_000 + 300_000
+            return answer._replace(group=group)
+
+    assert failures(PythonTarget("kip-848"), model) == []
+    found = failures(Rearming("kip-848"), model)
+    assert [failure.index for failure in found] == [len(model.states) - 1]
+    assert [d.path for d in found[0].differences] == ["group.timers[rebalance m1].deadlineMs"]
+
+
+def _revoking(seed: int) -> Model | None:
+    """A behaviour whose last step is a second heartbeat of m1 that is still revoking."""
+    model = Model(seed, topics={"foo": 2})
+    model.heartbeat("m1", 0, owned=NOTHING, subscription=FOO)
+    model.heartbeat("m2", 0, owned=NOTHING, subscription=FOO)
+    model.heartbeat("m1", 1, owned=None)
+    if not model.group["members"]["m1"]["revoking"]:
+        return None
+    model.heartbeat("m1", 1, owned=None)
+    return model
+
+
+def test_a_refused_operation_is_a_difference() -> None:
+    class Refusing(PythonTarget):
+        def fire(self, timer: str, group: str, member: str, observe: str | None = None) -> Answer:
+            raise Refused(self.name, "fire", "no such timer")
+
+    found = failures(Refusing("kip-848"), walk())
+    assert found and {failure.action for failure in found} <= {
+        "SessionTimeout",
+        "RebalanceTimeout",
+        "DeleteGroup",
+    }
+    assert found[0].differences[0].got == "refused: no such timer"
+
+
+def test_a_crash_ends_the_replay_and_names_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> Json:
+        raise KeyError("m1")
+
+    target = PythonTarget("kip-848")
+    replayer = Replayer(target, 10)
+    monkeypatch.setattr(target._coordinator, "request", broken)
+    with pytest.raises(ConformError) as caught:
+        replayer.replay(decoded(walk()))
+    assert caught.value.exit_code == 3
+    assert (
+        "a trace, state 1 (Join): The target python failed in request: KeyError: 'm1'" in caught.value.message
+    )
+
+
+def test_judging_stops_after_enough_differences() -> None:
+    replayer = Replayer(Faulty(lambda _, answer: answer._replace(body=None)), max_differences=3)
+    for _ in range(2):
+        replayer.replay(decoded(walk(steps=50)))
+    result = replayer.result
+    assert len(result.failures) == 3 == result.differences
+    assert result.judged + result.not_judged == 100 and result.not_judged > 80
+    assert sum(result.coverage.actions.values()) == result.judged
+
+
+def test_a_target_without_a_needed_operation_is_turned_down() -> None:
+    class Partial(PythonTarget):
+        def hello(self) -> Capabilities:
+            known = super().hello()
+            return Capabilities(known.name, known.dialect, known.apis, known.controls - {"fire"})
+
+    with pytest.raises(ConformError, match="cannot be replayed on: it has no operation fire") as caught:
+        Replayer(Partial("kip-848"), 1)
+    assert caught.value.exit_code == 3

@@ -1,0 +1,153 @@
+"""Programs behind standard input and output: whatever they do, the replay ends with a sentence."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.errors import ConformError
+from harness.targets import open_target
+from harness.targets.base import Refused
+from harness.targets.stdio import StdioTarget
+
+COORDINATOR = f"{sys.executable} -m coordinator --stdio"
+CLIENT = {"id": "c", "host": "/127.0.0.1", "principal": "User:c"}
+
+
+def program(tmp_path: Path, text: str, timeout_s: float = 20.0) -> StdioTarget:
+    path = tmp_path / "target.py"
+    path.write_text("import sys, time, json\n" + text, encoding="utf-8")
+    return StdioTarget(f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}", timeout_s)
+
+
+def failure(target: StdioTarget) -> ConformError:
+    try:
+        with pytest.raises(ConformError) as caught:
+            target.hello()
+    finally:
+        target.close()
+    assert caught.value.exit_code == 3
+    return caught.value
+
+
+def test_a_target_that_dies_is_reported_with_its_exit_code_and_last_words(tmp_path: Path) -> None:
+    said = failure(program(tmp_path, "sys.stdin.readline(); sys.exit('the disk is gone')")).message
+    assert "closed its output before it answered hello (exit code 1)" in said
+    assert said.endswith("Its standard error ends with: the disk is gone")
+
+
+def test_a_target_that_is_gone_before_it_is_asked(tmp_path: Path) -> None:
+    target = program(tmp_path, "sys.exit(7)")
+    target._process.wait()
+    assert "exit code 7" in failure(target).message
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("hello world", "something that is not JSON: hello world"),
+        ("[1]", "something that the line protocol does not have: [1]"),
+        ('{"name":"x"}', 'something that the line protocol does not have: {"name": "x"}'),
+        ('{"ok":true}', 'something that the line protocol does not have: {"ok": true}'),
+        ('{"ok":true,"apis":{"A":1},"controls":[]}', "something that the line protocol does not have"),
+    ],
+)
+def test_nonsense_is_quoted(tmp_path: Path, line: str, words: str) -> None:
+    assert (
+        words
+        in failure(program(tmp_path, f"sys.stdin.readline(); print({line!r}); sys.stdin.read()")).message
+    )
+
+
+def test_a_silent_target_runs_into_the_time_out(tmp_path: Path) -> None:
+    said = failure(program(tmp_path, "time.sleep(600)", timeout_s=0.3)).message
+    assert "did not answer hello within 0.3 s" in said
+    assert said.endswith("Its standard error is empty.")
+
+
+def test_a_target_that_does_not_read_runs_into_the_time_out(tmp_path: Path) -> None:
+    target = program(tmp_path, "time.sleep(600)", timeout_s=0.3)
+    try:
+        with pytest.raises(ConformError, match="did not read load within"):
+            target.load([], [{"name": "x" * 1_000_000, "id": "", "partitions": 1}], {})
+    finally:
+        target.close()
+
+
+@pytest.mark.parametrize(
+    "answer", ['{"ok":true,"body":7,"group":{}}', '{"ok":true,"group":[]}', '{"ok":true,"fired":3}']
+)
+def test_answers_of_the_wrong_form(tmp_path: Path, answer: str) -> None:
+    target = program(tmp_path, f"sys.stdin.readline(); print({answer!r}, flush=True); sys.stdin.read()")
+    try:
+        with pytest.raises(ConformError, match="answered request with something that the line protocol"):
+            target.request("ConsumerGroupHeartbeat", 0, CLIENT, {}, "g")
+    finally:
+        target.close()
+
+
+def test_ok_false_is_a_refusal_with_its_reason_and_not_the_end() -> None:
+    target = StdioTarget(COORDINATOR)
+    try:
+        with pytest.raises(Refused) as caught:
+            target.fire("session", "g", "m1")
+        assert (caught.value.operation, caught.value.exit_code) == ("fire", 3)
+        assert "not armed" in caught.value.reason
+        assert target.describe("g")["state"] == "Dead"
+    finally:
+        target.close()
+
+
+def test_every_operation_reaches_the_program() -> None:
+    target = StdioTarget(COORDINATOR)
+    foo = {"name": "foo", "id": "11111111-1111-1111-1111-111111111111", "partitions": 1}
+    join = {"groupId": "g", "memberId": "", "memberEpoch": 0, "rebalanceTimeoutMs": 5000,
+            "subscribedTopicNames": ["foo"], "topicPartitions": []}  # fmt: skip
+    try:
+        target.configure({"group.consumer.session.timeout.ms": 60_000})
+        target.topics([foo], [])
+        target.ids(["m7"])
+        target.assign("g", {"m7": [{"topicId": foo["id"], "partitions": [0]}]})
+        answer = target.request("ConsumerGroupHeartbeat", 0, CLIENT, join, "g")
+        assert answer.consumed and answer.body is not None and answer.body["memberId"] == "m7"
+        assert answer.group == target.describe("g") and answer.records == target.records(0)
+        target.restart()
+        assert [member["memberId"] for member in target.describe("g")["members"]] == ["m7"]
+        assert target.background().records == []
+        target.commit("fail")
+        refused = target.request("ConsumerGroupHeartbeat", 0, CLIENT, join).body
+        assert refused == {**answer.body, "errorCode": 15} | {
+            "errorMessage": "The log took no records; try again.", "memberId": None, "memberEpoch": 0,
+            "heartbeatIntervalMs": 0, "assignment": None,
+        }  # fmt: skip
+        target.commit("auto")
+        assert target.advance(60_000).fired == [{"timer": "session", "group": "g", "member": "m7"}]
+        target.load([], [], {"clockMs": 0})
+        assert target.describe("g")["state"] == "Dead"
+    finally:
+        target.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("kafka:4.2.1", "There is no target 'kafka:4.2.1'; there are python"),
+        ("stdio:", "There is no target 'stdio:'"),
+        ("stdio:/no/such/program", "cannot be started: .*No such file"),
+        ("stdio:'", "cannot be started: No closing quotation"),
+        (f"stdio:{COORDINATOR} --dialect kafka-4.2", "speaks the dialect 'kafka-4.2', not 'kip-848'"),
+    ],
+)
+def test_targets_that_cannot_be_opened(name: str, words: str) -> None:
+    with pytest.raises(ConformError, match=words) as caught:
+        open_target(name)
+    assert caught.value.exit_code == 2
+
+
+def test_a_dialect_that_there_is_not() -> None:
+    with pytest.raises(ConformError, match="there is no dialect 'kafka-9'") as caught:
+        open_target("python", "kafka-9")
+    assert caught.value.exit_code == 2

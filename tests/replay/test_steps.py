@@ -1,0 +1,72 @@
+"""Handlers and actions belong together: every action of the spec has one meaning, every handler an action."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+from spec_model import Model
+
+from harness.errors import ConformError
+from harness.replay.decode import Decoder
+from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS, actions_of_spec
+
+SPEC = Path(__file__).parents[2] / "spec"
+
+
+def test_every_action_of_the_spec_has_a_handler_or_is_declared_and_no_name_is_left_over() -> None:
+    assert actions_of_spec(SPEC) == {INITIAL, *HANDLERS, *OTHER_ACTIONS}
+
+
+def test_no_action_is_both() -> None:
+    assert not set(HANDLERS) & OTHER_ACTIONS
+    assert INITIAL not in HANDLERS
+
+
+def test_every_handler_makes_a_call_of_its_own() -> None:
+    """No handler has an empty body: each sends something, and never the same as another action's handler."""
+    sent: dict[str, set[str]] = {action: set() for action in HANDLERS}
+    for seed in range(30):
+        trace = Model(seed, {"foo": 1}).walk(80)
+        for step in Decoder().decode(trace, "a trace").steps:
+            operation = step.call.operation()
+            epoch = operation.get("body", {}).get("memberEpoch")
+            sent[step.action].add(
+                f"{operation['op']} {operation.get('timer', '')} {epoch if epoch in (0, -1) else ''}"
+            )
+    assert all(sent.values()), [action for action, calls in sent.items() if not calls]
+    assert sent["SessionTimeout"] == {"fire session "}
+    assert sent["RebalanceTimeout"] == {"fire rebalance "}
+    assert sent["DeleteGroup"] == {"fire group "}
+    assert sent["Leave"] == {"request  -1"}
+    assert sent["Heartbeat"] == {"request  "}
+    assert sent["Join"] == sent["Rejoin"] == {"request  0"}
+
+
+@pytest.mark.parametrize("action", sorted(HANDLERS))
+def test_handlers_say_which_requirement_they_stand_for(action: str) -> None:
+    assert inspect.getdoc(HANDLERS[action])
+
+
+def test_actions_are_read_from_literals_and_not_from_comments(tmp_path: Path) -> None:
+    (tmp_path / "A.tla").write_text(
+        """---- MODULE A ----
+(* EventStep("InAComment", m) *)
+\\* ClientStep("AlsoInOne", m)
+ActionOf(g, m) ==
+  IF m THEN "Leave" ELSE "Join"
+Other == "NotAnAction"
+S == [action |-> "Begin", member |-> "m"]
+N == ClientStep(
+       "Crash", m) \\/ ChangeTopic("CreateTopic", t)
+====
+""",
+        encoding="utf-8",
+    )
+    assert actions_of_spec(tmp_path) == {"Leave", "Join", "Begin", "Crash", "CreateTopic"}
+
+
+def test_a_folder_without_modules(tmp_path: Path) -> None:
+    with pytest.raises(ConformError, match="no TLA"):
+        actions_of_spec(tmp_path)

@@ -21,11 +21,11 @@ def assign_heterogeneous(
 ) -> GroupAssignment:
     """The uniform assignment to `members`, each of which subscribes to existing topics only.
 
-    The load of a member is its number of partitions. A current assignment that is complete, and that moving
-    a single partition to another subscriber cannot make more even, stays as it is. Otherwise the loads are as
-    even as the subscriptions allow (the sum of their squares is the smallest possible, so neither a move
-    nor a chain of moves makes them more even), and of all assignments with that sum none keeps more
-    partitions where they are.
+    The load of a member is its number of partitions. If the members can keep all partitions as they have
+    them now, and moving a single one to another subscriber does not make the loads more even, nothing moves.
+    Otherwise the loads are as even as the subscriptions allow: the sum of their squares is the smallest
+    possible, so neither a move nor a chain of moves makes them more even. Of all assignments with that sum,
+    none keeps more partitions where they are.
     """
     flow = _Flow(members, partitions)
     if not flow.is_complete() or flow.has_improving_move():
@@ -101,31 +101,28 @@ class _Flow:
         """Make single moves that improve the balance, from members that only give to members that only take.
 
         `improve` would find them all, but with a search for each. As long as those who give have kept
-        partitions only, and never take, no path between two members is cheaper than such a move.
+        partitions only, and never take, no path between two members is cheaper than such a move. The heaviest
+        gives first, which leaves it within one of the others that may still give: it never takes from them.
         """
-        full = sum(self._load.values())
-        taker_load = dict(self._load)
         heaps = {
-            topic: sorted((taker_load[id_], id_) for id_ in ids) for topic, ids in self._subscribers.items()
+            topic: sorted((self._load[id_], id_) for id_ in ids) for topic, ids in self._subscribers.items()
         }
         takers = {
             member_id
             for member_id, kept in self._kept.items()
             if self._load[member_id] > sum(map(len, kept.values()))
         }
-        heaviest = [(-self._load[giver], giver) for giver in self._members if giver not in takers]
+        heaviest = [(-self._load[giver], giver) for giver in self._members]
         heapq.heapify(heaviest)
         while heaviest:
             _, giver = heapq.heappop(heaviest)
             topics = [topic for topic, count in self._count[giver].items() if count > 0]
             if giver in takers or not topics:
                 continue
-            load, taker, topic = min((*_lightest(heaps[topic], taker_load), topic) for topic in topics)
+            load, taker, topic = min((*_lightest(heaps[topic], self._load), topic) for topic in topics)
             if load + 1 < self._load[giver]:
                 self._move(_Hop(giver, topic, taker))
                 takers.add(taker)
-                taker_load[taker] += 1
-                taker_load[giver] = full
                 heapq.heappush(heaviest, (-self._load[giver], giver))
 
     def improve(self) -> bool:
@@ -218,7 +215,7 @@ class _Flow:
 
 
 def _lightest(heap: list[tuple[int, str]], load: Mapping[str, int]) -> tuple[int, str]:
-    """The top of a heap of (load, member id), whose loads may have risen since they were put there."""
+    """The top of a heap of (load, member id), once it is up to date; the loads of takers only rise."""
     while heap[0][0] != load[heap[0][1]]:
         heapq.heapreplace(heap, (load[heap[0][1]], heap[0][1]))
     return heap[0]

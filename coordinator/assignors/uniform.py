@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
@@ -55,9 +54,11 @@ def _assign_equal(
         kept = members[member_id].assigned & free
         assignment[member_id] = kept
         free -= kept
-    smaller, larger_count = divmod(len(partitions), len(member_ids))
-    larger = sorted(member_ids, key=lambda member_id: len(assignment[member_id]) <= smaller)[:larger_count]
-    missing = dict.fromkeys(member_ids, smaller) | dict.fromkeys(larger, smaller + 1)
+    size, remainder = divmod(len(partitions), len(member_ids))
+    missing = dict.fromkeys(member_ids, size)
+    if remainder:
+        larger = sorted(member_ids, key=lambda member_id: len(assignment[member_id]) <= size)[:remainder]
+        missing |= dict.fromkeys(larger, size + 1)
     for member_id, kept in assignment.items():
         missing[member_id] -= len(kept)
         if missing[member_id] < 0:
@@ -65,23 +66,10 @@ def _assign_equal(
             assignment[member_id] = kept.difference(surplus)
             free.update(surplus)
     if free:
-        dealt = _deal([partition for partition in partitions if partition in free], missing)
-        for member_id, new in dealt.items():
-            assignment[member_id] |= frozenset(new)
+        turns = sorted((turn, member_id) for member_id, count in missing.items() for turn in range(count))
+        new: dict[str, list[TopicPartition]] = {member_id: [] for _, member_id in turns}
+        for partition, (_, member_id) in zip(filter(free.__contains__, partitions), turns, strict=True):
+            new[member_id].append(partition)
+        for member_id, of_member in new.items():
+            assignment[member_id] = assignment[member_id].union(of_member)
     return assignment
-
-
-def _deal(
-    partitions: Iterable[TopicPartition], missing: Mapping[str, int]
-) -> dict[str, list[TopicPartition]]:
-    """Give out the partitions, one at a time to each member that still misses some."""
-    dealt: dict[str, list[TopicPartition]] = {
-        member_id: [] for member_id, count in missing.items() if count > 0
-    }
-    queue = deque(dealt)
-    for partition in partitions:
-        member_id = queue.popleft()
-        dealt[member_id].append(partition)
-        if len(dealt[member_id]) < missing[member_id]:
-            queue.append(member_id)
-    return dealt

@@ -6,7 +6,7 @@ from itertools import pairwise, permutations
 
 import networkx as nx
 from assignor_specs import after, assert_legal, kept, spec_of, specs
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coordinator.assignors import AssignmentSpec, GroupAssignment, RangeAssignor
@@ -90,6 +90,7 @@ def test_an_assignment_with_nothing_changed_stays_as_it_is(spec: AssignmentSpec)
         )
     )
 )
+@example([{1: 2, 2: 1}, {1: 1}, {1: 1, 2: 1}])
 def test_matching_is_as_heavy_as_another_solvers(weights: list[dict[int, int]]) -> None:
     columns = heaviest_matching(weights)
     assert sorted(columns) == list(range(len(weights)))

@@ -143,6 +143,18 @@ def test_a_member_takes_no_partition_only_to_give_another() -> None:
     assert kept(spec, assignment) == 3
 
 
+def test_of_two_equally_even_assignments_the_one_that_keeps_more_is_taken() -> None:
+    subscriptions = {"a": {"foo"}, "b": {"bar"}, "c": {"bar", "baz"}, "d": {"baz", "foo"}}
+    current = {
+        "c": frozenset({("bar", 0)}),
+        "d": frozenset({("baz", 0), ("baz", 1), ("foo", 0), ("foo", 1)}),
+    }
+    spec = spec_of(subscriptions, {"bar": 1, "baz": 2, "foo": 2}, current)
+    assignment = UNIFORM.assign(spec)
+    assert [len(assignment[id_]) for id_ in "abcd"] == [1, 1, 1, 2]
+    assert kept(spec, assignment) == 2
+
+
 def test_a_member_that_joins_and_leaves_moves_only_what_it_must() -> None:
     before = spec_of({"a": {"foo"}, "b": {"foo"}}, {"foo": 6})
     two = UNIFORM.assign(before)

@@ -1,0 +1,61 @@
+# make        checks the small models, generates traces, replays them, draws the graphs, writes the report
+# make test   runs the tests
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+BUILD  := build
+TRACES := $(BUILD)/traces
+RESULTS := $(BUILD)/results
+
+.PHONY: all test gate bench soak setup check generate replay graph report clean
+
+all: setup
+	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
+	-@$(MAKE) --no-print-directory check
+	-@$(MAKE) --no-print-directory generate
+	-@$(MAKE) --no-print-directory replay
+	-@$(MAKE) --no-print-directory graph
+	@$(MAKE) --no-print-directory report
+
+setup: $(VENV)/ready
+
+# The virtual environment, and what is not a Python package: graphviz.
+$(VENV)/ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or later is needed: make PYTHON=/path/to/python3.11"; exit 2; }
+	@echo "installing into $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@command -v dot >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing graphviz ..." && \
+	    apt-get update -qq >/dev/null && apt-get install -qq -y graphviz >/dev/null 2>&1; } || \
+	  echo "The state graphs need graphviz (its program dot): apt-get install graphviz, or brew install graphviz."
+	@touch $@
+
+check:
+	@$(BIN)/conform check --json $(RESULTS)/check.json --out $(BUILD)/check
+
+generate:
+	@rm -rf $(TRACES) && mkdir -p $(TRACES)
+	@$(BIN)/conform generate MCTour --tour --max-length 200 --out $(TRACES)/tour --json $(RESULTS)/generate-tour.json
+	@$(BIN)/conform generate MCOpen --goals --out $(TRACES)/goals --json $(RESULTS)/generate-goals.json
+	@$(BIN)/conform generate MCSimulate --simulate 200 --depth 60 --seed 848 --out $(TRACES)/random --json $(RESULTS)/generate-random.json
+
+replay:
+	@$(BIN)/conform replay $(TRACES) traces --target python --json $(RESULTS)/replay.json
+
+graph:
+	@$(BIN)/conform graph MCTour --out $(BUILD)/graphs --json $(RESULTS)/graph-MCTour.json
+	@$(BIN)/conform graph GoldenBasic --trace traces/golden/GoldenBasic.itf.json --out $(BUILD)/graphs --json $(RESULTS)/graph-GoldenBasic.json
+
+report:
+	@$(BIN)/conform report --results $(BUILD) --out $(BUILD)/report/index.html --summary
+
+test: setup
+	@$(BIN)/python -m pytest
+
+gate: setup
+	@$(BIN)/conform gate --out $(BUILD)/gate
+
+clean:
+	rm -rf $(BUILD) $(VENV)

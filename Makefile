@@ -57,5 +57,13 @@ test: setup
 gate: setup
 	@$(BIN)/conform gate --out $(BUILD)/gate
 
+# PEER=path/to/spec.tla compares the closed model with another specification of the protocol.
+bench: setup
+	@$(BIN)/python -m harness.bench $(if $(PEER),--peer $(PEER))
+
+# What takes long, and the proofs (APALACHE_HOME must name Apalache); results become evidence.
+soak: setup
+	@$(BIN)/conform check --tier soak --memory 6g --record-evidence --json $(RESULTS)/soak.json --out $(BUILD)/soak
+
 clean:
 	rm -rf $(BUILD) $(VENV)

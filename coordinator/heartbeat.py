@@ -1,6 +1,10 @@
 """ConsumerGroupHeartbeat (KIP-848 "Request Handling"), in the three steps of the specification:
 
 1. UpdateMember (membership.py)  2. UpdateTarget (target.py)  3. Reconcile (reconcile.py)
+
+Every heartbeat takes its member as far as the others allow, so that a group converges on heartbeats alone
+(R8). An acknowledgement is only an epoch and owned partitions; that no older heartbeat can pass for one is
+the network's part (R9).
 """
 
 from __future__ import annotations

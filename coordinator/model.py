@@ -59,6 +59,7 @@ class Member:
 
     metadata: MemberMetadata
     epoch: int = 0
+    """The epoch of the assignment that it uses (E3); never decreases while this incarnation lives (E4)."""
     held: Partitions = NOTHING
     """assigned and revoking together: everything that the member may own (R7)."""
     previous_epoch: int = 0

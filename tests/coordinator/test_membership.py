@@ -126,6 +126,7 @@ def test_group_epoch_is_bumped_once_and_exactly_by_e1(change: dict[str, Any], bu
 
 
 def test_absent_fields_leave_what_was_said_before() -> None:
+    """H7."""
     g = GroupDriver()
     g.join("m1", serverAssignor="range", rackId="r")
     g.heartbeat("m1", rebalanceTimeoutMs=-1)

@@ -33,7 +33,7 @@ def test_case_study_basic_with_two_members() -> None:
     [(None, False), (["foo-0", "foo-1"], False), (["foo-1"], False), ([], True), (["foo-0"], True)],
 )
 def test_only_a_report_without_the_revoked_acknowledges(owned: list[str] | None, released: bool) -> None:
-    """R1; null and empty are different requests (H10)."""
+    """R1, R2; null and empty are different requests (H10)."""
     g = GroupDriver()
     g.m1_revoking()
     g.heartbeat("m1", owned=owned)
@@ -70,7 +70,7 @@ def test_two_more_members_are_served_as_partitions_are_released() -> None:
 
 
 def test_unchanged_member_only_moves_to_the_new_epoch() -> None:
-    """R6."""
+    """R6; its epoch says which assignment it uses (E3)."""
     g = GroupDriver()
     g.two_stable_members()
     g.script(m1=["foo-0"], m2=["foo-1"], m3=[])

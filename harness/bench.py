@@ -38,7 +38,9 @@ def main(
         speed = _replay(Path(folder))
         rows = [["this, 2 members, 2 partitions, 1 disturbance", *_figures(_closed(Path(folder)))]]
         if peer:
-            rows.append(["peer, 2 clients, 1 partition, 1 perturbation", *_figures(_peer(peer, Path(folder)))])
+            rows.append(
+                ["peer, 2 clients, 1 partition, 1 perturbation", *_figures(_peer(peer, Path(folder)))]
+            )
     print_table(
         ["replay with all comparisons", "steps", "steps/s", "decoding s", "reading ITF s"],
         [

@@ -32,7 +32,7 @@ class Checked:
     """What became of one model.
 
     `facts` (of `Result.facts`) come from `result`, or from `evidence` where the engine is not on this
-    machine. With `error` there is no answer. `counterexample` is the ITF file of one.
+    machine. With `error` there is no answer. `counterexample` is the ITF file of one, `entry` the manifest's.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Checked:
     evidence: Evidence | None = None
     error: ConformError | None = None
     counterexample: Path | None = None
+    entry: Entry | None = None
 
     @property
     def exit_code(self) -> int:
@@ -59,6 +60,8 @@ class Checked:
         """This as JSON."""
         return {
             "name": self.name,
+            "purpose": self.entry and self.entry.purpose,
+            "bounds": self.entry and self.entry.bounds,
             "engine": self.engine,
             "version": self.version,
             **(self.facts or {}),
@@ -134,7 +137,7 @@ def _run(model: Model, engine: str, out: Path, limits: Limits, progress: Progres
 
 
 def _judge(entry: Entry, checked: Checked) -> Checked:
-    return replace(checked, differences=compare(entry.expected(), checked.facts or {}))
+    return replace(checked, entry=entry, differences=compare(entry.expected(), checked.facts or {}))
 
 
 def _from_evidence(entry: Entry, folder: Path) -> Checked:
@@ -148,4 +151,5 @@ def _from_evidence(entry: Entry, folder: Path) -> Checked:
         seconds=evidence.seconds,
         differences=compare(entry.expected(), evidence.facts or {}) if accepted else (),
         evidence=evidence,
+        entry=entry,
     )

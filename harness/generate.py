@@ -173,10 +173,10 @@ def _goals_module(extended: str, variables: list[str], predicates: list[str]) ->
     """A module with the property that is false at each step that reaches a goal for the first time."""
     numbers = range(1, len(predicates) + 1)
     goals = [
-        f"Goal{number} == {predicate if _PRIME.search(predicate) else f'({predicate})' + chr(39)}"
+        f"ConformGoal{number} == {predicate if _PRIME.search(predicate) else f'({predicate})' + chr(39)}"
         for number, predicate in zip(numbers, predicates, strict=True)
     ]
-    hit = " \\cup ".join(f"(IF Goal{number} THEN {{{number}}} ELSE {{}})" for number in numbers)
+    hit = " \\cup ".join(f"(IF ConformGoal{number} THEN {{{number}}} ELSE {{}})" for number in numbers)
     found = f"TLCGet({_REGISTER})"
     return "\n".join(
         [
@@ -184,8 +184,8 @@ def _goals_module(extended: str, variables: list[str], predicates: list[str]) ->
             f"EXTENDS {extended}, TLC",
             f"ASSUME TLCSet({_REGISTER}, {{}})",
             *goals,
-            f"GoalsHit == {hit}",
-            f"ConformGoals == [][LET new == GoalsHit \\ {found} IN",
+            f"ConformHit == {hit}",
+            f"ConformGoals == [][LET new == ConformHit \\ {found} IN",
             f'  new = {{}} \\/ ~(/\\ PrintT(<<"{_PRINTED}", new>>)',
             f"    /\\ TLCSet({_REGISTER}, {found} \\cup new)",
             f'    /\\ ({found} = 1..{len(predicates)} => TLCSet("exit", TRUE)))]_<<{", ".join(variables)}>>',
@@ -214,14 +214,19 @@ def dump_graph(model: Model, *, limits: Limits, log: Path, progress: Progress = 
 
 
 def edge_action(graph: nx.MultiDiGraph, edge: Edge) -> str:
-    """The action of an edge: what the step variable says, else TLC's label (a bound's name hides it there)."""
-    step = graph.nodes[edge[1]]["state"].get(STEP_VARIABLE)
-    return str(step["action"]) if isinstance(step, frozendict) and "action" in step else edge[2]
+    """The action of an edge: what the step variable says, else the label (which may be a bound's name)."""
+    attributes = graph.edges[edge]
+    step = attributes.get("state", graph.nodes[edge[1]]["state"]).get(STEP_VARIABLE)
+    named = isinstance(step, frozendict) and "action" in step
+    return str(step["action"]) if named else str(attributes["action"])
 
 
 def tour_traces(
     model: Model, graph: nx.MultiDiGraph, *, max_length: int, edge_filter: EdgeFilter | None = None
 ) -> Iterator[Trace]:
-    """Behaviours that together take every edge of the state graph (which the filter accepts)."""
+    """Behaviours that together take every edge of the state graph (which the filter accepts).
+
+    With a step variable an edge is one step from one state, however the state was reached.
+    """
     meta = _meta(model, "transition tour", states=len(graph), edges=graph.number_of_edges())
     return (path_to_trace(graph, path, meta) for path in tours(graph, edge_filter, max_length))

@@ -66,7 +66,12 @@ def trace_from_json(data: Any, name: str) -> Trace:
     loop = data.get("loop")
     if loop is not None and (type(loop) is not int or not 0 <= loop < len(raw_states)):
         raise ConformError(f'{name} is not ITF: "loop" must be the index of a state, not {loop!r}.')
-    states = [_state(raw, variables, f"{name}, state {index},") for index, raw in enumerate(raw_states)]
+    params = data.get("params", [])
+    if not isinstance(params, list) or not all(isinstance(item, str) for item in params):
+        raise ConformError(f'{name} is not ITF: "params" must be a list of names of constants.')
+    states = [
+        _state(raw, variables, params, f"{name}, state {index},") for index, raw in enumerate(raw_states)
+    ]
     actions = tuple(raw["#meta"]["action"] for raw in raw_states if "action" in raw.get("#meta", {}))
     return Trace(meta, tuple(variables), states, actions if len(actions) == len(states) else (), loop)
 
@@ -79,7 +84,8 @@ def _member(data: dict[str, Any], key: str, kind: type, name: str) -> Any:
     return data[key]
 
 
-def _state(raw: Any, variables: list[str], place: str) -> State:
+def _state(raw: Any, variables: list[str], params: list[str], place: str) -> State:
+    """A state; the values of constants, which Apalache repeats in each state, are left out."""
     if not isinstance(raw, dict) or not isinstance(raw.get("#meta", {}), dict):
         raise ConformError(f"{place} is not an ITF state: an object is expected, not {_kind(raw)}.")
     decoded: dict[str, Value] = {}
@@ -90,7 +96,7 @@ def _state(raw: Any, variables: list[str], place: str) -> State:
             decoded[variable] = value_from_json(raw[variable])
         except (TypeError, ValueError) as error:
             raise ConformError(f'{place} variable "{variable}": {error}.') from None
-    if unknown := sorted(set(raw) - set(variables) - {"#meta"}):
+    if unknown := sorted(set(raw) - set(variables) - set(params) - {"#meta"}):
         raise ConformError(f'{place} has the variable "{unknown[0]}", which "vars" does not list.')
     return frozendict(decoded)
 

@@ -7,7 +7,7 @@ there except those with a default. Files are named relative to the manifest.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -40,7 +40,7 @@ _FIELDS: Final[dict[str, tuple[type, ...]]] = {
 }
 _EXPECT: Final[dict[str, tuple[type, ...]]] = {"outcome": (str,), "property": (str,), "length": (int,)}
 _SIMULATE: Final[dict[str, tuple[type, ...]]] = {"num": (int,), "depth": (int,), "seed": (int,)}
-_OPTIONAL: Final = frozenset({"config", "args", "property", "length", "distinct_states", "depth"})
+_OPTIONAL: Final = frozenset({"config", "args", "distinct_states", "depth"})
 _KINDS: Final = {str: "a text", int: "a number", float: "a number", dict: "an object", bool: "true or false"}
 
 
@@ -124,13 +124,14 @@ def read_manifest(path: Path) -> Manifest:
 def _entry(raw: Any, number: int, path: Path) -> Entry:
     name = raw.get("name") if isinstance(raw, dict) else None
     place = f"The manifest {path}, entry {name if isinstance(name, str) else number}:"
-    _validate(raw, _FIELDS, place)
-    _validate(raw["expect"], _EXPECT, f"{place} expect:")
+    _validate(raw, _FIELDS, place, _OPTIONAL)
+    _validate(raw["expect"], _EXPECT, f"{place} expect:", {"property", "length"})
     _choice(raw["engine"], tuple(ARGUMENTS), "engine", place)
     _choice(raw["tier"], TIERS, "tier", place)
     _choice(raw["expect"]["outcome"], ("holds", "violated", "deadlock"), "outcome", place)
     args = raw.get("args", {})
-    _validate(args, ARGUMENTS[raw["engine"]], f"{place} args:", required=False)
+    known = ARGUMENTS[raw["engine"]]
+    _validate(args, known, f"{place} args:", known)
     if "simulate" in args:
         _validate(args["simulate"], _SIMULATE, f"{place} args: simulate:")
     _validate_expectation(raw, args, place)
@@ -152,7 +153,9 @@ def _entry(raw: Any, number: int, path: Path) -> Entry:
     )
 
 
-def _validate(raw: Any, fields: Mapping[str, tuple[type, ...]], place: str, required: bool = True) -> None:
+def _validate(
+    raw: Any, fields: Mapping[str, tuple[type, ...]], place: str, optional: Container[str] = ()
+) -> None:
     if not isinstance(raw, dict):
         raise ConformError(f"{place} must be an object.")
     for name, kinds in fields.items():
@@ -163,7 +166,7 @@ def _validate(raw: Any, fields: Mapping[str, tuple[type, ...]], place: str, requ
                 raise ConformError(
                     f'{place} the field "{name}" must be {_KINDS[kinds[0]]}, not {raw[name]!r}.'
                 )
-        elif required and name not in _OPTIONAL:
+        elif name not in optional:
             raise ConformError(f'{place} the field "{name}" is missing.')
     if unknown := sorted(set(raw) - set(fields)):
         raise ConformError(f'{place} the field "{unknown[0]}" is not known; known are {", ".join(fields)}.')

@@ -10,6 +10,7 @@ from harness.errors import ConformError
 from harness.files import read_text
 
 _NOISE = re.compile(r'"(?:[^"\\\n]|\\.)*"|\\\*[^\n]*|\(\*|\*\)')
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _EXTENDS = re.compile(r"\bEXTENDS\s+(\w+(?:\s*,\s*\w+)*)")
 _INSTANCE = re.compile(r"\bINSTANCE\s+(\w+)")
 _VARIABLES = re.compile(r"\bVARIABLES?\s+(\w+(?:\s*,\s*\w+)*)")
@@ -59,7 +60,8 @@ def _closure(module: Path, mentioned: Callable[[str], set[str]]) -> list[Path]:
 
 
 def _source(path: Path) -> str:
-    return strip_comments(read_text(path, "The module"))
+    """The text without comments and without what stands in strings."""
+    return _STRING.sub('""', strip_comments(read_text(path, "The module")))
 
 
 def _extended(source: str) -> set[str]:

@@ -31,12 +31,13 @@ EdgeFilter = Callable[[Edge], bool]
 
 
 def read_graph(path: Path) -> nx.MultiDiGraph:
-    """Read a dump: nodes are TLC's fingerprints with the attribute `state`, the key of an edge is its action.
+    """Read a dump: nodes are TLC's fingerprints with `state`, edges have `action` (which is also their key).
 
     `graph.graph["initial"]` lists the initial nodes, in the dump's order. ConformError if it is no dump.
     """
     graph = nx.MultiDiGraph(initial=[])
     reader = Reader()
+    line = ""
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
@@ -45,16 +46,15 @@ def read_graph(path: Path) -> nx.MultiDiGraph:
         raise ConformError(f"The state graph {path} cannot be read: {error.strerror}.") from None
     if not graph.graph["initial"]:
         raise ConformError(f"{path} is not a state graph of TLC: it has no initial state.")
-    for node, attributes in graph.nodes(data=True):
-        if "state" not in attributes:
-            raise ConformError(f"The state graph {path} is cut off: node {node} has no state.")
+    if line.strip() != "}" or any("state" not in attributes for _, attributes in graph.nodes(data=True)):
+        raise ConformError(f"The state graph {path} is cut off: it does not end as TLC ends it.")
     return graph
 
 
 def _read_line(graph: nx.MultiDiGraph, reader: Reader, line: str, place: str) -> None:
     if edge := _EDGE.match(line):
         action = _unescape(edge[3] or "")
-        graph.add_edge(int(edge[1]), int(edge[2]), key=action)
+        graph.add_edge(int(edge[1]), int(edge[2]), key=action, action=action)
     elif node := _NODE.match(line):
         fingerprint = int(node[1])
         try:
@@ -174,6 +174,30 @@ def path_to_trace(graph: nx.MultiDiGraph, path: list[Edge], meta: dict[str, Any]
     """The states along a path as a trace; the edges' labels are its actions."""
     if not path:
         raise ValueError("a path has at least one edge")
-    nodes = [path[0][0], *(edge[1] for edge in path)]
-    states = [graph.nodes[node]["state"] for node in nodes]
-    return Trace(meta, tuple(states[0]), states, ("Init", *(edge[2] for edge in path)))
+    edges = [graph.edges[edge] for edge in path]
+    states = [graph.nodes[path[0][0]]["state"]]
+    states += [
+        edge.get("state", graph.nodes[to]["state"]) for edge, (_, to, _) in zip(edges, path, strict=True)
+    ]
+    return Trace(meta, tuple(states[0]), states, ("Init", *(edge["action"] for edge in edges)))
+
+
+def merge_by_hidden(graph: nx.MultiDiGraph, hidden: str) -> nx.MultiDiGraph:
+    """The graph in which states that differ in the variable `hidden` alone are one node.
+
+    Without a VIEW a dump has a node for each step *into* a state, and all of these have the same edges out.
+    Here an edge stands for one step from one state; its `state` is the one after it, `hidden` included.
+    """
+    merged = nx.MultiDiGraph(initial=[])
+    node_of: dict[Any, int] = {}
+    place: dict[int, int] = {}
+    for node in (*graph.graph["initial"], *graph):
+        state = graph.nodes[node]["state"]
+        first = node_of.setdefault(frozenset((k, v) for k, v in state.items() if k != hidden), node)
+        place[node] = first
+        if first not in merged:
+            merged.add_node(first, **graph.nodes[node])
+    merged.graph["initial"] = list(dict.fromkeys(place[node] for node in graph.graph["initial"]))
+    for start, end, attributes in graph.edges(data=True):
+        merged.add_edge(place[start], place[end], key=str(end), **attributes, state=graph.nodes[end]["state"])
+    return merged

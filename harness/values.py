@@ -36,7 +36,7 @@ class ModelValue(str):
         return f"ModelValue({str(self)!r})"
 
 
-def function(items: Mapping[Value, Value]) -> Value:
+def function(items: Mapping[Any, Value]) -> Value:
     """Return the function (or record) with these arguments and results: a tuple if its domain is 1..n."""
     size = len(items)
     if 1 not in items and size:

@@ -143,7 +143,7 @@ def _check(job: Job, folder: Path, out: Path, limits: Limits, keep: bool) -> Che
                 return check_model(model, engine, out, limits, progress)
             return check_entry(entry, folder, out, limits, progress, keep=keep)
         except ConformError as error:
-            return Checked(name=model.name, engine=engine, error=error)
+            return Checked(name=model.name, engine=engine, error=error, entry=entry)
 
 
 def _show(checked: list[Checked]) -> None:

@@ -69,7 +69,7 @@ def check_json_place(path: Path | None) -> None:
 def find_model(
     name: str, config: Path | None, manifest: Path, libraries: Sequence[Path] = ()
 ) -> tuple[Model, Entry | None]:
-    """A model by its name in the manifest, or by the path of its module (with configuration and libraries)."""
+    """A model by its name in the manifest, or by the path of its module."""
     if not name.endswith(".tla"):
         if config:
             raise ConformError(f"--config goes with the path of a module (.tla), not with the model {name}.")

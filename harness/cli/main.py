@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import signal
 import sys
 from typing import Any
 
@@ -52,5 +53,6 @@ for _verb in VERBS:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line. Being told to stop stops the engines, too: `run_program` cleans up on the way."""
+    signal.signal(signal.SIGTERM, lambda _signal, _frame: sys.exit(128 + signal.SIGTERM))
     app()

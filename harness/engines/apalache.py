@@ -29,6 +29,7 @@ _FAILURES: Final = {
 _USAGE: Final = "Failed to parse command"
 _WORDS: Final = (
     ("Parsing error", Failure.PARSE),
+    ("type input error", Failure.TYPE),
     ("Configuration error", Failure.CONFIGURATION),
     ("Unexpected expressions", Failure.EVALUATION),
     (_USAGE, Failure.CONFIGURATION),
@@ -124,10 +125,10 @@ class Apalache:
                 on_line=lambda line: _show_progress(line, progress),
             )
             if ended.exit_code not in (OK, COUNTEREXAMPLE):
-                raise _failure(ended.lines, ended.exit_code, model.module.name, log, limits.memory)
+                raise read_failure(ended.lines, ended.exit_code, model.module.name, log, limits.memory)
             trace_file = Path(output) / "run" / "violation.itf.json"
             trace = read_trace(trace_file) if trace_file.is_file() else None
-        outcome, violated = _verdict(ended.lines, ended.exit_code)
+        outcome, violated = read_verdict(ended.lines, ended.exit_code)
         digest = spec_hash(model.module, model.config)
         if trace:
             trace = _named(trace, model, version, violated or outcome.value, digest)
@@ -167,7 +168,8 @@ def _depth(lines: list[str]) -> int | None:
     return max(steps, default=None)
 
 
-def _verdict(lines: list[str], exit_code: int) -> tuple[Outcome, str | None]:
+def read_verdict(lines: list[str], exit_code: int) -> tuple[Outcome, str | None]:
+    """The outcome and the violated invariant that an output (exit code 0 or 12) tells of."""
     if exit_code == OK:
         return Outcome.HOLDS, None
     if any(line.startswith("The outcome is: Deadlock") for line in lines):
@@ -221,7 +223,8 @@ def _errors(lines: list[str]) -> str:
     return "\n".join(line for line in kept if line.strip() and "found an error" not in line)
 
 
-def _failure(lines: list[str], exit_code: int, name: str, log: Path, memory: str) -> EngineError:
+def read_failure(lines: list[str], exit_code: int, name: str, log: Path, memory: str) -> EngineError:
+    """What to tell the user about a run without an answer, Apalache's own words included."""
     text = "\n".join(lines)
     detail = _errors(lines)
     if _MEMORY.search(text):

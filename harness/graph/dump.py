@@ -18,10 +18,11 @@ from frozendict import frozendict
 from harness.engines.base import Limits, Model, Progress, silent
 from harness.engines.tlc import run_tlc, variant
 from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config
+from harness.errors import ConformError
 from harness.itf import Trace
 from harness.modules import config_beside, declared_variables
-from harness.stategraph import read_graph
 from harness.replay.state import VARIABLES
+from harness.stategraph import read_graph
 from harness.values import State
 
 STEP: Final = "step"
@@ -41,23 +42,14 @@ def state_graph(model: Model, *, limits: Limits, log: Path, progress: Progress =
     variables = declared_variables(model.module)
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
         dot = Path(folder) / "graph.dot"
-        options = ["-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot,actionlabels", str(dot)]
-        if not set(VARIABLES) <= set(variables):
-            with variant(plain) as path:
-                run_tlc(model.module, path, options, log=log, limits=limits, progress=progress)
-        else:
-            module = Path(folder) / f"{_MODULE}.tla"
+        module, libraries = model.module, model.libraries
+        if set(VARIABLES) <= set(variables):
+            module, libraries = Path(folder) / f"{_MODULE}.tla", (model.module.parent, *model.libraries)
             module.write_text(_view_module(model.module.stem, variables, config), encoding="utf-8")
-            with variant(plain.without(["VIEW"]).having("VIEW", _MODULE)) as path:
-                run_tlc(
-                    module,
-                    path,
-                    options,
-                    log=log,
-                    limits=limits,
-                    progress=progress,
-                    library=model.module.parent,
-                )
+            plain = plain.without(["VIEW"]).having("VIEW", _MODULE)
+        options = ["-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot,actionlabels", str(dot)]
+        with variant(plain) as path:
+            run_tlc(module, path, options, log=log, limits=limits, progress=progress, libraries=libraries)
         progress("reading the state graph")
         return merge_steps(read_graph(dot))
 
@@ -79,16 +71,16 @@ def merge_steps(dumped: nx.MultiDiGraph) -> nx.MultiDiGraph:
     for node, state in dumped.nodes(data="state"):
         merged[node] = nodes.setdefault(without_step(state), len(nodes))
         graph.add_node(merged[node], state=state)
-    for source, target, label in dumped.edges(data="action"):
-        add_edge(graph, merged[source], merged[target], label, dumped.nodes[target]["state"])
+    for source, target, label in dumped.edges(keys=True):
+        _add_edge(graph, merged[source], merged[target], label, dumped.nodes[target]["state"])
     for node in dumped.graph["initial"]:
         if merged[node] not in graph.graph["initial"]:
             graph.graph["initial"].append(merged[node])
     return graph
 
 
-def path_graph(trace: Trace) -> tuple[nx.MultiDiGraph, list[int]]:
-    """The states of a trace as a graph of the same kind, and the nodes that it visits, in order."""
+def trace_graph(trace: Trace) -> tuple[nx.MultiDiGraph, list[int]]:
+    """A graph of the same kind of a trace's states alone, and the nodes that the trace visits, in order."""
     graph = nx.MultiDiGraph(initial=[0])
     nodes: dict[State, int] = {}
     path: list[int] = []
@@ -97,11 +89,34 @@ def path_graph(trace: Trace) -> tuple[nx.MultiDiGraph, list[int]]:
         graph.add_node(path[-1], state=state)
     labels = trace.actions or ("",) * len(path)
     for index in range(1, len(path)):
-        add_edge(graph, path[index - 1], path[index], labels[index], trace.states[index])
+        _add_edge(graph, path[index - 1], path[index], labels[index], trace.states[index])
     return graph, path
 
 
-def add_edge(graph: nx.MultiDiGraph, source: int, target: int, label: str, after: State) -> None:
+def trace_path(graph: nx.MultiDiGraph, trace: Trace, name: str) -> list[int]:
+    """The nodes of a state graph that a trace visits; it may have variables that the graph does not have.
+
+    ConformError (exit 2) if the trace is not a path of the graph; `name` begins the sentence.
+    """
+    nodes = {without_step(state): node for node, state in graph.nodes(data="state")}
+    names = next(iter(nodes))
+    if missing := sorted(set(names) - set(trace.variables)):
+        raise ConformError(f'{name} has no variable "{missing[0]}", so it is not a trace of this model.')
+    path: list[int] = []
+    for index, state in enumerate(trace.states):
+        node = nodes.get(frozendict({variable: state[variable] for variable in names}))
+        if node is None:
+            raise ConformError(
+                f"{name}: state {index} is not in the state graph of this model with these bounds; "
+                "draw the trace alone, or with the model that it is of."
+            )
+        if path and node != path[-1] and not graph.has_edge(path[-1], node):
+            raise ConformError(f"{name}: the step into state {index} is no step of this model.")
+        path.append(node)
+    return path
+
+
+def _add_edge(graph: nx.MultiDiGraph, source: int, target: int, label: str, after: State) -> None:
     """Add the edge into a state, named by its `step`, else by the label that the engine gave."""
     names = {"action": label, "branch": "", "member": ""}
     step = after.get(STEP)

@@ -46,7 +46,7 @@ class Folder:
         """
         if variable is not None:
             return self._by_variable(variable)
-        if fold == "none" or fold == "auto" and len(self._graph) <= READABLE_NODES:
+        if fold == "none" or (fold == "auto" and len(self._graph) <= READABLE_NODES):
             nodes = self._graph.nodes
             return Folding("", lambda node: (node,), lambda key: self.describer.card(nodes[key[0]]["state"]))
         if fold == "state" and not self.describer.levels:
@@ -59,8 +59,8 @@ class Folder:
         return self._by_level(BY_STATE) if fold == "state" else self._readable()
 
     def _readable(self) -> Folding:
-        """The first folding, from fine to coarse, whose picture can be read; else the one with least edges."""
-        sizes = []
+        """The first folding, from fine to coarse, whose picture can be read; else the one of least edges."""
+        sizes: list[tuple[bool, int, int, Folding]] = []
         for folding in self._automatic():
             drawn = fold_graph(self._graph, folding).graph
             nodes, edges = len(drawn), drawn.number_of_edges()
@@ -81,9 +81,7 @@ class Folder:
 
     def _by_level(self, level: str) -> Folding:
         nodes, describer = self._graph.nodes, self.describer
-        return Folding(
-            level, lambda node: describer.key(nodes[node]["state"], level), describer.folded_card
-        )
+        return Folding(level, lambda node: describer.key(nodes[node]["state"], level), describer.folded_card)
 
     def _by_variable(self, name: str) -> Folding:
         if name not in self._variables():

@@ -27,21 +27,23 @@ _EDGE: Final = "#7b8494"
 _QUIET: Final = "#5b6472"
 _PATH: Final = "#0b57d0"
 _FONT: Final = "Helvetica"
+_TIMES: Final = "\u00d7"
 _MOST_STEPS: Final = 4
 """Kinds of steps that an edge or a node lists; of more it says how many there are."""
 
 
 @dataclass(frozen=True)
 class Titles:
-    """The words over a picture: what it shows, and how."""
+    """The words over a picture: what it shows, group states for the legend, what words on nodes mean."""
 
     title: str
     subtitle: str
-    legend: Sequence[str]
+    legend: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
 
 def to_graphviz(drawn: Drawn, titles: Titles) -> nx.DiGraph:
-    """The drawn graph with graphviz's attributes on the graph, nodes and edges (networkx's form for pydot)."""
+    """The drawn graph with graphviz's attributes on graph, nodes and edges, as networkx gives it to pydot."""
     graph = nx.DiGraph()
     graph.graph["graph"] = {
         "rankdir": "TB",
@@ -80,16 +82,21 @@ def _steps_of_path(path: Sequence[int]) -> dict[tuple[int, int], list[int]]:
 
 def _heading(titles: Titles, has_path: bool) -> str:
     cells = [
-        f'<TD BGCOLOR="{FILL[title]}" BORDER="1" COLOR="{_BORDER}">{_text(title)}</TD>' for title in titles.legend
+        f'<TD BGCOLOR="{FILL[title]}" BORDER="1" COLOR="{_BORDER}">{_text(title)}</TD>'
+        for title in titles.legend
     ]
     if has_path:
         cells.append(f'<TD><FONT COLOR="{_PATH}"><B>━━ path, numbered by step</B></FONT></TD>')
-    legend = f'<TR><TD><TABLE BORDER="0" CELLSPACING="6" CELLPADDING="4"><TR>{"".join(cells)}</TR></TABLE></TD></TR>'
+    row = f'<TABLE BORDER="0" CELLSPACING="6" CELLPADDING="4"><TR>{"".join(cells)}</TR></TABLE>'
+    legend = f"<TR><TD>{row}</TD></TR>" if cells else ""
+    quiet = [titles.subtitle, *([" · ".join(titles.notes)] if titles.notes else [])]
+    lines = "".join(
+        f'<TR><TD><FONT POINT-SIZE="11" COLOR="{_QUIET}">{_text(line)}</FONT></TD></TR>' for line in quiet
+    )
     return (
         '<<TABLE BORDER="0" CELLSPACING="2">'
         f'<TR><TD><FONT POINT-SIZE="16"><B>{_text(titles.title)}</B></FONT></TD></TR>'
-        f'<TR><TD><FONT POINT-SIZE="11" COLOR="{_QUIET}">{_text(titles.subtitle)}</FONT></TD></TR>'
-        f"{legend if cells else ''}</TABLE>>"
+        f"{lines}{legend}</TABLE>>"
     )
 
 
@@ -114,50 +121,64 @@ def _node(attributes: dict[str, object], drawn: Drawn, on_path: bool, here: Sequ
         body += f'<TR><TD><FONT COLOR="{_PATH}"><B>{_text(_numbers(here))} here</B></FONT></TD></TR>'
     colour, width = (_PATH, 3) if on_path else (_BORDER, 1)
     fill = FILL.get(card.title, _OTHER_FILL)
+    inside = f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">{body}</TABLE>'
     return (
         f'<<TABLE STYLE="ROUNDED" BORDER="{width}" COLOR="{colour}" BGCOLOR="{fill}" '
-        f'CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">{body}</TABLE>>'
+        f'CELLBORDER="0" CELLSPACING="0" CELLPADDING="6"><TR><TD>{inside}</TD></TR></TABLE>>'
     )
 
 
 def _table(card: Card) -> str:
-    def row(cells: Iterable[str], style: str) -> str:
-        inside = "".join(f'<TD ALIGN="LEFT">{style.format(_text(cell) or " ")}</TD>' for cell in cells)
-        return f"<TR>{inside}</TR>"
+    quiet = f'<FONT POINT-SIZE="9" COLOR="{_QUIET}">'
+    rows = [_row(f"{quiet}{_text(name)}</FONT>" for name in card.head)] if card.head else []
+    for number, row in enumerate(card.rows):
+        cells = enumerate(_text(cell) or " " for cell in row)
+        rows.append(_row(f"<B>{cell}</B>" if (number, at) in card.changed else cell for at, cell in cells))
+    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="4" CELLPADDING="1">{"".join(rows)}</TABLE>'
 
-    head = row(card.head, f'<FONT POINT-SIZE="9" COLOR="{_QUIET}">{{}}</FONT>') if card.head else ""
-    body = "".join(row(cells, "{}") for cells in card.rows)
-    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="3">{head}{body}</TABLE>'
+
+def _row(cells: Iterable[str]) -> str:
+    inside = "".join(f'<TD ALIGN="LEFT">{cell}</TD>' for cell in cells)
+    return f"<TR>{inside}</TR>"
 
 
 def _edge(counts: Counter[StepKind], on_path: Sequence[int], whole: bool) -> dict[str, str]:
-    lines = [f'<TR><TD ALIGN="LEFT">{_text(line)}</TD></TR>' for line in _listed(counts, whole)]
+    lines = [_text(line) for line in _listed(counts, whole)]
     attributes = {}
     if on_path:
-        number = f'<TR><TD ALIGN="LEFT"><FONT COLOR="{_PATH}"><B>{_text(_numbers(on_path))}</B></FONT></TD></TR>'
-        lines.insert(0, number)
+        lines.insert(0, f'<FONT COLOR="{_PATH}"><B>{_text(_numbers(on_path))}</B></FONT>')
         attributes = {"color": _PATH, "penwidth": "2.5"}
-    table = f'<<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="0">{"".join(lines)}</TABLE>>'
-    return {**attributes, "label": table}
+    rows = "".join(f'<TR><TD ALIGN="LEFT">&#160;{line}&#160;</TD></TR>' for line in lines)
+    return {
+        **attributes,
+        "label": f'<<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="0">{rows}</TABLE>>',
+    }
 
 
-def _numbers(steps: Sequence[int], most: int = 6) -> str:
-    shown = ", ".join(str(step) for step in steps[:most])
-    more = f" and {len(steps) - most} more" if len(steps) > most else ""
-    return f"step{'s' if len(steps) > 1 else ''} {shown}{more}"
+def _numbers(steps: Sequence[int], most: int = 4) -> str:
+    """Numbers of steps in words, those that follow each other as ranges."""
+    ranges: list[list[int]] = []
+    for step in steps:
+        if ranges and ranges[-1][-1] == step - 1:
+            ranges[-1].append(step)
+        else:
+            ranges.append([step])
+    words = [str(one[0]) if len(one) == 1 else f"{one[0]} to {one[-1]}" for one in ranges[:most]]
+    more = sum(len(one) for one in ranges[most:])
+    return f"step{'s' if len(steps) > 1 else ''} {', '.join(words)}{f' and {more} more' if more else ''}"
 
 
 def _listed(kinds: Counter[StepKind], whole: bool) -> list[str]:
     """The kinds of steps, the most frequent first, with their numbers where several states are one node."""
     counts: Counter[str] = Counter()
     for (action, branch, member), count in kinds.items():
-        words = (action, member if whole else "", f"({branch})" if branch else "")
+        words = (action or "step", member if whole else "", f"({branch})" if branch else "")
         counts[" ".join(word for word in words if word)] += count
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     shown = ordered if len(ordered) <= _MOST_STEPS + 1 else ordered[:_MOST_STEPS]
-    lines = [name if whole and count == 1 else f"{name} ×{count:,}" for name, count in shown]
+    lines = [name if whole and count == 1 else f"{name} {_TIMES}{count:,}" for name, count in shown]
     if rest := ordered[len(shown) :]:
-        lines.append(f"and {len(rest)} more kinds ×{sum(count for _, count in rest):,}")
+        lines.append(f"and {len(rest)} more kinds {_TIMES}{sum(count for _, count in rest):,}")
     return lines
 
 

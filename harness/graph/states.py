@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol, TypeAlias
 
 from frozendict import frozendict
@@ -12,9 +12,9 @@ from harness.errors import ConformError
 from harness.graph.dump import STEP
 from harness.itf import Trace
 from harness.replay.expect import group_state, member_state
-from harness.replay.state import VARIABLES, Group, Partition, SpecState, StateReader
+from harness.replay.state import VARIABLES, Group, SpecState, StateReader
 from harness.tlaparse import print_value
-from harness.values import State, Value, as_function
+from harness.values import State, Value, as_function, sort_key
 
 GROUP_STATES: Final = ("Dead", "Empty", "Assigning", "Reconciling", "Stable")
 """E5, in the order of the legend."""
@@ -46,12 +46,27 @@ Key: TypeAlias = tuple[Value, ...]
 
 @dataclass(frozen=True)
 class Card:
-    """What is written into a node: a title that also chooses the colour, lines, and a table under them."""
+    """What is written into a node: a title that also chooses the colour, lines, and a table under them.
+
+    `changed` are the cells of the table (row and column, from 0) that stand out.
+    """
 
     title: str
     lines: tuple[str, ...] = ()
     head: Row = ()
     rows: tuple[Row, ...] = ()
+    changed: frozenset[tuple[int, int]] = frozenset()
+
+    def compared_with(self, before: Card) -> Card:
+        """The same with the cells changed that another card's row of the same name does not have."""
+        rows = {row[0]: row for row in before.rows}
+        changed = {
+            (number, column)
+            for number, row in enumerate(self.rows)
+            for column, (cell, old) in enumerate(zip(row, rows.get(row[0], ("",) * len(row)), strict=False))
+            if cell != old
+        }
+        return replace(self, changed=frozenset(changed))
 
 
 class Describer(Protocol):
@@ -64,6 +79,9 @@ class Describer(Protocol):
 
     def card(self, state: State) -> Card:
         """Everything about one state."""
+
+    def notes(self, level: str) -> Sequence[str]:
+        """Explanations of the words on the nodes of a picture that is folded like this ("" if it is not)."""
 
     def key(self, state: State, level: str) -> Key:
         """What decides with which states this one is folded."""
@@ -97,34 +115,42 @@ class GroupDescriber:
         """Group state, epochs, topics; each member's epoch and partitions, and what its client owns."""
         spec = self._read[state]
         group = spec.group
-        lines = [f"group epoch {group.epoch}, assignment epoch {group.assignment_epoch}"] if group.exists else []
-        lines.append("partitions: " + _topics(spec.topics))
+        epochs = f"group epoch {group.epoch}, assignment epoch {group.assignment_epoch}"
+        lines = [*([epochs] if group.exists else []), f"partitions: {_topics(spec.topics)}"]
         head: Row = ("member", "epoch", "assigned", "revoking", "target")
         rows = [_member_row(group, name) for name in group.members]
         if "clients" in state:
             head = (*head, "client owns")
             owned = _owned(state["clients"])
             rows = [(*row, owned.pop(row[0], "")) for row in rows]
-            rows += [(name, "none", "–", "–", "–", owns) for name, owns in sorted(owned.items())]
+            rows = sorted([*rows, *((name, "-", "-", "-", "-", owns) for name, owns in owned.items())])
         return Card(group_state(group), tuple(lines), head if rows else (), tuple(rows))
 
+    def notes(self, level: str) -> Sequence[str]:
+        """What the words for a member's progress mean."""
+        return {BY_PROGRESS: MEANINGS, BY_REVOKING: MEANINGS[1:2]}.get(level, ())
+
     def key(self, state: State, level: str) -> Key:
-        """The group's state, then (what, number of members) pairs."""
+        """The group's state, then what the node says of its members."""
         group = self._read[state].group
         progress = [_progress(group, name) for name in group.members]
-        key: list[Value] = [group_state(group)]
+        words = [group_state(group)]
         if level == BY_PROGRESS:
-            key += [(stage, progress.count(stage)) for stage in PROGRESS if stage in progress]
-        elif level != BY_STATE and group.members:
-            key.append(("member" if len(progress) == 1 else "members", len(progress)))
+            words += [f"{_members(progress.count(stage))} {stage}" for stage in PROGRESS if stage in progress]
+        elif level != BY_STATE and progress:
+            words.append(_members(len(progress)))
             if level == BY_REVOKING and REVOKING in progress:
-                key.append((REVOKING, progress.count(REVOKING)))
-        return tuple(key)
+                words.append(f"{progress.count(REVOKING)} {REVOKING}")
+        return tuple(words)
 
     def folded_card(self, key: Key) -> Card:
         """The group's state, and how many members are how far."""
         title, *counts = key
-        return Card(str(title), tuple(f"{item[1]} {item[0]}" for item in counts if isinstance(item, tuple)))
+        return Card(str(title), tuple(str(item) for item in counts))
+
+
+def _members(count: int) -> str:
+    return f"{count} member{'s' if count > 1 else ''}"
 
 
 def _member_row(group: Group, name: str) -> Row:
@@ -143,8 +169,9 @@ def _progress(group: Group, name: str) -> str:
     return UP_TO_DATE if member.epoch == group.epoch else BEHIND
 
 
-def _partitions(partitions: Iterable[Partition]) -> str:
-    return " ".join(f"{topic}-{index}" for topic, index in sorted(partitions)) or "–"
+def _partitions(partitions: Iterable[Value]) -> str:
+    ordered = sorted(partitions, key=sort_key)
+    return " ".join(f"{item[0]}-{item[1]}" for item in ordered if isinstance(item, tuple)) or "-"
 
 
 def _topics(topics: Mapping[str, int]) -> str:
@@ -157,8 +184,9 @@ def _owned(clients: Value) -> dict[str, str]:
     owned = {}
     for name, client in as_function(clients).items():
         if isinstance(client, frozendict):
-            partitions = client.get("owned", frozenset())
-            owned[str(name)] = _partitions(partitions) if client.get("up", True) else "down"
+            partitions = client["owned"]
+            assert isinstance(partitions, frozenset)
+            owned[str(name)] = _partitions(partitions) if client["up"] else "down"
     return owned
 
 
@@ -180,6 +208,10 @@ class VariableDescriber:
         if len(self._names) > _ROWS:
             rows.append(("…", f"{len(self._names) - _ROWS} more variables"))
         return Card("", rows=tuple(rows))
+
+    def notes(self, level: str) -> Sequence[str]:
+        """None."""
+        return ()
 
     def key(self, state: State, level: str) -> Key:
         """There are no levels: every state is alone."""

@@ -1,0 +1,114 @@
+"""`conform graph`: the state graph of a model and the path of a trace, as pictures."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.console import MANIFEST, check_json_place, find_model, running, write_json
+from harness.engines.base import Limits
+from harness.errors import ConformError
+from harness.files import output_folder
+from harness.graph.draw import FOLDS, Subject, draw, of_model, of_trace
+from harness.graph.dump import state_graph
+from harness.graph.render import require_dot
+from harness.itf import Trace, read_trace
+from harness.replay.files import SUFFIX
+
+
+def command(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[MODEL|PATH.tla]", help="A model of the manifest, or a module by path; else --trace."
+        ),
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="The configuration of a module given by path.")] = None,
+    library: Annotated[
+        list[Path] | None, typer.Option(metavar="DIR", help="A folder with more modules, for a path.")
+    ] = None,
+    trace: Annotated[
+        Path | None, typer.Option(metavar="TRACE.itf.json", help="Show the path of this trace.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("build/graphs"),
+    fold: Annotated[
+        str,
+        typer.Option(
+            help="auto (from 60 states on); none; state (by group state); actions (by what is possible)."
+        ),
+    ] = "auto",
+    fold_by: Annotated[
+        str | None, typer.Option(metavar="VARIABLE", help="Fold by the value of a variable instead.")
+    ] = None,
+    manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write what is drawn as JSON, too.")
+    ] = None,
+    memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "2g",
+    timeout: Annotated[
+        float | None, typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds.")
+    ] = None,
+) -> None:
+    """Draw the state graph of a model, the path of a trace in it, or a trace alone, as SVG and PNG.
+
+    Nodes say group state, epochs and each member's partitions; edges say action, member and branch. Where a
+    graph is too large to be read, states with the same group state and as far advanced members become one
+    node, with the number of states; of other specifications, states in which the same actions are possible.
+
+    \b
+    conform graph MCOpen
+    conform graph MCOpen --fold state --trace build/traces/MCOpen-simulate-0001.itf.json
+    conform graph path/to/Spec.tla --fold-by pc
+    conform graph --trace traces/golden/basic.itf.json
+
+    Exit codes: 0; 2 a wrong command line or specification, or a trace that is not of the model; 3 TLC failed,
+    or graphviz is missing.
+    """
+    check_json_place(json_file)
+    if fold not in FOLDS:
+        raise ConformError(f"There is no folding {fold!r}: choose {', '.join(FOLDS)}, or use --fold-by.")
+    if name is None and trace is None:
+        raise ConformError("Say what to draw: a model, the path of a module (.tla), or --trace FILE.")
+    require_dot()
+    output_folder(out)
+    shown = read_trace(trace) if trace else None
+    trace_name = trace.name.removesuffix(SUFFIX) if trace else ""
+    if name is None:
+        assert shown is not None
+        subject = of_trace(trace_name, shown)
+        stem = trace_name
+    else:
+        subject, stem = _of_model(
+            name, config, library or [], manifest, Limits(memory, timeout), shown, trace_name
+        )
+    drawn = draw(subject, out, stem, fold, fold_by)
+    folded = f", folded by {drawn['folded_by']} to {drawn['nodes']} nodes" if drawn["folded_by"] else ""
+    print(f"{subject.title}: {drawn['states']:,} states, {drawn['edges']:,} edges{folded}")
+    for file in drawn["files"]:
+        print(f"  {file}")
+    write_json(json_file, {"command": "graph", "name": stem, "exit_code": 0, **drawn})
+
+
+def _of_model(
+    name: str,
+    config: Path | None,
+    libraries: list[Path],
+    manifest: Path,
+    limits: Limits,
+    trace: Trace | None,
+    trace_name: str,
+) -> tuple[Subject, str]:
+    model, entry = find_model(name, config, manifest, libraries)
+    if entry and entry.engine != "tlc":
+        raise ConformError(f"State graphs are made by TLC, but the model {name} is for {entry.engine}.")
+    with (
+        running(f"drawing {model.name}") as progress,
+        tempfile.TemporaryDirectory(prefix="conform-") as folder,
+    ):
+        log = Path(folder) / f"{model.name}.log"
+        graph = state_graph(model, limits=limits, log=log, progress=progress)
+    stem = f"{model.name}-{trace_name}" if trace_name else model.name
+    return of_model(model.name, graph, trace, trace_name), stem

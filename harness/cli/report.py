@@ -1,0 +1,87 @@
+"""`conform report`: what a run found, as one page and as one screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from harness.cli.console import MANIFEST, check_json_place, write_json
+from harness.files import output_folder, write_text
+from harness.manifest import read_manifest
+from harness.report.coverage import coverage
+from harness.report.page import page
+from harness.report.results import Results, read_results
+from harness.report.summary import WIDTH, print_summary
+from harness.report.verdict import MEANINGS, findings, worst
+
+
+def command(
+    results: Annotated[
+        Path, typer.Option(metavar="DIR", help="The build folder, with results/ and graphs/ in it.")
+    ] = Path("build"),
+    out: Annotated[Path | None, typer.Option(help="The page (default: DIR/report/index.html).")] = None,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Print one screen that sums it up, too.")
+    ] = False,
+    manifest: Annotated[
+        Path, typer.Option(help="The manifest: what models are for, and their evidence.")
+    ] = MANIFEST,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write verdict and findings as JSON, too.")
+    ] = None,
+) -> None:
+    """Write one self-contained page from the results of the other verbs, and give the verdict.
+
+    Read are DIR/results/check*.json, replay*.json and generate*.json (what --json of those verbs writes; what
+    follows the verb in a file's name is the source of its traces), DIR/mutants.json if there is one, and
+    DIR/graphs/*.svg. For a model of the manifest that was not checked the recorded evidence counts. What is
+    missing is said.
+
+    \b
+    conform report --results build --summary
+
+    Exit codes, the most serious that applies: 3 an engine failed; 2 a file that is not a result; 10 a model
+    is not as expected; 11 differences on a target; 12 results or evidence are missing, or a seeded bug was
+    not caught; 0 otherwise.
+    """
+    check_json_place(json_file)
+    models = read_manifest(manifest) if manifest.is_file() else None
+    found = read_results(results, models)
+    file = out or results / "report" / "index.html"
+    output_folder(file.parent)
+    purposes = {entry.name: entry.purpose for entry in models.entries} if models else {}
+    write_text(file, page(found, purposes))
+    exit_code = worst(finding.exit_code for finding in findings(found))
+    write_json(json_file, {"command": "report", "exit_code": exit_code, **_to_json(found)})
+    if summary:
+        console = Console(highlight=False, markup=False)
+        if not console.is_terminal:
+            console = Console(highlight=False, markup=False, width=WIDTH)
+        print_summary(found, file, console)
+    else:
+        print(f"{file}: {MEANINGS[exit_code]}")
+        for finding in findings(found):
+            print(f"  {finding.sentence}")
+    raise typer.Exit(exit_code)
+
+
+def _to_json(results: Results) -> dict[str, Any]:
+    return {
+        "findings": [vars(finding) for finding in findings(results)],
+        "models": len(results.models),
+        "distinct_states": sum(model.facts["distinct_states"] or 0 for model in results.models),
+        "traces": sum(replay.traces for replay in results.replays),
+        "steps": sum(replay.steps for replay in results.replays),
+        "target_steps": sum(replay.target_steps for replay in results.replays),
+        "differences": sum(replay.differences for replay in results.replays),
+        "coverage": {
+            counted.title: {
+                "counts": dict(sorted(counted.counts.items())),
+                "unreached": list(counted.unreached),
+            }
+            for counted in coverage(results.replays)
+        },
+    }

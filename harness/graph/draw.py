@@ -1,0 +1,117 @@
+"""Pictures of state graphs and traces: what to draw, how to fold it, and what to call it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+
+from harness.graph.dump import trace_graph, trace_path
+from harness.graph.fold import Drawn, Folder, fold_graph
+from harness.graph.picture import Titles, to_graphviz
+from harness.graph.render import render
+from harness.itf import Trace
+
+FOLDS = ("auto", "none", "state", "actions")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a picture is of: its title, a state graph, and a path of its nodes that is shown in it.
+
+    `alone` says that there is nothing but the path, so that what changes from node to node can stand out.
+    """
+
+    title: str
+    graph: nx.MultiDiGraph
+    path: tuple[int, ...] = ()
+    alone: bool = False
+
+
+def of_model(name: str, graph: nx.MultiDiGraph, trace: Trace | None = None, trace_name: str = "") -> Subject:
+    """A model's state graph, with the path of a trace. ConformError if the trace is not of this graph."""
+    if trace is None:
+        return Subject(f"State graph of {name}", graph)
+    path = trace_path(graph, trace, f"The trace {trace_name}")
+    return Subject(f"State graph of {name} with the path of {trace_name}", graph, tuple(path))
+
+
+def of_trace(name: str, trace: Trace) -> Subject:
+    """A trace alone; a counterexample says of what."""
+    graph, path = trace_graph(trace)
+    violated = trace.meta.get("violated")
+    title = f"Counterexample {name}: {violated} is violated" if violated else f"Trace {name}"
+    return Subject(title, graph, tuple(path), alone=True)
+
+
+def draw(subject: Subject, folder: Path, name: str, fold: str, variable: str | None) -> dict[str, Any]:
+    """Draw NAME.svg and NAME.png in a folder; the answer says what is in them, as `--json` has it.
+
+    `fold` is one of FOLDS; `variable` folds by a variable's value instead. ConformError: exit 2 for a folding
+    that these states do not have, 3 where graphviz is missing or fails.
+    """
+    folder_of_states = Folder(subject.graph)
+    folding = folder_of_states.choose(fold, variable)
+    drawn = fold_graph(subject.graph, folding, subject.path)
+    if subject.alone and not folding.by:
+        _mark_changes(drawn)
+    describer = folder_of_states.describer
+    titles = Titles(
+        subject.title,
+        _subtitle(subject, drawn),
+        [title for title in describer.titles if title in _titles(drawn)],
+        [
+            *describer.notes(folding.by),
+            *(["bold: changed by the step"] if subject.alone and not folding.by else []),
+        ],
+    )
+    files = render(to_graphviz(drawn, titles), folder, name)
+    return {
+        "title": subject.title,
+        "states": len(subject.graph),
+        "edges": subject.graph.number_of_edges(),
+        "folded_by": folding.by or None,
+        "nodes": len(drawn.graph),
+        "drawn_edges": drawn.graph.number_of_edges(),
+        "path": list(subject.path),
+        "actions": _actions(subject.graph),
+        "group_states": _group_states(drawn) if describer.titles else {},
+        "files": [str(file) for file in files],
+    }
+
+
+def _mark_changes(drawn: Drawn) -> None:
+    """Let stand out in each node what is not as in the node before it on the path."""
+    cards = dict(drawn.graph.nodes(data="card"))
+    seen = {drawn.path[0]}
+    for before, node in pairwise(drawn.path):
+        if node not in seen:
+            seen.add(node)
+            drawn.graph.nodes[node]["card"] = cards[node].compared_with(cards[before])
+
+
+def _subtitle(subject: Subject, drawn: Drawn) -> str:
+    size = f"{len(subject.graph):,} states, {subject.graph.number_of_edges():,} edges"
+    if subject.path:
+        size += f", path of {len(subject.path) - 1} steps"
+    return f"{size}, folded by {drawn.folded_by}" if drawn.folded_by else size
+
+
+def _titles(drawn: Drawn) -> set[str]:
+    return {card.title for _, card in drawn.graph.nodes(data="card")}
+
+
+def _actions(graph: nx.MultiDiGraph) -> dict[str, int]:
+    counts = Counter(action for *_, action in graph.edges(data="action"))
+    return dict(sorted(counts.items()))
+
+
+def _group_states(drawn: Drawn) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for _, attributes in drawn.graph.nodes(data=True):
+        counts[attributes["card"].title] += attributes["states"]
+    return dict(sorted(counts.items()))

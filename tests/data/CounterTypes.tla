@@ -1,0 +1,6 @@
+---- MODULE CounterTypes ----
+EXTENDS Integers
+CONSTANT
+  \* @type: Int;
+  Limit
+====

@@ -1,0 +1,166 @@
+"""ITF files: read back, readable by itf-py, and clear about what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from frozendict import frozendict
+from hypothesis import given
+from hypothesis import strategies as st
+from itf_py import trace_from_json as itf_py_trace
+from tla_values import itf_values
+
+from harness.errors import USAGE, ConformError
+from harness.itf import Trace, read_trace, trace_from_json, trace_to_text, value_from_json, write_trace
+from harness.values import Value, function
+
+TRACE = Trace(
+    {"model": "Counter", "seed": 3},
+    ("x", "y"),
+    [
+        frozendict(x=0, y=frozenset({("foo", 10), ("foo", 9)})),
+        frozendict(x=-1, y=value_from_json({"#map": [[{"#tup": ["foo", 0]}, "m1"], ["b", {"epoch": 2}]]})),
+    ],
+    ("Init", "Join"),
+)
+
+
+def from_itf_py(value: Any) -> Value:
+    """A value of itf-py as one of ours."""
+    if hasattr(value, "_fields"):  # a record is a named tuple
+        return function({key: from_itf_py(getattr(value, key)) for key in value._fields})
+    if isinstance(value, (tuple, list)):
+        return tuple(from_itf_py(item) for item in value)
+    if isinstance(value, frozenset):
+        return frozenset(from_itf_py(item) for item in value)
+    if isinstance(value, dict):
+        return function({from_itf_py(key): from_itf_py(item) for key, item in value.items()})
+    assert isinstance(value, (bool, int, str))
+    return value
+
+
+@given(st.lists(itf_values, min_size=1, max_size=4))
+def test_what_is_written_is_read_back_and_itf_py_agrees(many: list[Value]) -> None:
+    trace = Trace({"a": [1]}, ("x",), [frozendict(x=value) for value in many])
+    data = json.loads(trace_to_text(trace))
+    assert trace_from_json(data, "the trace").states == trace.states
+    theirs = itf_py_trace(data)
+    assert theirs.vars == ["x"]
+    assert [from_itf_py(state.values["x"]) for state in theirs.states] == many
+
+
+def test_a_file_keeps_everything(tmp_path: Path) -> None:
+    path = tmp_path / "t.itf.json"
+    write_trace(path, TRACE)
+    again = read_trace(path)
+    assert (again.variables, again.states, again.actions) == (TRACE.variables, TRACE.states, TRACE.actions)
+    assert again.meta.items() >= TRACE.meta.items()
+    assert again.meta["format"] == "ITF"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["t.itf.json"]
+
+
+def test_a_loop_is_kept(tmp_path: Path) -> None:
+    write_trace(tmp_path / "t", Trace({}, ("x",), [frozendict(x=0), frozendict(x=1)], loop=1))
+    assert read_trace(tmp_path / "t").loop == 1
+
+
+def test_equal_traces_give_equal_bytes() -> None:
+    one, other = (
+        Trace({}, ("x",), [frozendict(x=frozenset(order), y=frozendict({key: 1 for key in order}))])
+        for order in (["b", "a", "c"], ["c", "b", "a"])
+    )
+    assert trace_to_text(one) == trace_to_text(other)
+    assert '"x": {"#set": ["a", "b", "c"]}' in trace_to_text(one)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"a": {"#bigint": "1"}, "b": 2},
+        {"#map": [["b", {"#bigint": "2"}], ["a", 1]]},
+    ],
+)
+def test_maps_over_strings_are_records_and_integers_may_be_plain(raw: Any) -> None:
+    assert value_from_json(raw) == frozendict(a=1, b=2)
+
+
+def test_constants_that_apalache_repeats_in_each_state_are_left_out() -> None:
+    data = {"params": ["N"], "vars": ["x"], "states": [{"N": 3, "x": 0}, {"N": 3, "x": 1}]}
+    assert trace_from_json(data, "the trace").states == [frozendict(x=0), frozendict(x=1)]
+
+
+def test_functions_over_1_to_n_are_sequences() -> None:
+    assert value_from_json({"#map": [[2, "b"], [1, "a"]]}) == value_from_json(["a", "b"]) == ("a", "b")
+    assert value_from_json({"#map": []}) == value_from_json({}) == ()
+
+
+def test_every_truncated_file_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "cut.itf.json"
+    text = trace_to_text(TRACE).rstrip()
+    for length in range(len(text)):
+        path.write_text(text[:length])
+        with pytest.raises(ConformError, match=r"cut\.itf\.json is not JSON or is cut off") as error:
+            read_trace(path)
+        assert error.value.exit_code == USAGE
+
+
+STATE = '{"#meta": {"index": 0}, "x": 1}'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", "is not ITF: an object is expected at the top, not a list."),
+        ('{"states": []}', 'is not ITF: the field "vars" is missing.'),
+        ('{"vars": ["x"]}', 'is not ITF: the field "states" is missing.'),
+        ('{"vars": "x", "states": []}', 'is not ITF: "vars" must be a list, not a string.'),
+        ('{"vars": [1], "states": []}', 'is not ITF: "vars" must be a list of variable names.'),
+        ('{"vars": ["x"], "states": []}', 'has no states: "states" is empty.'),
+        (f'{{"vars": ["x"], "states": [{STATE}, {{}}]}}', 'state 1, has no value for the variable "x".'),
+        (f'{{"vars": ["x"], "states": [{STATE}], "loop": 1}}', '"loop" must be the index of a state, not 1.'),
+        (
+            '{"vars": ["x"], "states": [3]}',
+            "state 0, is not an ITF state: an object is expected, not a number.",
+        ),
+        (
+            '{"vars": ["x"], "states": [{"x": 1, "z": 2}]}',
+            'state 0, has the variable "z", which "vars" does not',
+        ),
+        ('{"vars": ["x"], "states": [{"x": null}]}', 'state 0, variable "x": null is not a TLA+ value.'),
+        ('{"vars": ["x"], "states": [{"x": 1.5}]}', 'state 0, variable "x": a number is not a TLA+ value.'),
+        ('{"vars": ["x"], "states": [{"x": {"#bigint": "1e3"}}]}', "must be a string of digits, not '1e3'."),
+        ('{"vars": ["x"], "states": [{"x": {"#set": 1}}]}', '"#set" must be a list, not a number.'),
+        ('{"vars": ["x"], "states": [{"x": {"#map": [[1]]}}]}', '"#map" must be a list of pairs.'),
+        ('{"vars": ["x"], "states": [{"x": {"#odd": 1}}]}', 'the field "#odd" is not a value of ITF.'),
+        (
+            '{"vars": ["x"], "states": [{"x": {"#unserializable": "Int"}}]}',
+            "the engine could not write this value down (Int).",
+        ),
+    ],
+)
+def test_what_is_not_itf_is_said_with_its_place(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "bad.itf.json"
+    path.write_text(text)
+    with pytest.raises(ConformError) as error:
+        read_trace(path)
+    assert message in error.value.message
+    assert str(path) in error.value.message
+    assert error.value.exit_code == USAGE
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConformError, match=r"The trace .*none\.itf\.json does not exist"):
+        read_trace(tmp_path / "none.itf.json")
+
+
+def test_nothing_is_left_where_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConformError, match="cannot be written: Not a directory"):
+        write_trace(tmp_path / "file" / "t.itf.json", TRACE)
+    (tmp_path / "t.itf.json").mkdir()
+    with pytest.raises(ConformError, match="cannot be written: Is a directory"):
+        write_trace(tmp_path / "t.itf.json", TRACE)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "t.itf.json"]

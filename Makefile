@@ -57,9 +57,10 @@ test: setup
 gate: setup
 	@$(BIN)/conform gate --out $(BUILD)/gate
 
-# PEER=path/to/spec.tla compares the closed model with another specification of the protocol.
+# PEER=path/to/spec.tla compares the closed model with another specification of the protocol;
+# PEER_LIBRARY is a folder of modules that it extends.
 bench: setup
-	@$(BIN)/python -m harness.bench $(if $(PEER),--peer $(PEER))
+	@$(BIN)/python -m harness.bench $(if $(PEER),--peer $(PEER)) $(if $(PEER_LIBRARY),--library $(PEER_LIBRARY))
 
 # What takes long, and the proofs (APALACHE_HOME must name Apalache); results become evidence.
 soak: setup

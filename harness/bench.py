@@ -32,6 +32,9 @@ def main(
         Path | None,
         typer.Option(metavar="SPEC.tla", help="Another specification of KIP-848, with its .cfg beside it."),
     ] = None,
+    library: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of modules that the peer extends, if any.")
+    ] = None,
 ) -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory(prefix="conform-bench-") as folder:
@@ -39,7 +42,10 @@ def main(
         rows = [["this, 2 members, 2 partitions, 1 disturbance", *_figures(_closed(Path(folder)))]]
         if peer:
             rows.append(
-                ["peer, 2 clients, 1 partition, 1 perturbation", *_figures(_peer(peer, Path(folder)))]
+                [
+                    "peer, 2 clients, 1 partition, 1 perturbation",
+                    *_figures(_peer(peer, library, Path(folder))),
+                ]
             )
     print_table(
         ["replay with all comparisons", "steps", "steps/s", "decoding s", "reading ITF s"],
@@ -77,12 +83,12 @@ def _closed(folder: Path) -> Result:
     return _check(Model("MCSmall", SPEC / "MCSmall.tla", config), folder)
 
 
-def _peer(peer: Path, folder: Path) -> Result:
+def _peer(peer: Path, library: Path | None, folder: Path) -> Result:
     text = read_text(peer.with_suffix(".cfg"), "The peer's configuration")
     config = folder / "peer.cfg"
     config.write_text(text.replace("TopicCount = 2", "TopicCount = 1"))
     model = Model("peer", peer, config, {"deadlock": False})
-    return _check(replace(model, libraries=(peer.parent,)), folder)
+    return _check(replace(model, libraries=(library,) if library else ()), folder)
 
 
 def _check(model: Model, folder: Path) -> Result:

@@ -75,10 +75,14 @@ def test_what_is_done_is_cited_by_spec_code_and_tests() -> None:
     tests = cited([path for path in sources("tests", ".py") if path != Path(__file__)])
     for name, status in requirements().items():
         if status == "done":
-            missing = [place for place, ids in [("spec", spec), ("code", code), ("tests", tests)] if name not in ids]
+            missing = [
+                place for place, ids in [("spec", spec), ("code", code), ("tests", tests)] if name not in ids
+            ]
             assert not missing, f"{name} is claimed as done, but is not cited in: {', '.join(missing)}"
 
 
-@pytest.mark.parametrize("path", [*sources("coordinator", ".py"), *sources("harness", ".py"), *sources("spec", ".tla")])
+@pytest.mark.parametrize(
+    "path", [*sources("coordinator", ".py"), *sources("harness", ".py"), *sources("spec", ".tla")]
+)
 def test_a_file_can_be_held_in_the_head(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 450

@@ -26,9 +26,7 @@ def command(
     summary: Annotated[
         bool, typer.Option("--summary", help="Print one screen that sums it up, too.")
     ] = False,
-    manifest: Annotated[
-        Path, typer.Option(help="The manifest: what models are for, and their evidence.")
-    ] = MANIFEST,
+    manifest: Annotated[Path, typer.Option(help="The manifest, for the evidence.")] = MANIFEST,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write verdict and findings as JSON, too.")
     ] = None,
@@ -52,8 +50,7 @@ def command(
     found = read_results(results, models)
     file = out or results / "report" / "index.html"
     output_folder(file.parent)
-    purposes = {entry.name: entry.purpose for entry in models.entries} if models else {}
-    write_text(file, page(found, purposes))
+    write_text(file, page(found))
     exit_code = worst(finding.exit_code for finding in findings(found))
     write_json(json_file, {"command": "report", "exit_code": exit_code, **_to_json(found)})
     if summary:

@@ -1,16 +1,17 @@
 """The state graph of a model for drawing: as few states as possible, every edge with its exact action.
 
-The variable `step` must not make states (it says how a state was reached), but under a view without it the
-edges lose what it says, and TLC's own labels are `Next` wherever Next is not a plain disjunction. So TLC gets
-a view that adds the step's action, branch and member to the configuration's own; states that differ only in
-`step` are merged afterwards.
+In the group protocol's models the variable `step` must not make states (it says how a state was reached),
+but under a view without it the edges lose what it says, and TLC's own labels are `Next` wherever Next is not
+a plain disjunction. So TLC gets a view that adds the step's action, branch and member to the configuration's
+own; states that differ only in `step` are merged afterwards.
 """
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import networkx as nx
 from frozendict import frozendict
@@ -23,7 +24,7 @@ from harness.itf import Trace
 from harness.modules import config_beside, declared_variables
 from harness.replay.state import VARIABLES
 from harness.stategraph import read_graph
-from harness.values import State
+from harness.values import State, Value
 
 STEP: Final = "step"
 INITIAL: Final = "Init"
@@ -33,7 +34,7 @@ _MODULE: Final = "ConformGraph"
 def state_graph(model: Model, *, limits: Limits, log: Path, progress: Progress = silent) -> nx.MultiDiGraph:
     """Dump a model's state graph and merge the states that differ only in `step`.
 
-    Nodes are numbers from 0 with `state` (all variables; `step` is one of the steps into it), edges have
+    Nodes are numbers from 0 with `state` (of the group protocol with one of the steps into it), edges have
     `action`, `branch` and `member` ("" if there is none). `graph.graph["initial"]` lists the initial nodes.
     The configuration's invariants, properties and symmetry are left out.
     """
@@ -43,7 +44,7 @@ def state_graph(model: Model, *, limits: Limits, log: Path, progress: Progress =
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
         dot = Path(folder) / "graph.dot"
         module, libraries = model.module, model.libraries
-        if set(VARIABLES) <= set(variables):
+        if _is_of_protocol(variables):
             module, libraries = Path(folder) / f"{_MODULE}.tla", (model.module.parent, *model.libraries)
             module.write_text(_view_module(model.module.stem, variables, config), encoding="utf-8")
             plain = plain.without(["VIEW"]).having("VIEW", _MODULE)
@@ -87,9 +88,9 @@ def trace_graph(trace: Trace) -> tuple[nx.MultiDiGraph, list[int]]:
     for state in trace.states:
         path.append(nodes.setdefault(without_step(state), len(nodes)))
         graph.add_node(path[-1], state=state)
-    labels = trace.actions or ("",) * len(path)
+    labels = trace.actions or [_step(state).get("action", "") for state in trace.states]
     for index in range(1, len(path)):
-        _add_edge(graph, path[index - 1], path[index], labels[index], trace.states[index])
+        _add_edge(graph, path[index - 1], path[index], str(labels[index]), trace.states[index])
     return graph, path
 
 
@@ -117,14 +118,24 @@ def trace_path(graph: nx.MultiDiGraph, trace: Trace, name: str) -> list[int]:
 
 
 def _add_edge(graph: nx.MultiDiGraph, source: int, target: int, label: str, after: State) -> None:
-    """Add the edge into a state, named by its `step`, else by the label that the engine gave."""
+    """Add the edge into a state: named by the group protocol's `step`, else by the label of the engine."""
     names = {"action": label, "branch": "", "member": ""}
-    step = after.get(STEP)
-    if isinstance(step, frozendict) and step.get("action", INITIAL) != INITIAL:
+    step = _step(after)
+    if _is_of_protocol(after) and step.get("action", INITIAL) != INITIAL:
         names = {name: str(step.get(name, "")) for name in names}
     graph.add_edge(source, target, key=tuple(names.values()), **names)
 
 
 def without_step(state: State) -> State:
-    """The state without how it was reached."""
-    return state.delete(STEP) if STEP in state else state
+    """A state of the group protocol without how it was reached; any other as it is."""
+    return state.delete(STEP) if _is_of_protocol(state) else state
+
+
+def _is_of_protocol(names: Iterable[str]) -> bool:
+    return set(VARIABLES) <= set(names)
+
+
+def _step(state: State) -> Mapping[Any, Value]:
+    """The variable `step`, if there is one and it is a record."""
+    step = state.get(STEP)
+    return step if isinstance(step, frozendict) else {}

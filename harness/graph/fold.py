@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import networkx as nx
 
 from harness.errors import ConformError
-from harness.graph.dump import STEP
+from harness.graph.dump import without_step
 from harness.graph.states import BY_STATE, Card, Describer, Key, describer, shorten
 from harness.values import Value
 
@@ -113,7 +113,7 @@ class Folder:
 
     def _variables(self) -> Sequence[str]:
         state = next(iter(self._graph.nodes(data="state")))[1]
-        return sorted(name for name in state if name != STEP)
+        return sorted(without_step(state))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import Final, Protocol, TypeAlias
 from frozendict import frozendict
 
 from harness.errors import ConformError
-from harness.graph.dump import STEP
 from harness.itf import Trace
 from harness.replay.expect import group_state, member_state
 from harness.replay.state import VARIABLES, Group, SpecState, StateReader
@@ -197,7 +196,7 @@ class VariableDescriber:
     levels: Sequence[str] = ()
 
     def __init__(self, states: Sequence[State]) -> None:
-        names = [name for name in states[0] if name != STEP]
+        names = sorted(states[0])
         first = states[0]
         varying = [name for name in names if any(state[name] != first[name] for state in states)]
         self._names = varying or names

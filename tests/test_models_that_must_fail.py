@@ -1,4 +1,4 @@
-"""The models that must fail are in the manifest, and their counterexamples are real runs of the coordinator."""
+"""The models that must fail are in the manifest; their counterexamples are real runs of the coordinator."""
 
 from __future__ import annotations
 

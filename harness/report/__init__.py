@@ -1,0 +1,1 @@
+"""What a run of the kit found, as one page and as one screen."""

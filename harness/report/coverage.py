@@ -1,0 +1,53 @@
+"""What all replays together have tested of the protocol, and what they have not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from harness.replay.steps import HANDLERS
+from harness.report.results import Replay
+
+BRANCHES: Final = (
+    *("advance", "assign", "revoke", "revoking", "narrow", "acknowledge", "acknowledge-revoke", "stable"),
+    *("retry", "fenced", "unknown", "leave"),
+)
+"""The ways that a request can go (BranchOf in spec/Coordinator.tla)."""
+ERRORS: Final = ("NONE", "UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH")
+"""The error codes that the specification's responses have in the dialect kip-848 (H5)."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How often each name was reached, and which names that should be were not."""
+
+    title: str
+    counts: Counter[str]
+    unreached: Sequence[str]
+    reached: int
+    total: int
+
+    def ordered(self) -> list[tuple[str, int]]:
+        """The counts, the most frequent first."""
+        return sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def coverage(replays: Iterable[Replay]) -> list[Counted]:
+    """Actions, branches and error codes of the judged steps of all replays."""
+    sums: dict[str, Counter[str]] = {"actions": Counter(), "branches": Counter(), "errors": Counter()}
+    for replay in replays:
+        for name, counts in sums.items():
+            counts.update(replay.coverage[name])
+    branches = {branch.partition("/")[2] for branch in sums["branches"]}
+    return [
+        _counted("actions", sums["actions"], sorted(HANDLERS), set(sums["actions"])),
+        _counted("branches", sums["branches"], BRANCHES, branches),
+        _counted("error codes", sums["errors"], ERRORS, set(sums["errors"])),
+    ]
+
+
+def _counted(title: str, counts: Counter[str], expected: Sequence[str], reached: set[str]) -> Counted:
+    unreached = [name for name in expected if name not in reached]
+    return Counted(title, counts, unreached, len(expected) - len(unreached), len(expected))

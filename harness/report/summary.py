@@ -1,0 +1,84 @@
+"""The report as one screen of a terminal: at most 80 columns and about 40 lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from harness.report.coverage import coverage
+from harness.report.results import ModelResult, Results
+from harness.report.verdict import MEANINGS, findings, worst
+
+WIDTH = 80
+_MOST_MODELS = 18
+_MOST_FINDINGS = 8
+
+
+def print_summary(results: Results, page: Path, console: Console) -> None:
+    """Print it; tables in colours on a terminal, plain elsewhere."""
+    found = findings(results)
+    exit_code = worst(finding.exit_code for finding in found)
+    _models(results.models, console)
+    _replays(results, console)
+    for counted in coverage(results.replays):
+        unreached = f"; never reached: {', '.join(counted.unreached)}" if counted.unreached else ""
+        console.print(f"{counted.title}: {counted.reached} of {counted.total} reached{unreached}")
+        if counted.title == "actions" and counted.counts:
+            console.print("  " + ", ".join(f"{name} {count:,}" for name, count in counted.ordered()))
+    if results.mutants:
+        caught = sum(1 for mutant in results.mutants if mutant.caught_by)
+        console.print(f"seeded bugs: {caught} of {len(results.mutants)} caught")
+    for finding in found[:_MOST_FINDINGS]:
+        console.print(f"! {finding.sentence}", style="red")
+    if len(found) > _MOST_FINDINGS:
+        console.print(f"! and {len(found) - _MOST_FINDINGS} more, in the report", style="red")
+    console.print(f"report: {page}", soft_wrap=True)
+    console.print(f"verdict: {MEANINGS[exit_code]}", style="bold red" if exit_code else "bold green")
+
+
+def _models(models: Sequence[ModelResult], console: Console) -> None:
+    accepted = [model for model in models if model.from_evidence and model.as_expected]
+    run = [model for model in models if model not in accepted]
+    table = _table("model", "engine", "outcome", "!distinct states", "")
+    for model in run[:_MOST_MODELS]:
+        table.add_row(
+            model.name,
+            f"{model.engine} {model.version}".strip(),
+            "not checked" if model.without_record else model.outcome or "no answer",
+            _figure(model.facts["distinct_states"]),
+            "ok" if model.as_expected else "NO",
+        )
+    if run:
+        console.print(table)
+    if len(run) > _MOST_MODELS:
+        rest = run[_MOST_MODELS:]
+        good = sum(1 for model in rest if model.as_expected)
+        console.print(f"and {len(rest)} more models, {good} of them as expected")
+    if accepted:
+        engines = sorted({f"{model.engine} {model.version}".strip() for model in accepted})
+        console.print(f"accepted from recorded evidence: {len(accepted)} results of {', '.join(engines)}")
+
+
+def _replays(results: Results, console: Console) -> None:
+    if not results.replays:
+        return
+    table = _table("traces of", "target", "!traces", "!steps", "!on target", "!differences")
+    for replay in results.replays:
+        figures = (replay.traces, replay.steps, replay.target_steps, replay.differences)
+        table.add_row(replay.source, replay.target, *map(_figure, figures))
+    console.print(table)
+
+
+def _table(*columns: str) -> Table:
+    """A table without a frame; columns whose name begins with ! have numbers."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column.removeprefix("!"), justify="right" if column[:1] == "!" else "left")
+    return table
+
+
+def _figure(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"

@@ -1,0 +1,95 @@
+"""From results to one verdict: what is wrong, in sentences, and the exit code of the worst of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from harness.errors import (
+    ENGINE_FAILED,
+    EVIDENCE_MISSING,
+    HOLDS,
+    MODEL_VIOLATED,
+    NOT_CONFORMANT,
+    USAGE,
+)
+from harness.report.results import ModelResult, Results
+
+WORST_FIRST: Final = (ENGINE_FAILED, USAGE, MODEL_VIOLATED, NOT_CONFORMANT, EVIDENCE_MISSING, HOLDS)
+"""Exit codes: of several findings the first of these is the verdict."""
+MEANINGS: Final = {
+    HOLDS: "everything holds",
+    USAGE: "something was not given as it should be",
+    ENGINE_FAILED: "an engine or a target failed",
+    MODEL_VIOLATED: "a model does not give what is expected of it",
+    NOT_CONFORMANT: "an implementation does not conform",
+    EVIDENCE_MISSING: "evidence is missing",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is not as it should be; `section` is where the page says more."""
+
+    exit_code: int
+    sentence: str
+    section: str
+
+
+def worst(exit_codes: Iterable[int]) -> int:
+    """The most serious of exit codes; HOLDS for none."""
+    codes = set(exit_codes)
+    return next((code for code in WORST_FIRST if code in codes), HOLDS)
+
+
+def findings(results: Results) -> list[Finding]:
+    """All that is wrong or missing, the most serious first."""
+    found = [*_models(results), *_steps(results)]
+    found += [Finding(EVIDENCE_MISSING, sentence, "verdict") for sentence in results.missing]
+    return sorted(found, key=lambda finding: WORST_FIRST.index(finding.exit_code))
+
+
+def _models(results: Results) -> Iterator[Finding]:
+    for model in results.models:
+        if not model.as_expected and (model.error or not model.without_record):
+            yield _model(model)
+    for status in ("missing", "stale"):
+        names = [model.name for model in results.models if model.without_record and model.evidence == status]
+        if names:
+            sentence = f"Not checked, and the recorded result is {status}: {', '.join(names)}."
+            yield Finding(EVIDENCE_MISSING, sentence, "models")
+    for generation in results.generations:
+        if generation.unreached:
+            goals = ", ".join(generation.unreached)
+            yield Finding(
+                MODEL_VIOLATED, f"No behaviour of {generation.model} reaches {goals}.", "generation"
+            )
+
+
+def _model(model: ModelResult) -> Finding:
+    if model.error:
+        return Finding(ENGINE_FAILED, f"{model.name}: {model.error.splitlines()[0]}", "models")
+    differences = "; ".join(
+        f"{one.get('what')}: expected {one.get('expected')}, got {one.get('got')}"
+        for one in model.differences
+    )
+    return Finding(MODEL_VIOLATED, f"{model.name} is not as expected: {differences}.", "models")
+
+
+def _steps(results: Results) -> Iterator[Finding]:
+    for replay in results.replays:
+        if replay.differences:
+            yield Finding(
+                NOT_CONFORMANT,
+                f"{replay.target} differs from the specification in {len(replay.failures)} steps of the "
+                f"traces {replay.source} ({replay.differences} differences).",
+                "differences",
+            )
+        elif not replay.target_steps:
+            yield Finding(NOT_CONFORMANT, f"The traces {replay.source} have no step on a target.", "replay")
+    survivors = [mutant.name for mutant in results.mutants if not mutant.caught_by]
+    if survivors:
+        yield Finding(
+            EVIDENCE_MISSING, f"Seeded bugs that nothing catches: {', '.join(survivors)}.", "mutants"
+        )

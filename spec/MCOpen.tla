@@ -29,6 +29,10 @@ TargetIsLegal == TargetLegal(group)
 EmptySettled == EmptyIsSettled(group)
 AllTopicsNoticed == TopicsNoticed(group, topics)
 
+\* What the bounded checks of Apalache look for.
+BoundedSafe ==
+  TypeOK /\ NoDoubleHolding /\ EpochsInOrder /\ TargetIsLegal /\ EmptySettled /\ AllTopicsNoticed
+
 \* Step properties.
 EpochsNeverDecrease == [][EpochsMonotone(group, group', step')]_vars
 BumpedExactly == [][EpochBumpedExactly(group, group', step')]_vars

@@ -42,11 +42,13 @@ generate:
 	@$(BIN)/conform generate MCSimulate --simulate 200 --depth 60 --seed 848 --out $(TRACES)/random --json $(RESULTS)/generate-random.json
 
 replay:
-	@$(BIN)/conform replay $(TRACES) traces --target python --json $(RESULTS)/replay.json
+	@for source in tour goals random; do \
+	  $(BIN)/conform replay $(TRACES)/$$source --target python --json $(RESULTS)/replay-$$source.json || exit $$?; done
+	@$(BIN)/conform replay traces --target python --json $(RESULTS)/replay-committed.json
 
 graph:
 	@$(BIN)/conform graph MCTour --out $(BUILD)/graphs --json $(RESULTS)/graph-MCTour.json
-	@$(BIN)/conform graph GoldenBasic --trace traces/golden/GoldenBasic.itf.json --out $(BUILD)/graphs --json $(RESULTS)/graph-GoldenBasic.json
+	@$(BIN)/conform graph --trace traces/golden/GoldenBasic.itf.json --out $(BUILD)/graphs --json $(RESULTS)/graph-GoldenBasic.json
 
 report:
 	@$(BIN)/conform report --results $(BUILD) --out $(BUILD)/report/index.html --summary
@@ -64,7 +66,7 @@ bench: setup
 
 # What takes long, and the proofs (APALACHE_HOME must name Apalache); results become evidence.
 soak: setup
-	@$(BIN)/conform check --tier soak --memory 6g --record-evidence --json $(RESULTS)/soak.json --out $(BUILD)/soak
+	@$(BIN)/conform check --tier soak --memory 6g --record-evidence --json $(RESULTS)/check-soak.json --out $(BUILD)/soak
 
 clean:
 	rm -rf $(BUILD) $(VENV)

@@ -39,7 +39,7 @@ FOLDER: Final = Path("tests/mutants")
 REPLAY: Final = "replay"
 _HEADER: Final = ("Bug", "Requirement", "Real bug", "Check")
 _MODEL: Final = re.compile(r"(\w+)(?: with (\w+) = (\S+))?")
-_TIMEOUT_S: Final = 300
+_TIMEOUT_S: Final = 120
 _TESTS_FAILED: Final = 1
 """The exit code of pytest when tests ran and some failed."""
 
@@ -116,14 +116,19 @@ def _apply(mutant: Mutant, folder: Path) -> None:
 
 def _run(root: Path, folder: Path, arguments: list[str]) -> subprocess.CompletedProcess[str]:
     """A Python program that has the coordinator of `folder` and all else of the repository."""
-    return subprocess.run(
-        [sys.executable, "-m", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(root.resolve()), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        timeout=_TIMEOUT_S,
-    )
+    try:
+        return subprocess.run(
+            [sys.executable, "-m", *arguments],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(root.resolve()), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+        )
+    except subprocess.TimeoutExpired:
+        raise ConformError(
+            f"`python -m {' '.join(arguments)}` on a mutant took more than {_TIMEOUT_S} s.", ENGINE_FAILED
+        ) from None
 
 
 def _difference(root: Path, folder: Path, traces: Sequence[Path]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -82,7 +81,7 @@ def command(
         stem = trace_name
     else:
         subject, stem = _of_model(
-            name, config, library or [], manifest, Limits(memory, timeout), shown, trace_name
+            name, config, library or [], manifest, out, Limits(memory, timeout), shown, trace_name
         )
     drawn = draw(subject, out, stem, fold, fold_by)
     folded = f", folded by {drawn['folded_by']} to {drawn['nodes']} nodes" if drawn["folded_by"] else ""
@@ -97,6 +96,7 @@ def _of_model(
     config: Path | None,
     libraries: list[Path],
     manifest: Path,
+    out: Path,
     limits: Limits,
     trace: Trace | None,
     trace_name: str,
@@ -104,11 +104,9 @@ def _of_model(
     model, entry = find_model(name, config, manifest, libraries)
     if entry and entry.engine != "tlc":
         raise ConformError(f"State graphs are made by TLC, but the model {name} is for {entry.engine}.")
-    with (
-        running(f"drawing {model.name}") as progress,
-        tempfile.TemporaryDirectory(prefix="conform-") as folder,
-    ):
-        log = Path(folder) / f"{model.name}.log"
+    log = out.resolve() / f"{model.name}.log"
+    with running(f"drawing {model.name}") as progress:
         graph = state_graph(model, limits=limits, log=log, progress=progress)
+    log.unlink()
     stem = f"{model.name}-{trace_name}" if trace_name else model.name
     return of_model(model.name, graph, trace, trace_name), stem

@@ -183,4 +183,5 @@ def _listed(kinds: Counter[StepKind], whole: bool) -> list[str]:
 
 
 def _text(words: str) -> str:
-    return escape(words, quote=True)
+    """Words for a label; graphviz would take two backslashes for one."""
+    return escape(words, quote=True).replace("\\", "\\\\")

@@ -85,13 +85,13 @@ class Generation:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A seeded bug and what caught it ("" if nothing did)."""
+    """A seeded bug and what caught it ("" if nothing did); `real_bug` is one that implementations had."""
 
     name: str
     target: str
     bug: str
     requirement: str
-    check: str
+    real_bug: int | None
     caught_by: str
 
 
@@ -130,7 +130,7 @@ def read_results(build: Path, manifest: Manifest | None) -> Results:
     generations = read("generate", "generate", _generation)
     mutants: list[Mutant] = []
     if (build / "mutants.json").is_file():
-        mutants = [_mutant(one) for one in _Json.of(build / "mutants.json").items("mutants")]
+        mutants = [_mutant(one) for one in _Json.list_of(build / "mutants.json")]
     graphs = sorted((build / "graphs").glob("*.svg"))
     if not graphs:
         missing.append(f"There is no picture of `conform graph` ({build}/graphs/*.svg).")
@@ -151,11 +151,15 @@ class _Json:
     @classmethod
     def of(cls, path: Path) -> _Json:
         """The object that a file holds."""
-        text = read_text(path, "The result")
-        try:
-            return cls(json.loads(text), f"The result {path}", path.stem)
-        except json.JSONDecodeError as error:
-            raise ConformError(f"The result {path} is not JSON or is cut off: line {error.lineno}.") from None
+        return cls(_load(path), f"The result {path}", path.stem)
+
+    @classmethod
+    def list_of(cls, path: Path) -> list[_Json]:
+        """The objects of the list that a file holds."""
+        items = _load(path)
+        if not isinstance(items, list):
+            raise ConformError(f"The result {path} must be a list.")
+        return [cls(item, f"The result {path}, {index}", path.stem) for index, item in enumerate(items)]
 
     def get(self, name: str, kind: type[T]) -> T:
         """A field."""
@@ -173,6 +177,10 @@ class _Json:
         """A text; null and absent are empty."""
         return "" if self._data.get(name) is None else self.get(name, str)
 
+    def whole(self, name: str) -> int | None:
+        """A whole number, or null."""
+        return None if self._data.get(name) is None else self.get(name, int)
+
     def items(self, name: str) -> list[_Json]:
         """A list of objects."""
         return [_Json(item, f"{self._place}, {name}", self.stem) for item in self.get(name, list)]
@@ -185,6 +193,13 @@ class _Json:
     def some(self, names: Sequence[str]) -> dict[str, Any]:
         """These fields, None where they are not there."""
         return {name: self._data.get(name) for name in names}
+
+
+def _load(path: Path) -> Any:
+    try:
+        return json.loads(read_text(path, "The result"))
+    except json.JSONDecodeError as error:
+        raise ConformError(f"The result {path} is not JSON or is cut off: line {error.lineno}.") from None
 
 
 _FACTS = ("outcome", "property", "length", "distinct_states", "depth")
@@ -250,8 +265,14 @@ def _generation(data: _Json) -> Generation:
 
 
 def _mutant(one: _Json) -> Mutant:
-    fields = {name: one.get(name, str) for name in ("name", "target", "bug", "requirement", "check")}
-    return Mutant(**fields, caught_by=one.text("caught_by"))
+    return Mutant(
+        name=one.get("mutant", str),
+        target=one.get("target", str),
+        bug=one.get("bug", str),
+        requirement=one.get("requirement", str),
+        real_bug=one.whole("real_bug"),
+        caught_by=one.text("caught_by"),
+    )
 
 
 def _source(stem: str, kind: str) -> str:

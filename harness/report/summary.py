@@ -42,7 +42,9 @@ def print_summary(results: Results, page: Path, console: Console) -> None:
 def _models(models: Sequence[ModelResult], console: Console) -> None:
     accepted = [model for model in models if model.from_evidence and model.as_expected]
     run = [model for model in models if model not in accepted]
-    table = _table("model", "engine", "outcome", "!distinct states", "")
+    table = _table("model", "engine", "outcome", "!distinct\nstates", "")
+    table.columns[0].min_width = max((len(model.name) for model in run), default=0)
+    table.columns[-1].min_width = 2
     for model in run[:_MOST_MODELS]:
         table.add_row(
             model.name,

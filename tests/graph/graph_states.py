@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 from frozendict import frozendict
 
-from harness.values import State, Value
+from harness.values import State
 
 Partitions = frozenset[tuple[str, int]]
 
@@ -17,7 +17,10 @@ def foo(*indexes: int) -> Partitions:
     return frozenset(("foo", index) for index in indexes)
 
 
-def member(epoch: int, assigned: Partitions = foo(), revoking: Partitions = foo()) -> Value:
+NOTHING = foo()
+
+
+def member(epoch: int, assigned: Partitions = NOTHING, revoking: Partitions = NOTHING) -> Any:
     return frozendict(
         epoch=epoch,
         previousEpoch=0,
@@ -29,7 +32,7 @@ def member(epoch: int, assigned: Partitions = foo(), revoking: Partitions = foo(
     )
 
 
-def step(action: str, of: str = "", branch: str = "") -> Value:
+def step(action: str, of: str = "", branch: str = "") -> Any:
     request = frozendict(
         member=of, epoch=0, owned=frozenset(), subscription=frozenset(), assignor=frozenset()
     )
@@ -41,9 +44,9 @@ def step(action: str, of: str = "", branch: str = "") -> Value:
 
 def group_state(
     epoch: int,
-    members: Mapping[str, Value],
+    members: Mapping[str, Any],
     target: Mapping[int, str],
-    last: Value | None = None,
+    last: Any = None,
     assignment_epoch: int | None = None,
     **more: Any,
 ) -> State:
@@ -64,6 +67,7 @@ def chain(states: list[State]) -> nx.MultiDiGraph:
     for number, state in enumerate(states):
         graph.add_node(number, state=state)
         if number:
-            names = {name: state["step"][name] for name in ("action", "branch", "member")}  # type: ignore[index]
+            last: Any = state["step"]
+            names = {name: last[name] for name in ("action", "branch", "member")}
             graph.add_edge(number - 1, number, key=tuple(names.values()), **names)
     return graph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -54,9 +55,10 @@ def test_a_graph_whose_fine_picture_is_a_tangle_is_folded_coarser() -> None:
     for size in range(1, 4):
         for behind in range(size + 1):
             for extra in range(8):
+                topics: Any = frozendict(foo=extra)
                 members = {f"m{at}": member(1 if at < behind else 2) for at in range(size)}
                 state = group_state(2, members, {}, step("Join", f"m{size}"))
-                states.append(state.set("topics", frozendict(foo=extra)))
+                states.append(state.set("topics", topics))
     graph = chain(states)
     for source in list(graph)[1:]:
         for target in list(graph)[1:]:

@@ -1,0 +1,107 @@
+"""The summary on one screen, coverage, and the order of verdicts."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from pathlib import Path
+
+from results_folder import ROOT, by_evidence, fails_as_expected, good_build, holds, wrong_count
+from rich.console import Console
+
+from harness.check import Checked
+from harness.engines.base import Outcome
+from harness.errors import (
+    ENGINE_FAILED,
+    EVIDENCE_MISSING,
+    HOLDS,
+    MODEL_VIOLATED,
+    NOT_CONFORMANT,
+    USAGE,
+)
+from harness.manifest import read_manifest
+from harness.report.coverage import BRANCHES, ERRORS, coverage
+from harness.report.results import read_results
+from harness.report.summary import WIDTH, print_summary
+from harness.report.verdict import MEANINGS, WORST_FIRST, worst
+
+
+def summary(build: Path) -> list[str]:
+    output = StringIO()
+    console = Console(file=output, highlight=False, markup=False, width=WIDTH)
+    print_summary(read_results(build, None), Path("build/report/index.html"), console)
+    return output.getvalue().splitlines()
+
+
+def whole_manifest() -> list[Checked]:
+    """Every model of the repository as its entry expects it; what is not small, by evidence."""
+    checked = []
+    for entry in read_manifest(ROOT / "spec" / "manifest.json").entries:
+        if entry.tier != "small":
+            checked.append(by_evidence(entry.name))
+        elif entry.outcome is Outcome.HOLDS:
+            checked.append(holds(entry.name))
+        else:
+            checked.append(fails_as_expected(entry.name, entry.property or "deadlock"))
+    return checked
+
+
+def test_the_repositorys_models_fit_on_one_screen(tmp_path: Path) -> None:
+    lines = summary(good_build(tmp_path, whole_manifest()))
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    text = "\n".join(lines)
+    for entry in read_manifest(ROOT / "spec" / "manifest.json").entries:
+        if entry.tier == "small":
+            assert re.search(rf"^{entry.name} +tlc 2.18 +(holds|violated).* [\d,]+  ok$", text, re.MULTILINE)
+    assert re.search(r"^golden +python +1 +11 +11 +0$", text, re.MULTILINE)
+    assert "error codes: 1 of 3 reached; never reached: UNKNOWN_MEMBER_ID," in text
+    assert lines[-1] == "verdict: everything holds"
+    assert lines[-2] == "report: build/report/index.html"
+    assert "\x1b" not in text
+
+
+def test_what_is_wrong_is_said_before_the_verdict(tmp_path: Path) -> None:
+    lines = summary(good_build(tmp_path, [holds("MCSmall"), wrong_count("MCOpen")]))
+    assert "! MCOpen is not as expected: distinct_states: expected 7, got 12." in lines
+    assert lines[-1] == f"verdict: {MEANINGS[MODEL_VIOLATED]}"
+    assert next(line for line in lines if line.startswith("MCOpen")).endswith("NO")
+
+
+def test_branches_that_count_are_those_of_the_specification() -> None:
+    text = (ROOT / "spec" / "Coordinator.tla").read_text()
+    body = re.search(r"^BranchOf\(.*?(?=^\S*\(\*{3})", text, re.DOTALL | re.MULTILINE)
+    assert body
+    assert set(re.findall(r'"([\w-]+)"', body[0])) == set(BRANCHES)
+
+
+def test_error_codes_that_count_are_those_of_the_dialect() -> None:
+    text = "".join((ROOT / "spec" / name).read_text() for name in ("Coordinator.tla", "Dialects.tla"))
+    said = set(re.findall(r'"((?:[A-Z]+_)+(?:ID|EPOCH)|NONE)"', text))
+    assert set(ERRORS) == said - {"GROUP_ID_NOT_FOUND"}  # of other dialects (UnknownGroupError)
+
+
+def test_coverage_adds_up_replays(tmp_path: Path) -> None:
+    results = read_results(good_build(tmp_path), None)
+    actions, branches, errors = coverage([*results.replays, *results.replays])
+    assert actions.counts == {"Join": 6, "Heartbeat": 16}
+    assert (actions.reached, "Leave" in actions.unreached, "Join" in actions.unreached) == (2, True, False)
+    assert branches.counts["Heartbeat/acknowledge"] == 4
+    assert branches.unreached == [
+        "revoking",
+        "narrow",
+        "acknowledge-revoke",
+        "retry",
+        "fenced",
+        "unknown",
+        "leave",
+    ]
+    assert (errors.reached, errors.total) == (1, 3)
+
+
+def test_every_exit_code_has_a_place_and_a_meaning() -> None:
+    codes = {HOLDS, USAGE, ENGINE_FAILED, MODEL_VIOLATED, NOT_CONFORMANT, EVIDENCE_MISSING}
+    assert set(WORST_FIRST) == set(MEANINGS) == codes
+    assert worst([HOLDS, EVIDENCE_MISSING, NOT_CONFORMANT]) == NOT_CONFORMANT
+    assert worst([MODEL_VIOLATED, ENGINE_FAILED]) == ENGINE_FAILED
+    assert worst([]) == HOLDS

@@ -101,7 +101,7 @@ def check_entry(
     except EngineError as error:
         if error.failure is not Failure.MISSING:
             raise
-        return _from_evidence(entry, manifest_folder)
+        return from_evidence(entry, manifest_folder)
     checked = _judge(entry, checked)
     if [difference.what for difference in checked.differences] == ["depth"] and entry.engine == "tlc":
         # With several workers TLC may find a state on a longer way first, and its depth is one too many.
@@ -140,9 +140,13 @@ def _judge(entry: Entry, checked: Checked) -> Checked:
     return replace(checked, entry=entry, differences=compare(entry.expected(), checked.facts or {}))
 
 
-def _from_evidence(entry: Entry, folder: Path) -> Checked:
+def from_evidence(entry: Entry, folder: Path) -> Checked:
+    """An entry's recorded result, compared with what is expected of it as long as it counts.
+
+    `folder` is the manifest's.
+    """
     evidence = verify(entry, folder)
-    accepted = evidence.status is Status.ACCEPTED and evidence.facts is not None
+    accepted = evidence.status is Status.ACCEPTED
     return Checked(
         name=entry.name,
         engine=entry.engine,

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from harness.check import Checked, check_entry
+from harness.check import Checked, check_entry, from_evidence
 from harness.engines.base import EngineError, Failure, Limits, Progress
 from harness.errors import ENGINE_FAILED, HOLDS, NOT_CONFORMANT, USAGE, ConformError
 from harness.manifest import Manifest
 from harness.replay.files import replay_files, trace_files
 from harness.replay.report import explain, to_json
-from harness.report.recorded import from_evidence
 
 TRACE_FOLDERS = ("golden", "counterexamples", "corpus")
 """The committed traces, in the folder of traces."""
@@ -87,7 +86,7 @@ class Gate:
             return self._replay(step, progress)
         entry = self.manifest.entry(step.name)
         if step.kind == "evidence":
-            checked = from_evidence(entry, self.manifest)
+            checked = from_evidence(entry, self.manifest.folder)
         else:
             limits = replace(self.limits, timeout=left)
             checked = check_entry(entry, self.manifest.folder, self.out, limits, progress)

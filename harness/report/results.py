@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from harness.check import from_evidence
 from harness.errors import ConformError
 from harness.files import read_text
 from harness.manifest import Manifest
 from harness.replay.compare import Difference
 from harness.replay.run import Failure
-from harness.report.recorded import recorded
 
 T = TypeVar("T")
 
@@ -124,7 +124,10 @@ def read_results(build: Path, manifest: Manifest | None) -> Results:
 
     models = [model for group in read("check", "check", _models) for model in group]
     if manifest:
-        others = recorded(manifest, {model.name for model in models})
+        checked = {model.name for model in models}
+        others = [
+            from_evidence(entry, manifest.folder) for entry in manifest.entries if entry.name not in checked
+        ]
         models += [_model(_Json(json.loads(json.dumps(one.to_json())), one.name, "")) for one in others]
     replays = read("replay", "replay", _replay)
     generations = read("generate", "generate", _generation)

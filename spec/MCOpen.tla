@@ -15,6 +15,7 @@ MCTopics == {"foo"}
 MCPartitions == {<<"foo", 0>>, <<"foo", 1>>}
 MCRequestEpochs == 1..(MaxEpoch + 1)
 MCSubscriptions == {{}, {"foo"}}
+\* @type: Set(Str);
 MCAssignorNames == {}
 MCInitialTopics == {[t \in MCTopics |-> n] : n \in 0..2}
 

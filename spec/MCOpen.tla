@@ -14,6 +14,7 @@ MCMemberIds == {"m1", "m2"}
 MCTopics == {"foo"}
 MCPartitions == {<<"foo", 0>>, <<"foo", 1>>}
 MCRequestEpochs == 1..(MaxEpoch + 1)
+BoundedEpochs == 1..4
 MCSubscriptions == {{}, {"foo"}}
 \* @type: Set(Str);
 MCAssignorNames == {}

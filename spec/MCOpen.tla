@@ -14,7 +14,6 @@ MCMemberIds == {"m1", "m2"}
 MCTopics == {"foo"}
 MCPartitions == {<<"foo", 0>>, <<"foo", 1>>}
 MCRequestEpochs == 1..(MaxEpoch + 1)
-BoundedEpochs == 1..4
 MCSubscriptions == {{}, {"foo"}}
 \* @type: Set(Str);
 MCAssignorNames == {}
@@ -30,10 +29,6 @@ EpochsInOrder == EpochsOrdered(group) /\ PreviousEpochOrdered(group)
 TargetIsLegal == TargetLegal(group)
 EmptySettled == EmptyIsSettled(group)
 AllTopicsNoticed == TopicsNoticed(group, topics)
-
-\* What the bounded checks of Apalache look for.
-BoundedSafe ==
-  TypeOK /\ NoDoubleHolding /\ EpochsInOrder /\ TargetIsLegal /\ EmptySettled /\ AllTopicsNoticed
 
 \* Step properties.
 EpochsNeverDecrease == [][EpochsMonotone(group, group', step')]_vars

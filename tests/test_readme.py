@@ -1,0 +1,41 @@
+"""Every command of README.md works, and gives the exit code that it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BLOCK = re.compile(r"^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMANDS = [
+    line
+    for block in BLOCK.findall((ROOT / "README.md").read_text())
+    for line in block.splitlines()
+    if line.startswith("conform ")
+]
+ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def test_there_are_commands() -> None:
+    assert len(COMMANDS) >= 8
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_gives_what_the_readme_says(command: str) -> None:
+    if command.startswith("conform graph") and not shutil.which("dot"):
+        pytest.skip("graphviz (its program dot) is not on this machine")
+    words = f"{sys.executable} -m harness {command.removeprefix('conform ')}"
+    ended = subprocess.run(words, shell=True, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True)
+    expected = 11 if "--dialect kafka" in command else 0
+    assert ended.returncode == expected, ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("target", ["all", "test", "bench", "gate", "soak"])
+def test_make_knows_its_targets(target: str) -> None:
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)

@@ -10,8 +10,8 @@ it is in, below a header of these lines:
 
 `Real bug` is a row of the list of bugs that real implementations shipped, and may be left out. `Check` says
 what must catch the mutant: `replay` (of all traces given), tests as pytest names them, or, for the
-specification, a model (of the manifest, or a module beside the patch) and perhaps a constant that makes it
-small: `MCOpen with MaxEpoch = 2`.
+specification, a model of the manifest, perhaps with a constant that makes it small:
+`MCOpen with MaxEpoch = 2`.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ def caught_by(root: Path, traces: Sequence[Path], target: str, check: str, mutan
     """
     with tempfile.TemporaryDirectory(prefix="conform-mutant-") as name:
         folder = Path(name)
-        _copy(root, target, folder)
+        unneeded = shutil.ignore_patterns("__pycache__", "evidence")
+        shutil.copytree(root / target, folder / target, ignore=unneeded)
         if mutant:
             _apply(mutant, folder)
         if target == "spec":
@@ -92,14 +93,6 @@ def caught_by(root: Path, traces: Sequence[Path], target: str, check: str, mutan
         if check == REPLAY:
             return _difference(root, folder, traces)
         return _failed_tests(root, folder, check.split())
-
-
-def _copy(root: Path, target: str, folder: Path) -> None:
-    """Copy a folder of the repository, and the modules that are there for the mutants of it alone."""
-    shutil.copytree(root / target, folder / target, ignore=shutil.ignore_patterns("__pycache__", "evidence"))
-    for suffix in ("tla", "cfg"):
-        for path in (root / FOLDER / target).glob(f"*.{suffix}"):
-            shutil.copy(path, folder / target)
 
 
 def _apply(mutant: Mutant, folder: Path) -> None:
@@ -160,7 +153,8 @@ def _violated(folder: Path, check: str) -> str:
     result = Tlc().check(model, folder / "tlc.log", Limits(memory="1g", timeout=_TIMEOUT_S, workers=1))
     if result.outcome is Outcome.HOLDS:
         return ""
-    return f"property {result.violated} of {check}, after {result.length} steps"
+    what = f"property {result.violated}" if result.violated else result.outcome.value
+    return f"{what} of {check}, after {result.length} steps"
 
 
 def _model(spec: Path, check: str) -> Model:
@@ -168,11 +162,10 @@ def _model(spec: Path, check: str) -> Model:
     if match is None:
         raise ConformError(f"The check {check!r} is not 'MODEL' or 'MODEL with CONSTANT = VALUE'.")
     name, constant, value = match.groups()
-    entries = {entry.name: entry.model() for entry in read_manifest(spec / "manifest.json").entries}
-    model = entries.get(name, Model(name, spec / f"{name}.tla", None))
-    config = model.config or config_beside(model.module)
+    model = read_manifest(spec / "manifest.json").entry(name).model()
     if constant is None:
-        return Model(name, model.module, config)
+        return model
+    config = model.config or config_beside(model.module)
     setting = re.compile(rf"^ *{constant} (?:=|<-) .*$", re.MULTILINE)
     text, count = setting.subn(lambda _: f"  {constant} = {value}", read_text(config, "The configuration"))
     if count != 1:

@@ -109,7 +109,7 @@ def test_test_that_is_not_there_is_not_taken_for_one_that_fails() -> None:
     ("check", "sentence"),
     [
         ("MCOpen with Budget = 1", "MCOpen.cfg of MCOpen does not say what Budget is"),
-        ("MCNone with Budget = 1", "MCNone.cfg"),
+        ("MCNone with Budget = 1", "There is no model MCNone"),
         ("MCOpen at 2", "is not 'MODEL' or 'MODEL with CONSTANT = VALUE'"),
     ],
 )

@@ -6,12 +6,16 @@ BIN    := $(VENV)/bin
 BUILD  := build
 TRACES := $(BUILD)/traces
 RESULTS := $(BUILD)/results
+# Models whose every edge is toured, and those that have goals in spec/goals.json.
+TOURS := MCTour MCStaticTour MCRefused
+GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets
 
-.PHONY: all test gate bench soak setup check generate replay graph report clean
+.PHONY: all test gate bench soak setup check scenario generate replay graph report clean
 
 all: setup
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
 	-@$(MAKE) --no-print-directory check
+	-@$(MAKE) --no-print-directory scenario
 	-@$(MAKE) --no-print-directory generate
 	-@$(MAKE) --no-print-directory replay
 	-@$(MAKE) --no-print-directory graph
@@ -35,10 +39,15 @@ $(VENV)/ready: pyproject.toml
 check:
 	@$(BIN)/conform check --json $(RESULTS)/check.json --out $(BUILD)/check
 
+scenario:
+	@$(BIN)/conform scenario traces/golden --json $(RESULTS)/check-scenarios.json
+
 generate:
 	@rm -rf $(TRACES) && mkdir -p $(TRACES)
-	@$(BIN)/conform generate MCTour --tour --max-length 200 --out $(TRACES)/tour --json $(RESULTS)/generate-tour.json
-	@$(BIN)/conform generate MCOpen --goals --out $(TRACES)/goals --json $(RESULTS)/generate-goals.json
+	@for model in $(TOURS); do \
+	  $(BIN)/conform generate $$model --tour --max-length 200 --out $(TRACES)/tour --json $(RESULTS)/generate-tour-$$model.json || exit $$?; done
+	@for model in $(GOALS); do \
+	  $(BIN)/conform generate $$model --goals --out $(TRACES)/goals --json $(RESULTS)/generate-goals-$$model.json || exit $$?; done
 	@$(BIN)/conform generate MCSimulate --simulate 200 --depth 60 --seed 848 --out $(TRACES)/random --json $(RESULTS)/generate-random.json
 
 replay:
@@ -48,7 +57,7 @@ replay:
 
 graph:
 	@$(BIN)/conform graph MCTour --out $(BUILD)/graphs --json $(RESULTS)/graph-MCTour.json
-	@$(BIN)/conform graph --trace traces/golden/GoldenBasic.itf.json --out $(BUILD)/graphs --json $(RESULTS)/graph-GoldenBasic.json
+	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --out $(BUILD)/graphs --json $(RESULTS)/graph-basic.json
 
 report:
 	@$(BIN)/conform report --results $(BUILD) --out $(BUILD)/report/index.html --summary
@@ -66,6 +75,7 @@ bench: setup
 
 # What takes long, and the proofs (APALACHE_HOME must name Apalache); results become evidence.
 soak: setup
+	@$(BIN)/python tests/coordinator/sigkill.py --kills 1000 --evidence spec/evidence/Sigkill.json
 	@$(BIN)/conform check --tier soak --memory 6g --record-evidence --json $(RESULTS)/check-soak.json --out $(BUILD)/soak
 
 clean:

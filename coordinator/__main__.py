@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from coordinator.clock import SimulatedClock, SystemClock, numbered_ids, random_ids
 from coordinator.dialect import DIALECTS, Dialect
-from coordinator.errors import BadInput
+from coordinator.errors import AppendFailed, BadInput
 from coordinator.service import Coordinator
 from coordinator.stdio import serve
+from coordinator.storage import SqliteStorage
 
 EXAMPLES = """\
 examples:
@@ -22,6 +23,11 @@ examples:
     {"op":"request","id":1,"api":"ConsumerGroupHeartbeat","version":0,"client":{"id":"c1","host":"/127.0.0.1"},"body":{"groupId":"g","memberId":"m1","memberEpoch":0,"rebalanceTimeoutMs":5000,"subscribedTopicNames":["foo"],"topicPartitions":[]}}
     {"op":"advance","ms":45000,"observe":"g"}
     END
+
+  Keep the log in a file, and find the group again in a second run:
+
+    python -m coordinator --stdio --log groups.db < operations
+    echo '{"op":"describe","group":"g"}' | python -m coordinator --stdio --log groups.db
 
   As Apache Kafka 4.2 behaves:
 
@@ -46,22 +52,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="simulated: time moves by the operation advance and ids are numbered (default); "
         "real: the machine's time and random ids",
     )
+    parser.add_argument(
+        "--log",
+        metavar="FILE",
+        help="keep the log in this SQLite file and go on from it; an answer leaves once its records "
+        "are on disk (default: the log ends with the process)",
+    )
     options = parser.parse_args(arguments)
+    real = options.clock == "real"
     try:
         dialect = Dialect.named(options.dialect)
-    except BadInput as error:
+        storage = None if options.log is None else SqliteStorage(options.log)
+        coordinator = Coordinator(
+            dialect=dialect,
+            clock=SystemClock() if real else SimulatedClock(),
+            ids=random_ids() if real else numbered_ids(),
+            storage=storage,
+        )
+    except (BadInput, AppendFailed) as error:
         parser.error(str(error))
-    real = options.clock == "real"
-    coordinator = Coordinator(
-        dialect=dialect,
-        clock=SystemClock() if real else SimulatedClock(),
-        ids=random_ids() if real else numbered_ids(),
-    )
     try:
         for answer in serve(coordinator, sys.stdin.buffer):
             print(answer, flush=True)
     except (BrokenPipeError, KeyboardInterrupt):
         return 0
+    finally:
+        if storage is not None:
+            storage.close()
     return 0
 
 

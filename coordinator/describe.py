@@ -6,6 +6,7 @@ from coordinator import wire
 from coordinator.fields import Json
 from coordinator.model import NO_TARGET, Group, Member, group_state
 from coordinator.records import topics_to_wire
+from coordinator.timers import Due, armed_timers
 
 
 def describe_group(group: Group) -> Json:
@@ -20,24 +21,17 @@ def describe_group(group: Group) -> Json:
         "assignmentEpoch": group.assignment_epoch,
         "metadata": topics_to_wire(group.metadata),
         "members": [_describe_member(group, member_id) for member_id in sorted(group.members)],
-        "timers": armed_timers(group),
+        "timers": [_timer(due) for due in armed_timers(group)],
     }
 
 
-def armed_timers(group: Group) -> list[Json]:
-    """All that are armed: [{"timer": "session" | "rebalance" | "group", "group", "member", "deadlineMs"}]."""
-    timers: list[Json] = []
-    if group.empty_deadline_ms is not None:
-        timers.append(_timer("group", group.id, "", group.empty_deadline_ms))
-    for member_id, member in sorted(group.members.items()):
-        timers.append(_timer("session", group.id, member_id, member.session_deadline_ms))
-        if member.rebalance_deadline_ms is not None:
-            timers.append(_timer("rebalance", group.id, member_id, member.rebalance_deadline_ms))
-    return timers
-
-
-def _timer(name: str, group_id: str, member_id: str, deadline_ms: int) -> Json:
-    return {"timer": name, "group": group_id, "member": member_id, "deadlineMs": deadline_ms}
+def _timer(due: Due) -> Json:
+    return {
+        "timer": due.timer,
+        "group": due.group_id,
+        "member": due.member_id,
+        "deadlineMs": due.deadline_ms,
+    }
 
 
 def _describe_member(group: Group, member_id: str) -> Json:
@@ -46,6 +40,7 @@ def _describe_member(group: Group, member_id: str) -> Json:
     target = group.targets.get(member_id, NO_TARGET)
     return {
         "memberId": member_id,
+        "instanceId": metadata.instance_id,
         "memberEpoch": member.epoch,
         "previousMemberEpoch": member.previous_epoch,
         "state": _member_state(group, member, target.partitions),
@@ -55,6 +50,7 @@ def _describe_member(group: Group, member_id: str) -> Json:
         "targetError": target.error,
         "acknowledged": member.acknowledged,
         "subscribedTopicNames": sorted(metadata.subscription),
+        "subscribedTopicRegex": metadata.regex,
         "serverAssignor": metadata.server_assignor,
         "rebalanceTimeoutMs": metadata.rebalance_timeout_ms,
         "rackId": metadata.rack_id,

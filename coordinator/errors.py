@@ -6,15 +6,27 @@ from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """Kafka's error codes, as far as this coordinator answers them (H3, H4, H5)."""
+    """Kafka's error codes, as far as this coordinator answers them (H3, H4, H5, O1, O2, P4)."""
 
+    UNKNOWN_SERVER_ERROR = -1
     NONE = 0
+    UNKNOWN_TOPIC_OR_PARTITION = 3
+    OFFSET_METADATA_TOO_LARGE = 12
+    COORDINATOR_LOAD_IN_PROGRESS = 14
     COORDINATOR_NOT_AVAILABLE = 15
+    NOT_COORDINATOR = 16
+    INVALID_GROUP_ID = 24
     UNKNOWN_MEMBER_ID = 25
+    INVALID_COMMIT_OFFSET_SIZE = 28
+    GROUP_AUTHORIZATION_FAILED = 30
     INVALID_REQUEST = 42
     GROUP_ID_NOT_FOUND = 69
+    GROUP_MAX_SIZE_REACHED = 81
+    UNKNOWN_TOPIC_ID = 100
     FENCED_MEMBER_EPOCH = 110
+    UNRELEASED_INSTANCE_ID = 111
     UNSUPPORTED_ASSIGNOR = 112
+    STALE_MEMBER_EPOCH = 113
 
 
 class RequestRejected(Exception):
@@ -34,4 +46,8 @@ class BadInput(ValueError):
 
 
 class AppendFailed(Exception):
-    """The log refused the records of an operation that has no response to say so. Nothing was changed."""
+    """The log took no records. Nothing was changed."""
+
+
+class BatchTooLarge(AppendFailed):
+    """The records of one step are more than a batch may have (P4). Nothing was changed."""

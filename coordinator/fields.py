@@ -25,20 +25,44 @@ def _typed(source: Mapping[str, object], name: str, kind: type, called: str, whe
         raise BadInput(f"{where} needs the field {name!r}")
     value = source[name]
     if type(value) is not kind:
-        raise BadInput(f"{name!r} of {where} must be {called}, not {value!r}")
+        raise BadInput(f"{name!r} of {where} must be {called}, not {shown(value)}")
+    return value
+
+
+def shown(value: object) -> str:
+    """A value for a message: what is long is cut."""
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:100]}..."
+
+
+def encodable(value: str, name: str, where: str) -> str:
+    """`value` itself if it is Unicode text; JSON can also write halves of characters, which are none."""
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise BadInput(f"{name!r} of {where} is not Unicode text: {shown(value)}") from None
+    return value
+
+
+def fits(value: int, bits: int, name: str, where: str) -> int:
+    """`value` itself if it is a signed number of so many bits, as Kafka's int8, int16 and int32 are."""
+    limit = 1 << (bits - 1)
+    if not -limit <= value < limit:
+        raise BadInput(f"{name!r} of {where} must fit into an int{bits}, not {shown(value)}")
     return value
 
 
 def text(source: Mapping[str, object], name: str, where: str) -> str:
     """A string that must be there."""
     value: str = _typed(source, name, str, "a string", where)
-    return value
+    return encodable(value, name, where)
 
 
-def integer(source: Mapping[str, object], name: str, where: str, least: int = 0) -> int:
+def integer(source: Mapping[str, object], name: str, where: str, least: int | None = 0) -> int:
     """A whole number, at least `least`, that must be there."""
     value: int = _typed(source, name, int, "a whole number", where)
-    if value < least:
+    if least is not None and value < least:
         raise BadInput(f"{name!r} of {where} must be at least {least}, not {value}")
     return value
 
@@ -64,7 +88,7 @@ def mapping(source: Mapping[str, object], name: str, where: str) -> Json:
 def as_object(value: object, where: str) -> Json:
     """`value` itself, if it is an object."""
     if not isinstance(value, dict):
-        raise BadInput(f"{where} must be an object, not {value!r}")
+        raise BadInput(f"{where} must be an object, not {shown(value)}")
     return value
 
 
@@ -83,7 +107,8 @@ def names(source: Mapping[str, object], name: str, where: str) -> list[str]:
     found = items(source, name, where)
     for value in found:
         if type(value) is not str:
-            raise BadInput(f"{name!r} of {where} must be a list of strings, not {found!r}")
+            raise BadInput(f"{name!r} of {where} must be a list of strings, not {shown(found)}")
+        encodable(value, name, where)
     return found
 
 
@@ -91,7 +116,7 @@ def topic_id(value: object, where: str) -> str:
     """A topic id in its normal form: RFC 4122 text in lower case."""
     normal = _normal_uuid(value) if type(value) is str else None
     if normal is None:
-        raise BadInput(f"the topic id of {where} must be a UUID as text, not {value!r}")
+        raise BadInput(f"the topic id of {where} must be a UUID as text, not {shown(value)}")
     return normal
 
 

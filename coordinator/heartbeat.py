@@ -14,11 +14,12 @@ from typing import Literal
 from coordinator.errors import ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.membership import add_member, new_member_metadata, remove_member, update_subscription
-from coordinator.model import NO_TARGET, NOTHING, Group, Member, Target
+from coordinator.model import AWAY, NO_TARGET, NOTHING, Group, Member, Target
 from coordinator.reconcile import Reconciled, reconcile
 from coordinator.records import CURRENT_ASSIGNMENT, CurrentAssignment
 from coordinator.request import JOIN_EPOCH, LEAVE_EPOCH, HeartbeatRequest
 from coordinator.response import assignment_to_wire, error_response, heartbeat_response, leave_response
+from coordinator.static_members import check_instance, keep_place, returns_to, take_place
 from coordinator.step import Env, Result, Step, Timer, Volatile
 from coordinator.target import update_target
 
@@ -28,10 +29,16 @@ Kind = Literal["join", "keep", "current", "retry"]
 
 def consumer_group_heartbeat(env: Env, group: Group | None, request: HeartbeatRequest, now_ms: int) -> Result:
     """One valid request to one group (None where it does not exist). Raises RequestRejected."""
+    if group is not None:
+        check_instance(group, request)
     if request.member_epoch == JOIN_EPOCH:
         group = group or Group(request.group_id)
+        place_of = returns_to(group, request)
+        if place_of is not None:
+            return return_member(env, group, place_of, request, now_ms)
         if request.member_id in group.members:
             return rejoin(env, group, request, now_ms)
+        check_size(env, group)
         return join(env, group, request, now_ms)
     if group is None:
         raise RequestRejected(
@@ -46,6 +53,8 @@ def consumer_group_heartbeat(env: Env, group: Group | None, request: HeartbeatRe
         )
     if request.member_epoch == LEAVE_EPOCH:
         return leave(env, group, request, now_ms)
+    if request.member_epoch == AWAY:
+        return leave_temporarily(env, group, member, request, now_ms)
     return heartbeat(env, group, member, request, now_ms)
 
 
@@ -54,6 +63,24 @@ def join(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Resu
     step = Step(env, group, now_ms)
     metadata = new_member_metadata(request)
     add_member(step, request.member_id, metadata)
+    return accept(step, Member(metadata), request, "join")
+
+
+def check_size(env: Env, group: Group) -> None:
+    """H5. Raises RequestRejected with GROUP_MAX_SIZE_REACHED where one more member would be too many."""
+    if len(group.members) >= env.config.group_max_size:
+        raise RequestRejected(
+            ErrorCode.GROUP_MAX_SIZE_REACHED,
+            f"Group {group.id} has {len(group.members)} members and may not have more; "
+            "stop a member or raise group.consumer.max.size.",
+        )
+
+
+def return_member(env: Env, group: Group, place_of: str, request: HeartbeatRequest, now_ms: int) -> Result:
+    """Return (S1): a join with the instance id of a member that is away; it owns nothing any more."""
+    step = Step(env, group, now_ms)
+    metadata = new_member_metadata(request)
+    take_place(step, place_of, request.member_id, metadata)
     return accept(step, Member(metadata), request, "join")
 
 
@@ -73,7 +100,23 @@ def leave(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Res
     """Leave (H2): whatever epoch the member had."""
     step = Step(env, group, now_ms)
     remove_member(step, request.member_id)
-    step.result.response = leave_response(request.member_id)
+    step.result.response = leave_response(request.member_id, LEAVE_EPOCH)
+    return step.result
+
+
+def leave_temporarily(
+    env: Env, group: Group, member: Member, request: HeartbeatRequest, now_ms: int
+) -> Result:
+    """LeaveTemporarily (H2, S1): keeps its place and what it was assigned until the session times out."""
+    if member.metadata.instance_id != request.instance_id:
+        raise RequestRejected(
+            ErrorCode.UNKNOWN_MEMBER_ID,
+            f"Member {request.member_id} does not have the instance id {request.instance_id}; "
+            "leave with its own, or with member epoch -1.",
+        )
+    step = Step(env, group, now_ms)
+    keep_place(step, request.member_id, member)
+    step.result.response = leave_response(request.member_id, AWAY)
     return step.result
 
 
@@ -128,7 +171,16 @@ def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) ->
     target = step.targets.get(member_id, NO_TARGET)
     acknowledges = acknowledges_revocation(member, request, kind)
     epoch = step.assignment_epoch
-    new = reconcile(step.env.dialect, step.group, member_id, member, target.partitions, epoch, acknowledges)
+    new = reconcile(
+        step.env.dialect,
+        step.group,
+        member_id,
+        member,
+        target.partitions,
+        epoch,
+        acknowledges,
+        step.place_of,
+    )
     acknowledged = now_acknowledged(member, new, target, request, kind)
     held = new.assigned | new.revoking if new.revoking else new.assigned
     if new.epoch != member.epoch or held != member.held:
@@ -181,7 +233,7 @@ def _arm_timers(
     if new.revoking:
         if not member.revoking or acknowledges:
             timeout_ms = request.rebalance_timeout_ms
-            if timeout_ms <= 0:
+            if timeout_ms == -1:
                 timeout_ms = member.metadata.rebalance_timeout_ms
             timers.append(Timer("rebalance", member_id, step.now_ms + timeout_ms))
     else:

@@ -8,7 +8,7 @@ The volatile state of a coordinator, as `load` takes it and `volatile` gives it:
 
 Every field may be left out. Deadlines are read relative to clockMs. What is left out is what a new
 coordinator assumes after a fail-over: all timers start anew, there is no previous epoch, nothing is
-acknowledged, and what a member holds beyond its target is being revoked.
+acknowledged, and what a member holds beyond its target is being revoked, but not by one that is away.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from coordinator import fields, wire
 from coordinator.config import Config
 from coordinator.errors import BadInput
 from coordinator.fields import Json
-from coordinator.model import NO_TARGET, UNKNOWN_METADATA, Group, Member
+from coordinator.model import AWAY, NO_TARGET, NOTHING, UNKNOWN_METADATA, Group, Member
 from coordinator.records import Record, replay
 
 _MEMBER_FIELDS: Final = (
@@ -78,7 +78,7 @@ def _restore_group(group: Group, given: Json, config: Config, shift_ms: int, now
             raise BadInput(f"{where} names the member {member_id!r}, which the records do not have")
     for member_id, member in group.members.items():
         target = group.targets.get(member_id, NO_TARGET).partitions
-        member.revoking = member.held - target
+        member.revoking = NOTHING if member.epoch == AWAY else member.held - target
         where_member = f"volatile member {member_id!r}"
         _restore_member(member, fields.as_object(members.get(member_id, {}), where_member), where_member)
         _restore_timers(member, members.get(member_id, {}), where_member, config, shift_ms, now_ms)
@@ -86,7 +86,8 @@ def _restore_group(group: Group, given: Json, config: Config, shift_ms: int, now
 
 def _restore_member(member: Member, given: Json, where: str) -> None:
     fields.known(given, _MEMBER_FIELDS, where)
-    member.previous_epoch = fields.optional_integer(given, "previousMemberEpoch", where) or 0
+    if "previousMemberEpoch" in given:
+        member.previous_epoch = fields.integer(given, "previousMemberEpoch", where, least=AWAY)
     member.acknowledged = "acknowledged" in given and fields.boolean(given, "acknowledged", where)
     if "pendingRevocation" in given:
         member.revoking = wire.from_wire(given["pendingRevocation"], f"pendingRevocation of {where}")

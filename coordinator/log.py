@@ -2,54 +2,192 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
-from coordinator.model import Group
-from coordinator.records import Record, replay
+from coordinator.errors import AppendFailed, BatchTooLarge
+from coordinator.fields import Json
+from coordinator.load import groups_from
+from coordinator.model import Group, Target
+from coordinator.offset_records import OffsetRecord, Offsets, replay_offset
+from coordinator.records import AnyRecord, CurrentAssignment, Record, from_wire, replay, to_wire
 from coordinator.step import Result, Timer, Volatile
+from coordinator.storage import LogStorage
 
 
 class Log:
-    """Records in the order in which they were written. The records of one step are one batch (P4)."""
+    """Records in the order in which they were written. The records of one step are one batch (P4).
 
-    def __init__(self, records: Sequence[Record] = (), batch_ends: Sequence[int] | None = None) -> None:
-        """`batch_ends` are offsets; without them each record is a batch."""
-        self.records: list[Record] = list(records)
+    With a storage, a batch is a line of JSON there: {"records": [...]}, or {"topics": {"upsert": [...],
+    "delete": [...]}} for a change of the cluster's topics, which a later run must know too (P2).
+    """
+
+    def __init__(
+        self,
+        records: Sequence[AnyRecord] = (),
+        batch_ends: Sequence[int] | None = None,
+        storage: LogStorage | None = None,
+    ) -> None:
+        """`batch_ends` are offsets; without them each record is a batch. `storage` has the records."""
+        self.records: list[AnyRecord] = list(records)
         self._batch_ends = list(range(1, len(records) + 1) if batch_ends is None else batch_ends)
+        self._storage = storage
         self.failing = False
         """Refuse every append, as a log without its quorum does."""
 
-    def append(self, records: Sequence[Record]) -> bool:
-        """Take one batch, whole or not at all; False says not at all."""
-        if records:
-            if self.failing:
-                return False
-            self.records.extend(records)
+    def append(
+        self, batches: Iterable[Sequence[AnyRecord]], limit_bytes: int, topics: Json | None = None
+    ) -> None:
+        """Take batches and a change of the topics, all of it durably or nothing at all (P3).
+
+        Raises AppendFailed, or BatchTooLarge for a batch of more than `limit_bytes` as JSON (P4).
+        """
+        written = [batch for batch in batches if batch]
+        if not written and (topics is None or self._storage is None):
+            return
+        if self.failing:
+            raise AppendFailed("the log took no records; try again")
+        for batch in written:
+            _check_size(batch, limit_bytes)
+        if self._storage is not None:
+            change = [] if topics is None else [_line({"topics": topics})]
+            self._storage.append([*change, *map(_encoded, written)])
+        for batch in written:
+            self.records.extend(batch)
             self._batch_ends.append(len(self.records))
-        return True
 
-    def kept(self, count: int) -> Log:
-        """The whole batches among the first `count` records: what is left when the rest is lost."""
+    def kept(self, count: int, topics: Json) -> Log:
+        """The whole batches among the first `count` records, when the rest is lost; `topics` are all."""
         ends = [end for end in self._batch_ends if end <= count]
-        return Log(self.records[: ends[-1] if ends else 0], ends)
+        if len(ends) == len(self._batch_ends):
+            return Log(self.records, ends, self._storage)
+        return self.replaced(self.records[: ends[-1] if ends else 0], ends, topics)
+
+    def replaced(self, records: Sequence[AnyRecord], batch_ends: Sequence[int] | None, topics: Json) -> Log:
+        """A log of these records instead, on the same storage, which changes whole or not at all."""
+        log = Log(records, batch_ends, self._storage)
+        if self._storage is not None:
+            starts = [0, *log._batch_ends]
+            batches = [log.records[start:end] for start, end in zip(starts, log._batch_ends, strict=False)]
+            self._storage.rewrite([_line({"topics": topics}), *map(_encoded, batches)])
+        return log
 
 
-def commit(log: Log, groups: dict[str, Group], result: Result) -> bool:
-    """Make a step durable and then visible. False: the log refused it, and nothing has changed (P3)."""
-    if not log.append(result.records):
-        return False
+def opened(storage: LogStorage) -> tuple[Log, list[Json]]:
+    """The log that a storage has, and the changes of topics in it. BadInput where it is no such log."""
+    records: list[AnyRecord] = []
+    batch_ends = []
+    topics = []
+    for entry in storage.read():
+        content = json.loads(entry)
+        if "topics" in content:
+            topics.append(content["topics"])
+        else:
+            records.extend(from_wire(record) for record in content["records"])
+            batch_ends.append(len(records))
+    return Log(records, batch_ends, storage), topics
+
+
+def _encoded(batch: Sequence[AnyRecord]) -> str:
+    records = [to_wire(record, 0) for record in batch]
+    return _line({"records": [{"key": record["key"], "value": record["value"]} for record in records]})
+
+
+def _line(content: Json) -> str:
+    return json.dumps(content, separators=(",", ":"))
+
+
+def _check_size(batch: Sequence[AnyRecord], limit_bytes: int) -> None:
+    """P4. What cannot be too large is not encoded only to be measured."""
+    if sum(map(_most_bytes, batch)) > limit_bytes and (size := len(_encoded(batch))) > limit_bytes:
+        raise BatchTooLarge(
+            f"the {len(batch)} records of this step are a batch of {size} bytes, more than the {limit_bytes} "
+            "that message.max.bytes allows; raise it, or ask for less at once"
+        )
+
+
+def _most_bytes(record: AnyRecord) -> int:
+    """No fewer than the record's bytes as JSON; partitions are counted, text is taken as if all escaped."""
+    value = record.value
+    if value is None or isinstance(record, OffsetRecord):
+        return 512 + _most_text(record)
+    if isinstance(value, CurrentAssignment):
+        return 512 + _most_text(record[:3]) + 100 * len(value.held)
+    if isinstance(value, Target):
+        return 512 + _most_text(record[:3]) + 100 * len(value.partitions)
+    return 512 + _most_text(record)
+
+
+def _most_text(value: object) -> int:
+    if isinstance(value, str):
+        return 16 + 12 * len(value)
+    if isinstance(value, Mapping):
+        return sum(64 + _most_text(key) + _most_text(item) for key, item in value.items())
+    if isinstance(value, (tuple, frozenset)):
+        return sum(map(_most_text, value))
+    return 32
+
+
+def commit(
+    log: Log,
+    groups: dict[str, Group],
+    offsets: Offsets,
+    results: Sequence[Result],
+    limit_bytes: int,
+    topics: Json | None = None,
+) -> None:
+    """Make steps durable, all or none, and then visible.
+
+    Raises AppendFailed where the log refused them; nothing has changed then (P3).
+    """
+    log.append([result.records for result in results], limit_bytes, topics)
+    for result in results:
+        _show(groups, offsets, result)
+
+
+def _show(groups: dict[str, Group], offsets: Offsets, result: Result) -> None:
     for record in result.records:
-        replay(groups, record)
+        if isinstance(record, OffsetRecord):
+            replay_offset(offsets, record)
+        else:
+            replay(groups, record)
     group = groups.get(result.group_id)
     if group is None:
-        return True
+        return
     for change in result.volatile:
         _apply_volatile(group, change)
     for timer in result.timers:
         set_timer(group, timer)
     if result.target_computed_ms is not None:
         group.target_computed_ms = result.target_computed_ms
-    return True
+
+
+def with_tombstones(tombstones: Sequence[OffsetRecord], result: Result, limit_bytes: int) -> list[Result]:
+    """A step that also deletes offsets: one batch if possible, else several, the step's own last (P4)."""
+    own = sum(map(_most_bytes, result.records))
+    batches: list[list[AnyRecord]] = [[]]
+    size = 0
+    for tombstone in tombstones:
+        size += (more := _most_bytes(tombstone))
+        if size > limit_bytes and batches[-1]:
+            batches.append([])
+            size = more
+        batches[-1].append(tombstone)
+    if size + own <= limit_bytes:
+        result.records[:0] = batches.pop()
+    return [*(Result(result.group_id, batch) for batch in batches), result]
+
+
+def state_from(records: Iterable[AnyRecord]) -> tuple[dict[str, Group], Offsets]:
+    """Groups and offsets that the records leave. BadInput where a member's metadata is missing."""
+    of_groups: list[Record] = []
+    offsets: Offsets = {}
+    for record in records:
+        if isinstance(record, OffsetRecord):
+            replay_offset(offsets, record)
+        else:
+            of_groups.append(record)
+    return groups_from(of_groups), offsets
 
 
 def _apply_volatile(group: Group, change: Volatile) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coordinator.dialect import Dialect
 from coordinator.metadata import refresh_group, write_group
 from coordinator.model import Group, MemberMetadata
 from coordinator.records import (
@@ -15,18 +16,21 @@ from coordinator.records import (
 )
 from coordinator.request import HeartbeatRequest
 from coordinator.step import Env, Result, Step, Timer
+from coordinator.subscription import shared
 from coordinator.target import update_target
 
 
 def new_member_metadata(request: HeartbeatRequest) -> MemberMetadata:
     """What a joining member says about itself (H1)."""
     return MemberMetadata(
-        request.rack_id,
-        request.client_id,
-        request.client_host,
-        request.subscription or frozenset(),
-        request.rebalance_timeout_ms,
-        request.server_assignor,
+        instance_id=request.instance_id,
+        rack_id=request.rack_id,
+        client_id=request.client_id,
+        client_host=request.client_host,
+        subscription=shared(request.subscription or frozenset()),
+        regex=request.regex or None,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        server_assignor=request.server_assignor,
     )
 
 
@@ -35,32 +39,41 @@ def add_member(step: Step, member_id: str, metadata: MemberMetadata) -> None:
     dialect = step.env.dialect
     if member_id in step.group.members:
         step.replaced = member_id
-    bumps = not step.epoch or bool(metadata.subscription) or dialect.JoinWithEmptySubscriptionBumps
+    subscribes = bool(metadata.subscription or metadata.regex)
+    bumps = not step.epoch or subscribes or dialect.JoinWithEmptySubscriptionBumps
     _write_member(step, member_id, metadata, bumps)
 
 
 def update_subscription(step: Step, member_id: str, known: MemberMetadata, request: HeartbeatRequest) -> None:
     """UpdateMember of a heartbeat (UpdateSubscription): what the request gives replaces what is known (H7).
 
-    Subscription and assignor bump the group epoch; rack, client and rebalance timeout do not (E1).
+    An empty regular expression says that there is none any more.
     """
     dialect = step.env.dialect
     metadata = MemberMetadata(
-        known.rack_id if request.rack_id is None else request.rack_id,
-        request.client_id,
-        request.client_host,
-        known.subscription if request.subscription is None else request.subscription,
-        request.rebalance_timeout_ms if request.rebalance_timeout_ms > 0 else known.rebalance_timeout_ms,
-        known.server_assignor if request.server_assignor is None else request.server_assignor,
+        instance_id=known.instance_id if request.instance_id is None else request.instance_id,
+        rack_id=known.rack_id if request.rack_id is None else request.rack_id,
+        client_id=request.client_id,
+        client_host=request.client_host,
+        subscription=known.subscription if request.subscription is None else shared(request.subscription),
+        regex=known.regex if request.regex is None else request.regex or None,
+        rebalance_timeout_ms=(
+            known.rebalance_timeout_ms if request.rebalance_timeout_ms == -1 else request.rebalance_timeout_ms
+        ),
+        server_assignor=known.server_assignor if request.server_assignor is None else request.server_assignor,
     )
     if metadata != known:
-        bumps = metadata.subscription != known.subscription or (
-            dialect.AssignorChangeBumps and metadata.server_assignor != known.server_assignor
-        )
-        _write_member(step, member_id, metadata, bumps)
+        _write_member(step, member_id, metadata, says_otherwise(dialect, known, metadata))
     elif dialect.MetadataChange == "next-heartbeat":
         refresh_group(step, changed=False)
         write_group(step)
+
+
+def says_otherwise(dialect: Dialect, known: MemberMetadata, metadata: MemberMetadata) -> bool:
+    """SaysOtherwise (E1): subscription and assignor bump the group epoch; all else a member says does not."""
+    return (metadata.subscription, metadata.regex) != (known.subscription, known.regex) or (
+        dialect.AssignorChangeBumps and metadata.server_assignor != known.server_assignor
+    )
 
 
 def _write_member(step: Step, member_id: str, metadata: MemberMetadata, bumps: bool) -> None:

@@ -6,6 +6,7 @@ from coordinator.errors import BadInput
 from coordinator.model import Group, TopicImage, Topics
 from coordinator.records import GROUP_METADATA, PARTITION_METADATA, GroupEpoch, PartitionMetadata
 from coordinator.step import Env, Result, Step
+from coordinator.subscription import topics_of
 from coordinator.target import update_target
 
 
@@ -34,9 +35,11 @@ def delete_topic(topics: Topics, name: str) -> Topics:
 
 def metadata_of(step: Step) -> Topics:
     """MetadataOf: the existing topics that some member subscribes to."""
-    subscribed = {name for member in step.metadata_of_members().values() for name in member.subscription}
-    topics = step.env.topics
-    return {name: topics[name] for name in sorted(subscribed) if name in topics}
+    topics, existing = step.env.topics, step.env.topic_names
+    subscribed: set[str] = set()
+    for subscription in step.subscriptions():
+        subscribed |= topics_of(subscription, existing)
+    return {name: topics[name] for name in sorted(subscribed)}
 
 
 def refresh_group(step: Step, changed: bool) -> None:

@@ -29,13 +29,23 @@ Topics = Mapping[str, TopicImage]
 """Topic name -> image."""
 
 
+Subscription = tuple[frozenset[str], str | None]
+"""Topic names, and a regular expression of RE2 or None (T1)."""
+
+AWAY: Final = -2
+"""The epoch of a static member that left for a while, and what it sends to say so (S1, H2)."""
+
+
 class MemberMetadata(NamedTuple):
     """What a member said about itself (H10); times in milliseconds."""
 
+    instance_id: str | None
+    """None for a dynamic member (S1)."""
     rack_id: str | None
     client_id: str
     client_host: str
     subscription: frozenset[str]
+    regex: str | None
     rebalance_timeout_ms: int
     server_assignor: str | None
 
@@ -49,7 +59,7 @@ class Target(NamedTuple):
 
 NO_TARGET: Final = Target(NOTHING, 0)
 
-UNKNOWN_METADATA: Final = MemberMetadata(None, "", "", frozenset(), 0, None)
+UNKNOWN_METADATA: Final = MemberMetadata(None, None, "", "", frozenset(), None, 0, None)
 """Stands for the record that is read later: after compaction a member's records come in any order."""
 
 
@@ -59,7 +69,8 @@ class Member:
 
     metadata: MemberMetadata
     epoch: int = 0
-    """The epoch of the assignment that it uses (E3); never decreases while this incarnation lives (E4)."""
+    """The epoch of the assignment that it uses (E3); never decreases while this incarnation lives (E4).
+    AWAY while a static member is gone for a while (S1)."""
     held: Partitions = NOTHING
     """assigned and revoking together: everything that the member may own (R7)."""
     previous_epoch: int = 0
@@ -86,15 +97,27 @@ class Group:
     """What the group has recorded of the topics that some member subscribes to."""
     members: dict[str, Member] = field(default_factory=dict)
     targets: dict[str, Target] = field(default_factory=dict)
+    owners: dict[Partition, str] = field(default_factory=dict)
+    """Partition -> the member that holds it: an index of `members`, so that no heartbeat reads them all."""
+    instances: dict[str, str] = field(default_factory=dict)
+    """Instance id -> the member that has it (S1): an index of `members`."""
+    subscriptions: dict[Subscription, int] = field(default_factory=dict)
+    """Each different subscription -> how many members have it: an index of `members`."""
     empty_deadline_ms: int | None = None
     """When the group is deleted; armed exactly while it has no members (E5)."""
     target_computed_ms: int | None = None
     """When the last target was computed. Volatile; only TargetMayLag reads it."""
 
 
-def held_by_others(group: Group, member_id: str) -> Partitions:
-    """HeldByOthers: what no one but `member_id` can be given now (R3, R7)."""
-    return NOTHING.union(*(other.held for id, other in group.members.items() if id != member_id))
+def exists(group: Group) -> bool:
+    """Whether any record of the group is left; one of which none is does not exist (E5 DEAD)."""
+    return bool(group.epoch or group.assignment_epoch or group.members or group.targets or group.metadata)
+
+
+def held_by_others(group: Group, among: Partitions, own: tuple[str, ...]) -> Partitions:
+    """HeldByOthers: what of `among` no one but the members `own` can be given now (R3, R7)."""
+    owner = group.owners.get
+    return frozenset(partition for partition in among if owner(partition) not in (None, *own))
 
 
 def group_state(group: Group) -> str:

@@ -35,14 +35,19 @@ def reconcile(
     target: Partitions,
     assignment_epoch: int,
     acknowledges: bool,
+    place_of: str | None = None,
 ) -> Reconciled:
-    """Reconcile `member` (which may not be in the group yet) with its target. Others are only read (R6)."""
+    """Reconcile `member` (which may not be in the group yet) with its target. Others are only read (R6).
+
+    `place_of` is a member that was away and whose place this one takes (S1): what it held is free.
+    """
     if member.revoking and not acknowledges:
         return narrow_revocation(dialect, member, target)
     surplus = member.assigned - target
     if surplus:
         return revoke(dialect, member, member.assigned & target, surplus)
-    available = target if target == member.assigned else target - held_by_others(group, member_id)
+    own = (member_id, place_of or member_id)
+    available = target if target == member.assigned else target - held_by_others(group, target, own)
     return assign(member, assignment_epoch, available)
 
 

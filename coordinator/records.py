@@ -13,6 +13,7 @@ from coordinator import fields, wire
 from coordinator.errors import BadInput
 from coordinator.fields import Json
 from coordinator.model import (
+    AWAY,
     NOTHING,
     UNKNOWN_METADATA,
     Group,
@@ -22,7 +23,10 @@ from coordinator.model import (
     Target,
     TopicImage,
     Topics,
+    exists,
 )
+from coordinator.offset_records import OFFSET_COMMIT, OffsetRecord, offset_from_wire, offset_to_wire
+from coordinator.subscription import regex_problem, shared
 
 GROUP_METADATA: Final = "ConsumerGroupMetadata"
 PARTITION_METADATA: Final = "ConsumerGroupPartitionMetadata"
@@ -80,21 +84,26 @@ class Record(NamedTuple):
     value: Value | None
 
 
+AnyRecord = Record | OffsetRecord
+
+
 def replay(groups: dict[str, Group], record: Record) -> None:
-    """Apply one record. Any order and any subset that compaction leaves is accepted."""
+    """Apply one record. What results is a function of the last record of each key alone.
+
+    So any compaction leaves the same state (P3), and the records of one group may come in any order.
+    """
     group = groups.get(record.group_id)
-    if record.value is None:
+    value = record.value
+    if value is None:
         if group is not None:
-            _replay_tombstone(groups, group, record)
+            _replay_tombstone(group, record)
+            if not exists(group):
+                del groups[group.id]
         return
     if group is None:
         group = groups[record.group_id] = Group(record.group_id)
-    value = record.value
     if isinstance(value, CurrentAssignment):
-        member = _member(group, record)
-        member.epoch = value.member_epoch
-        member.held = value.held
-        member.assigned = value.held - member.revoking
+        _hold(group, record, value.member_epoch, value.held)
     elif isinstance(value, Target):
         group.targets[record.member_id or ""] = value
     elif isinstance(value, AssignmentEpoch):
@@ -102,34 +111,69 @@ def replay(groups: dict[str, Group], record: Record) -> None:
     elif isinstance(value, GroupEpoch):
         group.epoch = value.epoch
     elif isinstance(value, MemberUpdate):
-        _member(group, record).metadata = value.metadata
+        _set_metadata(group, record, value.metadata)
     else:
         group.metadata = value.topics
 
 
-def _member(group: Group, record: Record) -> Member:
-    member_id = record.member_id or ""
-    member = group.members.get(member_id)
-    if member is None:
-        member = group.members[member_id] = Member(UNKNOWN_METADATA)
-    return member
-
-
-def _replay_tombstone(groups: dict[str, Group], group: Group, record: Record) -> None:
+def _replay_tombstone(group: Group, record: Record) -> None:
     member_id = record.member_id or ""
     if record.type == GROUP_METADATA:
-        del groups[group.id]
+        group.epoch = 0
     elif record.type == PARTITION_METADATA:
         group.metadata = {}
     elif record.type == TARGET_METADATA:
         group.assignment_epoch = 0
     elif record.type == TARGET_MEMBER:
         group.targets.pop(member_id, None)
-    elif record.type == MEMBER_METADATA:
-        group.members.pop(member_id, None)
     elif member_id in group.members:
+        if record.type == MEMBER_METADATA:
+            _set_metadata(group, record, UNKNOWN_METADATA)
+        else:
+            _hold(group, record, 0, NOTHING)
         member = group.members[member_id]
-        member.epoch, member.held, member.assigned = 0, NOTHING, NOTHING
+        if member.metadata is UNKNOWN_METADATA and not member.epoch:
+            del group.members[member_id]
+
+
+def _member(group: Group, member_id: str) -> Member:
+    member = group.members.get(member_id)
+    if member is None:
+        member = group.members[member_id] = Member(UNKNOWN_METADATA)
+    return member
+
+
+def _hold(group: Group, record: Record, epoch: int, held: Partitions) -> None:
+    """Set what a member holds. Compaction may show a former owner's release after its successor's gain."""
+    member_id = record.member_id or ""
+    member = _member(group, member_id)
+    for partition in member.held - held:
+        if group.owners.get(partition) == member_id:
+            del group.owners[partition]
+    group.owners.update(dict.fromkeys(held, member_id))
+    member.epoch = epoch
+    member.held = held
+    member.assigned = held - member.revoking
+
+
+def _set_metadata(group: Group, record: Record, metadata: MemberMetadata) -> None:
+    """Set what a member says about itself, and the indexes of it; order as in `_hold`."""
+    member_id = record.member_id or ""
+    member = _member(group, member_id)
+    old, subscriptions = member.metadata, group.subscriptions
+    member.metadata = metadata
+    if old.instance_id is not None and group.instances.get(old.instance_id) == member_id:
+        del group.instances[old.instance_id]
+    if metadata.instance_id is not None:
+        group.instances[metadata.instance_id] = member_id
+    if old is not UNKNOWN_METADATA:
+        before = (old.subscription, old.regex)
+        subscriptions[before] -= 1
+        if not subscriptions[before]:
+            del subscriptions[before]
+    if metadata is not UNKNOWN_METADATA:
+        now = (metadata.subscription, metadata.regex)
+        subscriptions[now] = subscriptions.get(now, 0) + 1
 
 
 def topics_to_wire(topics: Topics) -> list[Json]:
@@ -140,8 +184,10 @@ def topics_to_wire(topics: Topics) -> list[Json]:
     ]
 
 
-def to_wire(record: Record, offset: int) -> Json:
+def to_wire(record: AnyRecord, offset: int) -> Json:
     """The record as JSON, with its offset in the log."""
+    if isinstance(record, OffsetRecord):
+        return offset_to_wire(record, offset)
     key = {"type": record.type, "groupId": record.group_id}
     if record.member_id is not None:
         key["memberId"] = record.member_id
@@ -173,26 +219,29 @@ def _value_to_wire(value: Value) -> Json:
         return {"epoch": value.epoch, "topics": topics_to_wire(value.topics)}
     return {
         "groupEpoch": value.group_epoch,
-        "instanceId": None,
+        "instanceId": value.metadata.instance_id,
         "rackId": value.metadata.rack_id,
         "clientId": value.metadata.client_id,
         "clientHost": value.metadata.client_host,
         "subscribedTopicNames": sorted(value.metadata.subscription),
-        "subscribedTopicRegex": None,
+        "subscribedTopicRegex": value.metadata.regex,
         "rebalanceTimeoutMs": value.metadata.rebalance_timeout_ms,
         "serverAssignor": value.metadata.server_assignor,
         "assignors": [],
     }
 
 
-def from_wire(value: object) -> Record:
+def from_wire(value: object) -> AnyRecord:
     """The record that the JSON stands for; its offset is ignored. BadInput where it is none."""
     source = fields.as_object(value, "a record")
     fields.known(source, ("offset", "key", "value"), "a record")
     key = fields.mapping(source, "key", "a record")
     kind = fields.text(key, "type", "a record's key")
+    if kind == OFFSET_COMMIT:
+        return offset_from_wire(source)
     if kind not in _VALUE_FROM_WIRE:
-        raise BadInput(f"there is no record type {kind!r}; there are {', '.join(sorted(_VALUE_FROM_WIRE))}")
+        kinds = ", ".join(sorted([*_VALUE_FROM_WIRE, OFFSET_COMMIT]))
+        raise BadInput(f"there is no record type {kind!r}; there are {kinds}")
     where = f"a {kind} record"
     names = ("type", "groupId", "memberId") if kind in MEMBER_TYPES else ("type", "groupId")
     fields.known(key, names, f"the key of {where}")
@@ -219,18 +268,27 @@ def _partition_metadata(value: Mapping[str, object], where: str) -> PartitionMet
 
 
 def _member_update(value: Mapping[str, object], where: str) -> MemberUpdate:
-    for name in ("instanceId", "subscribedTopicRegex"):
-        if value.get(name):
-            raise BadInput(f"{where} has a {name}, which this coordinator does not implement")
+    regex = fields.optional_text(value, "subscribedTopicRegex", where) or None
+    if regex is not None and (problem := regex_problem(regex)) is not None:
+        raise BadInput(f"the subscribedTopicRegex {regex!r} of {where} is not valid: {problem}")
     metadata = MemberMetadata(
+        fields.optional_text(value, "instanceId", where) or None,
         fields.optional_text(value, "rackId", where),
         fields.text(value, "clientId", where),
         fields.text(value, "clientHost", where),
-        frozenset(fields.names(value, "subscribedTopicNames", where)),
+        shared(frozenset(fields.names(value, "subscribedTopicNames", where))),
+        regex,
         fields.integer(value, "rebalanceTimeoutMs", where),
         fields.optional_text(value, "serverAssignor", where),
     )
     return MemberUpdate(fields.integer(value, "groupEpoch", where), metadata)
+
+
+def _current_assignment(value: Mapping[str, object], where: str) -> CurrentAssignment:
+    epoch = fields.integer(value, "memberEpoch", where, least=AWAY)
+    if epoch != AWAY and epoch <= 0:
+        raise BadInput(f"'memberEpoch' of {where} must be at least 1, or {AWAY} for away, not {epoch}")
+    return CurrentAssignment(epoch, wire.from_wire(value.get("topicPartitions"), where))
 
 
 _VALUE_FROM_WIRE: Final[dict[str, Callable[[Mapping[str, object], str], Value]]] = {
@@ -241,7 +299,5 @@ _VALUE_FROM_WIRE: Final[dict[str, Callable[[Mapping[str, object], str], Value]]]
     TARGET_MEMBER: lambda value, where: Target(
         wire.from_wire(value.get("topicPartitions"), where), fields.integer(value, "error", where)
     ),
-    CURRENT_ASSIGNMENT: lambda value, where: CurrentAssignment(
-        fields.integer(value, "memberEpoch", where), wire.from_wire(value.get("topicPartitions"), where)
-    ),
+    CURRENT_ASSIGNMENT: _current_assignment,
 }

@@ -1,16 +1,31 @@
-"""The request of ConsumerGroupHeartbeat: its fields (H10) and their validation (H3, H4)."""
+"""The request of ConsumerGroupHeartbeat (H10), read from JSON.
+
+What Kafka's schema cannot express (a string for a number, null for what is not nullable, a number that does
+not fit) is BadInput: no client can send it. What a client can send is judged in validation.py.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from coordinator import wire
-from coordinator.errors import BadInput, ErrorCode, RequestRejected
-from coordinator.model import Partitions
+from coordinator import fields, wire
+from coordinator.errors import BadInput
+from coordinator.model import Partition, Partitions
 
 JOIN_EPOCH: Final = 0
 LEAVE_EPOCH: Final = -1
+
+
+class ClientAssignor(NamedTuple):
+    """A client-side assignor, as a member offers it (H10)."""
+
+    name: str
+    minimum_version: int
+    maximum_version: int
+    reason: int
+    metadata_version: int
+    metadata_bytes: str
 
 
 class HeartbeatRequest(NamedTuple):
@@ -26,10 +41,15 @@ class HeartbeatRequest(NamedTuple):
     subscription: frozenset[str] | None
     regex: str | None
     server_assignor: str | None
-    client_assignors: list[Any] | None
+    client_assignors: list[ClientAssignor] | None
     owned: Partitions | None
     client_id: str
     client_host: str
+    principal: str
+    topic_names: list[str]
+    """`subscription` as it was given, with what is given twice."""
+    topic_partitions: list[Partition]
+    """`owned` as it was given."""
 
 
 _TEXT: Final = (str,)
@@ -50,6 +70,15 @@ _FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "clientAssignors": _OPTIONAL_LIST,
     "topicPartitions": _OPTIONAL_LIST,
 }
+_ASSIGNOR_FIELDS: Final = (
+    "name",
+    "minimumVersion",
+    "maximumVersion",
+    "reason",
+    "metadataVersion",
+    "metadataBytes",
+)
+_WHERE: Final = "ConsumerGroupHeartbeat"
 
 
 def parse_heartbeat(client: Mapping[str, Any], body: Mapping[str, Any]) -> HeartbeatRequest:
@@ -57,15 +86,21 @@ def parse_heartbeat(client: Mapping[str, Any], body: Mapping[str, Any]) -> Heart
     for name, value in body.items():
         kinds = _FIELDS.get(name)
         if kinds is None:
-            raise BadInput(f"ConsumerGroupHeartbeat has no field {name!r}; it has {', '.join(_FIELDS)}")
-        if type(value) not in kinds:
-            raise BadInput(f"{name!r} of ConsumerGroupHeartbeat cannot be {value!r}")
+            raise BadInput(f"{_WHERE} has no field {name!r}; it has {', '.join(_FIELDS)}")
+        kind = type(value)
+        if kind not in kinds:
+            raise BadInput(f"{name!r} of {_WHERE} cannot be {fields.shown(value)}")
+        if kind is str:
+            fields.encodable(value, name, _WHERE)
+        elif kind is int:
+            fields.fits(value, 32, name, _WHERE)
     for name in ("groupId", "memberEpoch"):
         if name not in body:
-            raise BadInput(f"ConsumerGroupHeartbeat needs the field {name!r}")
+            raise BadInput(f"{_WHERE} needs the field {name!r}")
     get = body.get
-    subscribed = get("subscribedTopicNames")
-    owned = get("topicPartitions")
+    subscribed, assignors, owned = get("subscribedTopicNames"), get("clientAssignors"), get("topicPartitions")
+    names = [] if subscribed is None else fields.names(body, "subscribedTopicNames", _WHERE)
+    partitions = wire.partitions_given(owned, "topicPartitions") if owned else []
     return HeartbeatRequest(
         body["groupId"],
         get("memberId", ""),
@@ -73,60 +108,41 @@ def parse_heartbeat(client: Mapping[str, Any], body: Mapping[str, Any]) -> Heart
         get("instanceId"),
         get("rackId"),
         get("rebalanceTimeoutMs", -1),
-        None if subscribed is None else _topic_names(subscribed),
+        None if subscribed is None else frozenset(names),
         get("subscribedTopicRegex"),
         get("serverAssignor"),
-        get("clientAssignors"),
-        None if owned is None else wire.from_wire(owned, "topicPartitions"),
-        _client_text(client, "id"),
-        _client_text(client, "host"),
+        None if assignors is None else [_client_assignor(assignor) for assignor in assignors],
+        None if owned is None else frozenset(partitions),
+        *client_of(client),
+        names,
+        partitions,
     )
 
 
-def _topic_names(names: list[Any]) -> frozenset[str]:
-    for name in names:
-        if type(name) is not str:
-            raise BadInput(f"subscribedTopicNames must hold strings, not {name!r}")
-    return frozenset(names)
+def _client_assignor(value: object) -> ClientAssignor:
+    where = "clientAssignors"
+    source = fields.as_object(value, f"an entry of {where}")
+    fields.known(source, _ASSIGNOR_FIELDS, where)
+    bits = {"minimumVersion": 16, "maximumVersion": 16, "metadataVersion": 16, "reason": 8}
+    number = {
+        name: fields.fits(fields.integer({"reason": 0, **source}, name, where, None), width, name, where)
+        for name, width in bits.items()
+    }
+    return ClientAssignor(
+        fields.text(source, "name", where),
+        number["minimumVersion"],
+        number["maximumVersion"],
+        number["reason"],
+        number["metadataVersion"],
+        fields.text({"metadataBytes": "", **source}, "metadataBytes", where),
+    )
 
 
-def _client_text(client: Mapping[str, Any], name: str) -> str:
-    value = client.get(name, "")
-    if type(value) is not str:
-        raise BadInput(f"{name!r} of client must be a string, not {value!r}")
-    return value
-
-
-def validate_heartbeat(request: HeartbeatRequest, assignors: Container[str]) -> None:
-    """H3 and H4. Raises RequestRejected with INVALID_REQUEST or UNSUPPORTED_ASSIGNOR."""
-    joins = request.member_epoch == JOIN_EPOCH
-    if not request.group_id:
-        raise _invalid("GroupId must not be empty.")
-    if not request.member_id and not joins:
-        raise _invalid("MemberId must not be empty, except on the first join.")
-    if request.member_epoch < LEAVE_EPOCH:
-        raise _invalid(f"MemberEpoch {request.member_epoch} is not valid; the least is {LEAVE_EPOCH}.")
-    if request.instance_id is not None:
-        raise _invalid("InstanceId must be absent: this coordinator has no static membership.")
-    if request.regex:
-        raise _invalid("SubscribedTopicRegex must be absent: this coordinator has no regular expressions.")
-    if joins and request.rebalance_timeout_ms <= 0:
-        raise _invalid("RebalanceTimeoutMs must be larger than zero in a join.")
-    if joins and request.subscription is None:
-        raise _invalid("SubscribedTopicNames must be given in a join.")
-    if request.client_assignors:
-        if request.server_assignor is not None:
-            raise _invalid("ServerAssignor and ClientAssignors cannot be used together.")
-        raise _unsupported("ClientAssignors are not supported: assignors are server-side here.")
-    if request.server_assignor == "":
-        raise _invalid("ServerAssignor must not be empty.")
-    if request.server_assignor is not None and request.server_assignor not in assignors:
-        raise _unsupported(f"ServerAssignor {request.server_assignor} is not one of this coordinator's.")
-
-
-def _invalid(message: str) -> RequestRejected:
-    return RequestRejected(ErrorCode.INVALID_REQUEST, message)
-
-
-def _unsupported(message: str) -> RequestRejected:
-    return RequestRejected(ErrorCode.UNSUPPORTED_ASSIGNOR, message)
+def client_of(client: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Who sends a request: client id, host and principal, "" where they are left out."""
+    id, host, principal = client.get("id", ""), client.get("host", ""), client.get("principal", "")
+    for name, value in (("id", id), ("host", host), ("principal", principal)):
+        if type(value) is not str:
+            raise BadInput(f"{name!r} of client must be a string, not {fields.shown(value)}")
+        fields.encodable(value, name, "client")
+    return id, host, principal

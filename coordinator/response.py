@@ -22,9 +22,9 @@ def heartbeat_response(member_id: str, member_epoch: int, interval_ms: int, assi
     }
 
 
-def leave_response(member_id: str) -> Json:
-    """H2: the member has left."""
-    return heartbeat_response(member_id, -1, 0, None)
+def leave_response(member_id: str, member_epoch: int) -> Json:
+    """H2: the member has left, for good (-1) or for a while (-2)."""
+    return heartbeat_response(member_id, member_epoch, 0, None)
 
 
 def error_response(code: ErrorCode, message: str) -> Json:

@@ -4,28 +4,56 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import itemgetter
+from functools import partial
 from typing import Any, Final
 
 from coordinator import fields, metadata, wire
+from coordinator.admission import (
+    ACTIVE,
+    Authorizer,
+    Operation,
+    allow_everything,
+    authorize,
+    check_state,
+    known_state,
+)
 from coordinator.assignors import GroupAssignment, PartitionAssignor, RangeAssignor, UniformAssignor
 from coordinator.clock import Clock, SimulatedClock, numbered_ids
 from coordinator.config import CONFIG_NAMES, Config
-from coordinator.describe import armed_timers, describe_group
+from coordinator.describe import describe_group
+from coordinator.describe_request import DescribeRequest, consumer_group_describe, parse_describe
 from coordinator.dialect import Dialect
-from coordinator.errors import AppendFailed, BadInput, ErrorCode, RequestRejected
+from coordinator.errors import AppendFailed, BadInput, BatchTooLarge, ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.heartbeat import consumer_group_heartbeat
-from coordinator.load import groups_from, restore_volatile, volatile_of
-from coordinator.log import Log, commit, set_timer
+from coordinator.load import restore_volatile, volatile_of
+from coordinator.log import Log, commit, opened, set_timer, state_from, with_tombstones
 from coordinator.membership import delete_group, rebalance_timeout, session_timeout
-from coordinator.model import Group, TopicImage, Topics
+from coordinator.model import Group, Topics
+from coordinator.offset_records import Offsets
+from coordinator.offset_request import CommitRequest, FetchRequest, parse_offset_commit, parse_offset_fetch
+from coordinator.offsets import (
+    offset_commit,
+    offset_commit_error,
+    offset_fetch,
+    offsets_of_deleted_group,
+    offsets_of_deleted_topics,
+)
 from coordinator.records import from_wire, to_wire
-from coordinator.request import JOIN_EPOCH, HeartbeatRequest, parse_heartbeat, validate_heartbeat
+from coordinator.request import JOIN_EPOCH, HeartbeatRequest, parse_heartbeat
 from coordinator.response import error_response
 from coordinator.step import Env, Result, Timer
+from coordinator.storage import LogStorage
+from coordinator.timers import Due, Timers, armed_timers
+from coordinator.topics import changed_topics, topics_change
+from coordinator.validation import validate_heartbeat
 
-APIS: Final = {"ConsumerGroupHeartbeat": (0, 0)}
+APIS: Final = {
+    "ConsumerGroupHeartbeat": (0, 0),
+    "ConsumerGroupDescribe": (0, 0),
+    "OffsetCommit": (9, 9),
+    "OffsetFetch": (9, 9),
+}
 """Name of each API -> first and last version."""
 
 
@@ -33,6 +61,8 @@ class Coordinator:
     """A group coordinator in this process. JSON that it returns is shared: read it, do not change it.
 
     `ids` gives the id of a member that joins without one. `assignors` come by name, the default first.
+    `authorizer` says who may do what to which group (admission.py); without one everybody may.
+    With a `storage` the coordinator goes on from the log there, and answers once its records are in it (P3).
     Methods raise BadInput for what a caller got wrong; then nothing has changed.
     """
 
@@ -44,6 +74,8 @@ class Coordinator:
         ids: Iterator[str] | Callable[[], str] | None = None,
         assignors: Mapping[str, PartitionAssignor] | None = None,
         config: Config | None = None,
+        authorizer: Authorizer = allow_everything,
+        storage: LogStorage | None = None,
     ) -> None:
         self.clock: Clock = clock or SimulatedClock()
         source = ids or numbered_ids()
@@ -51,8 +83,12 @@ class Coordinator:
         self._next_ids: list[str] = []
         self._scripts: dict[str, GroupAssignment | str] = {}
         self._groups: dict[str, Group] = {}
+        self._offsets: Offsets = {}
         self._log = Log()
         self._started = False
+        self._authorizer = authorizer
+        self._state = ACTIVE
+        self._timers = Timers()
         self._env = Env(
             dialect or Dialect(),
             config or Config(),
@@ -60,6 +96,12 @@ class Coordinator:
             {},
             self._scripts,
         )
+        if storage is not None:
+            self._log, changes = opened(storage)
+            for change in changes:
+                topics = changed_topics(self._env.topics, change["upsert"], change["delete"])
+                self._env = self._env_with(topics)
+            self.restart()
 
     @property
     def dialect(self) -> Dialect:
@@ -75,7 +117,18 @@ class Coordinator:
         """
         request = self.parse(api, version, client, body)
         self._started = True
+        if isinstance(request, DescribeRequest):
+            return consumer_group_describe(self._env, self._groups, request, self._authorizer, self._state)
+        if isinstance(request, CommitRequest):
+            return self._offset_commit(request)
+        if isinstance(request, FetchRequest):
+            admit = partial(self._admit, request.principal, "DESCRIBE")
+            return offset_fetch(self._env, self._groups, self._offsets, request, admit)
+        return self._heartbeat(request)
+
+    def _heartbeat(self, request: HeartbeatRequest) -> Json:
         try:
+            self._admit(request.principal, "READ", request.group_id)
             validate_heartbeat(request, self._env.assignors)
             group = self._groups.get(request.group_id)
             if request.member_epoch == JOIN_EPOCH and not request.member_id:
@@ -83,19 +136,49 @@ class Coordinator:
             result = consumer_group_heartbeat(self._env, group, request, self.clock.now_ms())
         except RequestRejected as rejected:
             return error_response(rejected.code, rejected.message)
-        if not self._commit(result) or result.response is None:
-            return error_response(ErrorCode.COORDINATOR_NOT_AVAILABLE, "The log took no records; try again.")
+        return self._respond(result, error_response)
+
+    def _offset_commit(self, request: CommitRequest) -> Json:
+        error = partial(offset_commit_error, request)
+        try:
+            self._admit(request.principal, "READ", request.group_id)
+            group = self._groups.get(request.group_id)
+            result = offset_commit(self._env, group, request, self.clock.now_ms())
+        except RequestRejected as rejected:
+            return error(rejected.code, rejected.message)
+        return self._respond(result, error)
+
+    def _admit(self, principal: str, operation: Operation, group_id: str) -> None:
+        authorize(self._authorizer, principal, operation, group_id)
+        check_state(self._state)
+
+    def _respond(self, result: Result, error: Callable[[ErrorCode, str], Json]) -> Json:
+        """Commit a request's step: its response, or an error if the log refuses its records (P3, P4)."""
+        try:
+            self._commit(result)
+        except BatchTooLarge as refused:
+            return error(ErrorCode.UNKNOWN_SERVER_ERROR, _sentence(refused))
+        except AppendFailed as refused:
+            return error(ErrorCode.COORDINATOR_NOT_AVAILABLE, _sentence(refused))
+        if result.response is None:
+            raise AssertionError(f"a request to group {result.group_id} has no response")
         return result.response
 
     def parse(
         self, api: str, version: int, client: Mapping[str, Any], body: Mapping[str, Any]
-    ) -> HeartbeatRequest:
+    ) -> HeartbeatRequest | DescribeRequest | CommitRequest | FetchRequest:
         """The request that this is; BadInput where it is none. Nothing is handled."""
         if api not in APIS:
             raise BadInput(f"this coordinator has no API {api!r}; it has {', '.join(APIS)}")
         first, last = APIS[api]
         if type(version) is not int or not first <= version <= last:
             raise BadInput(f"{api} has the versions {first} to {last}, not {version!r}")
+        if api == "ConsumerGroupDescribe":
+            return parse_describe(client, body)
+        if api == "OffsetCommit":
+            return parse_offset_commit(client, body)
+        if api == "OffsetFetch":
+            return parse_offset_fetch(client, body)
         return parse_heartbeat(client, body)
 
     def _new_id(self, group: Group | None) -> str:
@@ -105,11 +188,16 @@ class Coordinator:
             if group is None or member_id not in group.members:
                 return member_id
 
-    def _commit(self, result: Result) -> bool:
-        committed = commit(self._log, self._groups, result)
-        if committed and result.script_used:
-            del self._scripts[result.group_id]
-        return committed
+    def _commit(self, *results: Result, topics: Json | None = None) -> None:
+        """Take steps and a change of the topics, all or none; AppendFailed where the log refuses."""
+        limit_bytes = self._env.config.max_batch_bytes
+        commit(self._log, self._groups, self._offsets, results, limit_bytes, topics)
+        for result in results:
+            if result.script_used:
+                del self._scripts[result.group_id]
+            for timer in result.timers:
+                if timer.deadline_ms is not None:
+                    self._timers.arm(Due(timer.deadline_ms, result.group_id, timer.name, timer.member_id))
 
     def use_ids(self, ids: Sequence[str]) -> None:
         """The ids of the next members that join without one, before those of the source."""
@@ -130,19 +218,27 @@ class Coordinator:
 
         Groups notice at once (E1). Raises AppendFailed when the log refuses their records.
         """
-        topics = self._env.topics
-        for name in delete:
-            topics = metadata.delete_topic(topics, name)
-        for entry in upsert:
-            topics = _upsert(topics, entry, delete)
-        env = dataclasses.replace(self._env, topics=topics)
-        now_ms = self.clock.now_ms()
-        results = [metadata.notice_topics(env, group, now_ms) for _, group in sorted(self._groups.items())]
-        if self._log.failing and any(result.records for result in results):
-            raise AppendFailed("the log took no records, so the topics are as they were")
+        env = self._env_with(changed_topics(self._env.topics, upsert, delete))
+        deleted = not self._env.names_by_id.keys() <= env.names_by_id.keys()
+        results = self._notice_topics(env, deleted) if self._state == ACTIVE else []
+        try:
+            self._commit(*results, topics={"upsert": list(upsert), "delete": list(delete)})
+        except AppendFailed as refused:
+            raise AppendFailed(f"{refused}; the topics are as they were") from None
         self._env = env
-        for result in results:
-            self._commit(result)
+
+    def _env_with(self, topics: Topics) -> Env:
+        return dataclasses.replace(self._env, topics=topics)
+
+    def _notice_topics(self, env: Env, deleted: bool) -> list[Result]:
+        """E1: what groups make of the topics of `env`; T2: their offsets too, if some are `deleted`."""
+        results = []
+        for group_id in sorted(self._groups.keys() | self._offsets.keys()):
+            group = self._groups.get(group_id) or Group(group_id)
+            result = metadata.notice_topics(env, group, self.clock.now_ms())
+            tombstones = offsets_of_deleted_topics(self._offsets, group_id, env.topics) if deleted else []
+            results += with_tombstones(tombstones, result, env.config.max_batch_bytes)
+        return results
 
     # Time
 
@@ -155,7 +251,7 @@ class Coordinator:
         end_ms = self.clock.now_ms() + ms
         fired = []
         while (timer := self._next_due(end_ms)) is not None:
-            self.clock.set(max(self.clock.now_ms(), timer["deadlineMs"]))
+            self.clock.set(max(self.clock.now_ms(), timer.deadline_ms))
             if self._fire(timer):
                 fired.append(_fired(timer))
         self.clock.set(end_ms)
@@ -172,32 +268,38 @@ class Coordinator:
 
     def fire(self, timer: str, group: str, member: str = "") -> bool:
         """Fire this timer alone, whatever the time; BadInput if it is not armed. False: the log refused."""
+        if self._state != ACTIVE:
+            raise BadInput(f"no timer fires while the coordinator is {self._state}")
         armed = armed_timers(self._groups[group]) if group in self._groups else []
         for candidate in armed:
-            if candidate["timer"] == timer and candidate["member"] == member:
+            if (candidate.timer, candidate.member_id) == (timer, member):
                 return self._fire(candidate)
-        listed = ", ".join(f"{other['timer']} {other['member']}".strip() for other in armed) or "none"
+        listed = ", ".join(f"{other.timer} {other.member_id}".strip() for other in armed) or "none"
         raise BadInput(f"timer {timer!r} of {member!r} in group {group!r} is not armed; armed: {listed}")
 
-    def _next_due(self, now_ms: int) -> Json | None:
-        armed = [timer for group in self._groups.values() for timer in armed_timers(group)]
-        due = [timer for timer in armed if timer["deadlineMs"] <= now_ms]
-        return min(due, key=itemgetter("deadlineMs", "group", "timer", "member"), default=None)
+    def _next_due(self, now_ms: int) -> Due | None:
+        return self._timers.next_due(self._groups, now_ms) if self._state == ACTIVE else None
 
-    def _fire(self, timer: Json) -> bool:
+    def _fire(self, due: Due) -> bool:
         """Run the handler of a timer; one whose records are refused is put off for a moment."""
-        name, group, member_id = timer["timer"], self._groups[timer["group"]], timer["member"]
+        name, group, member_id = due.timer, self._groups[due.group_id], due.member_id
         now_ms = self.clock.now_ms()
         if name == "session":
-            result = session_timeout(self._env, group, member_id, now_ms)
+            results = [session_timeout(self._env, group, member_id, now_ms)]
         elif name == "rebalance":
-            result = rebalance_timeout(self._env, group, member_id, now_ms)
+            results = [rebalance_timeout(self._env, group, member_id, now_ms)]
         else:
-            result = delete_group(self._env, group, now_ms)
-        committed = self._commit(result)
-        if not committed:
-            set_timer(group, Timer(name, member_id, now_ms + self._env.config.timer_retry_ms))
-        return committed
+            tombstones = offsets_of_deleted_group(self._offsets, group.id)
+            deletion = delete_group(self._env, group, now_ms)
+            results = with_tombstones(tombstones, deletion, self._env.config.max_batch_bytes)
+        try:
+            self._commit(*results)
+        except AppendFailed:
+            retry_ms = now_ms + self._env.config.timer_retry_ms
+            set_timer(group, Timer(name, member_id, retry_ms))
+            self._timers.arm(due._replace(deadline_ms=retry_ms))
+            return False
+        return True
 
     # Reading
 
@@ -232,13 +334,14 @@ class Coordinator:
         """
         if keep is not None and (type(keep) is not int or not 0 <= keep <= self.end):
             raise BadInput(f"a restart can keep 0 to {self.end} records, not {keep!r}")
-        log = self._log.kept(self.end if keep is None else keep)
-        groups = groups_from(log.records)
-        now_ms = self.clock.now_ms()
-        restore_volatile(groups, {}, self._env.config, now_ms)
-        self._log, self._groups = log, groups
-        for _, group in sorted(groups.items()):
-            self._commit(metadata.notice_topics(self._env, group, now_ms))
+        log = self._log.kept(self.end if keep is None else keep, topics_change(self._env.topics))
+        groups, offsets = state_from(log.records)
+        restore_volatile(groups, {}, self._env.config, self.clock.now_ms())
+        self._replace(log, groups, offsets)
+        self._commit(*self._notice_topics(self._env, deleted=True))
+        # DeriveRevocations: what a member is to give up follows from the target that was due.
+        restore_volatile(groups, {}, self._env.config, self.clock.now_ms())
+        self._timers.arm_all(groups.values())
 
     def load(
         self, records: Sequence[object], topics: Sequence[object], volatile: Mapping[str, object]
@@ -248,22 +351,35 @@ class Coordinator:
 
         Nothing is computed: `describe` gives what the source's gave. A log that failed takes records again.
         """
-        loaded: Topics = {}
-        for entry in topics:
-            loaded = _upsert(loaded, entry, ())
-        log = Log([from_wire(record) for record in records])
-        groups = groups_from(log.records)
+        loaded = changed_topics({}, topics, ())
+        replayed = [from_wire(record) for record in records]
+        groups, offsets = state_from(replayed)
         clock_ms = fields.optional_integer(volatile, "clockMs", "volatile")
         simulated = self.clock if isinstance(self.clock, SimulatedClock) else None
         now_ms = clock_ms if simulated and clock_ms is not None else self.clock.now_ms()
         restore_volatile(groups, volatile, self._env.config, now_ms)
-        self._env = dataclasses.replace(self._env, topics=loaded)
-        self._log, self._groups = log, groups
+        log = self._log.replaced(replayed, None, topics_change(loaded))
+        self._env = self._env_with(loaded)
+        self._replace(log, groups, offsets)
         self._scripts.clear()
+        self._started = False
         if simulated:
             simulated.set(now_ms)
 
+    def _replace(self, log: Log, groups: dict[str, Group], offsets: Offsets) -> None:
+        self._log, self._groups, self._offsets = log, groups, offsets
+        self._timers, self._state = Timers(), ACTIVE
+        self._timers.arm_all(groups.values())
+
     # Controls
+
+    def set_state(self, state: str) -> None:
+        """Be "loading", "moved" or "unavailable" (H5): every request is refused, no timer fires; or "active"
+        again, as a new coordinator that has loaded the log and notices what has changed since (P2)."""
+        if known_state(state) != ACTIVE:
+            self._state = state
+        elif self._state != ACTIVE:
+            self.restart()
 
     def script_target(self, group: str, target: Mapping[str, object] | str) -> None:
         """The next target of a group instead of the assignor's, once: {member id: topic partitions}, or the
@@ -312,21 +428,11 @@ class Coordinator:
         )
 
 
-def _upsert(topics: Topics, entry: object, deleted: Sequence[str]) -> Topics:
-    where = "a topic"
-    topic = fields.as_object(entry, where)
-    fields.known(topic, ("name", "id", "partitions"), where)
-    name = fields.text(topic, "name", where)
-    if not name or name in deleted:
-        raise BadInput("a topic needs a name" if not name else f"topic {name!r} is both changed and deleted")
-    image = TopicImage(
-        fields.topic_id(topic.get("id"), f"topic {name!r}"),
-        fields.integer(topic, "partitions", where, least=1),
-    )
-    if name in topics and topics[name].id == image.id:
-        return metadata.add_partitions(topics, name, image.partitions)
-    return metadata.create_topic(topics, name, image)
+def _sentence(refused: AppendFailed) -> str:
+    """A message of the protocol."""
+    text = str(refused)
+    return f"{text[0].upper()}{text[1:]}."
 
 
-def _fired(timer: Json) -> Json:
-    return {"timer": timer["timer"], "group": timer["group"], "member": timer["member"]}
+def _fired(due: Due) -> Json:
+    return {"timer": due.timer, "group": due.group_id, "member": due.member_id}

@@ -42,6 +42,7 @@ class LineProtocol:
             "background": (self._background, ()),
             "ids": (self._ids, ("next",)),
             "configure": (self._configure, ()),
+            "coordinator": (self._set_state, ("state",)),
         }
 
     def handle(self, line: str | bytes) -> str:
@@ -172,6 +173,11 @@ class LineProtocol:
     def _configure(self, operation: Json) -> Json:
         settings = {name: value for name, value in operation.items() if name not in ("op", "observe")}
         self._coordinator.configure(settings)
+        return {}
+
+    def _set_state(self, operation: Json) -> Json:
+        """One of active, loading, moved, unavailable (H5)."""
+        self._coordinator.set_state(fields.text(operation, "state", "the operation 'coordinator'"))
         return {}
 
 

@@ -6,7 +6,7 @@ records and they are replayed, so a step whose records are refused leaves no tra
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,8 +14,8 @@ from coordinator.assignors import GroupAssignment, PartitionAssignor
 from coordinator.config import Config
 from coordinator.dialect import Dialect
 from coordinator.fields import Json
-from coordinator.model import Group, MemberMetadata, Partitions, Target, Topics
-from coordinator.records import Record, Value
+from coordinator.model import Group, MemberMetadata, Partitions, Subscription, Target, Topics
+from coordinator.records import AnyRecord, Record, Value
 
 
 @dataclass(slots=True, frozen=True)
@@ -29,6 +29,14 @@ class Env:
     topics: Topics
     scripts: Mapping[str, GroupAssignment | str]
     """Group id -> its next target instead of the assignor's, or the message of an assignor that fails."""
+    topic_names: frozenset[str] = field(init=False)
+    """Those of `topics`."""
+    names_by_id: Mapping[str, str] = field(init=False)
+    """Topic id -> name, of `topics`."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "topic_names", frozenset(self.topics))
+        object.__setattr__(self, "names_by_id", {image.id: name for name, image in self.topics.items()})
 
 
 class Volatile(NamedTuple):
@@ -53,7 +61,7 @@ class Result:
     """What one step does to one group."""
 
     group_id: str
-    records: list[Record] = field(default_factory=list)
+    records: list[AnyRecord] = field(default_factory=list)
     response: Json | None = None
     volatile: list[Volatile] = field(default_factory=list)
     timers: list[Timer] = field(default_factory=list)
@@ -72,6 +80,7 @@ class Step:
         "members",
         "metadata",
         "now_ms",
+        "place_of",
         "replaced",
         "result",
         "targets",
@@ -90,12 +99,20 @@ class Step:
         """The members after the step, or None where the step leaves them as they are."""
         self.replaced: str | None = None
         """A member whose target was its former incarnation's and is written anew (H1)."""
+        self.place_of: str | None = None
+        """The member that was away and whose place the step gives to the one that it is about (S1)."""
 
     def metadata_of_members(self) -> Mapping[str, MemberMetadata]:
         """Every member of the group after the step, with what it says about itself."""
         if self.members is not None:
             return self.members
         return {member_id: member.metadata for member_id, member in self.group.members.items()}
+
+    def subscriptions(self) -> Iterable[Subscription]:
+        """Every different subscription after the step."""
+        if self.members is None:
+            return self.group.subscriptions
+        return {(member.subscription, member.regex) for member in self.members.values()}
 
     def write(self, kind: str, member_id: str | None, value: Value | None) -> None:
         """Add a record to the result."""

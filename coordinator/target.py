@@ -16,6 +16,7 @@ from coordinator.assignors import (
 from coordinator.model import NO_TARGET, MemberMetadata, Target
 from coordinator.records import TARGET_MEMBER, TARGET_METADATA, AssignmentEpoch
 from coordinator.step import Step
+from coordinator.subscription import topics_of
 
 ASSIGNOR_FAILED: Final = 1
 """Assignment.Error of a target that was kept because the assignor failed (KIP-848, "Assignment Error")."""
@@ -28,6 +29,8 @@ def update_target(step: Step) -> None:
     members are told through Assignment.Error (errata, KIP-848 427).
     """
     if step.epoch == step.assignment_epoch or _lags(step):
+        if step.place_of is not None and step.replaced is not None:
+            step.write(TARGET_MEMBER, step.replaced, step.targets[step.replaced])
         return
     members = step.metadata_of_members()
     try:
@@ -67,11 +70,14 @@ def _assign(step: Step, members: Mapping[str, MemberMetadata]) -> GroupAssignmen
         if isinstance(script, str):
             raise PartitionAssignorError(script)
         return script
-    topics = step.metadata
+    topics, names = step.metadata, frozenset(step.metadata)
+    ids = {
+        subscription: frozenset(topics[name].id for name in topics_of(subscription, names))
+        for subscription in step.subscriptions()
+    }
     subscriptions = {
         member_id: MemberSubscription(
-            frozenset(topics[name].id for name in member.subscription if name in topics),
-            step.targets.get(member_id, NO_TARGET).partitions,
+            ids[member.subscription, member.regex], step.targets.get(member_id, NO_TARGET).partitions
         )
         for member_id, member in sorted(members.items())
     }

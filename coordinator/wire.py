@@ -7,7 +7,7 @@ from functools import lru_cache
 from coordinator import fields
 from coordinator.errors import BadInput
 from coordinator.fields import Json
-from coordinator.model import NOTHING, Partition, Partitions
+from coordinator.model import Partition, Partitions
 
 
 @lru_cache(maxsize=65536)
@@ -19,22 +19,31 @@ def to_wire(partitions: Partitions) -> list[Json]:
     return [{"topicId": topic_id, "partitions": indexes} for topic_id, indexes in topics.items()]
 
 
-def from_wire(value: object, where: str) -> Partitions:
-    """The set that the list stands for; BadInput where it is no such list or names a partition twice."""
+def partitions_given(value: object, where: str) -> list[Partition]:
+    """The partitions that the list names, each as often as it does; BadInput where it is no such list."""
     if type(value) is not list:
-        raise BadInput(f"{where} must be a list of topic partitions, not {value!r}")
-    if not value:
-        return NOTHING
+        raise BadInput(f"{where} must be a list of topic partitions, not {fields.shown(value)}")
     found: list[Partition] = []
     for entry in value:
         if type(entry) is not dict or len(entry) != 2 or "topicId" not in entry or "partitions" not in entry:
-            raise BadInput(f"{where} must hold objects with topicId and partitions, not {entry!r}")
+            raise BadInput(
+                f"{where} must hold objects with topicId and partitions, not {fields.shown(entry)}"
+            )
         topic_id = fields.topic_id(entry["topicId"], where)
         for index in fields.items(entry, "partitions", where):
-            if type(index) is not int or index < 0:
-                raise BadInput(f"a partition in {where} must be a whole number from 0, not {index!r}")
-            found.append((topic_id, index))
+            if type(index) is not int:
+                raise BadInput(f"a partition in {where} must be a whole number, not {fields.shown(index)}")
+            found.append((topic_id, fields.fits(index, 32, "partitions", where)))
+    return found
+
+
+def from_wire(value: object, where: str) -> Partitions:
+    """The set that the list stands for; BadInput where it names a partition twice or one below 0."""
+    found = partitions_given(value, where)
     partitions = frozenset(found)
     if len(partitions) != len(found):
         raise BadInput(f"{where} names a partition twice")
+    for topic_id, index in found:
+        if index < 0:
+            raise BadInput(f"a partition of topic {topic_id} in {where} must be at least 0, not {index}")
     return partitions

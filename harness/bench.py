@@ -1,30 +1,51 @@
 """Speed, side by side in one run: `make bench`, never a test.
 
-`python -m harness.bench [--peer SPEC.tla]` prints coordinator steps a second with all comparisons, decoding
-apart, and the size of the closed model at one disturbance, beside that of another specification of the same
-protocol, read from a path (its own configuration is made for 2 clients and one partition).
+`python -m harness.bench [--peer SPEC.tla]` prints
+- coordinator steps a second with all comparisons, decoding apart;
+- the size of the closed model at one disturbance, beside that of another specification of the same protocol,
+  read from a path (its own configuration is made for 2 clients and one partition);
+- assignors and the requests that compute a target, in groups of 1,000 and 10,000 members;
+- a heartbeat that changes nothing, in groups of 10 to 10,000 members, also as a picture;
+- a log of 10,000 groups, loaded.
+
+The figures, and what machine they are of, go to build/bench.json and build/bench-heartbeat.svg.
 """
 
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
+from dataclasses import asdict, replace
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from harness.cli.console import print_table, running
+from harness.benchmarks.curve import heartbeat_curve
+from harness.benchmarks.measure import machine
+from harness.benchmarks.scale import Table, heartbeats, takeovers, targets
+from harness.cli.console import print_table, running, write_json
 from harness.engines.base import Limits, Model, Result
 from harness.engines.tlc import Tlc
 from harness.errors import ConformError
-from harness.files import read_text
+from harness.files import output_folder, read_text, write_text
 from harness.generate import simulate
 from harness.itf import write_trace
 from harness.replay.bench import ReplaySpeed, measure
 
 SPEC = Path("spec")
+BUILD = Path("build")
 LIMITS = Limits(memory="3g")
+
+
+class Part(StrEnum):
+    """What can be measured alone."""
+
+    replay = "replay"
+    models = "models"
+    targets = "targets"
+    heartbeats = "heartbeats"
+    load = "load"
 
 
 def main(
@@ -35,31 +56,66 @@ def main(
     library: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of modules that the peer extends, if any.")
     ] = None,
+    only: Annotated[list[Part] | None, typer.Option(help="Measure only this; may be repeated.")] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the JSON and the picture go.")] = BUILD,
 ) -> None:
     """Measure and print."""
+    output_folder(out)
+    data: dict[str, Any] = {"machine": machine()}
+    tables: list[Table] = []
+    for part in Part:
+        if only and part not in only:
+            continue
+        if part is Part.replay:
+            table = _replay_table()
+        elif part is Part.models:
+            table = _models_table(peer, library)
+        else:
+            table = _scale_table(part, out)
+        tables.append(table)
+        data[part.value] = table.data
+    for table in tables:
+        print_table(table.columns, table.rows)
+    data["machine"]["load_average_after"] = machine()["load_average"]
+    write_json(out / "bench.json", data)
+    print(f"figures: {out / 'bench.json'}")
+
+
+def _replay_table() -> Table:
     with tempfile.TemporaryDirectory(prefix="conform-bench-") as folder:
         speed = _replay(Path(folder))
-        rows = [["this, 2 members, 2 partitions, 1 disturbance", *_figures(_closed(Path(folder)))]]
-        if peer:
-            rows.append(
-                [
-                    "peer, 2 clients, 1 partition, 1 perturbation",
-                    *_figures(_peer(peer, library, Path(folder))),
-                ]
-            )
-    print_table(
+    figures = [f"{speed.target_steps:,}", f"{speed.steps_per_s:,.0f}", f"{speed.decode_s:.2f}"]
+    return Table(
         ["replay with all comparisons", "steps", "steps/s", "decoding s", "reading ITF s"],
+        [[speed.target, *figures, f"{speed.read_s:.2f}"]],
+        [{**asdict(speed), "steps_per_s": speed.steps_per_s}],
+    )
+
+
+def _models_table(peer: Path | None, library: Path | None) -> Table:
+    with tempfile.TemporaryDirectory(prefix="conform-bench-") as folder:
+        results = {"this, 2 members, 2 partitions, 1 disturbance": _closed(Path(folder))}
+        if peer:
+            results["peer, 2 clients, 1 partition, 1 perturbation"] = _peer(peer, library, Path(folder))
+    return Table(
+        ["closed model, exhaustively on TLC", "distinct states", "time"],
+        [[title, *_figures(result)] for title, result in results.items()],
         [
-            [
-                speed.target,
-                f"{speed.target_steps:,}",
-                f"{speed.steps_per_s:,.0f}",
-                f"{speed.decode_s:.2f}",
-                f"{speed.read_s:.2f}",
-            ]
+            {"model": title, "distinct_states": result.distinct_states, "seconds": result.seconds}
+            for title, result in results.items()
         ],
     )
-    print_table(["closed model, exhaustively on TLC", "distinct states", "time"], rows)
+
+
+def _scale_table(part: Part, out: Path) -> Table:
+    with running(f"measuring {part.value}") as progress:
+        if part is Part.targets:
+            return targets(progress)
+        if part is Part.load:
+            return takeovers(progress)
+        table, curve = heartbeats(progress)
+    write_text(out / "bench-heartbeat.svg", heartbeat_curve(curve))
+    return table
 
 
 def _replay(folder: Path) -> ReplaySpeed:

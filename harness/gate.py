@@ -11,18 +11,25 @@ from xml.etree import ElementTree
 
 from harness.check import Checked, check_entry, from_evidence
 from harness.engines.base import EngineError, Failure, Limits, Progress
-from harness.errors import ENGINE_FAILED, HOLDS, NOT_CONFORMANT, USAGE, ConformError
+from harness.errors import ENGINE_FAILED, HOLDS, MODEL_VIOLATED, NOT_CONFORMANT, USAGE, ConformError
 from harness.manifest import Manifest
 from harness.replay.files import replay_files, trace_files
 from harness.replay.report import explain, to_json
+from harness.scenario.files import SUFFIX as SCENARIO
+from harness.scenario.files import explain as explain_scenario
+from harness.scenario.files import scenario_files, stale
+from harness.scenario.load import load_scenario
+from harness.scenario.run import play
 
 TRACE_FOLDERS = ("golden", "counterexamples", "corpus")
 """The committed traces, in the folder of traces."""
+SCENARIOS = "golden"
+"""The folder of them that has scenarios."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that the gate does: `kind` is check, evidence or replay."""
+    """One thing that the gate does: `kind` is check, evidence, replay or scenario."""
 
     kind: str
     name: str
@@ -64,7 +71,9 @@ class Gate:
         if not models:
             raise ConformError(f"{self.manifest.folder / 'manifest.json'} has no model of tier {self.tier}.")
         records = [Step("evidence", name) for in_tier, name in tiers if not in_tier]
-        return [*records, *(Step("replay", name) for name in TRACE_FOLDERS), *models]
+        replays = [Step("replay", name) for name in TRACE_FOLDERS]
+        written = any((self.traces / SCENARIOS).rglob(f"*{SCENARIO}"))
+        return [*records, *replays, *([Step("scenario", SCENARIOS)] if written else []), *models]
 
     def run(self, step: Step, progress: Progress) -> Done:
         """Do one step. Nothing is raised for a step that fails: that is what it says."""
@@ -84,6 +93,8 @@ class Gate:
             raise EngineError(Failure.TIME_OUT, "no time is left")
         if step.kind == "replay":
             return self._replay(step, progress)
+        if step.kind == "scenario":
+            return self._scenarios(step, left)
         entry = self.manifest.entry(step.name)
         if step.kind == "evidence":
             checked = from_evidence(entry, self.manifest.folder)
@@ -91,6 +102,16 @@ class Gate:
             limits = replace(self.limits, timeout=left)
             checked = check_entry(entry, self.manifest.folder, self.out, limits, progress)
         return Done(step, checked.exit_code, _message(checked), 0, checked.to_json())
+
+    def _scenarios(self, step: Step, seconds: float) -> Done:
+        scenarios = [load_scenario(file) for file in scenario_files([self.traces / step.name])]
+        played = play(scenarios, self.manifest.folder, replace(self.limits, timeout=seconds))
+        wrong = [line for one in played for line in (*explain_scenario(one), *stale(one))]
+        errata = sum(len(scenario.errata) for scenario in scenarios)
+        message = f"{len(scenarios)} scenarios, {errata} uncorrected states"
+        message = "\n".join([f"{message}: {len(wrong)} differences", *wrong] if wrong else [message])
+        details = {"name": step.name, "scenarios": len(scenarios), "errata": errata, "differences": wrong}
+        return Done(step, MODEL_VIOLATED if wrong else HOLDS, message, 0, details)
 
     def _replay(self, step: Step, progress: Progress) -> Done:
         files = trace_files([self.traces / step.name])

@@ -42,13 +42,15 @@ def _config(model: Model) -> Config:
 
 
 def _meta(model: Model, how: str, **more: Any) -> dict[str, Any]:
-    """Where a trace comes from."""
+    """Where a trace comes from, and the constants of its model that replaying may have to know."""
+    constants = _config(model).constants()
     return {
         "description": f"Generated: {how}",
         "model": model.name,
         "engine": "tlc",
         "version": VERSION,
         "spec_hash": spec_hash(model.module, model.config or config_beside(model.module)),
+        **({"constants": constants} if constants else {}),
         **more,
     }
 

@@ -10,8 +10,8 @@ it is in, below a header of these lines:
 
 `Real bug` is a row of the list of bugs that real implementations shipped, and may be left out. `Check` says
 what must catch the mutant: `replay` (of all traces given), tests as pytest names them, or, for the
-specification, a model of the manifest, perhaps with a constant that makes it small:
-`MCOpen with MaxEpoch = 2`.
+specification, a model of the manifest, perhaps with a constant that makes it small
+(`MCOpen with MaxEpoch = 2`), or a golden scenario (`traces/golden/basic.yaml`).
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
 from harness.files import read_text
 from harness.manifest import read_manifest
 from harness.modules import config_beside
+from harness.scenario.files import explain
+from harness.scenario.load import load_scenario
+from harness.scenario.run import play
 
 FOLDER: Final = Path("tests/mutants")
 """Where the mutants are in the repository: FOLDER/coordinator and FOLDER/spec."""
@@ -89,7 +92,7 @@ def caught_by(root: Path, traces: Sequence[Path], target: str, check: str, mutan
         if mutant:
             _apply(mutant, folder)
         if target == "spec":
-            return _violated(folder, check)
+            return _otherwise(root, folder, check) if check.endswith(".yaml") else _violated(folder, check)
         if check == REPLAY:
             return _difference(root, folder, traces)
         return _failed_tests(root, folder, check.split())
@@ -145,6 +148,12 @@ def _failed_tests(root: Path, folder: Path, tests: list[str]) -> str:
     if ended.returncode not in (0, _TESTS_FAILED):
         raise ConformError(f"The tests {', '.join(tests)} could not be run: {ended.stdout.strip()}")
     return " ".join(tests) if ended.returncode else ""
+
+
+def _otherwise(root: Path, folder: Path, check: str) -> str:
+    """What a golden scenario says otherwise than the specification in the folder."""
+    played = play([load_scenario(root / check)], folder / "spec")[0]
+    return next((line.removeprefix(f"{root}/") for line in explain(played)), "")
 
 
 def _violated(folder: Path, check: str) -> str:

@@ -19,8 +19,11 @@
 (* knows, and whatever the client does before its answer arrives commutes  *)
 (* with the handling.  The answer is in flight until the client takes it.  *)
 (*                                                                         *)
+(* A static client (S1) is several processes with one instance id, each    *)
+(* with a member id of its own: one ends, another starts in its place.     *)
+(*                                                                         *)
 (* Left out: member ids that the coordinator makes (the open instance has  *)
-(* them); a client returns under its member id.                            *)
+(* them); a dynamic client returns under its member id.                    *)
 (***************************************************************************)
 EXTENDS Coordinator
 
@@ -39,7 +42,17 @@ CONSTANTS
   Subscriptions,
   \* Record steps?  A liveness model does not: they would be part of its state.
   \* @type: Bool;
-  TrackSteps
+  TrackSteps,
+  \* The instance id of each process, None for a dynamic member (S1).
+  \* @type: Str -> Str;
+  InstanceOf,
+  \* Does a member report what it owns also while it has something to give up
+  \* (H7 literally: all fields after a lost answer)?
+  \* @type: Bool;
+  ReportsWhileRevoking,
+  \* May the coordinator fail (P2)?
+  \* @type: Bool;
+  WithFailOver
 
 VARIABLES
   \* @type: $group;
@@ -70,6 +83,13 @@ state == <<group, topics, clients, responses, late, zombies, budget>>
 vars == <<group, topics, clients, responses, late, zombies, budget, step>>
 view == state
 
+\* @type: Str -> Str;
+AllDynamic == [m \in MemberIds |-> None]
+
+\* Do two processes stand for the same static member?
+\* @type: (Str, Str) => Bool;
+SameInstance(m, n) == m # n /\ InstanceOf[m] = InstanceOf[n] /\ InstanceOf[m] # None
+
 \* @type: (Set(Str)) => $client;
 NewClient(subscription) ==
   [up |-> TRUE, epoch |-> 0, owned |-> {}, told |-> {}, subscription |-> subscription, report |-> TRUE]
@@ -77,7 +97,9 @@ NewClient(subscription) ==
 Init ==
   /\ group = NoGroup
   /\ topics \in InitialTopics
-  /\ clients = [m \in MemberIds |-> NewClient(Topics)]
+  /\ \E up \in SUBSET MemberIds :
+       /\ \A m \in MemberIds : m \in up <=> \A n \in up : ~SameInstance(m, n)
+       /\ clients = [m \in MemberIds |-> [NewClient({TopicName[t] : t \in Topics}) EXCEPT !.up = m \in up]]
   /\ responses = [m \in MemberIds |-> {}]
   /\ late = {}
   /\ zombies = {}
@@ -99,6 +121,8 @@ Disturb(n) == budget >= n /\ budget' = budget - n
 Ended(g, h, s) ==
   {m \in Members(g) :
      \/ m \notin Members(h)
+     \/ IsAway(h, m) /\ ~IsAway(g, m)
+     \/ s.action = "Return" /\ s.member = m
      \/ s.action = "Rejoin" /\ s.member = m /\ Dialect.RejoinOfLiveMember = "replaces"}
 
 \* A step of the coordinator, and who becomes a zombie by it; not the client
@@ -118,18 +142,23 @@ HandleRequest(request, from) ==
     LET Answer(installed) ==
           \E handled \in {Handle(group, request.member, request, updated, installed)} :
             /\ CoordinatorStep(handled.group, handled.step, IF request.epoch <= 0 THEN from ELSE {})
-            /\ responses' = [m \in MemberIds |-> IF m \in from /\ request.epoch # -1
+            /\ responses' = [m \in MemberIds |-> IF m \in from /\ request.epoch >= 0
                                                  THEN {handled.step.response} ELSE responses[m]]
     IN UpdateTarget(updated.group, now, Answer)
 
 \* H7: full on join, after an error or a lost answer, and when something
-\* changed; else a keep-alive.
+\* changed; else a keep-alive.  What it owns while it has not done yet what it
+\* was told would be safe to say, were it not for fail-overs: the new
+\* coordinator does not know what the member was told (no record has it), and
+\* may take the report for the acknowledgement of another revocation.
 \* @type: (Str, $client) => $request;
 RequestOf(m, client) ==
   [member |-> m, epoch |-> client.epoch,
-   owned |-> IF client.report THEN {client.owned} ELSE {},
+   instance |-> IF client.report /\ InstanceOf[m] # None THEN {InstanceOf[m]} ELSE {},
+   owned |-> IF client.report /\ (ReportsWhileRevoking \/ client.owned \subseteq client.told)
+             THEN {client.owned} ELSE {},
    subscription |-> IF client.report THEN {client.subscription} ELSE {},
-   assignor |-> {}]
+   regex |-> {}, assignor |-> {}]
 
 \* A heartbeat or a join arrives (R9: the client has nothing else in flight).
 SendRequest(m) ==
@@ -179,7 +208,7 @@ ChangeTopic(action, t, partitions) ==
 \* for good.
 \* @type: ($partition) => Bool;
 CreateTopic(p) ==
-  topics[p[1]] = 0 /\ ChangeTopic("CreateTopic", p[1], p[2] + 1)
+  MayBeCreated(topics, p[1]) /\ ChangeTopic("CreateTopic", p[1], p[2] + 1)
 
 \* @type: ($partition) => Bool;
 AddPartitions(p) ==
@@ -188,6 +217,18 @@ AddPartitions(p) ==
 \* E1.
 DeleteTopic(t) ==
   topics[t] > 0 /\ ChangeTopic("DeleteTopic", t, -1)
+
+\* P2: a new coordinator loads the log; the clients do not notice.  What was
+\* answered is in the log; a request whose records are not is one that was lost
+\* (LoseRequest).
+FailOver ==
+  /\ WithFailOver /\ Exists(group)
+  /\ Disturb(1)
+  /\ LET Install(installed) ==
+           CoordinatorStep(DeriveRevocations(installed), EventStep("FailOver", None, "", 0), {})
+     IN \E loaded \in {NoticeTopics(AfterFailOver(group), topics)} :
+        \E now \in ComputesNow("failover", loaded) : UpdateTarget(loaded, now, Install)
+  /\ UNCHANGED <<topics, clients, responses, late>>
 
 \* E5: deleted long after it became empty: no old request is alive, and nobody
 \* takes itself for a member (epochs start again, so both would be mistaken for
@@ -208,12 +249,17 @@ ClientStep(action, m, client) ==
   /\ clients' = [clients EXCEPT ![m] = client]
   /\ Record(EventStep(action, m, "", 0))
 
+\* The process has ended: nothing is consumed any more.
+\* @type: ($client) => $client;
+EndedClient(client) == [NewClient(client.subscription) EXCEPT !.up = FALSE]
+
 \* KIP-848 "Response Handling": take over the epoch; revoke before anything
 \* else (K2), or use what is new at once.  Fenced or unknown: abandon all and
-\* rejoin (K1).
+\* rejoin (K1).  An instance id that is in use is fatal (S2).
 \* @type: ($client, $response) => $client;
 Reaction(client, response) ==
-  IF response.error # "NONE" THEN NewClient(client.subscription)
+  IF response.error = "UNRELEASED_INSTANCE_ID" THEN EndedClient(client)
+  ELSE IF response.error # "NONE" THEN NewClient(client.subscription)
   ELSE LET told == IF response.assignment = {} THEN client.told
                    ELSE UNION {a.assigned : a \in response.assignment}
            mustRevoke == ~(client.owned \subseteq told)
@@ -236,10 +282,12 @@ FinishRevocation(m) ==
   /\ ClientStep("FinishRevocation", m, [clients[m] EXCEPT !.owned = clients[m].told, !.report = TRUE])
   /\ UNCHANGED <<group, topics, responses, late, zombies, budget>>
 
-\* E1: the member subscribes to something else, and says so next time.
+\* E1: the member subscribes to something else, and says so next time.  Not
+\* while an answer is under way: that commutes with receiving it, and the answer
+\* must not pass for one to the new subscription.
 ChangeSubscription(m) ==
   /\ Disturb(1)
-  /\ clients[m].up
+  /\ clients[m].up /\ responses[m] = {}
   /\ \E subscription \in Subscriptions \ {clients[m].subscription} :
        ClientStep("ChangeSubscription", m,
                   [clients[m] EXCEPT !.subscription = subscription, !.report = TRUE])
@@ -248,7 +296,7 @@ ChangeSubscription(m) ==
 \* The process ends: nothing is consumed any more, the connection is gone.
 \* @type: (Str) => Bool;
 ProcessEnds(m) ==
-  clients' = [clients EXCEPT ![m] = [NewClient(clients[m].subscription) EXCEPT !.up = FALSE]]
+  clients' = [clients EXCEPT ![m] = EndedClient(clients[m])]
 
 \* A disturbance: the process dies; a request under way is lost.
 Crash(m) ==
@@ -263,6 +311,10 @@ Crash(m) ==
 \* @type: (Str) => $request;
 LeaveRequest(m) == [NoRequest EXCEPT !.member = m, !.epoch = -1]
 
+\* @type: (Str) => $request;
+TemporaryLeaveRequest(m) ==
+  [NoRequest EXCEPT !.member = m, !.epoch = Away, !.instance = {InstanceOf[m]}]
+
 \* Two disturbances: the process dies or leaves, and its last request, of any
 \* kind, is on the way still.
 CrashSending(m) ==
@@ -271,6 +323,7 @@ CrashSending(m) ==
   /\ ProcessEnds(m)
   /\ \/ late' = late \cup {RequestOf(m, clients[m])}
      \/ clients[m].epoch > 0 /\ late' = late \cup {LeaveRequest(m)}
+     \/ clients[m].epoch > 0 /\ InstanceOf[m] # None /\ late' = late \cup {TemporaryLeaveRequest(m)}
   /\ zombies' = zombies \ {m}
   /\ Record(EventStep("CrashSending", m, "", 0))
   /\ UNCHANGED <<group, topics, responses>>
@@ -283,11 +336,25 @@ LeaveGroup(m) ==
   /\ ProcessEnds(m)
   /\ UNCHANGED <<topics, late>>
 
-\* Crashed or left, a client may return.
+\* H2, S1: a static member leaves for a while.
+LeaveGroupTemporarily(m) ==
+  /\ Disturb(1)
+  /\ InstanceOf[m] # None
+  /\ clients[m].up /\ clients[m].epoch > 0 /\ responses[m] = {}
+  /\ HandleRequest(TemporaryLeaveRequest(m), {m})
+  /\ ProcessEnds(m)
+  /\ UNCHANGED <<topics, late>>
+
+\* Crashed or left, a client may return.  To start a second process of a static
+\* member beside a first is a disturbance (S2).  A process of a static member
+\* has a member id that no message knows: the id of one that ended is only used
+\* again when nothing of it is on the way.
 Start(m) ==
   /\ ~clients[m].up
+  /\ InstanceOf[m] # None => \A request \in late : request.member # m
+  /\ IF \E n \in MemberIds : SameInstance(m, n) /\ clients[n].up THEN Disturb(1) ELSE UNCHANGED budget
   /\ ClientStep("Start", m, NewClient(clients[m].subscription))
-  /\ UNCHANGED <<group, topics, responses, late, zombies, budget>>
+  /\ UNCHANGED <<group, topics, responses, late, zombies>>
 
 (***************************************************************************)
 (* The network                                                             *)
@@ -324,11 +391,12 @@ Next ==
        \/ SendRequest(m) \/ ReceiveResponse(m)
        \/ FinishRevocation(m) \/ ChangeSubscription(m)
        \/ SessionTimeout(m) \/ RebalanceTimeout(m)
-       \/ Crash(m) \/ CrashSending(m) \/ LeaveGroup(m) \/ Start(m)
+       \/ Crash(m) \/ CrashSending(m) \/ LeaveGroup(m) \/ LeaveGroupTemporarily(m) \/ Start(m)
        \/ LoseRequest(m) \/ LoseResponse(m) \/ ReceiveLate(m)
   \/ \E p \in Partitions : CreateTopic(p) \/ AddPartitions(p)
   \/ \E t \in Topics : DeleteTopic(t)
   \/ DeleteGroup
+  \/ FailOver
 
 Spec == Init /\ [][Next]_vars
 
@@ -361,13 +429,15 @@ NoDoubleOwnershipEver ==
 OwnedIsHeld ==
   \A m \in MemberIds : m \notin zombies => clients[m].owned \subseteq Held(group, m)
 
-\* R8: every client that is up is in the group, at its epoch, with its target.
+\* R8: every client that is up is in the group, with its subscription, at its
+\* epoch, with its target.
 Converged ==
   /\ \A m \in MemberIds :
        IF clients[m].up
        THEN /\ HasConverged(group, m)
             /\ clients[m].epoch = group.epoch
             /\ clients[m].owned = TargetOf(group, m)
+            /\ group.members[m].subscription = clients[m].subscription
        ELSE m \notin Members(group)
   /\ GroupState(group) \in {"Stable", "Empty", "Dead"}
 

@@ -38,18 +38,23 @@ EpochsKnown ==
   /\ \A request \in late : request.epoch <= group.epoch
 
 \* What a member that lives was told, or is about to be told, the coordinator
-\* takes for held; and what it is to give up, for being revoked.
+\* takes for held; and what it is to give up, for being revoked, if that is
+\* needed to tell an acknowledgement from another report.
 KnownIsHeld ==
   \A m \in MemberIds :
     Alive(m) =>
-      /\ m \in Members(group)
+      /\ m \in Members(group) /\ ~IsAway(group, m)
+      /\ group.members[m].instance = InstanceOf[m]
       /\ clients[m].owned \subseteq Held(group, m)
       /\ clients[m].told \subseteq Held(group, m)
-      /\ clients[m].owned \ clients[m].told \subseteq group.members[m].revoking
+      /\ ReportsWhileRevoking =>
+           clients[m].owned \ clients[m].told \subseteq group.members[m].revoking
       /\ \A response \in responses[m] :
            /\ response.error = "NONE"
            /\ response.epoch = group.members[m].epoch
-           /\ \A a \in response.assignment : a.assigned = group.members[m].assigned
+           /\ \A a \in response.assignment :
+                /\ a.assigned \subseteq Held(group, m)
+                /\ ReportsWhileRevoking => a.assigned = group.members[m].assigned
 
 \* R9: no late request has an epoch that a member that lives is, or was, at.
 LateIsOld ==
@@ -58,7 +63,11 @@ LateIsOld ==
     Alive(request.member) /\ request.epoch > 0 =>
       request.epoch < member.epoch /\ request.epoch # member.previousEpoch
 
-Inv == GroupInv(group) /\ ClientTypeOK /\ EpochsKnown /\ KnownIsHeld /\ LateIsOld
+\* S1: none knows the member id of a living process of a static member.
+NewIdsAreNew ==
+  \A request \in late : clients[request.member].up => InstanceOf[request.member] = None
+
+Inv == GroupInv(group) /\ ClientTypeOK /\ EpochsKnown /\ KnownIsHeld /\ LateIsOld /\ NewIdsAreNew
 
 (***************************************************************************)
 (* Any state, field by field                                               *)
@@ -74,7 +83,8 @@ AnyClients ==
 
 AnyResponses ==
   \E there \in [MemberIds -> BOOLEAN], assigns \in [MemberIds -> BOOLEAN],
-     errors \in [MemberIds -> {"NONE", "UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH"}],
+     errors \in [MemberIds -> {"NONE", "UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH",
+                               "UNRELEASED_INSTANCE_ID"}],
      epochs \in [MemberIds -> Int],
      assigned \in [MemberIds -> SUBSET Partitions], pending \in [MemberIds -> SUBSET Partitions] :
     responses = [m \in MemberIds |->
@@ -89,12 +99,13 @@ AnyLate ==
      ownedGiven \in [{1, 2} -> BOOLEAN], owned \in [{1, 2} -> SUBSET Partitions],
      subscribes \in [{1, 2} -> BOOLEAN], subscriptions \in [{1, 2} -> SUBSET Topics] :
     late = {[member |-> member[i], epoch |-> epochs[i],
+             instance |-> {x \in {InstanceOf[member[i]]} : x # None /\ (subscribes[i] \/ epochs[i] = Away)},
              owned |-> {o \in {owned[i]} : ownedGiven[i]},
              subscription |-> {s \in {subscriptions[i]} : subscribes[i]},
-             assignor |-> {}] : i \in {j \in {1, 2} : there[j]}}
+             regex |-> {}, assignor |-> {}] : i \in {j \in {1, 2} : there[j]}}
 
 InvInit ==
-  /\ LET Is(g) == group = g IN AnyGroup({}, Is)
+  /\ LET Is(g) == group = g IN AnyGroup({}, {InstanceOf[m] : m \in MemberIds}, Is)
   /\ topics \in [Topics -> Int]
   /\ AnyClients
   /\ AnyResponses
@@ -111,5 +122,7 @@ StepSafe == GroupStepSafe(group, group', step')
 NobodyAcknowledges == step.branch # "acknowledge"
 NobodyRetries == step.branch # "retry"
 NobodyFinishesRevoking == step.action # "FinishRevocation"
+NobodyReturns == step.branch # "return"
+NobodyFailsOver == step.action # "FailOver"
 NobodyIsReplaced == step.action # "Rejoin"
 =============================================================================

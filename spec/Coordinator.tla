@@ -4,109 +4,14 @@
 (* heartbeat in the three steps that the code has too (update the member,  *)
 (* update the target, reconcile), the time-outs, the topic changes.        *)
 (*                                                                         *)
-(* Left out: static membership, regular expressions, offsets, records and  *)
-(* fail-over, client-side assignors.  A target assignment is any legal one *)
+(* Static members (S1, S2) are in StaticMembers, what a request is refused *)
+(* for (H3, H4) in Validation, offsets and the log in modules of their own.*)
+(* Left out: client-side assignors.  A target assignment is any legal one  *)
 (* (A4), so what holds here holds for every server-side assignor; Uniform  *)
 (* narrows it to the assignor of that name.  Time-outs are untimed: one    *)
 (* may fire whenever its timer is armed.                                   *)
 (***************************************************************************)
-EXTENDS GroupTypes, Dialects, FiniteSets
-
-CONSTANTS
-  \* The member ids that exist.
-  \* @type: Set(Str);
-  MemberIds,
-  \* @type: Set(Str);
-  Topics,
-  \* Every partition that can ever exist.
-  \* @type: Set($partition);
-  Partitions,
-  \* The departures from KIP-848's text.
-  \* @type: $dialect;
-  Dialect,
-  \* Which targets the assignor may choose: "any" legal one, or "uniform".
-  \* @type: Str;
-  TargetRule
-
-(***************************************************************************)
-(* Reading a group                                                         *)
-(***************************************************************************)
-
-\* @type: $member;
-NoMember == [epoch |-> NotInGroup, previousEpoch |-> 0, subscription |-> {}, assignor |-> "",
-             assigned |-> {}, revoking |-> {}, acknowledged |-> FALSE]
-
-\* A group that does not exist: never created, or deleted (E5 DEAD).
-\* @type: $group;
-NoGroup == [epoch |-> 0, assignmentEpoch |-> 0,
-            target |-> [p \in Partitions |-> None],
-            metadata |-> [t \in Topics |-> 0],
-            members |-> [m \in MemberIds |-> NoMember]]
-
-\* @type: ($group) => Bool;
-Exists(g) == g.epoch > 0
-
-\* @type: ($group) => Set(Str);
-Members(g) == {m \in MemberIds : g.members[m].epoch # NotInGroup}
-
-\* @type: ($group, Str) => Set($partition);
-TargetOf(g, m) == {p \in Partitions : g.target[p] = m}
-
-\* What a member holds: it may own all of it (R7, coordinator's view).
-\* @type: ($group, Str) => Set($partition);
-Held(g, m) == g.members[m].assigned \cup g.members[m].revoking
-
-\* @type: ($group, Str) => Set($partition);
-HeldByOthers(g, m) == {p \in Partitions : \E n \in MemberIds \ {m} : p \in Held(g, n)}
-
-\* @type: ($group) => Set(Str);
-Subscribed(g) == UNION {g.members[m].subscription : m \in MemberIds}
-
-\* The existing partitions of topics that some member subscribes to.
-\* @type: ($group) => Set($partition);
-SubscribedPartitions(g) == {p \in Partitions : p[2] < g.metadata[p[1]]}
-
-\* Members that have reached the group epoch with exactly their target (E3).
-\* @type: ($group, Str) => Bool;
-HasConverged(g, m) ==
-  /\ g.members[m].epoch = g.epoch
-  /\ g.members[m].assigned = TargetOf(g, m)
-  /\ g.members[m].revoking = {}
-
-\* E5.
-\* @type: ($group) => Str;
-GroupState(g) ==
-  IF ~Exists(g) THEN "Dead"
-  ELSE IF Members(g) = {} THEN "Empty"
-  ELSE IF g.epoch > g.assignmentEpoch THEN "Assigning"
-  ELSE IF \E m \in Members(g) : ~HasConverged(g, m) THEN "Reconciling"
-  ELSE "Stable"
-
-(***************************************************************************)
-(* Group epoch (E1)                                                        *)
-(***************************************************************************)
-
-\* @type: ($group) => $group;
-BumpGroupEpoch(g) ==
-  [g EXCEPT !.epoch = IF Exists(g) THEN g.epoch + 1 ELSE Dialect.FirstGroupEpoch]
-
-\* What the group records of the topics: `topics` is the number of partitions
-\* of each topic in the cluster, 0 before it is created, -1 once deleted.
-\* @type: ($group, Str -> Int) => (Str -> Int);
-MetadataOf(g, topics) ==
-  [t \in Topics |-> IF t \in Subscribed(g) /\ topics[t] > 0 THEN topics[t] ELSE 0]
-
-\* E1: bump once, whatever changed: the members or their subscriptions
-\* (`changed`), or the partition metadata of what they subscribe to.
-\* @type: ($group, Str -> Int, Bool) => $group;
-RefreshGroup(g, topics, changed) ==
-  LET refreshed == [g EXCEPT !.metadata = MetadataOf(g, topics)] IN
-  IF changed \/ refreshed.metadata # g.metadata THEN BumpGroupEpoch(refreshed) ELSE g
-
-\* Members leave, expire or are fenced: their partitions are free (E1).
-\* @type: ($group, Str -> Int, Str) => $group;
-RemoveMember(g, topics, m) ==
-  RefreshGroup([g EXCEPT !.members[m] = NoMember], topics, TRUE)
+EXTENDS StaticMembers, Validation
 
 (***************************************************************************)
 (* Step 1 of the heartbeat: update the member                              *)
@@ -120,15 +25,39 @@ Updated(g, error, kind, acknowledges) ==
 \* @type: ($group) => Str;
 UnknownError(g) == IF Exists(g) THEN "UNKNOWN_MEMBER_ID" ELSE Dialect.UnknownGroupError
 
+\* What a joining member says of itself.
+\* @type: ($request) => $member;
+NewMember(request) ==
+  [NoMember EXCEPT !.epoch = 0,
+                   !.instance = TextOr(request.instance, None),
+                   !.subscription = ValueOr(request.subscription, {}),
+                   !.regex = TextOr(request.regex, None),
+                   !.assignor = TextOr(request.assignor, "")]
+
+\* @type: ($member) => Bool;
+SubscribesToNothing(member) == member.subscription = {} /\ member.regex = None
+
 \* H1: memberEpoch 0 from a member that the group does not have.
 \* @type: ($group, Str -> Int, Str, $request) => $updated;
 Join(g, topics, m, request) ==
-  LET member == [NoMember EXCEPT !.epoch = 0,
-                                 !.subscription = ValueOr(request.subscription, {}),
-                                 !.assignor = IF request.assignor = {} THEN ""
-                                              ELSE CHOOSE a \in request.assignor : TRUE]
-      bumps == ~Exists(g) \/ member.subscription # {} \/ Dialect.JoinWithEmptySubscriptionBumps
+  LET member == NewMember(request)
+      bumps == ~Exists(g) \/ ~SubscribesToNothing(member) \/ Dialect.JoinWithEmptySubscriptionBumps
   IN Updated(RefreshGroup([g EXCEPT !.members[m] = member], topics, bumps), "NONE", "join", FALSE)
+
+\* Does `new` say something else than `old` that is for the group to know (E1)?
+\* @type: ($member, $member) => Bool;
+SaysOtherwise(new, old) ==
+  \/ new.subscription # old.subscription
+  \/ new.regex # old.regex
+  \/ new.assignor # old.assignor /\ Dialect.AssignorChangeBumps
+
+\* S1: a join with the instance id of a member that is away takes its place;
+\* the group epoch is bumped only if something else changed.
+\* @type: ($group, Str -> Int, Str, $request) => $updated;
+Return(g, topics, m, request) ==
+  LET n == CHOOSE k \in HolderOf(g, request) : TRUE
+      changed == SaysOtherwise(NewMember(request), g.members[n]) \/ (m # n /\ m \in Members(g))
+  IN Updated(RefreshGroup(TakePlace(g, n, m, NewMember(request)), topics, changed), "NONE", "return", TRUE)
 
 \* H6: the answer that moved the member to its epoch was lost, and it asks
 \* again with the epoch before.
@@ -149,16 +78,16 @@ Acknowledges(g, m, request) ==
   /\ request.owned # {}
   /\ ValueOr(request.owned, {}) \cap g.members[m].revoking = {}
 
-\* The member's new subscription and assignor (H7: absent says unchanged).
+\* The member's new subscription, assignor and instance id (H7: absent says
+\* unchanged).  The instance id alone is not for the group to know.
 \* @type: ($group, Str -> Int, Str, $request) => $group;
 UpdateSubscription(g, topics, m, request) ==
   LET old == g.members[m]
-      new == [old EXCEPT !.subscription = ValueOr(request.subscription, old.subscription),
-                         !.assignor = IF request.assignor = {} THEN old.assignor
-                                      ELSE CHOOSE a \in request.assignor : TRUE]
-  IN RefreshGroup([g EXCEPT !.members[m] = new], topics,
-                  \/ new.subscription # old.subscription
-                  \/ new.assignor # old.assignor /\ Dialect.AssignorChangeBumps)
+      new == [old EXCEPT !.instance = TextOr(request.instance, old.instance),
+                         !.subscription = ValueOr(request.subscription, old.subscription),
+                         !.regex = TextOr(request.regex, old.regex),
+                         !.assignor = TextOr(request.assignor, old.assignor)]
+  IN RefreshGroup([g EXCEPT !.members[m] = new], topics, SaysOtherwise(new, old))
 
 \* H1: memberEpoch 0 from a member that the group has.
 \* @type: ($group, Str -> Int, Str, $request) => $updated;
@@ -176,6 +105,12 @@ Leave(g, topics, m) ==
   IF m \notin Members(g) THEN Updated(g, UnknownError(g), "unknown", FALSE)
   ELSE Updated(RemoveMember(g, topics, m), "NONE", "leave", FALSE)
 
+\* H2, S1: a static member leaves for a while; a dynamic one cannot.
+\* @type: ($group, Str, $request) => $updated;
+LeaveTemporarily(g, m, request) ==
+  IF m \notin HolderOf(g, request) THEN Updated(g, UnknownError(g), "unknown", FALSE)
+  ELSE Updated(KeepPlace(g, m), "NONE", "away", FALSE)
+
 \* H5: unknown, fenced, or accepted and updated.
 \* @type: ($group, Str -> Int, Str, $request) => $updated;
 Heartbeat(g, topics, m, request) ==
@@ -191,7 +126,9 @@ Heartbeat(g, topics, m, request) ==
 \* @type: ($group, Str, $request) => Str;
 ActionOf(g, m, request) ==
   IF request.epoch = -1 THEN "Leave"
-  ELSE IF request.epoch > 0 THEN "Heartbeat"
+  ELSE IF request.epoch = Away THEN "LeaveTemporarily"
+  ELSE IF request.epoch # 0 THEN "Heartbeat"
+  ELSE IF Returns(g, request) THEN "Return"
   ELSE IF m \in Members(g) THEN "Rejoin" ELSE "Join"
 
 \* Step 1: create, check, update or remove the member, bump the group epoch.
@@ -199,8 +136,15 @@ ActionOf(g, m, request) ==
 \* @type: ($group, Str -> Int, Str, $request) => $updated;
 UpdateMember(g, topics, m, request) ==
   LET action == ActionOf(g, m, request) IN
-  IF action = "Leave" THEN Leave(g, topics, m)
+  IF Invalid(request) THEN Updated(g, "INVALID_REQUEST", "invalid", FALSE)
+  ELSE IF Unsupported(request) THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
+  ELSE IF InstanceConflict(g, m, request) THEN Updated(g, "UNRELEASED_INSTANCE_ID", "unreleased", FALSE)
+  ELSE IF action = "Join" /\ Cardinality(Members(g)) >= MaxGroupSize
+  THEN Updated(g, "GROUP_MAX_SIZE_REACHED", "full", FALSE)
+  ELSE IF action = "Leave" THEN Leave(g, topics, m)
+  ELSE IF action = "LeaveTemporarily" THEN LeaveTemporarily(g, m, request)
   ELSE IF action = "Heartbeat" THEN Heartbeat(g, topics, m, request)
+  ELSE IF action = "Return" THEN Return(g, topics, m, request)
   ELSE IF action = "Rejoin" THEN Rejoin(g, topics, m, request)
   ELSE Join(g, topics, m, request)
 
@@ -217,7 +161,7 @@ Targets == [Partitions -> MemberIds \cup {None}]
 LegalTarget(g, target) ==
   \A p \in Partitions :
     IF p \in SubscribedPartitions(g)
-    THEN target[p] \in Members(g) /\ p[1] \in g.members[target[p]].subscription
+    THEN target[p] \in Members(g) /\ p[1] \in TopicsOf(g.members[target[p]])
     ELSE target[p] = None
 
 \* @type: ($partition -> Str, Str) => Int;
@@ -231,7 +175,7 @@ Moved(g, target) == Cardinality({p \in Partitions : target[p] # None /\ target[p
 \* @type: ($group, $partition -> Str) => Bool;
 Balanced(g, target) ==
   \A p \in SubscribedPartitions(g), m \in Members(g) :
-    p[1] \in g.members[m].subscription => Load(target, target[p]) <= Load(target, m) + 1
+    p[1] \in TopicsOf(g.members[m]) => Load(target, target[p]) <= Load(target, m) + 1
 
 \* A2 `uniform`: balanced, and among those the fewest partitions move.
 \* @type: ($group, $partition -> Str) => Bool;
@@ -317,7 +261,7 @@ ReconcileMember(g, m, acknowledges) ==
 \* @type: ($group, $group, Str, $request, Str) => Bool;
 NowAcknowledged(before, g, m, request, kind) ==
   LET assigned == g.members[m].assigned IN
-  IF assigned # before.members[m].assigned \/ kind \in {"join", "keep"} THEN FALSE
+  IF assigned # before.members[m].assigned \/ kind \in {"join", "keep", "return"} THEN FALSE
   ELSE IF kind = "current" /\ request.owned # {}
   THEN ValueOr(request.owned, {}) = assigned
   ELSE before.members[m].acknowledged
@@ -347,7 +291,7 @@ SendsAssignment(before, g, m, request, kind) ==
   IF Dialect.AssignmentSent = "until-acknowledged"
   THEN \/ ~member.acknowledged \/ member.epoch # g.assignmentEpoch
        \/ member.revoking # {} \/ member.assigned # TargetOf(g, m)
-  ELSE \/ kind \in {"join", "keep"}
+  ELSE \/ kind \in {"join", "keep", "return"}
        \/ request.owned # {} /\ request.subscription # {}
        \/ member.assigned # before.members[m].assigned
 
@@ -363,15 +307,17 @@ Response(before, g, m, request, kind) ==
 \* @type: (Str) => $response;
 ErrorResponse(error) == [error |-> error, member |-> None, epoch |-> 0, assignment |-> {}]
 
-\* @type: (Str) => $response;
-LeaveResponse(m) == [error |-> "NONE", member |-> m, epoch |-> -1, assignment |-> {}]
+\* H2: the epoch that was sent, -1 or -2.
+\* @type: (Str, Int) => $response;
+LeaveResponse(m, epoch) == [error |-> "NONE", member |-> m, epoch |-> epoch, assignment |-> {}]
 
 \* Which way the request went, for coverage: no rule depends on it.
 \* @type: ($group, $group, Str, $updated) => Str;
 BranchOf(before, g, m, updated) ==
   LET old == before.members[m]
       new == g.members[m]
-  IN IF updated.kind \in {"unknown", "fenced", "leave", "retry"} THEN updated.kind
+  IN IF updated.error # "NONE" \/ updated.kind \in {"leave", "away", "return", "retry"}
+     THEN updated.kind
      ELSE IF old.revoking # {} /\ updated.acknowledges
      THEN IF new.revoking # {} THEN "acknowledge-revoke" ELSE "acknowledge"
      ELSE IF old.revoking # {} /\ old.revoking # new.revoking THEN "narrow"
@@ -388,16 +334,16 @@ BranchOf(before, g, m, updated) ==
 \* Step 3 on what steps 1 and 2 left, and the step that it makes.
 \* @type: ($group, Str, $request, $updated, $group) => {group: $group, step: $step};
 Handle(before, m, request, updated, installed) ==
-  LET answers == updated.error = "NONE" /\ updated.kind # "leave"
+  LET answers == updated.error = "NONE" /\ updated.kind \notin {"leave", "away"}
       after == IF answers THEN Reconcile(installed, m, request, updated) ELSE installed
       response == IF answers THEN Response(updated.group, after, m, request, updated.kind)
-                  ELSE IF updated.error = "NONE" THEN LeaveResponse(m)
+                  ELSE IF updated.error = "NONE" THEN LeaveResponse(m, request.epoch)
                   ELSE ErrorResponse(updated.error)
   IN [group |-> after,
       step |-> [action |-> ActionOf(before, m, request),
                 branch |-> BranchOf(updated.group, after, m, updated),
                 member |-> m, request |-> request, response |-> response,
-                topic |-> "", partitions |-> 0]]
+                topic |-> "", partitions |-> 0, partition |-> {}, offset |-> 0]]
 
 \* A step that is not a request.
 \* @type: (Str, Str, Str, Int) => $step;
@@ -414,4 +360,28 @@ RebalanceTimerArmed(g, m) == g.members[m].revoking # {}
 \* @type: ($group, Str -> Int) => $group;
 NoticeTopics(g, topics) ==
   IF Dialect.MetadataChange = "at-once" /\ Exists(g) THEN RefreshGroup(g, topics, FALSE) ELSE g
+
+(***************************************************************************)
+(* Fail-over (P2)                                                          *)
+(***************************************************************************)
+
+\* The group as the log gives it back.  In no record are a member's previous
+\* epoch (a retry of H6 is fenced after a fail-over), what it acknowledged, and
+\* how much of what it holds it was told to give up.
+\* @type: ($group) => $group;
+AfterFailOver(g) ==
+  [g EXCEPT !.members = [m \in MemberIds |->
+     IF m \notin Members(g) THEN NoMember
+     ELSE [g.members[m] EXCEPT !.previousEpoch = 0, !.acknowledged = FALSE,
+                               !.assigned = Held(g, m), !.revoking = {}]]]
+
+\* What a member is to give up is derived (erratum: pending is derived), once
+\* the target that is due is there: all that it holds and its target does not
+\* have.  Its rebalance timer runs anew (R4).
+\* @type: ($group) => $group;
+DeriveRevocations(g) ==
+  [g EXCEPT !.members = [m \in MemberIds |->
+     IF m \notin Members(g) \/ IsAway(g, m) THEN g.members[m]
+     ELSE [g.members[m] EXCEPT !.assigned = @ \cap TargetOf(g, m),
+                               !.revoking = g.members[m].assigned \ TargetOf(g, m)]]]
 =============================================================================

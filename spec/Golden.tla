@@ -1,99 +1,138 @@
 ------------------------------- MODULE Golden -------------------------------
 (***************************************************************************)
-(* A case study of KIP-848 as a behaviour of the open instance: a script   *)
-(* of requests with the target that the document prints, and the group that*)
-(* it prints after each.  AsPrinted must hold; the trace of a whole script *)
-(* is a golden scenario.  Printed states are corrected by the errata; a    *)
-(* configuration with the uncorrected ones must fail.                      *)
+(* Golden scenarios as behaviours of the open instance (G7): scripts of    *)
+(* requests and events with the targets that a document prints, and the    *)
+(* states that it prints after each.  A scenario file (traces/golden) is   *)
+(* rendered into a module that extends this one and says what Scenarios    *)
+(* are; nobody writes such a module by hand.                               *)
 (*                                                                         *)
-(* Two errata shape every table: a member that joins is reconciled in the  *)
-(* same request, so no member is shown at epoch 0; and a partition that was*)
-(* released shows at once with the member that waits for it.               *)
+(* A model replaces Targets by ScriptedTargets: of all legal targets (A4)  *)
+(* the script's is taken.  Its next-state relation has ScriptedRequest and *)
+(* those events that scripts have, as they are in OpenGroup and            *)
+(* OpenOffsets.  AsPrinted must hold, and a whole script must be a         *)
+(* behaviour: ScriptDone is reached.                                       *)
 (***************************************************************************)
-EXTENDS OpenGroup, Sequences
+EXTENDS OpenOffsets, Sequences
 
 (*
-  @typeAlias: shown = {epoch: Int, partitions: Set($partition)};
-  @typeAlias: printed = {epoch: Int, assignmentEpoch: Int,
-    target: Str -> Set($partition), members: Str -> $shown};
+  A member and a group as the document prints them.
+  @typeAlias: shown = {epoch: Int, partitions: Set($partition), pending: Set($partition)};
+  @typeAlias: printed = {epoch: Int, assignmentEpoch: Int, state: Str,
+    target: $partition -> Str, members: Str -> $shown};
+
+  One step: what is done ("Request", or an event by the name of its action),
+  the target where one is said, and what is printed: once the member and the
+  group epoch are updated, once the target is installed, and at the end.
+  @typeAlias: scripted = {
+    does: Str, member: Str, request: $request, topic: Str, partitions: Int,
+    partition: Set($partition), offset: Int, target: Set($partition -> Str),
+    bumped: Set($printed), installed: Set($printed), expect: Set($printed),
+    response: Set($response), fetched: Set(Int), committed: Set($partition -> Int)
+  };
+  @typeAlias: scenario = {topics: Str -> Int, group: $group, script: Seq($scripted)};
 *)
 Golden_aliases == TRUE
 
 CONSTANTS
-  \* @type: $group;
-  FirstGroup,
-  \* @type: Seq($request);
-  Script,
-  \* @type: Seq($printed);
-  Printed
+  \* @type: Seq($scenario);
+  Scenarios
 
-\* What a case study is written with.
-ABC == {"A", "B", "C"}
-OneTopic == {"foo"}
-NoEpochs == {0}
-NoNames == {}
-NoSubscriptions == {{"foo"}}
-
-\* @type: (Int) => $partition;
-F(i) == <<"foo", i>>
-
-\* @type: (Str) => $request;
-Joins(m) == [member |-> m, epoch |-> 0, owned |-> {{}}, subscription |-> {{"foo"}}, assignor |-> {}]
-\* @type: (Str, Int) => $request;
-Heartbeats(m, epoch) == [member |-> m, epoch |-> epoch, owned |-> {}, subscription |-> {}, assignor |-> {}]
-\* @type: (Str, Int, Set($partition)) => $request;
-Reports(m, epoch, owned) == [member |-> m, epoch |-> epoch, owned |-> {owned}, subscription |-> {}, assignor |-> {}]
-
-\* @type: (Set($partition), Set($partition), Set($partition)) => Str -> Set($partition);
-Target(a, b, c) == [m \in MemberIds |-> IF m = "A" THEN a ELSE IF m = "B" THEN b ELSE c]
-\* @type: (Int, Set($partition)) => $shown;
-Has(epoch, partitions) == [epoch |-> epoch, partitions |-> partitions]
-Absent == Has(-1, {})
-\* @type: (Int, Str -> Set($partition), $shown, $shown, $shown) => $printed;
-Group(epoch, target, a, b, c) ==
-  [epoch |-> epoch, assignmentEpoch |-> epoch, target |-> target,
-   members |-> [m \in MemberIds |-> IF m = "A" THEN a ELSE IF m = "B" THEN b ELSE c]]
-
-VARIABLE
-  \* How much of the script is done.
+VARIABLES
+  \* Which scenario it is.
   \* @type: Int;
-  at
+  scenario,
+  \* How much of its script is done.
+  \* @type: Int;
+  at,
+  \* The group once the last step had updated the member and the group epoch.
+  \* @type: $group;
+  bumped
 
-\* @type: ($group, $printed) => Bool;
-HasTarget(g, printed) == \A m \in MemberIds : TargetOf(g, m) = printed.target[m]
+\* @type: Seq($scripted);
+Script == Scenarios[scenario].script
 
-\* What the document prints as a member's partitions: all that it holds while
-\* it is behind, and of its target what nobody else holds when it is not.
-\* @type: ($group, Str) => Set($partition);
-Shown(g, m) ==
-  IF g.members[m].epoch = g.assignmentEpoch /\ g.members[m].revoking = {}
-  THEN TargetOf(g, m) \ HeldByOthers(g, m) ELSE Held(g, m)
+\* What a model has instead of all Targets.  A script that says none leaves the
+\* target as it is; without members or topics there is none.
+\* @type: Set($partition -> Str);
+ScriptedTargets ==
+  IF Script[at + 1].target # {} THEN Script[at + 1].target
+  ELSE {group.target, [p \in Partitions |-> None]}
+
+\* The group with the member updated and the group epoch bumped, as the
+\* document prints it; the new target and reconciling follow.
+\* @type: ($scripted) => $group;
+Bumped(s) ==
+  IF s.does = "Request" THEN UpdateMember(group, topics, s.member, s.request).group
+  ELSE IF s.does \in {"SessionTimeout", "RebalanceTimeout"} THEN RemoveMember(group, topics, s.member)
+  ELSE IF s.does = "FailOver" THEN NoticeTopics(AfterFailOver(group), topics')
+  ELSE IF s.does \in {"DeleteGroup", "OffsetCommit", "OffsetFetch"} THEN group
+  ELSE NoticeTopics(group, topics')
 
 GoldenInit ==
-  /\ group = FirstGroup
-  /\ topics \in InitialTopics
-  /\ step = NoStep
+  /\ scenario \in DOMAIN Scenarios
   /\ at = 0
+  /\ group = Scenarios[scenario].group
+  /\ bumped = Scenarios[scenario].group
+  /\ topics = Scenarios[scenario].topics
+  /\ step = NoStep
+  /\ offsets = NoOffsets
 
-GoldenNext ==
-  /\ at < Len(Script)
+\* Is that what the script does next?
+\* @type: (Str) => Bool;
+ScriptDoes(action) == at < Len(Script) /\ Script[at + 1].does = action
+
+\* The rest of a step of the script, whatever it does.
+AsScripted ==
+  LET s == Script[at + 1] IN
+  /\ step'.member = s.member
+  /\ step'.topic = s.topic
+  /\ step'.partitions = s.partitions
+  /\ step'.partition = s.partition
+  /\ s.does = "OffsetCommit" => step'.offset = s.offset
+  /\ step'.request.epoch = s.request.epoch
+  /\ bumped' = Bumped(s)
   /\ at' = at + 1
-  /\ Request(Script[at + 1].member, Script[at + 1])
-  /\ HasTarget(group', Printed[at + 1])
+  /\ UNCHANGED scenario
 
-GoldenSpec == GoldenInit /\ [][GoldenNext]_<<group, topics, step, at>>
+\* What is no commit and no fetch.
+OffsetsSurvive == offsets' = Surviving(offsets, group, group', topics')
+
+ScriptedRequest ==
+  /\ ScriptDoes("Request")
+  /\ Request(Script[at + 1].member, Script[at + 1].request)
+  /\ OffsetsSurvive
+  /\ AsScripted
+
+\* A member that has reached the assignment epoch waits for what others hold of
+\* its target; one that is behind has all that it holds.
+\* @type: ($group, Str) => Bool;
+Caught(g, m) == g.members[m].epoch = g.assignmentEpoch /\ g.members[m].revoking = {}
+\* @type: ($group, Str) => $shown;
+Shown(g, m) ==
+  [epoch |-> g.members[m].epoch,
+   partitions |-> IF Caught(g, m) THEN TargetOf(g, m) \ HeldByOthers(g, m) ELSE Held(g, m),
+   pending |-> IF Caught(g, m) THEN TargetOf(g, m) \cap HeldByOthers(g, m) ELSE {}]
+
+\* @type: ($group, $printed) => Bool;
+IsPrinted(g, printed) ==
+  /\ g.epoch = printed.epoch
+  /\ g.assignmentEpoch = printed.assignmentEpoch
+  /\ GroupState(g) = printed.state
+  /\ g.target = printed.target
+  /\ \A m \in MemberIds : Shown(g, m) = printed.members[m]
 
 AsPrinted ==
   at > 0 =>
-    LET printed == Printed[at] IN
-    /\ group.epoch = printed.epoch
-    /\ group.assignmentEpoch = printed.assignmentEpoch
-    /\ HasTarget(group, printed)
-    /\ \A m \in MemberIds :
-         /\ group.members[m].epoch = printed.members[m].epoch
-         /\ Shown(group, m) = printed.members[m].partitions
+    LET s == Script[at] IN
+    /\ \A printed \in s.bumped : IsPrinted(bumped, printed)
+    /\ \A printed \in s.installed :
+         IsPrinted([bumped EXCEPT !.target = group.target, !.assignmentEpoch = group.assignmentEpoch],
+                   printed)
+    /\ \A printed \in s.expect : IsPrinted(group, printed)
+    /\ \A response \in s.response : step.response = response
+    /\ \A offset \in s.fetched : step.offset = offset
+    /\ \A committed \in s.committed : offsets = committed
 
-\* The goal whose trace is the golden scenario.
 ScriptDone == at = Len(Script)
 ScriptNotDone == ~ScriptDone
 =============================================================================

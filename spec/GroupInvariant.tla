@@ -18,18 +18,24 @@ GroupInv(g) ==
   /\ PreviousEpochOrdered(g)
   /\ TargetLegal(g)
   /\ EmptyIsSettled(g)
+  /\ InstancesUnique(g)
+  /\ AwayIsStatic(g)
   /\ g.assignmentEpoch = g.epoch
   /\ ~Exists(g) => g = NoGroup
 
 \* What GroupInv is for.
 \* @type: ($group) => Bool;
-GroupSafe(g) == HeldDisjoint(g) /\ EpochsOrdered(g) /\ LegalTarget(g, g.target)
+GroupSafe(g) ==
+  /\ HeldDisjoint(g) /\ EpochsOrdered(g) /\ LegalTarget(g, g.target)
+  /\ InstancesUnique(g) /\ AwayIsStatic(g)
 
-\* Any group at all, field by field: a set of records would be too large.
-\* @type: (Set(Str), ($group) => Bool) => Bool;
-AnyGroup(assignorNames, Is(_)) ==
+\* Any group at all, field by field: a set of records would be too large.  No
+\* member has a regular expression: it stands for the names that it matches.
+\* @type: (Set(Str), Set(Str), ($group) => Bool) => Bool;
+AnyGroup(assignorNames, instanceIds, Is(_)) ==
   \E epoch \in Nat, assignmentEpoch \in Nat, target \in Targets, metadata \in [Topics -> Nat],
      epochs \in [MemberIds -> Int], previousEpochs \in [MemberIds -> Int],
+     instances \in [MemberIds -> {None} \cup instanceIds],
      subscriptions \in [MemberIds -> SUBSET Topics],
      assignors \in [MemberIds -> {""} \cup assignorNames],
      assigned \in [MemberIds -> SUBSET Partitions], revoking \in [MemberIds -> SUBSET Partitions],
@@ -38,7 +44,8 @@ AnyGroup(assignorNames, Is(_)) ==
         metadata |-> metadata,
         members |-> [m \in MemberIds |->
           [epoch |-> epochs[m], previousEpoch |-> previousEpochs[m],
-           subscription |-> subscriptions[m], assignor |-> assignors[m],
+           instance |-> instances[m], subscription |-> subscriptions[m],
+           regex |-> None, assignor |-> assignors[m],
            assigned |-> assigned[m], revoking |-> revoking[m],
            acknowledged |-> acknowledged[m]]]])
 
@@ -49,4 +56,6 @@ GroupStepSafe(g, h, s) ==
   /\ LegalAtInstallation(g, h)
   /\ NeverRevokeAndAssign(g, h, s)
   /\ ReleasedOnlyByAcknowledgement(g, h, s)
+  /\ PlaceIsKept(g, h, s)
+  /\ FailOverKeeps(g, h, s)
 =============================================================================

@@ -14,8 +14,9 @@ GroupTypeOK(g) ==
   /\ \A t \in Topics : g.metadata[t] >= 0
   /\ \A m \in MemberIds :
        LET member == g.members[m] IN
-       /\ member.epoch >= NotInGroup /\ member.previousEpoch >= 0
-       /\ member.subscription \subseteq Topics
+       /\ member.epoch >= Away /\ member.previousEpoch >= 0
+       /\ member.subscription \subseteq {TopicName[t] : t \in Topics}
+       /\ member.regex \in {None} \cup DOMAIN Regexes
        /\ member.assigned \subseteq Partitions /\ member.revoking \subseteq Partitions
        /\ member.assigned \cap member.revoking = {}
        /\ m \notin Members(g) => member = NoMember
@@ -31,10 +32,23 @@ EpochsOrdered(g) ==
   /\ g.assignmentEpoch <= g.epoch
   /\ \A m \in MemberIds : g.members[m].epoch <= g.assignmentEpoch
 
-\* H6: the previous epoch is an earlier one.
+\* H6: the previous epoch is an earlier one; one that is away has none.
 \* @type: ($group) => Bool;
 PreviousEpochOrdered(g) ==
-  \A m \in Members(g) : g.members[m].previousEpoch <= g.members[m].epoch
+  \A m \in Members(g) :
+    g.members[m].previousEpoch <= IF IsAway(g, m) THEN 0 ELSE g.members[m].epoch
+
+\* S2: no two members have the same instance id.
+\* @type: ($group) => Bool;
+InstancesUnique(g) ==
+  \A m \in Members(g), n \in Members(g) :
+    m # n => g.members[m].instance = None \/ g.members[m].instance # g.members[n].instance
+
+\* S1: only a static member is away, and none that is away revokes anything.
+\* @type: ($group) => Bool;
+AwayIsStatic(g) ==
+  \A m \in Members(g) :
+    IsAway(g, m) => g.members[m].instance # None /\ g.members[m].revoking = {}
 
 \* A4 as long as the metadata is the one that the target was computed from.
 \* @type: ($group) => Bool;
@@ -50,11 +64,20 @@ EmptyIsSettled(g) ==
 (* Steps: g is the group before, h after, s the step between them.         *)
 (***************************************************************************)
 
-\* Did `m` live through the step as the same incarnation?
+\* Was `m` replaced by a new incarnation with its member id?
+\* @type: ($group, $group, $step, Str) => Bool;
+Replaced(g, h, s, m) ==
+  /\ m \in Members(g) /\ m \in Members(h) /\ s.member = m
+  /\ \/ s.action = "Rejoin" /\ Dialect.RejoinOfLiveMember = "replaces" /\ s.response.error = "NONE"
+     \/ s.action = "Return" /\ s.response.error = "NONE"
+
+\* Did `m` live through the step as the same incarnation?  One that leaves for
+\* a while does not.
 \* @type: ($group, $group, $step, Str) => Bool;
 SameIncarnation(g, h, s, m) ==
   /\ m \in Members(g) /\ m \in Members(h)
-  /\ ~(s.action = "Rejoin" /\ s.member = m /\ Dialect.RejoinOfLiveMember = "replaces")
+  /\ ~Replaced(g, h, s, m)
+  /\ IsAway(g, m) <=> IsAway(h, m)
 
 \* E4: no epoch decreases while the group, or this incarnation, lives.
 \* @type: ($group, $group, $step) => Bool;
@@ -62,15 +85,25 @@ EpochsMonotone(g, h, s) ==
   /\ Exists(h) => h.epoch >= g.epoch /\ h.assignmentEpoch >= g.assignmentEpoch
   /\ \A m \in MemberIds : SameIncarnation(g, h, s, m) => h.members[m].epoch >= g.members[m].epoch
 
+\* S1: whose place a step gives to another, or back; nobody's where it is none.
+\* @type: ($group, $step) => Set(Str);
+PlaceTaken(g, s) ==
+  IF s.action = "Return" /\ s.response.error = "NONE" THEN HolderOf(g, s.request) ELSE {}
+
 \* E1: what makes a new version of the group's metadata, seen in the states.
+\* Taking a place that was kept (S1) is no change of the members.
 \* @type: ($group, $group, $step) => Bool;
 MetadataChanged(g, h, s) ==
-  \/ \E m \in MemberIds :
-       \/ (m \in Members(g)) # (m \in Members(h))
-       \/ m \in Members(h) /\ ~SameIncarnation(g, h, s, m)
-       \/ g.members[m].subscription # h.members[m].subscription
-       \/ g.members[m].assignor # h.members[m].assignor
-  \/ g.metadata # h.metadata
+  LET taken == PlaceTaken(g, s)
+      returning == IF taken = {} THEN {} ELSE {s.member}
+  IN \/ \E m \in MemberIds \ (taken \cup returning) :
+          \/ (m \in Members(g)) # (m \in Members(h))
+          \/ Replaced(g, h, s, m)
+          \/ SaysOtherwise(h.members[m], g.members[m])
+     \/ \E n \in taken :
+          \/ SaysOtherwise(h.members[s.member], g.members[n])
+          \/ n # s.member /\ s.member \in Members(g)
+     \/ g.metadata # h.metadata
 
 \* E1: bumped exactly when it must be, by one, once a step.
 \* @type: ($group, $group, $step) => Bool;
@@ -97,7 +130,7 @@ LegalAtInstallation(g, h) ==
 \* @type: ($group, $group, $step) => Bool;
 NeverRevokeAndAssign(g, h, s) ==
   \A m \in MemberIds :
-    SameIncarnation(g, h, s, m) =>
+    SameIncarnation(g, h, s, m) /\ s.action # "FailOver" =>
       \/ h.members[m].assigned \subseteq g.members[m].assigned
       \/ g.members[m].assigned \subseteq h.members[m].assigned
 
@@ -109,12 +142,15 @@ UndisturbedIfUnchanged(g, h, s) ==
     /\ g.members[m].revoking = {} /\ g.members[m].assigned = TargetOf(h, m)
     => /\ h.members[m].assigned = g.members[m].assigned
        /\ h.members[m].revoking = {}
-       /\ s.action = "Heartbeat" /\ s.member = m => h.members[m].epoch = h.assignmentEpoch
+       /\ s.action = "Heartbeat" /\ s.member = m /\ s.response.error = "NONE" =>
+            h.members[m].epoch = h.assignmentEpoch
 
-\* R6: no barrier: a step of one member leaves all others as they are.
+\* R6: no barrier: a step of one member leaves all others as they are, but for
+\* the one whose place it takes.  A fail-over forgets what no record holds.
 \* @type: ($group, $group, $step) => Bool;
 OthersUntouched(g, h, s) ==
-  \A m \in MemberIds : m # s.member => h.members[m] = g.members[m]
+  s.action # "FailOver" =>
+    \A m \in MemberIds \ PlaceTaken(g, s) : m # s.member => h.members[m] = g.members[m]
 
 \* R1, R2: what a member holds is only released by its acknowledgement, or
 \* by its removal or replacement.
@@ -141,15 +177,48 @@ AdvancesWithoutRevocation(g, h, s) ==
 \* @type: ($group, $group, $step) => Bool;
 ErrorsExactly(g, h, s) ==
   /\ s.response.error = "UNKNOWN_MEMBER_ID" =>
-       s.action \in {"Heartbeat", "Leave"} /\ s.member \notin Members(g) /\ h = g
+       /\ h = g
+       /\ \/ s.action \in {"Heartbeat", "Leave"} /\ s.member \notin Members(g)
+          \/ s.action = "LeaveTemporarily" /\ s.member \notin HolderOf(g, s.request)
   /\ s.response.error = "FENCED_MEMBER_EPOCH" =>
        /\ s.action = "Heartbeat" => s.request.epoch # g.members[s.member].epoch
        /\ Dialect.FencedMemberIsRemoved => s.member \notin Members(h)
+  /\ s.response.error = "UNRELEASED_INSTANCE_ID" <=>
+       s.branch \notin {"", "invalid", "unsupported"} /\ InstanceConflict(g, s.member, s.request)
+  /\ s.response.error \in {"INVALID_REQUEST", "UNSUPPORTED_ASSIGNOR", "UNRELEASED_INSTANCE_ID",
+                          "GROUP_MAX_SIZE_REACHED"} => h = g
+
+\* S1: who leaves for a while keeps its assignment, and the group its epoch; who
+\* takes its place gets what it held of the target, at the assignment epoch.
+\* @type: ($group, $group, $step) => Bool;
+PlaceIsKept(g, h, s) ==
+  /\ s.branch = "away" =>
+       /\ h.epoch = g.epoch /\ h.target = g.target
+       /\ h.members[s.member].assigned = g.members[s.member].assigned
+       /\ IsAway(h, s.member)
+  /\ \A n \in PlaceTaken(g, s) :
+       /\ n # s.member => n \notin Members(h)
+       /\ h.members[s.member].epoch = h.assignmentEpoch
+       /\ h.members[s.member].instance = g.members[n].instance
+       /\ g.members[n].assigned \cap TargetOf(h, s.member) \subseteq h.members[s.member].assigned
+
+\* H5: a group never has more members than it may have.
+\* @type: ($group) => Bool;
+SizeBounded(g) == Cardinality(Members(g)) <= MaxGroupSize
+
+\* P2: a fail-over loses no member, no epoch and nothing that is held.
+\* @type: ($group, $group, $step) => Bool;
+FailOverKeeps(g, h, s) ==
+  s.action = "FailOver" =>
+    /\ Members(h) = Members(g)
+    /\ \A m \in MemberIds : h.members[m].epoch = g.members[m].epoch /\ Held(h, m) = Held(g, m)
+    /\ h.metadata = g.metadata => h.epoch = g.epoch
+    /\ h.assignmentEpoch = g.assignmentEpoch => h.target = g.target
 
 \* R5: the response says what the coordinator now takes for told.
 \* @type: ($group, $step) => Bool;
 ResponseMatches(h, s) ==
-  s.action \in {"Join", "Rejoin", "Heartbeat"} /\ s.response.error = "NONE" =>
+  s.action \in {"Join", "Rejoin", "Return", "Heartbeat"} /\ s.response.error = "NONE" =>
     /\ s.response.epoch = h.members[s.member].epoch
     /\ \A a \in s.response.assignment :
          /\ a.assigned = h.members[s.member].assigned

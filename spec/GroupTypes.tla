@@ -16,8 +16,10 @@ EXTENDS Integers
   What the coordinator keeps of one member.  `assigned` is what it last told
   the member to use, `revoking` what it told it to give up and what has not
   been acknowledged yet; together they are what the member holds (R7).
+  `instance` is None for a dynamic member (S1), `regex` None without one (T1).
   @typeAlias: member = {
-    epoch: Int, previousEpoch: Int, subscription: Set(Str), assignor: Str,
+    epoch: Int, previousEpoch: Int, instance: Str,
+    subscription: Set(Str), regex: Str, assignor: Str,
     assigned: Set($partition), revoking: Set($partition), acknowledged: Bool
   };
 
@@ -31,8 +33,8 @@ EXTENDS Integers
 
   ConsumerGroupHeartbeat, the fields that these requirements use.
   @typeAlias: request = {
-    member: Str, epoch: Int, owned: Set(Set($partition)),
-    subscription: Set(Set(Str)), assignor: Set(Str)
+    member: Str, epoch: Int, instance: Set(Str), owned: Set(Set($partition)),
+    subscription: Set(Set(Str)), regex: Set(Str), assignor: Set(Str)
   };
   @typeAlias: assignment = {assigned: Set($partition), pending: Set($partition)};
   @typeAlias: response = {
@@ -43,9 +45,11 @@ EXTENDS Integers
   @typeAlias: updated = {group: $group, error: Str, kind: Str, acknowledges: Bool};
 
   The last step: its action, parameters and the response it produced.
+  `partition` (an option) and `offset` are those of a commit or a fetch.
   @typeAlias: step = {
     action: Str, branch: Str, member: Str, request: $request,
-    response: $response, topic: Str, partitions: Int
+    response: $response, topic: Str, partitions: Int,
+    partition: Set($partition), offset: Int
   };
 
   A client process: what a member really owns, and knows.
@@ -57,24 +61,33 @@ EXTENDS Integers
 GroupTypes_aliases == TRUE
 
 \* No member: the owner of a partition that nobody shall have; also a member
-\* id that is left out of a first join (H1).
+\* id that is left out of a first join (H1), no instance id, no regex.
 \* @type: Str;
 None == ""
 
 \* The epoch of a member id that is not in the group.
 NotInGroup == -1
 
+\* S1: the epoch of a static member that left and may be back; also what it
+\* sends to say so (H2).
+Away == -2
+
 \* @type: $request;
-NoRequest == [member |-> None, epoch |-> 0, owned |-> {}, subscription |-> {}, assignor |-> {}]
+NoRequest == [member |-> None, epoch |-> 0, instance |-> {}, owned |-> {},
+              subscription |-> {}, regex |-> {}, assignor |-> {}]
 
 \* @type: $response;
 NoResponse == [error |-> "", member |-> None, epoch |-> 0, assignment |-> {}]
 
 \* @type: $step;
 NoStep == [action |-> "Init", branch |-> "", member |-> None, request |-> NoRequest,
-           response |-> NoResponse, topic |-> "", partitions |-> 0]
+           response |-> NoResponse, topic |-> "", partitions |-> 0,
+           partition |-> {}, offset |-> 0]
 
-\* An option's value, or `default` where it is absent.
+\* An option's value, or `default` where it is absent; of a set, of a string.
 \* @type: (Set(Set(a)), Set(a)) => Set(a);
 ValueOr(option, default) == IF option = {} THEN default ELSE UNION option
+
+\* @type: (Set(Str), Str) => Str;
+TextOr(option, default) == IF option = {} THEN default ELSE CHOOSE x \in option : TRUE
 =============================================================================

@@ -14,7 +14,7 @@ Accepted == step'.action \in {"Join", "Rejoin", "Heartbeat"} /\ step'.response.e
 \* A4: nobody is to have a partition of a topic that it does not subscribe to.
 OnlySubscribed ==
   \A p \in Partitions :
-    group.target[p] # None => p[1] \in group.members[group.target[p]].subscription
+    group.target[p] # None => p[1] \in TopicsOf(group.members[group.target[p]])
 
 \* H5, H6: a heartbeat is accepted if its epoch is the member's, or the one
 \* before and what it owns, if it says so, is in its target; else fenced.

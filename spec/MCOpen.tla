@@ -28,6 +28,7 @@ NoDoubleHolding == HeldDisjoint(group)
 EpochsInOrder == EpochsOrdered(group) /\ PreviousEpochOrdered(group)
 TargetIsLegal == TargetLegal(group)
 EmptySettled == EmptyIsSettled(group)
+StaticInOrder == InstancesUnique(group) /\ AwayIsStatic(group) /\ SizeBounded(group)
 AllTopicsNoticed == TopicsNoticed(group, topics)
 
 \* Step properties.
@@ -39,5 +40,7 @@ Undisturbed == [][UndisturbedIfUnchanged(group, group', step') /\ OthersUntouche
 ReleaseNeedsAcknowledgement == [][ReleasedOnlyByAcknowledgement(group, group', step')]_vars
 AdvanceNeedsRevocation == [][AdvancesWithoutRevocation(group, group', step')]_vars
 ErrorsAreExact == [][ErrorsExactly(group, group', step')]_vars
+PlacesKept == [][PlaceIsKept(group, group', step')]_vars
+FailOverLosesNothing == [][FailOverKeeps(group, group', step')]_vars
 ResponsesMatch == [][ResponseMatches(group', step')]_vars
 =============================================================================

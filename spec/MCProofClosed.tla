@@ -8,6 +8,12 @@ EXTENDS ClosedInvariant
 Members2 == {"m1", "m2"}
 Members3 == {"m1", "m2", "m3"}
 OneTopic == {"foo"}
+NameOfFoo == [t \in OneTopic |-> t]
+\* Nobody is static; or both are processes of one static member; or m1 and m3.
+Dynamic2 == [m \in Members2 |-> ""]
+Dynamic3 == [m \in Members3 |-> ""]
+BothStatic == [m \in Members2 |-> "i1"]
+OneStatic == [m \in Members3 |-> IF m = "m2" THEN "" ELSE "i1"]
 Partitions2 == {<<"foo", 0>>, <<"foo", 1>>}
 Partitions3 == {<<"foo", 0>>, <<"foo", 1>>, <<"foo", 2>>}
 AnySubscription == {{}, OneTopic}

@@ -7,6 +7,8 @@ EXTENDS ClosedGroup, GroupProperties
 
 MCMemberIds == {"m1", "m2"}
 MCTopics == {"foo"}
+MCTopicName == [t \in MCTopics |-> t]
+MCDynamic == [m \in MCMemberIds |-> ""]
 MCPartitions == {<<"foo", 0>>, <<"foo", 1>>}
 MCInitialTopics == {[t \in MCTopics |-> n] : n \in 1..2}
 MCSubscriptions == {{}, {"foo"}}
@@ -23,6 +25,7 @@ NoDoubleHolding == HeldDisjoint(group)
 EpochsInOrder == EpochsOrdered(group) /\ PreviousEpochOrdered(group)
 TargetIsLegal == TargetLegal(group)
 EmptySettled == EmptyIsSettled(group)
+StaticInOrder == InstancesUnique(group) /\ AwayIsStatic(group)
 AllTopicsNoticed == TopicsNoticed(group, topics)
 
 \* What the bounded checks of Apalache look for.
@@ -40,5 +43,7 @@ NoBarrier == [][OthersUntouched(group, group', step')]_vars
 ReleaseNeedsAcknowledgement == [][ReleasedOnlyByAcknowledgement(group, group', step')]_vars
 AdvanceNeedsRevocation == [][AdvancesWithoutRevocation(group, group', step')]_vars
 ErrorsAreExact == [][ErrorsExactly(group, group', step')]_vars
+PlacesKept == [][PlaceIsKept(group, group', step')]_vars
+FailOverLosesNothing == [][FailOverKeeps(group, group', step')]_vars
 ResponsesMatch == [][ResponseMatches(group', step')]_vars
 =============================================================================

@@ -18,6 +18,18 @@ CONSTANTS
   \* What a request may say of its server side assignor, besides being silent.
   \* @type: Set(Str);
   AssignorNames,
+  \* What a request may say of its instance id and of its regular expression,
+  \* besides being silent.
+  \* @type: Set(Str);
+  InstanceIds,
+  \* @type: Set(Str);
+  RegexNames,
+  \* Requests that no client sends (H3, H4).
+  \* @type: Set($request);
+  OddRequests,
+  \* May the coordinator fail (P2)?
+  \* @type: Bool;
+  WithFailOver,
   \* The partitions that each topic may have at the start.
   \* @type: Set(Str -> Int);
   InitialTopics
@@ -32,6 +44,12 @@ VARIABLES
   \* The last step with its parameters and response; not part of the state.
   \* @type: $step;
   step
+
+\* What a model uses that has none of them.
+\* @type: Set(Str);
+NoStrings == {}
+\* @type: Set($request);
+NoOddRequests == {}
 
 vars == <<group, topics, step>>
 view == <<group, topics>>
@@ -55,28 +73,34 @@ Request(m, request) ==
        IN UpdateTarget(updated.group, now, Answer)
   /\ UNCHANGED topics
 
-\* @type: (Str, Int, Set(Set($partition)), Set(Set(Str)), Set(Str)) => $request;
-NewRequest(member, epoch, owned, subscription, assignor) ==
-  [member |-> member, epoch |-> epoch, owned |-> owned,
-   subscription |-> subscription, assignor |-> assignor]
-
 \* H1: a join names its subscription; its owned partitions mean nothing.  The
-\* member id is given, or left out and made by the coordinator.
+\* member id is given, or left out and made by the coordinator.  With the
+\* instance id of a member that is away it is a Return (S1).
 JoinRequest ==
-  \E m \in MemberIds, subscription \in Subscriptions, assignor \in Option(AssignorNames) :
-    \/ Request(m, NewRequest(m, 0, {{}}, {subscription}, assignor))
-    \/ /\ m \notin Members(group)
-       /\ Request(m, NewRequest(None, 0, {{}}, {subscription}, assignor))
+  \E m \in MemberIds, instance \in Option(InstanceIds), subscription \in Subscriptions,
+     regex \in Option(RegexNames), assignor \in Option(AssignorNames) :
+    LET request == [member |-> m, epoch |-> 0, instance |-> instance, owned |-> {{}},
+                    subscription |-> {subscription}, regex |-> regex, assignor |-> assignor]
+    IN \/ Request(m, request)
+       \/ m \notin Members(group) /\ Request(m, [request EXCEPT !.member = None])
 
-\* Owned partitions, subscription and assignor: absent, empty, or given (H10).
+\* Every other field: absent, empty, or given (H10).
 HeartbeatRequest ==
-  \E m \in MemberIds, epoch \in RequestEpochs, owned \in Option(SUBSET Partitions),
-     subscription \in Option(Subscriptions), assignor \in Option(AssignorNames) :
-    Request(m, NewRequest(m, epoch, owned, subscription, assignor))
+  \E m \in MemberIds, epoch \in RequestEpochs, instance \in Option(InstanceIds),
+     owned \in Option(SUBSET Partitions), subscription \in Option(Subscriptions),
+     regex \in Option(RegexNames), assignor \in Option(AssignorNames) :
+    Request(m, [member |-> m, epoch |-> epoch, instance |-> instance, owned |-> owned,
+                subscription |-> subscription, regex |-> regex, assignor |-> assignor])
 
-\* H2.
+\* H2: for good, or (S1) for a while.
 LeaveRequest ==
-  \E m \in MemberIds : Request(m, NewRequest(m, -1, {}, {}, {}))
+  \E m \in MemberIds, instance \in Option(InstanceIds) :
+    \/ Request(m, [NoRequest EXCEPT !.member = m, !.epoch = -1, !.instance = instance])
+    \/ instance # {} /\ Request(m, [NoRequest EXCEPT !.member = m, !.epoch = Away, !.instance = instance])
+
+\* H3, H4.
+OddRequest ==
+  \E request \in OddRequests : Request(request.member, request)
 
 \* An event changes the members or their topics; the next target follows.
 \* @type: ($group, Str, $step) => Bool;
@@ -105,19 +129,40 @@ ChangeTopic(action, t, partitions) ==
   /\ topics' = changed
   /\ Event(NoticeTopics(group, changed), "topics", EventStep(action, None, t, partitions))
 
-\* E1: a topic that a subscription names appears, with p as its last partition.
+\* E1: a topic that a subscription names, or whose name a regular expression
+\* matches (T1), appears, with p as its last partition.
 CreateTopic ==
   \E p \in Partitions :
-    topics[p[1]] = 0 /\ ChangeTopic("CreateTopic", p[1], p[2] + 1)
+    MayBeCreated(topics, p[1]) /\ ChangeTopic("CreateTopic", p[1], p[2] + 1)
 
 \* E1: a new partition.
 AddPartitions ==
   \E p \in Partitions :
     0 < topics[p[1]] /\ topics[p[1]] <= p[2] /\ ChangeTopic("AddPartitions", p[1], p[2] + 1)
 
-\* E1: a topic is deleted, for good (a topic of the same name is another, T2).
+\* E1: a topic is deleted, for good: one of the same name has another id (T2).
 DeleteTopic ==
   \E t \in Topics : topics[t] > 0 /\ ChangeTopic("DeleteTopic", t, -1)
+
+\* P2: a new coordinator loads the log.  Perhaps a topic changed meanwhile, so
+\* that no record says so: it must notice by itself.
+\* @type: (Str, Int) => Bool;
+FailOverTo(t, partitions) ==
+  LET changed == IF t = "" THEN topics ELSE [topics EXCEPT ![t] = partitions]
+      Install(installed) ==
+        /\ group' = DeriveRevocations(installed)
+        /\ step' = EventStep("FailOver", None, t, partitions)
+  IN /\ topics' = changed
+     /\ \E loaded \in {NoticeTopics(AfterFailOver(group), changed)} :
+        \E now \in ComputesNow("failover", loaded) : UpdateTarget(loaded, now, Install)
+
+FailOver ==
+  /\ WithFailOver /\ Exists(group)
+  /\ \/ FailOverTo("", 0)
+     \/ \E p \in Partitions :
+          /\ MayBeCreated(topics, p[1]) \/ (0 < topics[p[1]] /\ topics[p[1]] <= p[2])
+          /\ FailOverTo(p[1], p[2] + 1)
+     \/ \E t \in Topics : topics[t] > 0 /\ FailOverTo(t, -1)
 
 \* E5: a group that has been empty long enough is deleted (DEAD).
 DeleteGroup ==
@@ -130,12 +175,14 @@ Next ==
   \/ JoinRequest
   \/ HeartbeatRequest
   \/ LeaveRequest
+  \/ OddRequest
   \/ SessionTimeout
   \/ RebalanceTimeout
   \/ CreateTopic
   \/ AddPartitions
   \/ DeleteTopic
   \/ DeleteGroup
+  \/ FailOver
 
 Spec == Init /\ [][Next]_vars
 =============================================================================

@@ -11,7 +11,7 @@ EXTENDS OpenGroup, GroupInvariant
 Inv == GroupInv(group)
 
 InvInit ==
-  /\ LET Is(g) == group = g IN AnyGroup(AssignorNames, Is)
+  /\ LET Is(g) == group = g IN AnyGroup(AssignorNames, InstanceIds, Is)
   /\ topics \in [Topics -> Int]
   /\ step = NoStep
   /\ Inv
@@ -24,4 +24,6 @@ NobodyAcknowledges == step.branch # "acknowledge"
 NobodyNarrows == step.branch # "narrow"
 NobodyIsFenced == step.branch # "fenced"
 NobodyRetries == step.branch # "retry"
+NobodyReturns == step.branch # "return"
+NobodyFailsOver == step.action # "FailOver"
 =============================================================================

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,13 +47,14 @@ def test_the_coordinator_knows_nothing_of_the_harness() -> None:
         assert not any(name.split(".")[0] in {"harness", "tests"} for name in imports(path)), path
 
 
-def test_only_one_module_of_the_harness_touches_the_coordinator() -> None:
+def test_only_its_targets_and_the_benchmarks_touch_the_coordinator() -> None:
     users = {
         str(path.relative_to(ROOT))
         for path in sources("harness", ".py")
         if any(name.split(".")[0] == "coordinator" for name in imports(path))
+        and path.parent.name != "benchmarks"  # they measure this coordinator, and judge no other
     }
-    assert users == {"harness/targets/python.py"}
+    assert users == {"harness/targets/python.py", "harness/targets/python_member.py"}
 
 
 def test_only_the_command_line_imports_the_command_line() -> None:
@@ -79,6 +83,56 @@ def test_what_is_done_is_cited_by_spec_code_and_tests() -> None:
                 place for place, ids in [("spec", spec), ("code", code), ("tests", tests)] if name not in ids
             ]
             assert not missing, f"{name} is claimed as done, but is not cited in: {', '.join(missing)}"
+
+
+WHERE = re.findall(
+    r"^\| ([A-Z]\d+) \| (`.+`) \| (`.+`) \| `(\S+)`: (.+) \|$",
+    (ROOT / "REQUIREMENTS.md").read_text(),
+    re.MULTILINE,
+)
+
+
+def test_what_is_done_says_where() -> None:
+    done = {name for name, status in requirements().items() if status == "done"}
+    assert done == {row[0] for row in WHERE}
+
+
+@pytest.mark.parametrize(
+    ("name", "operators", "functions", "trace", "exercise"), WHERE, ids=[row[0] for row in WHERE]
+)
+def test_where_a_requirement_is(name: str, operators: str, functions: str, trace: str, exercise: str) -> None:
+    modules = "".join(path.read_text() for path in sources("spec", ".tla"))
+    for operator in re.findall(r"`(\w+)`", operators):
+        assert re.search(rf"^ *{operator}\b(\(.*\))?( ==|,|$)", modules, re.MULTILINE), operator
+    for function in re.findall(r"`([\w.]+)`", functions):
+        assert is_defined(function.split(".")), function
+    steps = [state["step"] for state in itf_states(ROOT / "traces" / f"{trace}.itf.json")]
+    action, *how = exercise.split()
+    assert any(
+        step["action"] == action and set(how) <= {step["branch"], step["response"]["error"]} for step in steps
+    ), f"no step of {trace} is a {exercise}"
+
+
+def itf_states(path: Path) -> list[dict[str, Any]]:
+    """The states of a trace, as JSON."""
+    states: list[dict[str, Any]] = json.loads(path.read_text())["states"]
+    return states
+
+
+def is_defined(names: list[str]) -> bool:
+    """Is there such a function or class in `coordinator`? `names` are its module's, a class's, its own."""
+    folder = ROOT / "coordinator"
+    while (folder / names[0]).is_dir():
+        folder, names = folder / names[0], names[1:]
+    body: Sequence[ast.stmt] = ast.parse((folder / f"{names[0]}.py").read_text()).body
+    for name in names[1:]:
+        found = [
+            node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name
+        ]
+        if not found:
+            return False
+        body = found[0].body
+    return True
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from coordinator.assignors.matching import heaviest_matching
 from coordinator.assignors.spec import AssignmentSpec, GroupAssignment, TopicPartition
+from coordinator.assignors.subscribers import topics_by_subscribers
 
 
 class RangeAssignor:
@@ -29,7 +30,7 @@ class RangeAssignor:
             for member_id, index in zip(group.subscribers, group.choose_ranges(spec), strict=True):
                 partitions = group.range_at(index)
                 assigned[member_id] += [
-                    (topic, partition) for topic in group.topics for partition in partitions
+                    (topic, partition) for partition in partitions for topic in group.topics
                 ]
         return {member_id: frozenset(partitions) for member_id, partitions in assigned.items()}
 
@@ -40,7 +41,7 @@ class _CoPartitioned:
 
     subscribers: Sequence[str]
     partitions: int
-    topics: list[str] = field(default_factory=list)
+    topics: list[str]
 
     def range_at(self, index: int) -> range:
         """The partitions of the range `index`; there are as many ranges as subscribers."""
@@ -69,12 +70,12 @@ class _CoPartitioned:
 
 
 def _co_partitioned(spec: AssignmentSpec) -> Iterator[_CoPartitioned]:
-    subscribers: dict[str, list[str]] = defaultdict(list)
-    for member_id in sorted(spec.members):
-        for topic in spec.members[member_id].topics:
-            subscribers[topic].append(member_id)
-    groups: dict[tuple[tuple[str, ...], int], _CoPartitioned] = {}
-    for topic in sorted(subscribers.keys() & spec.partitions.keys()):
-        key = tuple(subscribers[topic]), spec.partitions[topic]
-        groups.setdefault(key, _CoPartitioned(*key)).topics.append(topic)
-    return iter(groups.values())
+    member_ids = sorted(spec.members)
+    subscriptions = [spec.members[member_id].topics for member_id in member_ids]
+    for numbers, topics in topics_by_subscribers(subscriptions, spec.partitions):
+        subscribers = [member_ids[number] for number in numbers]
+        by_size: dict[int, list[str]] = defaultdict(list)
+        for topic in topics:
+            by_size[spec.partitions[topic]].append(topic)
+        for partitions, of_size in by_size.items():
+            yield _CoPartitioned(subscribers, partitions, of_size)

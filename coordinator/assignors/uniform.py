@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from coordinator.assignors.heterogeneous import assign_heterogeneous
 from coordinator.assignors.spec import AssignmentSpec, GroupAssignment, MemberSubscription, TopicPartition
 
 
@@ -25,12 +24,16 @@ class UniformAssignor:
         if len(subscriptions) == 1:
             return _assign_equal(members, sorted(members), subscriptions.pop(), spec.partitions)
         existing = frozenset(spec.partitions)
-        topics = {member_id: members[member_id].topics & existing for member_id in sorted(members)}
+        found = {subscription: subscription & existing for subscription in subscriptions}
+        topics = {member_id: found[members[member_id].topics] for member_id in sorted(members)}
         subscribed = [member_id for member_id in topics if topics[member_id]]
         assignment: GroupAssignment = dict.fromkeys(topics, frozenset())
         if len({topics[member_id] for member_id in subscribed}) == 1:
             assignment |= _assign_equal(members, subscribed, topics[subscribed[0]], spec.partitions)
         elif subscribed:
+            # Imports numpy, which takes longer than all of the coordinator: only who needs it waits for it.
+            from coordinator.assignors.heterogeneous import assign_heterogeneous
+
             assignment |= assign_heterogeneous(
                 {id_: MemberSubscription(topics[id_], members[id_].assigned) for id_ in subscribed},
                 spec.partitions,

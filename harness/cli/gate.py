@@ -39,7 +39,7 @@ def command(
     memory: Annotated[str, typer.Option(help="Memory for an engine, as Java takes it.")] = "2g",
     workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="Threads of TLC.")] = None,
 ) -> None:
-    """Verify evidence, replay the committed traces, check the models of a tier: one verdict for all.
+    """Verify evidence, replay the committed traces, check scenarios and the models of a tier: one verdict.
 
     Evidence is verified for the models of other tiers.
 
@@ -114,4 +114,5 @@ def _to_json(finished: list[Done], exit_code: int, target: str, dialect: str) ->
         "models": of("check"),
         "evidence": of("evidence"),
         "replays": of("replay"),
+        "scenarios": of("scenario"),
     }

@@ -13,8 +13,8 @@ import typer
 from harness.errors import ConformError
 
 VERBS = (
-    *("check", "generate", "replay", "exhaust", "validate", "graph", "shrink", "simulate", "mutate", "diff"),
-    *("doctor", "broker", "report", "gate"),
+    *("check", "scenario", "generate", "replay", "exhaust", "validate", "graph", "shrink", "simulate"),
+    *("mutate", "diff", "doctor", "broker", "report", "gate"),
 )
 """All verbs in the order of `--help`; each is `command` in the module of its name, if that exists."""
 

@@ -26,6 +26,8 @@ _KEYWORDS = {
 }
 _WORD = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s"]+')
 
+_ASSIGNED = re.compile(r'(\w+)\s*=\s*(-?\d+|TRUE|FALSE|"(?:[^"\\\n]|\\.)*")(?=\s|$)')
+
 UNKNOWN_TO_TLC = ("ALIAS", "POSTCONDITION", "PERIODIC")
 """Sections of newer TLCs that version 2.18 does not read."""
 CHECKS = ("INVARIANT", "PROPERTY", "CHECK_DEADLOCK")
@@ -51,6 +53,11 @@ class Config:
         """The names that the sections of this keyword list, e.g. the invariants."""
         return [name for key, text in self.sections if key == keyword for name in text.split()]
 
+    def constants(self) -> dict[str, int | str | bool]:
+        """The constants whose value is a number, a string or a boolean, e.g. MaxEpoch = 3."""
+        text = "\n".join(text for key, text in self.sections if key == "CONSTANT")
+        return {name: _literal(value) for name, value in _ASSIGNED.findall(text)}
+
     def text(self) -> str:
         """The configuration as a file's text."""
         return "".join(f"{keyword} {text}\n" for keyword, text in self.sections)
@@ -68,3 +75,9 @@ def read_config(path: Path) -> Config:
             keyword, start = word, match.end()
     sections.append((keyword, text[start:].strip()))
     return Config(tuple(section for section in sections if any(section)))
+
+
+def _literal(text: str) -> int | str | bool:
+    if text.startswith('"'):
+        return text[1:-1]
+    return text == "TRUE" if text in ("TRUE", "FALSE") else int(text)

@@ -42,7 +42,7 @@ def differences(expected: Answer, got: Answer, shift: int = 0) -> list[Differenc
 
     `shift` is how far the offsets of the target's log are ahead of those that are expected.
     """
-    found = list(_differ("response", expected.body, _normal_response(got.body)))
+    found = list(_differ("response", expected.body, _normal_response(expected.body, got.body)))
     found += _differ("group", expected.group, got.group)
     found += _differ_in_records(expected.records, got.records, shift)
     found += _differ("scripted target used", expected.consumed, got.consumed)
@@ -69,14 +69,40 @@ _ASSIGNMENT: Final[Json] = {
 }
 
 
-def _normal_response(body: Json | None) -> Json | None:
+_LISTS: Final[dict[str, Json]] = {
+    "topics": {"name": None},
+    "groups": {"errorCode": 0},
+    "partitions": {"errorCode": 0, "committedLeaderEpoch": -1, "metadata": ""},
+}
+"""The defaults of the items of lists in the responses of OffsetCommit and OffsetFetch."""
+
+
+def _normal_response(expected: Json | None, body: Json | None) -> Json | None:
+    """What may be left out of a response, put in; of whose API it is `expected` says."""
     if not isinstance(body, dict):
         return body
+    if isinstance(expected, dict) and "memberEpoch" not in expected:
+        return {"throttleTimeMs": 0, **_normal_lists(expected, body)}
     normal = {**_RESPONSE, **body}
     if normal["errorCode"] != 0 and isinstance(normal["errorMessage"], str):
         normal["errorMessage"] = None
     if isinstance(normal["assignment"], dict):
         normal["assignment"] = {**_ASSIGNMENT, **normal["assignment"]}
+    return normal
+
+
+def _normal_lists(expected: Json, body: Json) -> Json:
+    """Put in what `body` leaves out of the items of its lists, where it has a default and is expected."""
+    normal = dict(body)
+    for name, defaults in _LISTS.items():
+        wanted, given = expected.get(name), body.get(name)
+        if isinstance(wanted, list) and isinstance(given, list) and len(wanted) == len(given):
+            normal[name] = [
+                _normal_lists(left, {**{key: defaults[key] for key in defaults if key in left}, **right})
+                if isinstance(right, dict)
+                else right
+                for left, right in zip(wanted, given, strict=True)
+            ]
     return normal
 
 
@@ -90,14 +116,18 @@ def _differ_in_records(expected: Sequence[Json], got: Sequence[Json], shift: int
 
 
 def _in_order(records: Sequence[Json]) -> list[Json]:
-    """Neighbours of one kind in the order of their members, without offsets."""
+    """Neighbours of one kind in the order of their members or partitions, without offsets."""
     if not all(isinstance(record, dict) and isinstance(record.get("key"), dict) for record in records):
         return list(records)
     return [
         {name: value for name, value in record.items() if name != "offset"}
         for _, run in groupby(records, key=lambda record: record["key"].get("type"))
-        for record in sorted(run, key=lambda record: str(record["key"].get("memberId")))
+        for record in sorted(run, key=lambda record: [str(record["key"].get(part)) for part in _WITHIN])
     ]
+
+
+_WITHIN: Final = ("memberId", "topic", "partition")
+"""What distinguishes the keys of one kind in a group."""
 
 
 def _differ(path: str, expected: Any, got: Any) -> Iterator[Difference]:
@@ -132,7 +162,7 @@ def _name(item: Any) -> str | None:
     if not isinstance(item, dict):
         return None
     if "key" in item and isinstance(item["key"], dict):
-        return " ".join(str(item["key"][part]) for part in ("type", "memberId") if part in item["key"])
+        return " ".join(str(item["key"][part]) for part in ("type", *_WITHIN) if part in item["key"])
     if "timer" in item:
         return f"{item['timer']} {item.get('member', '')}".strip()
     return item.get("memberId")

@@ -13,15 +13,17 @@ from typing import NamedTuple, TypeAlias
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.replay import expect, wire
+from harness.replay.calls import Call, ChangeTopics, Restart, SendRequest
+from harness.replay.members import MemberStep, member_steps
 from harness.replay.records import whole, written
-from harness.replay.state import Request, SpecState, StateReader
-from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS, Call
+from harness.replay.state import Partition, Request, SpecState, StateReader
+from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS
 from harness.targets.base import Answer, Assignments, Json
 
 STOP_MS = 40_000
 """The replay's clock moves 1 ms before each step until here, short of the first time-out by itself."""
 
-_Input: TypeAlias = tuple[tuple[int, int], str, str, Request, str, int]
+_Input: TypeAlias = tuple[tuple[int, int, int], str, str, Request, str, int, Partition | None, int]
 """A target-calling step's state and input."""
 
 
@@ -35,14 +37,12 @@ class Load(NamedTuple):
     @property
     def records(self) -> list[Json]:
         """The group, as if written at once; nothing of it is shared with what is expected."""
-        return deepcopy(
-            [{"offset": offset, **record} for offset, record in enumerate(whole(self.state.group))]
-        )
+        return deepcopy([{"offset": offset, **record} for offset, record in enumerate(whole(self.state))])
 
     @property
     def topics(self) -> list[Json]:
         """The topics that exist."""
-        return [wire.topic(name, count) for name, count in sorted(self.state.topics.items()) if count > 0]
+        return [wire.topic(topic, count) for topic, count in sorted(self.state.topics.items()) if count > 0]
 
     @property
     def volatile(self) -> Json:
@@ -68,10 +68,10 @@ class Step:
     """One step that calls the target.
 
     `index` is that of the state after it; equal `key`s are the same input in the same state. Before the
-    call, the clock moves by `tick_ms`, `new_id` (or "") becomes the id of the member that joins without one
-    (H1), and `script`, if a target is installed, the next target assignment. `expected` is the whole answer;
-    its records have the offsets of a log that began with the trace and has `end` records now. `load` makes
-    the state after the step.
+    call, the clock moves by `tick_ms`, `lost` happens to a coordinator that fails before it has recorded it
+    (P2), `new_id` (or "") becomes the id of the member that joins without one (H1), and `script`, if a target
+    is installed, the next target assignment. `expected` is the whole answer; its records have the offsets of
+    a log that began with the trace and had `start` records before the step. `load` makes the state after it.
     """
 
     index: int
@@ -80,24 +80,34 @@ class Step:
     error: str
     key: int
     tick_ms: int
+    lost: ChangeTopics | None
     new_id: str
     script: Assignments | None
     call: Call
     expected: Answer
-    end: int
+    start: int
     load: Load
+
+    @property
+    def end(self) -> int:
+        """How many records the log has after the step."""
+        return self.start + len(self.expected.records)
 
 
 @dataclass(frozen=True, slots=True)
 class DecodedTrace:
     """A trace ready to be replayed: the state it starts from and its description, its target-calling steps
-    and how often it has other actions."""
+    and how often it has other actions; the configuration that its model assumes, and what it needs of a
+    target besides what every trace needs: APIs and operations; and what its client processes do."""
 
     name: str
+    configuration: Json
     start: Load
     initial: Json
     steps: list[Step]
     other_actions: Counter[str]
+    needs: set[str]
+    members: list[MemberStep]
 
     @property
     def length(self) -> int:
@@ -122,7 +132,10 @@ class Decoder:
             raise _unknown_action(name, 0, states[0].step.action)
         timers = expect.Timers.started(states[0].group)
         start = Load(states[0], timers.armed(states[0].group.members), 0)
-        decoded = DecodedTrace(name, start, self._description(start), [], Counter())
+        initial = self._description(start)
+        configuration = _configuration(trace, states, name)
+        members = member_steps(trace, states, name)
+        decoded = DecodedTrace(name, configuration, start, initial, [], Counter(), set(), members)
         end, now_ms = len(start.records), 0
         for index in range(1, len(states)):
             before, after = states[index - 1], states[index]
@@ -136,13 +149,16 @@ class Decoder:
             step = self._step(index, before, call, load, tick_ms, end)
             end = step.end
             decoded.steps.append(step)
+            decoded.needs.add(call.api if isinstance(call, SendRequest) else call.operation()["op"])
         return decoded
 
     def _step(self, index: int, before: SpecState, call: Call, load: Load, tick_ms: int, offset: int) -> Step:
         after, spec = load.state, load.state.step
-        records = written(before.group, after.group, spec)
+        records = written(before, after, load.now_ms)
         script = expect.new_target(before.group, after.group)
-        given: _Input = (before.key, spec.action, spec.member, spec.request, spec.topic, spec.partitions)
+        joins = spec.action in ("Join", "Return") and spec.response.error == "NONE"
+        topic, partition = (spec.topic, spec.partitions), (spec.partition, spec.offset)
+        given: _Input = (before.key, spec.action, spec.member, spec.request, *topic, *partition)
         return Step(
             index=index,
             action=spec.action,
@@ -150,17 +166,18 @@ class Decoder:
             error=spec.response.error,
             key=self._inputs.setdefault(given, len(self._inputs)),
             tick_ms=tick_ms,
-            new_id=spec.member if spec.response.error and not spec.request.member else "",
+            lost=call.change if isinstance(call, Restart) else None,
+            new_id=spec.member if joins and not spec.request.member else "",
             script=script,
             call=call,
             expected=Answer(
-                body=expect.response(spec.response) if spec.response.error else None,
+                body=expect.response(spec) if spec.response.error else None,
                 group=self._description(load),
                 records=[{"offset": offset + n, **record} for n, record in enumerate(records)],
                 consumed=script is not None,
                 fired=call.fired(),
             ),
-            end=offset + len(records),
+            start=offset,
             load=load,
         )
 
@@ -169,6 +186,19 @@ class Decoder:
         if known is None:
             known = self._descriptions[load.state.key[0]] = expect.description(load.state.group)
         return {**known, "timers": load.timers}
+
+
+def _configuration(trace: Trace, states: list[SpecState], name: str) -> Json:
+    """What the model assumes that a target is configured with, from its constants in #meta, which
+    `conform generate` writes: the largest size of a group (H5), if the group reaches it."""
+    constants = trace.meta.get("constants", {})
+    size = constants.get("MaxGroupSize") if isinstance(constants, dict) else None
+    if size is None:
+        return wire.DEFAULTS
+    if type(size) is not int or size < 1:
+        raise ConformError(f"The trace {name}: MaxGroupSize in #meta must be a number from 1, not {size!r}.")
+    reached = any(len(state.group.members) >= size for state in states)
+    return {wire.MAX_SIZE: size} if reached else wire.DEFAULTS
 
 
 def _call(before: SpecState, after: SpecState, name: str, index: int) -> Call | None:

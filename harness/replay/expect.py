@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from harness.replay import wire
-from harness.replay.state import Group, Member, Response, SpecState
+from harness.replay.state import Group, Member, SpecState, SpecStep
 from harness.targets.base import Assignments, Json
 
 
-def response(spec: Response) -> Json:
-    """The body of a response (H9); the text of an error message is the target's own and left out here."""
+def response(step: SpecStep) -> Json:
+    """The body of a response, of the API that the step calls."""
+    answer = {"OffsetCommit": offset_commit, "OffsetFetch": offset_fetch}.get(step.action, heartbeat)
+    return answer(step)
+
+
+def heartbeat(step: SpecStep) -> Json:
+    """ConsumerGroupHeartbeat (H9); the text of an error message is the target's own and left out here."""
+    spec = step.response
     error = spec.error != "NONE"
     answers = not error and spec.epoch >= 0
     assignment = None
@@ -37,6 +45,39 @@ def response(spec: Response) -> Json:
         "heartbeatIntervalMs": wire.HEARTBEAT_INTERVAL_MS if answers else 0,
         "assignment": assignment,
     }
+
+
+def offset_commit(step: SpecStep) -> Json:
+    """OffsetCommit (O1, O2): every error is that of a partition."""
+    topic, index = wire.partition_of(step)
+    partition = {"partitionIndex": index, "errorCode": wire.ERROR_CODES[step.response.error]}
+    topics = [{"name": None, "topicId": wire.topic_id(topic), "partitions": [partition]}]
+    return {"throttleTimeMs": 0, "topics": topics}
+
+
+def offset_fetch(step: SpecStep) -> Json:
+    """OffsetFetch (O1, O4): a fence is an error of the group, an unknown topic one of the partition."""
+    topic, index = wire.partition_of(step)
+    error = wire.ERROR_CODES[step.response.error]
+    of_topic = step.response.error in _OF_A_TOPIC
+    partition = {
+        "partitionIndex": index,
+        "committedOffset": step.offset if not error else -1,
+        "committedLeaderEpoch": wire.LEADER_EPOCH,
+        "metadata": "",
+        "errorCode": error,
+    }
+    topics = [{"name": None, "topicId": wire.topic_id(topic), "partitions": [partition]}]
+    fenced = bool(error) and not of_topic
+    answer = {
+        "groupId": wire.GROUP,
+        "topics": [] if fenced else topics,
+        "errorCode": error if fenced else 0,
+    }
+    return {"throttleTimeMs": 0, "groups": [answer]}
+
+
+_OF_A_TOPIC: Final = frozenset({"UNKNOWN_TOPIC_ID", "UNKNOWN_TOPIC_OR_PARTITION"})
 
 
 def group_state(group: Group) -> str:
@@ -85,7 +126,9 @@ def _member(group: Group, name: str, member: Member) -> Json:
         "target": wire.expected_partitions(group.target(name)),
         "targetError": 0,
         "acknowledged": member.acknowledged,
+        "instanceId": member.instance or None,
         "subscribedTopicNames": sorted(member.subscription),
+        "subscribedTopicRegex": member.regex or None,
         "serverAssignor": member.assignor or None,
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
         "rackId": None,
@@ -104,6 +147,10 @@ def new_target(before: Group, after: Group) -> Assignments | None:
     return {name: wire.topic_partitions(after.target(name)) for name in after.members}
 
 
+_OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
+"""What is no heartbeat, and so keeps no session (O1)."""
+
+
 @dataclass
 class Timers:
     """Which timers are armed until when (H8, R4, E5), in milliseconds of the replay's clock.
@@ -120,16 +167,23 @@ class Timers:
     @staticmethod
     def started(group: Group) -> Timers:
         """The timers of a state that a replay starts from, at time 0."""
-        return Timers(
-            {name: wire.SESSION_TIMEOUT_MS for name in group.members},
-            {name: wire.REBALANCE_TIMEOUT_MS for name, member in group.members.items() if member.revoking},
-            wire.EMPTY_RETENTION_MS if group.exists and not group.members else None,
-        )
+        timers = Timers()
+        timers._start(group, 0)
+        return timers
+
+    def _start(self, group: Group, now_ms: int) -> None:
+        """Arm at full length whatever the state has: a new coordinator does not know how long it ran (P2)."""
+        revoking = [name for name, member in group.members.items() if member.revoking]
+        self.session_ms = {name: now_ms + wire.SESSION_TIMEOUT_MS for name in group.members}
+        self.rebalance_ms = {name: now_ms + wire.REBALANCE_TIMEOUT_MS for name in revoking}
+        self.empty_ms = now_ms + wire.EMPTY_RETENTION_MS if group.exists and not group.members else None
 
     def follow(self, before: Group, after: SpecState, now_ms: int) -> list[Json]:
         """Take one step at `now_ms` into account; the armed timers after it, in `describe`'s order."""
         step, group = after.step, after.group
-        if step.member in group.members and step.response.error == "NONE":
+        if step.action == "FailOver":
+            self._start(group, now_ms)
+        elif step.member in group.members and step.response.error == "NONE" and step.action not in _OFFSETS:
             self.session_ms[step.member] = now_ms + wire.SESSION_TIMEOUT_MS
             self._follow_revocation(
                 before.members.get(step.member), group.members[step.member], step.member, now_ms

@@ -7,20 +7,27 @@ from contextlib import closing
 from pathlib import Path
 
 from harness.errors import ConformError
-from harness.itf import read_trace
+from harness.itf import Trace, read_trace
 from harness.replay.decode import Decoder
 from harness.replay.run import Replayed, Replayer
+from harness.scenario.files import SUFFIX as SCENARIO
+from harness.scenario.files import trace_beside, trace_of
 from harness.targets import open_target
+from harness.targets.members import open_members
 
 SUFFIX = ".itf.json"
 
 
 def trace_files(paths: Sequence[Path]) -> list[Path]:
-    """The files, and all traces in and below the folders, in a fixed order; ConformError for none."""
+    """The files, and all traces in and below the folders, in a fixed order; ConformError for none.
+
+    Of a folder's scenarios those that have no trace beside them are among them.
+    """
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            inside = sorted(path.rglob(f"*{SUFFIX}"))
+            alone = [one for one in path.rglob(f"*{SCENARIO}") if not trace_beside(one).is_file()]
+            inside = sorted([*path.rglob(f"*{SUFFIX}"), *alone])
             if not inside:
                 raise ConformError(f"There are no traces (*{SUFFIX}) in {path}.")
             found.update(dict.fromkeys(inside))
@@ -29,6 +36,10 @@ def trace_files(paths: Sequence[Path]) -> list[Path]:
     if not found:
         raise ConformError(f"No traces were given: name *{SUFFIX} files or folders that have some.")
     return list(found)
+
+
+def _read(file: Path) -> Trace:
+    return trace_of(file) if file.suffix == SCENARIO else read_trace(file)
 
 
 def replay_files(
@@ -45,9 +56,9 @@ def replay_files(
     """
     decoder = Decoder()
     with closing(open_target(target, dialect)) as opened:
-        replayer = Replayer(opened, max_differences)
+        replayer = Replayer(opened, max_differences, open_members(target))
         for file in files:
-            replayer.replay(decoder.decode(read_trace(file), str(file)))
+            replayer.replay(decoder.decode(_read(file), str(file)))
             progress(replayer.result)
     result = replayer.result
     if not result.judged and not result.failures:

@@ -1,8 +1,8 @@
-"""The records that a step must write (P1), from the spec's group before and after it.
+"""The records that a step must write (P1), from the spec's states before and after it.
 
 KIP-848 "Records": only differences are written; a removed member's tombstones, then the group (members,
 partition metadata, group epoch last), then the target assignment (members, assignment epoch last), then the
-current assignment of the member that was reconciled.
+current assignment of the member that was reconciled. Offsets are records of their own (O1).
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.replay import wire
-from harness.replay.state import Group, Member, SpecStep
+from harness.replay.state import Group, Member, Partition, SpecState
 from harness.targets.base import Json
 
 KEY_NUMBERS = {
+    "OffsetCommit": 1,
     "ConsumerGroupMetadata": 3,
     "ConsumerGroupPartitionMetadata": 4,
     "ConsumerGroupMemberMetadata": 5,
@@ -24,32 +25,87 @@ KEY_NUMBERS = {
 """Kafka's number of each record type that a consumer group has."""
 
 
-def written(before: Group, after: Group, step: SpecStep) -> list[Json]:
-    """The records, without offsets, in P1's order; members in the order of their ids."""
-    if before.exists and not after.exists:
-        return _deletion()
-    fresh = {name for name in after.members if name not in before.members}
-    if step.action == "Rejoin" and step.response.error == "NONE":
-        fresh.add(step.member)
+def written(before: SpecState, after: SpecState, now_ms: int) -> list[Json]:
+    """The records of a step at `now_ms`, without their own offsets, in P1's order; members by their ids."""
+    if before.group.exists and not after.group.exists:
+        return [*_offsets(before, after, now_ms), *_deletion()]
+    old, new = before.group, after.group
+    fresh = _fresh(old, after)
+    returned = after.step.member if after.step.action == "Return" and fresh else None
     return [
-        *_removals(before, after),
-        *_group(before, after, fresh),
-        *_target(before, after, fresh),
-        *_current(before, after, fresh),
+        *_offsets(before, after, now_ms),
+        *_removals(old, new),
+        *_group(old, new, fresh),
+        *_target(old, new, fresh, returned),
+        *_current(old, new, fresh),
     ]
 
 
-def whole(group: Group) -> list[Json]:
-    """The records of a group as one log that was never written step by step: what `load` is given."""
+def _fresh(before: Group, after: SpecState) -> set[str]:
+    """The members of which everything is written anew, whether or not it differs.
+
+    A member that rejoins is replaced (H1); one that returns takes another's place (S1), perhaps after its own
+    was given up, unless it kept its member id.
+    """
+    fresh = {name for name in after.group.members if name not in before.members}
+    step = after.step
+    if step.response.error == "NONE" and (
+        step.action == "Rejoin"
+        or (step.action == "Return" and before.holder(step.request.instance) != step.member)
+    ):
+        fresh.add(step.member)
+    return fresh
+
+
+def whole(state: SpecState) -> list[Json]:
+    """The records of a state as one log that was never written step by step: what `load` is given."""
+    offsets = [_committed(partition, offset, 0) for partition, offset in sorted(state.offsets.items())]
+    group = state.group
     if not group.exists:
-        return []
+        return offsets
     everyone = set(group.members)
     nothing = Group(epoch=0, assignment_epoch=-1, targets={}, metadata={}, members={})
     return [
+        *offsets,
         *_group(nothing, group, everyone),
-        *_target(nothing, group, everyone),
+        *_target(nothing, group, everyone, None),
         *_current(nothing, group, everyone),
     ]
+
+
+def _offsets(before: SpecState, after: SpecState, now_ms: int) -> Iterator[Json]:
+    """A commit, and tombstones of offsets that went with their topic or group; by topic and index (O1)."""
+    if before.offsets is after.offsets and after.step.action != "OffsetCommit":
+        return
+    for partition in sorted(before.offsets.keys() - after.offsets.keys()):
+        yield {"key": _offset_key(partition), "value": None}
+    committed = after.step.partition if after.step.action == "OffsetCommit" else None
+    for partition, offset in sorted(after.offsets.items()):
+        accepted = partition == committed and after.step.response.error == "NONE"
+        if accepted or before.offsets.get(partition) != offset:
+            yield _committed(partition, offset, now_ms)
+
+
+def _offset_key(partition: Partition) -> Json:
+    topic, index = partition
+    return {
+        "type": "OffsetCommit",
+        "groupId": wire.GROUP,
+        "topic": wire.topic_name(topic),
+        "partition": index,
+    }
+
+
+def _committed(partition: Partition, offset: int, now_ms: int) -> Json:
+    """OffsetCommitValue, version 4 (P4)."""
+    value = {
+        "offset": offset,
+        "leaderEpoch": wire.LEADER_EPOCH,
+        "metadata": "",
+        "commitTimestamp": now_ms,
+        "topicId": wire.topic_id(partition[0]),
+    }
+    return {"key": _offset_key(partition), "value": value}
 
 
 def _record(kind: str, member: str | None, value: Json | None) -> Json:
@@ -87,34 +143,38 @@ def _group(before: Group, after: Group, fresh: set[str]) -> Iterator[Json]:
         yield _record("ConsumerGroupMetadata", None, {"epoch": after.epoch})
 
 
-def _described(member: Member) -> tuple[frozenset[str], str]:
+def _described(member: Member) -> tuple[str, frozenset[str], str, str]:
     """What a member says of itself."""
-    return member.subscription, member.assignor
+    return member.instance, member.subscription, member.regex, member.assignor
 
 
 def _member_metadata(group: Group, name: str, member: Member) -> Json:
     return {
         "groupEpoch": group.epoch,
-        "instanceId": None,
+        "instanceId": member.instance or None,
         "rackId": None,
         "clientId": wire.client_id(name),
         "clientHost": wire.CLIENT_HOST,
         "subscribedTopicNames": sorted(member.subscription),
-        "subscribedTopicRegex": None,
+        "subscribedTopicRegex": member.regex or None,
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
         "serverAssignor": member.assignor or None,
         "assignors": [],
     }
 
 
-def _target(before: Group, after: Group, fresh: set[str]) -> Iterator[Json]:
-    if after.assignment_epoch == before.assignment_epoch:
+def _target(before: Group, after: Group, fresh: set[str], returned: str | None) -> Iterator[Json]:
+    """A target that was computed; the part that `returned` took over is written under its id anyway (S1)."""
+    computed = after.assignment_epoch != before.assignment_epoch
+    if not computed and returned is None:
         return
     for name in after.members:
-        if name in fresh or after.target(name) != before.target(name):
+        if name == returned or (computed and (name in fresh or after.target(name) != before.target(name))):
             value = {"error": 0, "topicPartitions": wire.expected_partitions(after.target(name))}
             yield _record("ConsumerGroupTargetAssignmentMember", name, {**value, **_NO_ASSIGNOR_METADATA})
-    yield _record("ConsumerGroupTargetAssignmentMetadata", None, {"assignmentEpoch": after.assignment_epoch})
+    if computed:
+        epoch = {"assignmentEpoch": after.assignment_epoch}
+        yield _record("ConsumerGroupTargetAssignmentMetadata", None, epoch)
 
 
 def _current(before: Group, after: Group, fresh: set[str]) -> Iterator[Json]:

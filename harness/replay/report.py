@@ -15,7 +15,8 @@ from harness.targets.base import Json
 
 
 def to_json(result: Replayed, target: str, dialect: str) -> Json:
-    """For `--json`: `steps` are all of the traces, `target_steps` those that were judged on the target."""
+    """For `--json`: `steps` are all of the traces, `target_steps` those that were judged on the target, and
+    `member_steps` those of client processes that were judged on a member."""
     return {
         "target": target,
         "dialect": dialect,
@@ -23,6 +24,7 @@ def to_json(result: Replayed, target: str, dialect: str) -> Json:
         "steps": result.steps,
         "target_steps": result.judged,
         "not_judged": result.not_judged,
+        "member_steps": result.member_steps,
         "differences": result.differences,
         "coverage": result.coverage.to_json(),
         "failures": [asdict(failure) for failure in result.failures],
@@ -36,6 +38,8 @@ def summary(result: Replayed, target: str) -> Iterator[str]:
         f"{result.traces} traces, {result.steps} steps, {result.judged} of them on {target}, "
         f"{len(coverage.distinct)} distinct"
     )
+    if result.member_steps:
+        yield f"{result.member_steps} steps of client processes on the member of {target}"
     yield f"{result.differences} differences in {len(result.failures)} steps"
     if result.not_judged:
         yield f"{result.not_judged} steps were not judged, because enough differences were found before them"

@@ -11,7 +11,9 @@ from harness.replay import wire
 from harness.replay.compare import Difference, agree, differences
 from harness.replay.coverage import Coverage
 from harness.replay.decode import DecodedTrace, Load, Step
+from harness.replay.members import MemberReplayer
 from harness.targets.base import Answer, Json, Refused, Target
+from harness.targets.members import StartProcess
 
 NEEDED_CONTROLS = ("topics", "advance", "fire", "assign", "load", "ids")
 """What a target must have, so that every step of a spec can be replayed and judged on it."""
@@ -33,12 +35,14 @@ class Failure:
 @dataclass
 class Replayed:
     """The sum of all traces. A judged step was compared in full; after a difference the target is loaded with
-    the state that the spec has there, so that what follows is judged by itself."""
+    the state that the spec has there, so that what follows is judged by itself. `member_steps` are those of
+    client processes that were compared."""
 
     traces: int = 0
     steps: int = 0
     judged: int = 0
     not_judged: int = 0
+    member_steps: int = 0
     differences: int = 0
     failures: list[Failure] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
@@ -47,26 +51,22 @@ class Replayed:
 class Replayer:
     """Replays traces one after another on one target.
 
-    Stops judging when `max_differences` are found. ConformError (exit 3) if the target fails, or lacks an
+    The client processes of closed models are replayed, too, if one can be started. Stops judging when
+    `max_differences` are found. ConformError (exit 3) if the target fails, or lacks an
     operation that replaying needs.
     """
 
-    def __init__(self, target: Target, max_differences: int) -> None:
+    def __init__(
+        self, target: Target, max_differences: int, start_process: StartProcess | None = None
+    ) -> None:
         self._target = target
+        self._members = start_process and MemberReplayer(start_process)
         self._max_differences = max_differences
         self.result = Replayed()
-        capabilities = target.hello()
-        first, last = capabilities.apis.get(wire.API, (0, -1))
-        if not first <= wire.VERSION <= last:
-            raise ConformError(
-                f"The target {target.name} does not have version {wire.VERSION} of {wire.API}.", ENGINE_FAILED
-            )
-        if missing := [name for name in NEEDED_CONTROLS if name not in capabilities.controls]:
-            raise ConformError(
-                f"The target {target.name} cannot be replayed on: it has no operation {', '.join(missing)}.",
-                ENGINE_FAILED,
-            )
-        if "configure" in capabilities.controls:
+        self._capabilities = target.hello()
+        self._configuration: Json = wire.DEFAULTS
+        self._needs({wire.HEARTBEAT, *NEEDED_CONTROLS})
+        if "configure" in self._capabilities.controls:
             target.configure(wire.CONFIGURATION)
 
     @property
@@ -81,14 +81,27 @@ class Replayer:
         result.steps += trace.length
         judged = 0
         if not self.full:
+            self._needs(trace.needs)
             judged = self._steps(trace) if self._starts(trace) else 0
+            self._replay_members(trace)
         result.judged += judged
         result.not_judged += len(trace.steps) - judged
         result.coverage.add(trace.steps[:judged], trace.other_actions if judged else Counter())
 
+    def _replay_members(self, trace: DecodedTrace) -> None:
+        """K1, K2, H7: what the client processes send and own."""
+        if self._members is None:
+            return
+        for step, found in self._members.replay(trace.members):
+            self._fail(Failure(trace.name, step.index, step.action, "", None, step.operation(), found))
+            if self.full:
+                break
+        self.result.member_steps = self._members.judged
+
     def _starts(self, trace: DecodedTrace) -> bool:
         """Load the state that the trace starts from."""
         try:
+            self._configure(trace.configuration)
             self._load(trace.start)
             found = differences(Answer(group=trace.initial), Answer(group=self._target.describe(wire.GROUP)))
         except Refused as refusal:
@@ -99,6 +112,31 @@ class Replayer:
             operation = {"op": "load", "records": trace.start.records, "topics": trace.start.topics}
             self._fail(Failure(trace.name, 0, "Init", "", None, operation, found))
         return not found
+
+    def _needs(self, names: set[str]) -> None:
+        """ConformError (exit 3) if the target lacks an API or an operation."""
+        known = self._capabilities
+        for api in sorted(names & wire.VERSIONS.keys()):
+            first, last = known.apis.get(api, (0, -1))
+            if not first <= wire.VERSIONS[api] <= last:
+                raise ConformError(
+                    f"The target {self._target.name} does not have version {wire.VERSIONS[api]} of {api}.",
+                    ENGINE_FAILED,
+                )
+        if missing := sorted(names - wire.VERSIONS.keys() - known.controls):
+            raise ConformError(
+                f"The target {self._target.name} cannot be replayed on: "
+                f"it has no operation {', '.join(missing)}.",
+                ENGINE_FAILED,
+            )
+
+    def _configure(self, configuration: Json) -> None:
+        """Configure the target as the trace's model assumes: made new, so that it had no request yet."""
+        if configuration != self._configuration:
+            self._needs({"configure"})
+            self._target.load([], [], {"clockMs": 0})
+            self._target.configure({**wire.CONFIGURATION, **configuration})
+            self._configuration = configuration
 
     def _steps(self, trace: DecodedTrace) -> int:
         """Replay the steps until the end or until enough differences are found; how many were judged."""
@@ -121,11 +159,13 @@ class Replayer:
         try:
             if step.tick_ms:
                 early = target.advance(step.tick_ms).fired
+            if step.lost is not None:
+                step.lost.send(target, 0)
             if step.new_id:
                 target.ids([step.new_id])
             if step.script is not None:
                 target.assign(wire.GROUP, step.script)
-            answer = step.call.send(target)
+            answer = step.call.send(target, step.start + shift)
         except Refused as refusal:
             return [_refusal(refusal)]
         if agree(step.expected, answer) and not early:

@@ -17,22 +17,29 @@ from harness.itf import Trace
 from harness.values import Value, as_function
 
 Partition: TypeAlias = tuple[str, int]
-"""Topic name and index, the spec's <<"foo", 0>>."""
+"""Topic and index, the spec's <<"foo", 0>>. A topic is an id (T2); `wire.topic_name` is its name."""
 
 VARIABLES = ("group", "topics", "step")
-"""What a trace must have to be replayed; the closed models have more."""
+"""What a trace must have to be replayed. `offsets` is read where it is there; the closed models have more."""
 
 NOT_IN_GROUP = -1
+AWAY = -2
+"""S1: the epoch of a static member that left for a while."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What the coordinator keeps of one member (spec/GroupTypes.tla, `member`)."""
+    """What the coordinator keeps of one member (spec/GroupTypes.tla, `member`).
+
+    A member that is away for a while has the epoch -2 (S1). "" is no instance id, no regex, no assignor.
+    """
 
     epoch: int
     previous_epoch: int
+    instance: str
     subscription: frozenset[str]
+    regex: str
     assignor: str
     assigned: frozenset[Partition]
     revoking: frozenset[Partition]
@@ -63,6 +70,13 @@ class Group:
         """The partitions whose owner in the target assignment is this member."""
         return self.targets.get(member, frozenset())
 
+    def holder(self, instance: str | None) -> str | None:
+        """S2: the member with that instance id, if there is one."""
+        for name, member in self.members.items():
+            if instance and member.instance == instance:
+                return name
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -70,8 +84,10 @@ class Request:
 
     member: str
     epoch: int
+    instance: str | None
     owned: frozenset[Partition] | None
     subscription: frozenset[str] | None
+    regex: str | None
     assignor: str | None
 
 
@@ -88,7 +104,11 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class SpecStep:
-    """The variable `step`: the last action with its parameters and the response it produced."""
+    """The variable `step`: the last action with its parameters and the response it produced.
+
+    `topic` and `partitions` are a changed topic and how many it has then (-1: deleted); `partition` and
+    `offset` those of a commit or a fetch.
+    """
 
     action: str
     branch: str
@@ -97,19 +117,23 @@ class SpecStep:
     response: Response
     topic: str
     partitions: int
+    partition: Partition | None
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class SpecState:
     """One state: the group, the number of partitions of each topic of the cluster, the step that led here.
 
-    `key` are numbers that one reader gives to the group and the topics: equal keys, equal values.
+    `offsets` has only partitions that have a committed one. `key` are numbers that one reader gives to the
+    group, the topics and the offsets: equal keys, equal values.
     """
 
     group: Group
     topics: Mapping[str, int]
     step: SpecStep
-    key: tuple[int, int]
+    key: tuple[int, int, int]
+    offsets: Mapping[Partition, int]
 
 
 class StateReader:
@@ -118,6 +142,7 @@ class StateReader:
     def __init__(self) -> None:
         self._groups: dict[Value, tuple[int, Group]] = {}
         self._topics: dict[Value, tuple[int, Mapping[str, int]]] = {}
+        self._offsets: dict[Value, tuple[int, Mapping[Partition, int]]] = {}
 
     def read(self, trace: Trace, name: str) -> list[SpecState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
@@ -135,13 +160,17 @@ class StateReader:
         return states
 
     def _state(self, state: Mapping[str, Value]) -> SpecState:
-        raw_group, raw_topics = state["group"], state["topics"]
+        raw_group, raw_topics, raw_offsets = state["group"], state["topics"], state.get("offsets", ())
         if raw_group not in self._groups:
             self._groups[raw_group] = len(self._groups), _group(_Fields(raw_group, "group"))
         if raw_topics not in self._topics:
             self._topics[raw_topics] = len(self._topics), _counts(raw_topics, "topics")
+        if raw_offsets not in self._offsets:
+            self._offsets[raw_offsets] = len(self._offsets), _committed(raw_offsets)
         (group_key, group), (topics_key, topics) = self._groups[raw_group], self._topics[raw_topics]
-        return SpecState(group, topics, _step(_Fields(state["step"], "step")), (group_key, topics_key))
+        offsets_key, offsets = self._offsets[raw_offsets]
+        step = _step(_Fields(state["step"], "step"))
+        return SpecState(group, topics, step, (group_key, topics_key, offsets_key), offsets)
 
 
 class _BadField(Exception):
@@ -162,6 +191,10 @@ class _Fields:
             raise _BadField(f'{self.path} has no field "{name}"')
         return _typed(self.raw[name], kind, f"{self.path}.{name}")
 
+    def get_or(self, name: str, kind: type[T], default: T) -> T:
+        """A field that traces of before it was there lack."""
+        return self.get(name, kind) if name in self.raw else default
+
     def record(self, name: str) -> _Fields:
         return _Fields(self.get(name, frozendict), f"{self.path}.{name}")
 
@@ -172,7 +205,13 @@ class _Fields:
 
     def option(self, name: str, kind: type[T]) -> T | None:
         """A set of at most one element: {} is None."""
-        values = self.get(name, frozenset)
+        return self._one(self.get(name, frozenset), name, kind)
+
+    def option_or_none(self, name: str, kind: type[T]) -> T | None:
+        """An option that traces of before it was there lack."""
+        return self._one(self.get_or(name, frozenset, _NOTHING), name, kind)
+
+    def _one(self, values: frozenset[Any], name: str, kind: type[T]) -> T | None:
         if len(values) > 1:
             raise _BadField(f"{self.path}.{name} must have at most one element, not {len(values)}")
         for value in values:
@@ -181,6 +220,9 @@ class _Fields:
 
     def partitions(self, name: str) -> frozenset[Partition]:
         return _partitions(self.get(name, frozenset), f"{self.path}.{name}")
+
+
+_NOTHING: frozenset[Any] = frozenset()
 
 
 def _typed(value: Any, kind: type[T], path: str) -> T:
@@ -230,6 +272,15 @@ def _counts(raw: Value, path: str) -> dict[str, int]:
     }
 
 
+def _committed(raw: Value) -> dict[Partition, int]:
+    """The committed offsets (O1); -1 says that there is none."""
+    offsets = {
+        _partition(partition, "offsets"): _typed(offset, int, f"offsets[{partition}]")
+        for partition, offset in _function(raw, "offsets").items()
+    }
+    return {partition: offset for partition, offset in offsets.items() if offset >= 0}
+
+
 def _group(fields: _Fields) -> Group:
     targets: dict[str, set[Partition]] = {}
     for raw, owner in fields.function("target").items():
@@ -261,7 +312,9 @@ def _member(fields: _Fields) -> Member:
     return Member(
         epoch=fields.get("epoch", int),
         previous_epoch=fields.get("previousEpoch", int),
+        instance=fields.get_or("instance", str, ""),
         subscription=_names(fields.get("subscription", frozenset), f"{fields.path}.subscription"),
+        regex=fields.get_or("regex", str, ""),
         assignor=fields.get("assignor", str),
         assigned=fields.partitions("assigned"),
         revoking=fields.partitions("revoking"),
@@ -270,6 +323,7 @@ def _member(fields: _Fields) -> Member:
 
 
 def _step(fields: _Fields) -> SpecStep:
+    partition = fields.option_or_none("partition", tuple)
     return SpecStep(
         action=fields.get("action", str),
         branch=fields.get("branch", str),
@@ -278,6 +332,8 @@ def _step(fields: _Fields) -> SpecStep:
         response=_response(fields.record("response")),
         topic=fields.get("topic", str),
         partitions=fields.get("partitions", int),
+        partition=None if partition is None else _partition(partition, "step.partition"),
+        offset=fields.get_or("offset", int, 0),
     )
 
 
@@ -287,8 +343,10 @@ def _request(fields: _Fields) -> Request:
     return Request(
         member=fields.get("member", str),
         epoch=fields.get("epoch", int),
+        instance=fields.option_or_none("instance", str),
         owned=None if owned is None else _partitions(owned, f"{fields.path}.owned"),
         subscription=None if subscription is None else _names(subscription, f"{fields.path}.subscription"),
+        regex=fields.option_or_none("regex", str),
         assignor=fields.option("assignor", str),
     )
 

@@ -8,99 +8,20 @@ neither list is an error: a spec that grows must tell the harness what its actio
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from harness.errors import ConformError
 from harness.files import read_text
 from harness.replay import wire
-from harness.replay.state import SpecState
-from harness.targets.base import Answer, Json, Target
-
-
-class Call(Protocol):
-    """One operation of a target, prepared."""
-
-    def send(self, target: Target) -> Answer:
-        """Do it, and observe the group."""
-
-    def fired(self) -> Sequence[Json]:
-        """The timers that it makes run out."""
-
-    def operation(self) -> Json:
-        """The same as a line of the line protocol, for reports."""
-
-
-@dataclass(frozen=True, slots=True)
-class SendRequest:
-    """A ConsumerGroupHeartbeat."""
-
-    client: Json
-    body: Json
-
-    def send(self, target: Target) -> Answer:
-        """Send it."""
-        return target.request(wire.API, wire.VERSION, self.client, self.body, wire.GROUP)
-
-    def fired(self) -> Sequence[Json]:
-        """None."""
-        return ()
-
-    def operation(self) -> Json:
-        """The operation `request`."""
-        return {
-            "op": "request",
-            "api": wire.API,
-            "version": wire.VERSION,
-            "client": self.client,
-            "body": self.body,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class FireTimer:
-    """One timer runs out."""
-
-    timer: str
-    member: str
-
-    def send(self, target: Target) -> Answer:
-        """Fire it."""
-        return target.fire(self.timer, wire.GROUP, self.member, wire.GROUP)
-
-    def fired(self) -> Sequence[Json]:
-        """This timer."""
-        return [{"timer": self.timer, "group": wire.GROUP, "member": self.member}]
-
-    def operation(self) -> Json:
-        """The operation `fire`."""
-        return {"op": "fire", "timer": self.timer, "group": wire.GROUP, "member": self.member}
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeTopics:
-    """A topic is created, changed or deleted."""
-
-    upsert: tuple[Json, ...]
-    delete: tuple[str, ...]
-
-    def send(self, target: Target) -> Answer:
-        """Tell the target of it."""
-        return target.topics(self.upsert, self.delete, wire.GROUP)
-
-    def fired(self) -> Sequence[Json]:
-        """None."""
-        return ()
-
-    def operation(self) -> Json:
-        """The operation `topics`."""
-        return {"op": "topics", "upsert": list(self.upsert), "delete": list(self.delete)}
-
+from harness.replay.calls import Call, ChangeTopics, FireTimer, Restart, SendRequest
+from harness.replay.state import AWAY, SpecState
 
 Handler: TypeAlias = Callable[[SpecState, SpecState], Call]
 """From the states before and after a step to its call; ValueError, in words, if they contradict it."""
+
+H = TypeVar("H", bound=Handler)
 
 HANDLERS: Final[dict[str, Handler]] = {}
 """The actions that call the target."""
@@ -109,12 +30,14 @@ OTHER_ACTIONS: Final = frozenset(
     {
         "ReceiveResponse",
         "FinishRevocation",
-        "ChangeSubscription",  # members
+        "ChangeSubscription",
+        "Consume",  # members
         "Crash",
         "CrashSending",
         "Start",  # client processes
         "LoseRequest",
-        "LoseResponse",  # the network
+        "LoseResponse",
+        "LoseCommit",  # the network
     }
 )
 """Actions of closed models that the coordinator never sees; the group and the topics must not change."""
@@ -123,29 +46,39 @@ INITIAL: Final = "Init"
 """What the first state of a behaviour is called; the target is loaded with it."""
 
 
-def action(handler: Handler) -> Handler:
-    """Register a handler under the name of its action: SessionTimeout is handled by session_timeout."""
+def action(handler: H) -> H:
+    """Register a handler under the name of its action: SessionTimeout is handled by session_timeout.
+
+    Return is handled by return_, because return is a word of Python.
+    """
     HANDLERS["".join(part.capitalize() for part in handler.__name__.split("_"))] = handler
     return handler
 
 
-def _request(after: SpecState, expected: bool, epoch: str) -> Call:
+def _checked(after: SpecState) -> None:
+    """What holds for every request. ValueError, in words, where it does not."""
     request = after.step.request
-    if not expected:
-        raise ValueError(f"the member epoch of a {after.step.action} is {epoch}, not {request.epoch}")
     if request.member not in ("", after.step.member):
         raise ValueError(f"the step is of {after.step.member!r}, its request of {request.member!r}")
     if after.step.response.error not in wire.ERROR_CODES:
         raise ValueError(f"the response has the error {after.step.response.error!r}, which has no code")
-    return SendRequest(wire.client(after.step.member), wire.heartbeat(request))
+
+
+def _heartbeat(after: SpecState, expected: bool, epoch: str) -> Call:
+    """A ConsumerGroupHeartbeat; of an invalid one (H3) the epoch may be anything."""
+    request, error = after.step.request, after.step.response.error
+    if not expected and error != "INVALID_REQUEST":
+        raise ValueError(f"the member epoch of a {after.step.action} is {epoch}, not {request.epoch}")
+    _checked(after)
+    return SendRequest(wire.HEARTBEAT, wire.client(after.step.member), wire.heartbeat(request))
 
 
 @action
 def join(before: SpecState, after: SpecState) -> Call:
-    """H1: epoch 0, of a member that the group does not have."""
+    """H1: epoch 0, of a member that the group does not have; S2 or the group's size (H5) may refuse it."""
     if after.step.member in before.group.members:
         raise ValueError(f"{after.step.member} joins, but is in the group already")
-    return _request(after, after.step.request.epoch == 0, "0")
+    return _heartbeat(after, after.step.request.epoch == 0, "0")
 
 
 @action
@@ -153,19 +86,64 @@ def rejoin(before: SpecState, after: SpecState) -> Call:
     """H1: epoch 0, of a member that the group has."""
     if after.step.member not in before.group.members:
         raise ValueError(f"{after.step.member} rejoins, but is not in the group")
-    return _request(after, after.step.request.epoch == 0, "0")
+    return _heartbeat(after, after.step.request.epoch == 0, "0")
+
+
+@action
+def return_(before: SpecState, after: SpecState) -> Call:
+    """S1: epoch 0 with the instance id of a member that is away; its place is taken over."""
+    holder = before.group.holder(after.step.request.instance)
+    if holder is None or before.group.members[holder].epoch != AWAY:
+        raise ValueError(f"{after.step.member} returns, but no member with its instance id is away")
+    return _heartbeat(after, after.step.request.epoch == 0, "0")
 
 
 @action
 def heartbeat(before: SpecState, after: SpecState) -> Call:
     """A heartbeat of whatever epoch, whether the member is in the group or not."""
-    return _request(after, after.step.request.epoch > 0, "above 0")
+    return _heartbeat(after, after.step.request.epoch > 0, "above 0")
 
 
 @action
 def leave(before: SpecState, after: SpecState) -> Call:
     """H2: epoch -1."""
-    return _request(after, after.step.request.epoch == -1, "-1")
+    return _heartbeat(after, after.step.request.epoch == -1, "-1")
+
+
+@action
+def leave_temporarily(before: SpecState, after: SpecState) -> Call:
+    """H2, S1: epoch -2, of a static member that means to be back."""
+    return _heartbeat(after, after.step.request.epoch == AWAY, str(AWAY))
+
+
+@action
+def offset_commit(before: SpecState, after: SpecState) -> Call:
+    """O1, O2: a member, or an administrator without member id, commits the offset of a partition."""
+    _checked(after)
+    return SendRequest(wire.COMMIT, wire.client(after.step.member), wire.offset_commit(after.step))
+
+
+@action
+def offset_fetch(before: SpecState, after: SpecState) -> Call:
+    """O1, O4: the committed offset of a partition is asked for; the step says what it is."""
+    _checked(after)
+    committed = before.offsets.get(wire.partition_of(after.step), -1)
+    if after.step.response.error == "NONE" and after.step.offset != committed:
+        raise ValueError(f"the offset {committed} is committed, but {after.step.offset} is fetched")
+    return SendRequest(wire.FETCH, wire.client(after.step.member), wire.offset_fetch(after.step))
+
+
+@action
+def fail_over(before: SpecState, after: SpecState) -> Call:
+    """P2: a new coordinator; if a topic changed, what the old one wrote of that is lost."""
+    topic = after.step.topic
+    if not topic:
+        if before.key[1] != after.key[1]:
+            raise ValueError("the topics change in a fail-over that names no topic")
+        return Restart(None)
+    if after.step.partitions < 0:
+        return Restart(delete_topic(before, after))
+    return Restart((add_partitions if before.topics.get(topic, 0) > 0 else create_topic)(before, after))
 
 
 @action
@@ -193,7 +171,7 @@ def delete_group(before: SpecState, after: SpecState) -> Call:
     return FireTimer("group", "")
 
 
-def _upsert(after: SpecState, right: bool, rule: str) -> Call:
+def _upsert(after: SpecState, right: bool, rule: str) -> ChangeTopics:
     name, partitions = after.step.topic, after.step.partitions
     if not right or after.topics.get(name) != partitions:
         raise ValueError(f"{rule}, but {name!r} has {after.topics.get(name, 0)} partitions after the step")
@@ -201,25 +179,31 @@ def _upsert(after: SpecState, right: bool, rule: str) -> Call:
 
 
 @action
-def create_topic(before: SpecState, after: SpecState) -> Call:
-    """E1: a topic appears; one that was deleted does not come back (T2)."""
+def create_topic(before: SpecState, after: SpecState) -> ChangeTopics:
+    """E1: a topic appears; recreated it is another one, of the same name (T2)."""
+    if same := [topic for topic in before.topics if _live_namesake(before, topic, after.step.topic)]:
+        raise ValueError(f"topic {after.step.topic!r} is created, but {same[0]!r} has its name")
     right = before.topics.get(after.step.topic, 0) == 0 < after.step.partitions
     return _upsert(after, right, f"a topic with {after.step.partitions} partitions is created")
 
 
 @action
-def add_partitions(before: SpecState, after: SpecState) -> Call:
+def add_partitions(before: SpecState, after: SpecState) -> ChangeTopics:
     """E1: a topic grows; `partitions` is how many it has then."""
     right = 0 < before.topics.get(after.step.topic, 0) < after.step.partitions
     return _upsert(after, right, f"a topic grows to {after.step.partitions} partitions")
 
 
 @action
-def delete_topic(before: SpecState, after: SpecState) -> Call:
-    """E1: a topic is deleted, for good."""
+def delete_topic(before: SpecState, after: SpecState) -> ChangeTopics:
+    """E1: a topic is deleted, for good: another may have its name later (T2)."""
     if before.topics.get(after.step.topic, 0) <= 0 or after.topics.get(after.step.topic, 0) > 0:
         raise ValueError(f"topic {after.step.topic!r} is deleted, but was not there or is still there")
-    return ChangeTopics((), (after.step.topic,))
+    return ChangeTopics((), (wire.topic_name(after.step.topic),))
+
+
+def _live_namesake(state: SpecState, topic: str, other: str) -> bool:
+    return state.topics[topic] > 0 and topic != other and wire.topic_name(topic) == wire.topic_name(other)
 
 
 _LITERAL: Final = re.compile(r'"([A-Z]\w*)"')

@@ -1,7 +1,8 @@
 """Names and forms on the wire for what the spec only names: groups, topics, partitions, clients, errors.
 
-The spec's member ids and topic names are used as they are. A topic id is derived from its name alone: in the
-spec a topic that was deleted never comes back, one created again would be another topic (T2).
+The spec's member ids, instance ids and regular expressions are used as they are. The spec's topics are ids
+(T2): "foo" is a topic named foo, "foo#2" one of the same name that was created later. The name is what stands
+before the "#"; the id on the wire is derived from all of it. Subscriptions have names.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
-from harness.replay.state import Partition, Request
+from harness.replay.state import Partition, Request, SpecStep
 from harness.targets.base import Json
 
 GROUP: Final = "g"
-API: Final = "ConsumerGroupHeartbeat"
-VERSION: Final = 0
+HEARTBEAT: Final = "ConsumerGroupHeartbeat"
+COMMIT: Final = "OffsetCommit"
+FETCH: Final = "OffsetFetch"
+VERSIONS: Final = {HEARTBEAT: 0, COMMIT: 9, FETCH: 9}
+"""The APIs that traces use, in the versions of KIP-848."""
 
 REBALANCE_TIMEOUT_MS: Final = 300_000
 """What every join says: longer than a replay's clock ever moves, so that timers run out by `fire` only."""
@@ -31,12 +35,23 @@ CONFIGURATION: Final[Json] = {
 }
 """What a target is configured with, before the first request."""
 
+MAX_SIZE: Final = "group.consumer.max.size"
+DEFAULTS: Final[Json] = {MAX_SIZE: 2**31 - 1}
+"""What a target has as long as no trace wants something else: Kafka's defaults (D3)."""
+
 ERROR_CODES: Final = {
     "NONE": 0,
+    "UNKNOWN_TOPIC_OR_PARTITION": 3,
     "UNKNOWN_MEMBER_ID": 25,
     "INVALID_REQUEST": 42,
     "GROUP_ID_NOT_FOUND": 69,
+    "GROUP_MAX_SIZE_REACHED": 81,
+    "FENCED_INSTANCE_ID": 82,
+    "UNKNOWN_TOPIC_ID": 100,
     "FENCED_MEMBER_EPOCH": 110,
+    "UNRELEASED_INSTANCE_ID": 111,
+    "UNSUPPORTED_ASSIGNOR": 112,
+    "STALE_MEMBER_EPOCH": 113,
 }
 """Kafka's error codes, by the names that the spec uses."""
 
@@ -44,6 +59,11 @@ TOPIC_NAMES: Final[dict[str, str]] = {}
 """The names of the ids that `topic_id` has made, for reports."""
 
 _TOPICS: Final = uuid.UUID("8480c0de-0848-4848-8848-000000000848")
+
+
+def topic_name(topic: str) -> str:
+    """The name of a topic of the spec."""
+    return topic.partition("#")[0]
 
 
 @cache
@@ -71,14 +91,14 @@ def expected_partitions(partitions: frozenset[Partition]) -> list[Json]:
 def metadata(topics: Mapping[str, int]) -> list[Json]:
     """[{"topicId", "topicName", "numPartitions"}] by name: the metadata that a group records."""
     return [
-        {"topicId": topic_id(name), "topicName": name, "numPartitions": topics[name]}
-        for name in sorted(topics)
+        {"topicId": topic_id(topic), "topicName": topic_name(topic), "numPartitions": topics[topic]}
+        for topic in sorted(topics, key=topic_name)
     ]
 
 
-def topic(name: str, partitions: int) -> Json:
-    """A topic as the operation `topics` takes it."""
-    return {"name": name, "id": topic_id(name), "partitions": partitions}
+def topic(topic: str, partitions: int) -> Json:
+    """A topic of the spec as the operation `topics` takes it."""
+    return {"name": topic_name(topic), "id": topic_id(topic), "partitions": partitions}
 
 
 def client_id(member: str) -> str:
@@ -101,8 +121,51 @@ def heartbeat(request: Request) -> Json:
         "groupId": GROUP,
         "memberId": request.member,
         "memberEpoch": request.epoch,
+        "instanceId": request.instance,
         "rebalanceTimeoutMs": REBALANCE_TIMEOUT_MS if joins else -1,
         "subscribedTopicNames": None if request.subscription is None else sorted(request.subscription),
+        "subscribedTopicRegex": request.regex,
         "serverAssignor": request.assignor,
         "topicPartitions": None if request.owned is None else topic_partitions(request.owned),
     }
+
+
+def offset_commit(step: SpecStep) -> Json:
+    """The body of an OffsetCommit of one partition, by topic id (O1)."""
+    topic, index = partition_of(step)
+    committed = {
+        "partitionIndex": index,
+        "committedOffset": step.offset,
+        "committedLeaderEpoch": LEADER_EPOCH,
+        "committedMetadata": "",
+    }
+    return {
+        "groupId": GROUP,
+        "generationIdOrMemberEpoch": step.request.epoch,
+        "memberId": step.request.member,
+        "groupInstanceId": step.request.instance,
+        "topics": [{"name": None, "topicId": topic_id(topic), "partitions": [committed]}],
+    }
+
+
+def offset_fetch(step: SpecStep) -> Json:
+    """The body of an OffsetFetch of one partition, by topic id (O1)."""
+    topic, index = partition_of(step)
+    wanted = {"name": None, "topicId": topic_id(topic), "partitionIndexes": [index]}
+    return {
+        "generationIdOrMemberEpoch": step.request.epoch,
+        "memberId": step.request.member,
+        "groups": [{"groupId": GROUP, "topics": [wanted]}],
+        "requireStable": False,
+    }
+
+
+def partition_of(step: SpecStep) -> Partition:
+    """The partition of a commit or a fetch. ValueError, in words, for a step that names none."""
+    if step.partition is None:
+        raise ValueError(f"a step {step.action} names a partition, but this one has none")
+    return step.partition
+
+
+LEADER_EPOCH: Final = -1
+"""The leader epoch of every commit: unknown, as the spec has no brokers."""

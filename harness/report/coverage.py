@@ -12,11 +12,16 @@ from harness.report.results import Replay
 
 BRANCHES: Final = (
     *("advance", "assign", "revoke", "revoking", "narrow", "acknowledge", "acknowledge-revoke", "stable"),
-    *("retry", "fenced", "unknown", "leave"),
+    *("retry", "fenced", "unknown", "leave", "away", "return"),
+    *("invalid", "unsupported", "unreleased", "full"),
 )
 """The ways that a request can go (BranchOf in spec/Coordinator.tla)."""
-ERRORS: Final = ("NONE", "UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH")
-"""The error codes that the specification's responses have in the dialect kip-848 (H5)."""
+ERRORS: Final = (
+    *("NONE", "UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH", "INVALID_REQUEST", "UNSUPPORTED_ASSIGNOR"),
+    *("UNRELEASED_INSTANCE_ID", "GROUP_MAX_SIZE_REACHED", "STALE_MEMBER_EPOCH", "UNKNOWN_TOPIC_ID"),
+    "UNKNOWN_TOPIC_OR_PARTITION",
+)
+"""The error codes that the specification's responses have in the dialect kip-848 (H3, H4, H5, O1, O2)."""
 
 
 @dataclass(frozen=True)

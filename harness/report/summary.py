@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,28 +41,47 @@ def print_summary(results: Results, page: Path, console: Console) -> None:
 
 
 def _models(models: Sequence[ModelResult], console: Console) -> None:
+    """What is as expected in a few lines, what is not in a table."""
     accepted = [model for model in models if model.from_evidence and model.as_expected]
     run = [model for model in models if model not in accepted]
-    table = _table("model", "engine", "outcome", "!distinct\nstates", "")
-    table.columns[0].min_width = max((len(model.name) for model in run), default=0)
-    table.columns[-1].min_width = 2
-    for model in run[:_MOST_MODELS]:
-        table.add_row(
-            model.name,
-            f"{model.engine} {model.version}".strip(),
-            "not checked" if model.without_record else model.outcome or "no answer",
-            _figure(model.facts["distinct_states"]),
-            "ok" if model.as_expected else "NO",
-        )
-    if run:
+    good = [model for model in run if model.as_expected]
+    for engine in sorted({_engine(model) for model in good}):
+        mine = [model for model in good if _engine(model) == engine]
+        _names(f"hold on {engine}, with their distinct states", "holds", mine, console)
+        _names(f"must fail, and do on {engine}", "violated", mine, console)
+    if bad := [model for model in run if not model.as_expected]:
+        table = _table("model", "engine", "outcome", "!distinct\nstates", "")
+        table.columns[0].min_width = max(len(model.name) for model in bad)
+        table.columns[-1].min_width = 2
+        for model in bad[:_MOST_MODELS]:
+            outcome = "not checked" if model.without_record else model.outcome or "no answer"
+            table.add_row(model.name, _engine(model), outcome, _figure(model.facts["distinct_states"]), "NO")
         console.print(table)
-    if len(run) > _MOST_MODELS:
-        rest = run[_MOST_MODELS:]
-        good = sum(1 for model in rest if model.as_expected)
-        console.print(f"and {len(rest)} more models, {good} of them as expected")
+        if len(bad) > _MOST_MODELS:
+            console.print(f"and {len(bad) - _MOST_MODELS} more models that are not as expected")
     if accepted:
-        engines = sorted({f"{model.engine} {model.version}".strip() for model in accepted})
+        engines = sorted({_engine(model) for model in accepted})
         console.print(f"accepted from recorded evidence: {len(accepted)} results of {', '.join(engines)}")
+
+
+def _names(title: str, outcome: str, models: Sequence[ModelResult], console: Console) -> None:
+    """One wrapped line: the models with that outcome, and their states or the property that fails."""
+    words = [
+        f"{model.name} {_figure(model.facts['distinct_states'])}".strip()
+        if outcome == "holds"
+        else f"{model.name} ({model.outcome.removeprefix('violated').strip()})"
+        for model in models
+        if model.outcome.startswith(outcome)
+    ]
+    if words:
+        console.print(f"models that {title}:")
+        text = ", ".join(word.replace(" ", "\N{NO-BREAK SPACE}") for word in words)
+        wrapped = textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
+        console.print(wrapped.replace("\N{NO-BREAK SPACE}", " "), highlight=False)
+
+
+def _engine(model: ModelResult) -> str:
+    return f"{model.engine} {model.version}".strip()
 
 
 def _replays(results: Results, console: Console) -> None:

@@ -95,17 +95,20 @@ class Target(Protocol):
         """Replace everything by a state: records, topics and what records do not hold.
 
         Scripts are forgotten, and a simulated clock moves to the volatile state's `clockMs`: a load of
-        nothing at 0 is a new coordinator.
+        nothing at 0 is a new coordinator, which may be configured.
         """
 
-    def restart(self, keep: int | None = None) -> None:
-        """A new coordinator from the first `keep` records of the log, or from all."""
+    def restart(self, keep: int | None = None) -> Answer:
+        """A new coordinator from the first `keep` records of the log, or from all (P2).
+
+        A script for the next target stays: the new coordinator may use it at once, which the answer says.
+        """
 
     def ids(self, following: Sequence[str]) -> None:
         """The member ids that the next joins without one are given."""
 
     def configure(self, settings: Json) -> None:
-        """Set configuration, before the first request."""
+        """Set configuration, before the first request of a new coordinator."""
 
     def commit(self, mode: str) -> None:
         """How writes become durable: `auto`, `manual` or `fail`."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, ParamSpec, TypeVar
 
 from coordinator import AppendFailed, BadInput, Coordinator, Dialect, SimulatedClock
+from coordinator.service import APIS
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
 
@@ -32,10 +33,8 @@ class PythonTarget:
         self._scripted = False
 
     def hello(self) -> Capabilities:
-        """Every control of the line protocol, for one version of one API."""
-        return Capabilities(
-            "python", self._coordinator.dialect.name, {"ConsumerGroupHeartbeat": (0, 0)}, CONTROLS
-        )
+        """Every control of the line protocol, for every API."""
+        return Capabilities("python", self._coordinator.dialect.name, APIS, CONTROLS)
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         """Handle one request."""
@@ -84,9 +83,10 @@ class PythonTarget:
         self._do("load", self._coordinator.load, records, topics, volatile)
         self._scripted = False
 
-    def restart(self, keep: int | None = None) -> None:
+    def restart(self, keep: int | None = None) -> Answer:
         """Load the log anew."""
         self._do("restart", self._coordinator.restart, keep)
+        return self._answer(None, 0)
 
     def ids(self, following: Sequence[str]) -> None:
         """Give the next member ids."""

@@ -106,9 +106,9 @@ class StdioTarget:
         """Replace the state."""
         self._ask({"op": "load", "records": list(records), "topics": list(topics), "volatile": volatile})
 
-    def restart(self, keep: int | None = None) -> None:
+    def restart(self, keep: int | None = None) -> Answer:
         """Load the log anew."""
-        self._ask({"op": "restart"} if keep is None else {"op": "restart", "keep": keep})
+        return self._perform({"op": "restart"} if keep is None else {"op": "restart", "keep": keep}, None)
 
     def ids(self, following: Sequence[str]) -> None:
         """Give the next member ids."""

@@ -78,9 +78,9 @@ class SymbolicIds:
         self._ours.clear()
         self._target.load(records, topics, volatile)
 
-    def restart(self, keep: int | None = None) -> None:
+    def restart(self, keep: int | None = None) -> Answer:
         """Load the log anew."""
-        self._target.restart(keep)
+        return self._translated(self._target.restart(keep))
 
     def ids(self, following: Sequence[str]) -> None:
         """The spec's ids of the next members that join without one."""
@@ -111,7 +111,7 @@ class SymbolicIds:
     def _translated(self, answer: Answer) -> Answer:
         body = answer.body
         return Answer(
-            body if body is None else {**body, "memberId": self._our(body.get("memberId"))},
+            {**body, "memberId": self._our(body["memberId"])} if body and "memberId" in body else body,
             None if answer.group is None else self._group(answer.group),
             [self._record(record) for record in answer.records],
             answer.consumed,

@@ -255,6 +255,9 @@ CURRENT: dict[str, Any] = {
 }
 
 
+FOO_BELOW_0 = [{"topicId": IDS["foo"], "partitions": [-1]}]
+
+
 @pytest.mark.parametrize(
     ("records", "volatile", "sentence"),
     [
@@ -275,7 +278,17 @@ CURRENT: dict[str, Any] = {
         ),
         ([CURRENT], {}, "member 'm' of group 'g' an assignment but no ConsumerGroupMemberMetadata"),
         ([member_record(subscribedTopicNames="foo")], {}, "must be a list, not 'foo'"),
-        ([member_record(instanceId="i")], {}, "instanceId, which this coordinator does not implement"),
+        ([member_record(subscribedTopicRegex="(")], {}, r"the subscribedTopicRegex '\(' of .* is not valid"),
+        (
+            [member_record(), {**CURRENT, "value": {"memberEpoch": -1, "topicPartitions": []}}],
+            {},
+            "or -2 for away",
+        ),
+        (
+            [{**CURRENT, "value": {"memberEpoch": 1, "topicPartitions": FOO_BELOW_0}}],
+            {},
+            "must be at least 0, not -1",
+        ),
         ([], {"clock": 1}, "volatile has no field 'clock'"),
         ([], {"groups": {"g": {}}}, "the group 'g', which the records do not have"),
         ([member_record()], {"groups": {"g": {"members": {"n": {}}}}}, "the member 'n'"),

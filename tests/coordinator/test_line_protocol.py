@@ -61,10 +61,11 @@ def joined() -> Session:
 
 def test_hello_names_dialect_apis_and_every_operation() -> None:
     hello = Session().ok("hello")
-    assert (hello["dialect"], hello["apis"]) == ("kip-848", {API: [0, 0]})
+    assert (hello["dialect"], hello["apis"][API]) == ("kip-848", [0, 0])
+    assert hello["apis"]["ConsumerGroupDescribe"] == [0, 0]
     assert sorted(hello["controls"]) == [
-        "advance", "assign", "background", "commit", "configure", "describe", "fire", "ids", "load",
-        "records", "restart", "topics",
+        "advance", "assign", "background", "commit", "configure", "coordinator", "describe", "fire", "ids",
+        "load", "records", "restart", "topics",
     ]  # fmt: skip
 
 
@@ -93,6 +94,7 @@ def test_describe_shows_members_timers_and_metadata(joined: Session) -> None:
         "members": [
             {
                 "memberId": "m1",
+                "instanceId": None,
                 "memberEpoch": 1,
                 "previousMemberEpoch": 0,
                 "state": "STABLE",
@@ -102,6 +104,7 @@ def test_describe_shows_members_timers_and_metadata(joined: Session) -> None:
                 "targetError": 0,
                 "acknowledged": False,
                 "subscribedTopicNames": ["foo"],
+                "subscribedTopicRegex": None,
                 "serverAssignor": None,
                 "rebalanceTimeoutMs": 5000,
                 "rackId": None,
@@ -242,6 +245,7 @@ def test_any_operation_can_be_observed(joined: Session) -> None:
         {"op": "assign", "group": "g", "target": {}},
         {"op": "records", "since": 3},
         {"op": "commit", "mode": "auto"},
+        {"op": "coordinator", "state": "active"},
         {"op": "background"},
         {"op": "ids", "next": []},
         {"op": "restart"},
@@ -291,6 +295,7 @@ def test_any_operation_can_be_observed(joined: Session) -> None:
         ({"op": "load", "records": [], "topics": [{"name": "x"}]}, "must be a UUID"),
         ({"op": "restart", "keep": 7}, "can keep 0 to 6 records"),
         ({"op": "commit", "mode": "later"}, "no commit mode 'later'; there are auto, manual, fail"),
+        ({"op": "coordinator", "state": "x"}, "no coordinator state 'x'; there are active, loading, moved"),
         ({"op": "ids", "next": [1]}, "must be a list of strings"),
         ({"op": "configure", "group.max": 1}, "before the first request"),
     ],

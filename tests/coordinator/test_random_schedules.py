@@ -1,4 +1,4 @@
-"""Whatever is sent and whatever times out, in every dialect: R7, E1, E4, R5, P2 on random schedules."""
+"""Whatever is sent and whatever times out, in every dialect: E1, E4, R5, R7, S1, T1, P2."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from hypothesis import strategies as st
 from coordinator import DIALECTS, Coordinator
 
 MEMBERS = ("m1", "m2", "m3")
+AWAY = -2
 PARTITIONS = ("foo-0", "foo-1", "bar-0")
 
 member = st.sampled_from(MEMBERS)
 topics = st.lists(st.sampled_from(("foo", "bar")), unique=True)
 owned = st.none() | st.just("assigned") | st.lists(st.sampled_from(PARTITIONS), unique=True)
+instance = st.none() | st.sampled_from(("i", "j"))
+regex = st.none() | st.sampled_from(("", "f.*", ".*"))
 steps = st.one_of(
-    st.tuples(st.just("join"), member, topics),
+    st.tuples(st.just("join"), member, topics, instance, regex),
+    st.tuples(st.just("away"), member),
     st.tuples(st.just("heartbeat"), member, st.sampled_from((0, 0, 0, 0, -1, 1)), owned, st.none() | topics),
     st.tuples(st.just("leave"), member),
     st.tuples(st.just("fire"), st.integers(0, 9)),
@@ -30,8 +34,11 @@ steps = st.one_of(
 def take(g: GroupDriver, step: tuple[Any, ...]) -> None:
     """One step; epochs are relative to the member's, partitions "assigned" are what it was told."""
     match step:
-        case ("join", name, names):
-            g.join(name, subscribedTopicNames=names)
+        case ("join", name, names, instance_id, pattern):
+            g.join(name, subscribedTopicNames=names, instanceId=instance_id, subscribedTopicRegex=pattern)
+        case ("away", name):
+            known = g.members().get(name, {"instanceId": "i"})
+            g.request(memberId=name, memberEpoch=AWAY, instanceId=known["instanceId"])
         case ("heartbeat", name, offset, report, names):
             known = g.members().get(name)
             partitions = g.assigned(name) if known and report == "assigned" else report
@@ -67,6 +74,8 @@ def partitions_of(wire: list[dict[str, Any]]) -> set[tuple[str, int]]:
 
 def check_state(group: dict[str, Any]) -> None:
     """R7 (coordinator's view), E4 (order), R4 (timer armed exactly while revoking), E5."""
+    instances = [found["instanceId"] for found in group["members"] if found["instanceId"] is not None]
+    assert len(instances) == len(set(instances))
     held = [
         partition
         for found in group["members"]
@@ -76,14 +85,21 @@ def check_state(group: dict[str, Any]) -> None:
     assert group["assignmentEpoch"] <= group["groupEpoch"]
     armed = {(timer["timer"], timer["member"]) for timer in group["timers"]}
     for found in group["members"]:
-        assert found["previousMemberEpoch"] <= found["memberEpoch"] <= group["assignmentEpoch"]
+        if found["memberEpoch"] == AWAY:
+            assert (found["previousMemberEpoch"], found["pendingRevocation"]) == (0, [])
+            assert found["instanceId"] is not None and not found["acknowledged"]
+        else:
+            assert found["previousMemberEpoch"] <= found["memberEpoch"] <= group["assignmentEpoch"]
         assert ("session", found["memberId"]) in armed
         assert (("rebalance", found["memberId"]) in armed) == bool(found["pendingRevocation"])
     assert (("group", "") in armed) == (group["state"] == "Empty")
 
 
 def check_step(step: tuple[Any, ...], before: dict[str, Any], after: dict[str, Any]) -> None:
-    """E4: no epoch of the group decreases; E1: one step bumps once; R5: no step gives and takes."""
+    """E4: no epoch of the group decreases; E1: one step bumps once; R5: no step gives and takes.
+
+    S1: who is away comes back by a join, or not at all.
+    """
     if "Dead" not in (before["state"], after["state"]):
         assert before["groupEpoch"] <= after["groupEpoch"] <= before["groupEpoch"] + 1
         assert before["assignmentEpoch"] <= after["assignmentEpoch"]
@@ -93,7 +109,15 @@ def check_step(step: tuple[Any, ...], before: dict[str, Any], after: dict[str, A
         if old is not None and step[:2] != ("join", found["memberId"]):
             first, second = partitions_of(old["assigned"]), partitions_of(found["assigned"])
             assert first <= second or second <= first
-            assert old["memberEpoch"] <= found["memberEpoch"]
+            assert old["memberEpoch"] <= found["memberEpoch"] or found["memberEpoch"] == AWAY
+            assert old["memberEpoch"] != AWAY or found["memberEpoch"] == AWAY
+
+
+def let_expire(g: GroupDriver, silent: set[str]) -> None:
+    """The sessions of the silent and of those that are away end."""
+    for name, found in g.members().items():
+        if name in silent or found["memberEpoch"] == AWAY:
+            g.coordinator.fire("session", "g", name)
 
 
 def check_load(g: GroupDriver) -> None:
@@ -101,6 +125,7 @@ def check_load(g: GroupDriver) -> None:
     other = Coordinator(dialect=g.coordinator.dialect)
     other.load(g.coordinator.records(), [], g.coordinator.volatile())
     assert other.describe("g") == g.group()
+    assert other._groups == g.coordinator._groups, "their indexes too"
     assert other.records() == g.coordinator.records()
 
 
@@ -127,8 +152,7 @@ def test_group_converges_once_the_changes_stop(schedule: list[tuple[Any, ...]], 
     g = GroupDriver(topics={"foo": 2})
     for step in schedule:
         take(g, step)
-    for name in silent & set(g.members()):
-        g.coordinator.fire("session", "g", name)
+    let_expire(g, silent)
     for _ in range(4):
         for name in g.members():
             g.heartbeat(name, owned=g.assigned(name))
@@ -146,6 +170,7 @@ def test_restart_at_any_point_is_safe_and_converges(schedule: list[tuple[Any, ..
         take(g, step)
     g.coordinator.restart(max(g.coordinator.end - lost, 0))
     check_state(g.group())
+    let_expire(g, set())
     for _ in range(4):
         for name in g.members():
             g.heartbeat(name, owned=g.assigned(name))

@@ -46,6 +46,7 @@ def test_random_behaviours_are_behaviours_and_the_same_for_a_seed(counter: Model
         "engine": "tlc",
         "version": "2.18",
         "spec_hash": spec_hash(counter.module, counter.config),
+        "constants": {"Limit": 2},
         "seed": 7,
         "depth": 6,
         "number": 4,

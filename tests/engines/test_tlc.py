@@ -188,3 +188,12 @@ def test_configurations_keep_their_sections(tmp_path: Path) -> None:
     assert config.names("INVARIANT") == ["One", "Two", "Three"]
     rest = config.without(["VIEW", "CONSTANT", "CHECK_DEADLOCK"]).having("PROPERTY", "P")
     assert rest.text() == "INVARIANT One\n  Two\nINVARIANT Three\nPROPERTY P\n"
+
+
+def test_constants_that_are_literals_are_known_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "M.cfg"
+    path.write_text(
+        'CONSTANTS\n  Size = 3 Rule = "any"\n  On = TRUE\n  Ids <- MCIds\n  Set = {"a", 1}\n  Least = -1\n'
+        "CONSTANT Model = Model\nINVARIANT Size = 9\n"
+    )
+    assert read_config(path).constants() == {"Size": 3, "Rule": "any", "On": True, "Least": -1}

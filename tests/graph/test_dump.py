@@ -46,10 +46,9 @@ def test_merging_steps_loses_nothing(tmp_path: Path) -> None:
     assert len(graph.graph["initial"]) == 2
 
 
-def test_the_case_study_basic(tmp_path: Path) -> None:
-    graph = state_graph(
-        spec("GoldenBasic", ROOT / "spec" / "GoldenBasic.cfg"), limits=LIMITS, log=tmp_path / "log"
-    )
+def test_the_case_study_basic() -> None:
+    trace = read_trace(ROOT / "traces" / "golden" / "basic.itf.json")
+    graph, path = trace_graph(trace)
     actions = Counter((action, branch) for *_, action, branch, _, _ in edges(graph))
     assert actions == {
         ("Join", "advance"): 3,
@@ -57,11 +56,10 @@ def test_the_case_study_basic(tmp_path: Path) -> None:
         ("Heartbeat", "acknowledge"): 2,
         ("Heartbeat", "assign"): 2,
         ("Heartbeat", "advance"): 1,
-        ("Heartbeat", "stable"): 1,
+        ("Heartbeat", "stable"): 2,
     }
-    trace = read_trace(ROOT / "traces" / "golden" / "GoldenBasic.itf.json")
-    path = trace_path(graph, trace, "The trace")
-    assert len(path) == 12 == len(set(path))
+    assert len(path) == 13
+    assert trace_path(graph, trace, "The trace") == path
 
 
 def test_another_specification_keeps_its_view_and_the_engines_labels(tmp_path: Path) -> None:

@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from expected_steps import FOO, kinds, steps, wire_partitions
 from spec_model import NOTHING, Model
 
 from harness.replay import expect, wire
-from harness.replay.decode import Decoder, Step
-from harness.replay.records import KEY_NUMBERS, whole
-from harness.replay.state import Group, Member
+from harness.replay.records import whole
+from harness.replay.state import Group, Member, SpecState
 
-FOO = frozenset({"foo"})
 F0, F1 = frozenset({("foo", 0)}), frozenset({("foo", 1)})
-
-
-def steps(model: Model) -> list[Step]:
-    return Decoder().decode(model.trace(), "a trace").steps
-
-
-def kinds(step: Step) -> list[str]:
-    """The key number and member of each record, with - for tombstones."""
-    return [
-        f"{'-' if record['value'] is None else ''}{KEY_NUMBERS[record['key']['type']]}"
-        f"{record['key'].get('memberId', '')}"
-        for record in step.expected.records
-    ]
 
 
 def joined() -> Model:
     model = Model(topics={"foo": 2})
     model.heartbeat("m1", 0, "", owned=NOTHING, subscription=FOO)
     return model
-
-
-def wire_partitions(*indexes: int) -> list[Any]:
-    return [{"topicId": wire.topic_id("foo"), "partitions": list(indexes)}] if indexes else []
 
 
 def test_the_first_join_writes_a_whole_group_in_order() -> None:
@@ -73,8 +56,10 @@ def test_the_first_join_writes_a_whole_group_in_order() -> None:
         "groupId": "g",
         "memberId": "",
         "memberEpoch": 0,
+        "instanceId": None,
         "rebalanceTimeoutMs": 300_000,
         "subscribedTopicNames": ["foo"],
+        "subscribedTopicRegex": None,
         "serverAssignor": None,
         "topicPartitions": [],
     }
@@ -158,7 +143,12 @@ def test_fencing_removes_and_answers_only_the_error() -> None:
 
 
 def member(epoch: int = 1, assigned: Any = NOTHING, revoking: Any = NOTHING) -> Member:
-    return Member(epoch, 0, FOO, "", assigned, revoking, False)
+    return Member(epoch, 0, "", FOO, "", "", assigned, revoking, False)
+
+
+def state_with(group: Group) -> SpecState:
+    """A state of a model that has this group."""
+    return replace(steps(joined())[0].load.state, group=group)
 
 
 def group(members: dict[str, Member], epoch: int = 1, assignment_epoch: int = 1, **targets: Any) -> Group:
@@ -181,8 +171,8 @@ def test_group_and_member_states() -> None:
 
 def test_a_whole_group_of_x_members_is_3x_plus_3_records() -> None:
     members = {f"m{number}": member(assigned=NOTHING) for number in range(1, 5)}
-    assert len(whole(group(members))) == 3 * len(members) + 3
-    assert whole(Group(0, 0, {}, {}, {})) == []
+    assert len(whole(state_with(group(members)))) == 3 * len(members) + 3
+    assert whole(state_with(Group(0, 0, {}, {}, {}))) == []
 
 
 def test_the_rebalance_deadline_counts_from_the_first_request_and_anew_after_an_acknowledgement() -> None:
@@ -200,7 +190,7 @@ def test_the_rebalance_deadline_counts_from_the_first_request_and_anew_after_an_
     template = steps(model)[1].load.state
     deadlines = []
     for now_ms, (before, after) in enumerate(states, start=2):
-        state = type(template)(after, template.topics, template.step, template.key)
+        state = replace(template, group=after)
         armed = {timer["timer"]: timer["deadlineMs"] for timer in timers.follow(before, state, now_ms)}
         deadlines.append(armed.get("rebalance"))
         assert armed["session"] == now_ms + 45_000

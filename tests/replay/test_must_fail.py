@@ -7,26 +7,14 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from expected_steps import FOO, decoded, failures
 from spec_model import NOTHING, Model
 
 from harness.errors import ConformError
 from harness.replay.compare import agree, differences
-from harness.replay.decode import DecodedTrace, Decoder
-from harness.replay.run import Failure, Replayer
+from harness.replay.run import Replayer
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
 from harness.targets.python import PythonTarget
-
-FOO = frozenset({"foo"})
-
-
-def decoded(model: Model) -> DecodedTrace:
-    return Decoder().decode(model.trace(), "a trace")
-
-
-def failures(target: PythonTarget, model: Model, most: int = 1000) -> list[Failure]:
-    replayer = Replayer(target, most)
-    replayer.replay(decoded(model))
-    return replayer.result.failures
 
 
 def walk(seed: int = 1, steps: int = 60) -> Model:
@@ -156,7 +144,7 @@ class Deaf(PythonTarget):
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         self.calls += 1
-        if self.calls == self.deaf_at and body["memberEpoch"] > 0:
+        if self.calls == self.deaf_at and body.get("memberEpoch", 0) > 0:
             body = {**body, "topicPartitions": None, "subscribedTopicNames": None}
         return super().request(api, version, client, body, observe)
 
@@ -188,13 +176,17 @@ def test_a_timer_that_fires_by_itself_is_noticed() -> None:
     assert any(d.path == "fired before the step" for failure in found for d in failure.differences)
 
 
-@pytest.mark.parametrize("field", ["topicPartitions", "subscribedTopicNames", "serverAssignor"])
+@pytest.mark.parametrize(
+    "field",
+    ["topicPartitions", "subscribedTopicNames", "subscribedTopicRegex", "serverAssignor", "instanceId"],
+)
 def test_a_target_that_ignores_a_field_of_the_request_is_noticed(field: str) -> None:
     class Ignorant(PythonTarget):
         def request(
             self, api: str, version: int, client: Json, body: Json, observe: str | None = None
         ) -> Answer:
-            given = body if body["memberEpoch"] == 0 else {**body, field: None}
+            ignores = field in body and (body["memberEpoch"] != 0 or field == "instanceId")
+            given = {**body, field: None} if ignores else body
             return super().request(api, version, client, given, observe)
 
     assert any(failures(Ignorant("kip-848"), walk(seed, 100)) for seed in range(3))

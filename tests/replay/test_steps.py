@@ -32,16 +32,19 @@ def test_every_handler_makes_a_call_of_its_own() -> None:
         for step in Decoder().decode(trace, "a trace").steps:
             operation = step.call.operation()
             epoch = operation.get("body", {}).get("memberEpoch")
-            sent[step.action].add(
-                f"{operation['op']} {operation.get('timer', '')} {epoch if epoch in (0, -1) else ''}"
-            )
+            what = operation.get("timer") or operation.get("api", "")
+            sent[step.action].add(f"{operation['op']} {what} {epoch if epoch in (0, -1, -2) else ''}")
     assert all(sent.values()), [action for action, calls in sent.items() if not calls]
     assert sent["SessionTimeout"] == {"fire session "}
     assert sent["RebalanceTimeout"] == {"fire rebalance "}
     assert sent["DeleteGroup"] == {"fire group "}
-    assert sent["Leave"] == {"request  -1"}
-    assert sent["Heartbeat"] == {"request  "}
-    assert sent["Join"] == sent["Rejoin"] == {"request  0"}
+    assert sent["FailOver"] == {"restart  "}
+    assert sent["Leave"] == {"request ConsumerGroupHeartbeat -1"}
+    assert sent["LeaveTemporarily"] == {"request ConsumerGroupHeartbeat -2"}
+    assert sent["Heartbeat"] == {"request ConsumerGroupHeartbeat "}
+    assert sent["Join"] == sent["Rejoin"] == sent["Return"] == {"request ConsumerGroupHeartbeat 0"}
+    assert sent["OffsetCommit"] == {"request OffsetCommit "}
+    assert sent["OffsetFetch"] == {"request OffsetFetch "}
 
 
 @pytest.mark.parametrize("action", sorted(HANDLERS))

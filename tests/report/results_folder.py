@@ -17,7 +17,7 @@ from harness.replay.files import replay_files
 from harness.replay.report import to_json
 
 ROOT = Path(__file__).parent.parent.parent
-GOLDEN = ROOT / "traces" / "golden" / "GoldenBasic.itf.json"
+GOLDEN = ROOT / "traces" / "golden" / "basic.itf.json"
 SVG = (
     '<?xml version="1.0"?>\n<!DOCTYPE svg PUBLIC "x" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">\n'
     '<svg width="9pt" xmlns="http://www.w3.org/2000/svg"><!-- n0 --><g id="node1" class="node">'

@@ -87,7 +87,7 @@ def test_everything_holds(here: Path) -> None:
     assert data["evidence"][0]["evidence"]["status"] == "accepted"
     lines = result.output.splitlines()
     assert any(line.startswith("[1/6] evidence Later: ok") and "evidence accepted" in line for line in lines)
-    assert any("11 steps on python, 0 differences" in line for line in lines)
+    assert any("12 steps on python, 0 differences" in line for line in lines)
     assert lines[-1] == "gate: everything holds"
     suite = ElementTree.parse("build/gate/gate.xml").getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("6", "0", "0")

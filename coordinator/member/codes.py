@@ -1,0 +1,26 @@
+"""Kafka's error codes that mean something to a member, and what they mean."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NONE: Final = 0
+REQUEST_TIMED_OUT: Final = 7
+COORDINATOR_LOAD_IN_PROGRESS: Final = 14
+COORDINATOR_NOT_AVAILABLE: Final = 15
+NOT_COORDINATOR: Final = 16
+UNKNOWN_MEMBER_ID: Final = 25
+FENCED_MEMBER_EPOCH: Final = 110
+UNRELEASED_INSTANCE_ID: Final = 111
+STALE_MEMBER_EPOCH: Final = 113
+
+RETRIABLE: Final = frozenset(
+    {REQUEST_TIMED_OUT, COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR}
+)
+"""Try again after a pause, whatever the request was."""
+
+COORDINATOR_MOVED: Final = frozenset({COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR})
+"""Find the coordinator before that."""
+
+REMOVED: Final = frozenset({UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH})
+"""The coordinator does not have this incarnation of the member any more (K1)."""

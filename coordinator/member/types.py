@@ -1,0 +1,137 @@
+"""What a member takes and gives: settings, states, requests, callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
+"""A JSON object in the wire form of Kafka's schemas, lowerCamelCase."""
+
+TopicPartition: TypeAlias = tuple[str, int]
+"""Topic id as RFC 4122 text, and index. Ids, so that a recreated topic is another topic (T2)."""
+
+Partitions: TypeAlias = frozenset[TopicPartition]
+
+NOTHING: Final[Partitions] = frozenset()
+
+
+class State(Enum):
+    """Where the member is, in the terms of Kafka's consumer."""
+
+    UNSUBSCRIBED = "UNSUBSCRIBED"
+    JOINING = "JOINING"
+    RECONCILING = "RECONCILING"
+    ACKNOWLEDGING = "ACKNOWLEDGING"
+    STABLE = "STABLE"
+    FENCED = "FENCED"
+    """Fenced or unknown: onPartitionsLost first, then it joins again (K1)."""
+    PREPARE_LEAVING = "PREPARE_LEAVING"
+    """Commits and gives up what it owns, before it says that it leaves."""
+    LEAVING = "LEAVING"
+    STALE = "STALE"
+    """Left because poll was not called for max.poll.interval.ms; the next poll joins again."""
+    FATAL = "FATAL"
+
+
+IN_GROUP: Final = frozenset({State.RECONCILING, State.ACKNOWLEDGING, State.STABLE})
+
+
+class Purpose(Enum):
+    """What a request is for."""
+
+    FIND_COORDINATOR = "find the coordinator"
+    HEARTBEAT = "join or heartbeat"
+    LEAVE = "leave"
+    COMMIT_BEFORE_REVOCATION = "commit what is given up"
+    COMMIT = "commit of the application"
+    FETCH_OFFSETS = "fetch committed offsets"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request to send. Its answer, or that there is none, is told by its `correlation`."""
+
+    correlation: int
+    purpose: Purpose
+    api: str
+    version: int
+    body: Json
+
+
+class CallbackName(Enum):
+    """Methods of a rebalance listener, and the one of a commit."""
+
+    REVOKED = "on_partitions_revoked"
+    ASSIGNED = "on_partitions_assigned"
+    LOST = "on_partitions_lost"
+    COMMITTED = "on_commit_complete"
+
+
+@dataclass(frozen=True, slots=True)
+class Callback:
+    """A callback to run: its partitions, and for on_commit_complete the error code (0: committed)."""
+
+    name: CallbackName
+    partitions: Partitions
+    error: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """SubscribedTopicNames, SubscribedTopicRegex (None: no regular expression)."""
+
+    topics: frozenset[str]
+    regex: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The consumer's configuration; times in milliseconds.
+
+    max.poll.interval.ms is also the rebalance timeout (R4). With `instance_id` the member is static.
+    `reset_offset` is where a partition without committed offset starts. `reports_while_revoking` is H7
+    literally: after a lost answer all fields, owned partitions, too, before the member has done what it was
+    told, be it to revoke or to use more. A new coordinator does not know what that was, and may take the
+    report for the acknowledgement of what it is going to tell.
+    """
+
+    group_id: str
+    instance_id: str | None = None
+    rack_id: str | None = None
+    server_assignor: str | None = None
+    auto_commit: bool = True
+    max_poll_interval_ms: int = 300_000
+    retry_backoff_ms: int = 100
+    retry_backoff_max_ms: int = 1_000
+    close_timeout_ms: int = 30_000
+    reset_offset: int = 0
+    reports_while_revoking: bool = False
+
+
+class MemberError(Exception):
+    """An error of the protocol that the application hears of; `code` is Kafka's."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def from_wire(topics: Iterable[Mapping[str, Any]]) -> Partitions:
+    """[{"topicId", "partitions": [index]}] as a set."""
+    return frozenset((topic["topicId"], index) for topic in topics for index in topic["partitions"])
+
+
+def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    """Topic id -> indexes, both sorted."""
+    topics: dict[str, list[int]] = {}
+    for topic_id, index in sorted(partitions):
+        topics.setdefault(topic_id, []).append(index)
+    return topics
+
+
+def to_wire(partitions: Iterable[TopicPartition]) -> list[Json]:
+    """A set as [{"topicId", "partitions": [index]}], sorted."""
+    return [{"topicId": topic, "partitions": indexes} for topic, indexes in by_topic(partitions).items()]

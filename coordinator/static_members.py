@@ -1,0 +1,84 @@
+"""Static membership (KIP-345 in KIP-848; S1, S2): a member that leaves for a while and returns to its place.
+
+instance id of the request       epoch 0          epoch -2            any other epoch
+held by another member, away     Return           UNRELEASED_...      UNRELEASED_...
+held by another member           UNRELEASED_...   UNRELEASED_...      UNRELEASED_...
+held by the member itself        Return if        LeaveTemporarily    as without
+                                 away, else Rejoin
+held by nobody                   Join, Rejoin     UNKNOWN_MEMBER_ID   a heartbeat takes it
+"""
+
+from __future__ import annotations
+
+from coordinator.errors import ErrorCode, RequestRejected
+from coordinator.membership import says_otherwise
+from coordinator.metadata import refresh_group, write_group
+from coordinator.model import AWAY, NO_TARGET, NOTHING, Group, Member, MemberMetadata
+from coordinator.records import (
+    CURRENT_ASSIGNMENT,
+    MEMBER_METADATA,
+    TARGET_MEMBER,
+    CurrentAssignment,
+    MemberUpdate,
+)
+from coordinator.request import JOIN_EPOCH, HeartbeatRequest
+from coordinator.step import Step, Timer, Volatile
+
+
+def returns_to(group: Group, request: HeartbeatRequest) -> str | None:
+    """Returns (S1): the member that is away and has the instance id of this join, if there is one."""
+    if request.member_epoch != JOIN_EPOCH or request.instance_id is None:
+        return None
+    holder = group.instances.get(request.instance_id)
+    return holder if holder is not None and group.members[holder].epoch == AWAY else None
+
+
+def check_instance(group: Group, request: HeartbeatRequest) -> None:
+    """InstanceConflict (S2): another member has the instance id. Raises UNRELEASED_INSTANCE_ID."""
+    if request.instance_id is None:
+        return
+    holder = group.instances.get(request.instance_id)
+    if holder in (None, request.member_id) or returns_to(group, request) is not None:
+        return
+    raise RequestRejected(
+        ErrorCode.UNRELEASED_INSTANCE_ID,
+        f"InstanceId {request.instance_id} is still used by member {holder}; stop that member, "
+        "or use another instance id.",
+    )
+
+
+def keep_place(step: Step, member_id: str, member: Member) -> None:
+    """KeepPlace (S1): the member is away; what it was told to revoke is free, the rest stays its own."""
+    if (member.epoch, member.held) != (AWAY, member.assigned):
+        step.write(CURRENT_ASSIGNMENT, member_id, CurrentAssignment(AWAY, member.assigned))
+    step.result.volatile.append(Volatile(member_id, 0, NOTHING, False))
+    deadline_ms = step.now_ms + step.env.config.session_timeout_ms
+    step.result.timers.append(Timer("session", member_id, deadline_ms))
+    if member.rebalance_deadline_ms is not None:
+        step.result.timers.append(Timer("rebalance", member_id, None))
+
+
+def take_place(step: Step, holder: str, member_id: str, metadata: MemberMetadata) -> None:
+    """TakePlace (S1): the member gets the target of `holder`, who was away, and may get what that one held.
+
+    The group epoch is bumped only if the subscription, the assignor or the topics differ (E1), or if the
+    member was in the group under another instance id: that one is removed.
+    """
+    known = step.group.members[holder].metadata
+    members = dict(step.metadata_of_members())
+    removes = member_id != holder and member_id in members
+    if member_id != holder:
+        del members[holder]
+        for kind in (CURRENT_ASSIGNMENT, TARGET_MEMBER, MEMBER_METADATA):
+            step.write(kind, holder, None)
+        targets = dict(step.targets)
+        targets[member_id] = targets.pop(holder, NO_TARGET)
+        step.targets = targets
+        step.replaced = member_id
+    members[member_id] = metadata
+    step.members = members
+    step.place_of = holder
+    refresh_group(step, removes or says_otherwise(step.env.dialect, known, metadata))
+    if member_id != holder or metadata != known:
+        step.write(MEMBER_METADATA, member_id, MemberUpdate(step.epoch, metadata))
+    write_group(step)

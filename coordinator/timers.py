@@ -1,0 +1,84 @@
+"""Which timer is due next, without reading every member of every group.
+
+A queue beside the deadlines, which the groups have: each armed timer has an entry that is due no later than
+it. An entry whose time comes is compared with its timer: one that was cancelled goes, one that was put off
+comes again later. So a heartbeat, which only puts its session off, costs nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from coordinator.model import Group
+
+
+class Due(NamedTuple):
+    """A timer and when it is due, in milliseconds; sorts by time, then by group, timer and member."""
+
+    deadline_ms: int
+    group_id: str
+    timer: str
+    member_id: str
+
+
+class Timers:
+    """The armed timers of all groups by the time at which they are due."""
+
+    def __init__(self) -> None:
+        self._queue: list[Due] = []
+        self._queued_ms: dict[tuple[str, str, str], int] = {}
+        """Each timer's earliest entry in the queue; others of it are left over."""
+
+    def arm(self, due: Due) -> None:
+        """Note that a timer is armed, or put off, or brought forward."""
+        queued_ms = self._queued_ms.get(due[1:])
+        if queued_ms is None or due.deadline_ms < queued_ms:
+            self._queued_ms[due[1:]] = due.deadline_ms
+            heappush(self._queue, due)
+
+    def arm_all(self, groups: Iterable[Group]) -> None:
+        """Note every armed timer of these groups."""
+        for group in groups:
+            for due in armed_timers(group):
+                self.arm(due)
+
+    def next_due(self, groups: Mapping[str, Group], now_ms: int) -> Due | None:
+        """The first timer that is due by `now_ms`; it stays armed."""
+        while self._queue and self._queue[0].deadline_ms <= now_ms:
+            entry = self._queue[0]
+            deadline_ms = None
+            if self._queued_ms.get(entry[1:]) == entry.deadline_ms:
+                deadline_ms = _deadline_ms(groups, entry)
+                if deadline_ms == entry.deadline_ms:
+                    return entry
+                del self._queued_ms[entry[1:]]
+            heappop(self._queue)
+            if deadline_ms is not None:
+                self.arm(entry._replace(deadline_ms=deadline_ms))
+        return None
+
+
+def armed_timers(group: Group) -> list[Due]:
+    """All that are armed: the group's own, whose member id is "", then each member's."""
+    timers = []
+    if group.empty_deadline_ms is not None:
+        timers.append(Due(group.empty_deadline_ms, group.id, "group", ""))
+    for member_id, member in sorted(group.members.items()):
+        timers.append(Due(member.session_deadline_ms, group.id, "session", member_id))
+        if member.rebalance_deadline_ms is not None:
+            timers.append(Due(member.rebalance_deadline_ms, group.id, "rebalance", member_id))
+    return timers
+
+
+def _deadline_ms(groups: Mapping[str, Group], due: Due) -> int | None:
+    group = groups.get(due.group_id)
+    if group is None:
+        return None
+    if due.timer == "group":
+        return group.empty_deadline_ms
+    member = group.members.get(due.member_id)
+    if member is None:
+        return None
+    return member.session_deadline_ms if due.timer == "session" else member.rebalance_deadline_ms

@@ -1,0 +1,114 @@
+"""What a step sends to a target: one operation, prepared when its trace is decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from harness.replay import wire
+from harness.targets.base import Answer, Json, Target
+
+
+class Call(Protocol):
+    """One operation of a target, prepared."""
+
+    def send(self, target: Target, end: int) -> Answer:
+        """Do it, and observe the group; `end` is how many records the target's log has before it."""
+
+    def fired(self) -> Sequence[Json]:
+        """The timers that it makes run out."""
+
+    def operation(self) -> Json:
+        """The same as a line of the line protocol, for reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class SendRequest:
+    """A request, of the version that `wire.VERSIONS` gives."""
+
+    api: str
+    client: Json
+    body: Json
+
+    def send(self, target: Target, end: int) -> Answer:
+        """Send it."""
+        return target.request(self.api, wire.VERSIONS[self.api], self.client, self.body, wire.GROUP)
+
+    def fired(self) -> Sequence[Json]:
+        """None."""
+        return ()
+
+    def operation(self) -> Json:
+        """The operation `request`."""
+        return {
+            "op": "request",
+            "api": self.api,
+            "version": wire.VERSIONS[self.api],
+            "client": self.client,
+            "body": self.body,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FireTimer:
+    """One timer runs out."""
+
+    timer: str
+    member: str
+
+    def send(self, target: Target, end: int) -> Answer:
+        """Fire it."""
+        return target.fire(self.timer, wire.GROUP, self.member, wire.GROUP)
+
+    def fired(self) -> Sequence[Json]:
+        """This timer."""
+        return [{"timer": self.timer, "group": wire.GROUP, "member": self.member}]
+
+    def operation(self) -> Json:
+        """The operation `fire`."""
+        return {"op": "fire", "timer": self.timer, "group": wire.GROUP, "member": self.member}
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeTopics:
+    """A topic is created, changed or deleted."""
+
+    upsert: tuple[Json, ...]
+    delete: tuple[str, ...]
+
+    def send(self, target: Target, end: int) -> Answer:
+        """Tell the target of it."""
+        return target.topics(self.upsert, self.delete, wire.GROUP)
+
+    def fired(self) -> Sequence[Json]:
+        """None."""
+        return ()
+
+    def operation(self) -> Json:
+        """The operation `topics`."""
+        return {"op": "topics", "upsert": list(self.upsert), "delete": list(self.delete)}
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """A new coordinator loads the log (P2), perhaps after a change of the topics.
+
+    The old coordinator is told of the change first, but what it writes of it is lost, so the new one must
+    notice by itself. The answer has the records that the new one writes.
+    """
+
+    change: ChangeTopics | None
+
+    def send(self, target: Target, end: int) -> Answer:
+        """Let the new coordinator take over the first `end` records."""
+        answer = target.restart(end)
+        return answer._replace(group=target.describe(wire.GROUP), records=target.records(end))
+
+    def fired(self) -> Sequence[Json]:
+        """None."""
+        return ()
+
+    def operation(self) -> Json:
+        """The operation `restart`, with the change before it."""
+        return {"op": "restart", "after": None if self.change is None else self.change.operation()}

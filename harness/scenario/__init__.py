@@ -1,0 +1,1 @@
+"""Golden scenarios: hand-written behaviours of the specification with their expected transcripts (G7)."""

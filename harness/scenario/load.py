@@ -1,0 +1,312 @@
+"""Reading scenario files. Every mistake is an error that names the file, the line and what would be right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from harness.replay import wire
+from harness.replay.state import Group, Member, Partition, Request, Response
+from harness.scenario.fields import Field, read_fields
+from harness.scenario.model import (
+    REQUEST,
+    SECTIONS,
+    Erratum,
+    Printed,
+    PrintedMember,
+    Scenario,
+    ScriptStep,
+    Section,
+    Target,
+)
+from harness.scenario.partitions import parse_partition
+
+_STEP_FIELDS: Final = ("says", "target", *SECTIONS)
+_SAID: Final = ("subscription", "regex", "assignor", "instance", "owned")
+EVENTS: Final = {
+    "session timeout": "SessionTimeout",
+    "rebalance timeout": "RebalanceTimeout",
+    "create topic": "CreateTopic",
+    "add partitions": "AddPartitions",
+    "delete topic": "DeleteTopic",
+    "delete group": "DeleteGroup",
+    "fail-over": "FailOver",
+    "offset commit": "OffsetCommit",
+    "offset fetch": "OffsetFetch",
+}
+"""What a step may be besides a request, and the action of the spec that it is."""
+EPOCHS: Final = {"join": 0, "leave": -1, "leave temporarily": -2}
+"""The requests whose member epoch says what they are (H1, H2)."""
+_EVENT_FIELDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "session timeout": (("member",), ()),
+    "rebalance timeout": (("member",), ()),
+    "create topic": (("topic", "partitions"), ()),
+    "add partitions": (("topic", "partitions"), ()),
+    "delete topic": (("topic",), ()),
+    "delete group": ((), ()),
+    "fail-over": ((), ("topic", "partitions")),
+    "offset commit": (("member", "epoch", "partition", "offset"), ()),
+    "offset fetch": (("member", "epoch", "partition"), ()),
+}
+STATES: Final = ("Dead", "Empty", "Assigning", "Reconciling", "Stable")
+VERBS: Final = ("heartbeat", *EPOCHS, "request", *EVENTS)
+
+
+def load_scenario(path: Path, text: str | None = None) -> Scenario:
+    """The scenario in a file, or `text` as if it were in it. ConformError (exit 2) for the first mistake."""
+    whole = read_fields(path, text)
+    fields = whole.fields(
+        ("name", "source", "shows", "topics", "steps"), ("link", "requirements", "caught", "first", "errata")
+    )
+    topics = {name: field.number(1) for name, field in fields["topics"].mapping().items()}
+    steps = fields["steps"].items()
+    if not steps:
+        raise fields["steps"].wrong("a scenario has at least one step")
+    script = tuple(_step(step) for step in steps)
+    errata = fields["errata"].items() if "errata" in fields else []
+    return Scenario(
+        file=str(path),
+        name=fields["name"].prose(),
+        source=fields["source"].prose(),
+        shows=fields["shows"].prose(),
+        requirements=fields["requirements"].names() if "requirements" in fields else (),
+        topics=topics,
+        first=_first_group(fields["first"], topics) if "first" in fields else None,
+        steps=script,
+        errata=tuple(_erratum(erratum, script) for erratum in errata),
+        link=fields["link"].text() if "link" in fields else "",
+        caught=fields["caught"].names() if "caught" in fields else (),
+    )
+
+
+def _step(step: Field) -> ScriptStep:
+    found = step.mapping()
+    verbs = [name for name in found if name not in _STEP_FIELDS]
+    if len(verbs) != 1 or verbs[0] not in VERBS:
+        wrong = next((found[verb] for verb in verbs if verb not in VERBS), step)
+        said = f"{wrong.name!r} is none" if wrong is not step else f"this has {verbs or 'none'}"
+        raise wrong.wrong(f"a step does exactly one of {', '.join(VERBS)}; {said}")
+    verb = verbs[0]
+    make = _event if verb in EVENTS else _request
+    sections: dict[str, Section] = {name: _section(found[name]) for name in SECTIONS if name in found}
+    for name, section in sections.items():
+        if name != "expect" and section.printed and (section.printed.response or section.printed.offsets):
+            raise found[name].wrong(f"response and offsets belong to expect, not to {name}")
+    done = make(verb, found[verb])
+    return ScriptStep(
+        does=done.does,
+        member=done.member,
+        request=done.request,
+        topic=done.topic,
+        partitions=done.partitions,
+        partition=done.partition,
+        offset=done.offset,
+        target=_target(found["target"]) if "target" in found else None,
+        says=found["says"].prose() if "says" in found else "",
+        sections=sections,
+        first_line=step.first_line,
+        last_line=step.last_line,
+        column=step.column,
+    )
+
+
+def _request(verb: str, field: Field) -> ScriptStep:
+    """A ConsumerGroupHeartbeat; what is not said is absent (H7), but a join says that it owns nothing."""
+    needs = ("member", "epoch") if verb in ("heartbeat", "request") else ("member",)
+    found = field.fields(needs, ("withoutId", *_SAID))
+    member = found["member"].name_text()
+    if "withoutId" in found and found["withoutId"].flag() and verb not in ("join", "request"):
+        raise found["withoutId"].wrong("only a join may leave its member id out (H1)")
+    epoch = EPOCHS[verb] if verb in EPOCHS else found["epoch"].number(1 if verb == "heartbeat" else -(10**9))
+    owned = found["owned"].partitions() if "owned" in found else None
+    request = Request(
+        member="" if "withoutId" in found and found["withoutId"].flag() else member,
+        epoch=epoch,
+        instance=found["instance"].text() if "instance" in found else None,
+        owned=frozenset() if owned is None and verb == "join" else owned,
+        subscription=frozenset(found["subscription"].names()) if "subscription" in found else None,
+        regex=found["regex"].text() if "regex" in found else None,
+        assignor=found["assignor"].text() if "assignor" in found else None,
+    )
+    return ScriptStep(REQUEST, member, request)
+
+
+def _event(verb: str, field: Field) -> ScriptStep:
+    found = field.fields(*_EVENT_FIELDS[verb])
+    request = None
+    member = found["member"].text() if "member" in found else ""
+    if "epoch" in found:
+        request = Request(member, found["epoch"].number(), None, None, None, None, None)
+    elif "member" in found:
+        found["member"].name_text()
+    partition = found["partition"].partition() if "partition" in found else None
+    topic = found["topic"].name_text() if "topic" in found else ""
+    return ScriptStep(
+        does=EVENTS[verb],
+        member=member,
+        request=request,
+        topic=partition[0] if partition else topic,
+        partitions=_count(verb, found),
+        partition=partition,
+        offset=found["offset"].number(0) if "offset" in found else 0,
+    )
+
+
+def _count(verb: str, found: dict[str, Field]) -> int:
+    """How many partitions the topic has then; -1 says that it is deleted."""
+    if verb == "delete topic":
+        return -1
+    if verb == "fail-over" and ("topic" in found) != ("partitions" in found):
+        some = next(iter(found.values()))
+        raise some.wrong("a topic that changes in a fail-over has partitions, too: -1 where it is deleted")
+    return found["partitions"].number(-1) if "partitions" in found else 0
+
+
+def _target(field: Field) -> Target:
+    targets = {name: value.partitions() for name, value in field.mapping().items()}
+    owner: dict[Partition, str] = {}
+    for name, partitions in targets.items():
+        for partition in sorted(partitions):
+            if partition in owner:
+                both = f"{owner[partition]} and to {name}"
+                raise field.wrong(f"{partition[0]}-{partition[1]} is given to {both}")
+            owner[partition] = name
+    return {name: partitions for name, partitions in targets.items() if partitions}
+
+
+def _section(field: Field) -> Section:
+    """A state; one with nothing behind its colon is for --rewrite to write."""
+    if not field.mapping():
+        return Section(None, field.first_line, field.last_line)
+    found = field.fields(("group", "target", "members"), ("response", "offsets"))
+    group = found["group"].fields(("epoch", "assignmentEpoch", "state"), ())
+    response, fetched = _response(found["response"]) if "response" in found else (None, None)
+    printed = Printed(
+        group["epoch"].number(0),
+        group["assignmentEpoch"].number(0),
+        _choice(group["state"], STATES),
+        _target(found["target"]),
+        {name: _printed_member(member) for name, member in found["members"].mapping().items()},
+        response,
+        fetched,
+        _offsets(found["offsets"]) if "offsets" in found else {},
+    )
+    return Section(printed, field.first_line, field.last_line)
+
+
+def _printed_member(field: Field) -> PrintedMember:
+    found = field.fields(("epoch", "partitions", "pending"), ())
+    return PrintedMember(
+        found["epoch"].number(-2), found["partitions"].partitions(), found["pending"].partitions()
+    )
+
+
+def _response(field: Field) -> tuple[Response, int | None]:
+    """The response and the offset that was fetched, if one was.
+
+    Its member is filled in when it is compared: that of the step, or none for an error.
+    """
+    found = field.fields((), ("error", "epoch", "assigned", "pending", "offset"))
+    if "error" in found or "offset" in found:
+        if len(found) > 1:
+            raise field.wrong("an error comes with nothing else, and neither does an offset")
+        error = _choice(found["error"], tuple(wire.ERROR_CODES)) if "error" in found else "NONE"
+        offset = found["offset"].number(-1) if "offset" in found else None
+        return Response(error, "", 0, None, None), offset
+    if "epoch" not in found:
+        raise field.wrong("a response has an error, an epoch, or an offset that was fetched")
+    if ("assigned" in found) != ("pending" in found):
+        raise field.wrong("assigned and pending come together, or not at all: then no assignment is sent")
+    assignment = [found[name].partitions() if name in found else None for name in ("assigned", "pending")]
+    return Response("NONE", "", found["epoch"].number(), assignment[0], assignment[1]), None
+
+
+def _offsets(field: Field) -> dict[Partition, int]:
+    try:
+        return {parse_partition(name): offset.number(0) for name, offset in field.mapping().items()}
+    except ValueError as error:
+        raise field.wrong(str(error)) from None
+
+
+def _choice(field: Field, choices: tuple[str, ...]) -> str:
+    text = field.text()
+    if text not in choices:
+        raise field.wrong(f"{field.name} must be one of {', '.join(choices)}, not {text!r}")
+    return text
+
+
+def _first_group(field: Field, topics: dict[str, int]) -> Group:
+    """The group at the start: by default converged, each member with its target, epochs as the group's."""
+    found = field.fields(("epoch", "members"), ("assignmentEpoch",))
+    epoch = found["epoch"].number(1)
+    assignment_epoch = found["assignmentEpoch"].number(0) if "assignmentEpoch" in found else epoch
+    members, targets = {}, {}
+    for name, raw in sorted(found["members"].mapping().items()):
+        members[name], target = _first_member(raw, epoch)
+        if target:
+            targets[name] = target
+    names = set().union(*(member.subscription for member in members.values())) if members else set()
+    metadata = {topic: count for topic, count in topics.items() if wire.topic_name(topic) in names}
+    return Group(epoch, assignment_epoch, targets, metadata, members)
+
+
+def _first_member(field: Field, group_epoch: int) -> tuple[Member, frozenset[Partition]]:
+    said = ("epoch", "previousEpoch", "instance", "assignor", "revoking", "target", "acknowledged")
+    found = field.fields(("subscription", "partitions"), said)
+    epoch = found["epoch"].number(-2) if "epoch" in found else group_epoch
+    assigned = found["partitions"].partitions()
+    member = Member(
+        epoch=epoch,
+        previous_epoch=found["previousEpoch"].number(0) if "previousEpoch" in found else max(epoch - 1, 0),
+        instance=found["instance"].text() if "instance" in found else "",
+        subscription=frozenset(found["subscription"].names()),
+        regex="",
+        assignor=found["assignor"].text() if "assignor" in found else "",
+        assigned=assigned,
+        revoking=found["revoking"].partitions() if "revoking" in found else frozenset(),
+        acknowledged=found["acknowledged"].flag() if "acknowledged" in found else True,
+    )
+    return member, found["target"].partitions() if "target" in found else assigned
+
+
+def _erratum(field: Field, steps: tuple[ScriptStep, ...]) -> Erratum:
+    found = field.fields(("step", "where", "says", "holds", "uncorrected"), ("state",))
+    number = found["step"].number(1)
+    if number > len(steps):
+        raise found["step"].wrong(f"there is no step {number}: the scenario has {len(steps)}")
+    name = _choice(found["state"], SECTIONS) if "state" in found else "expect"
+    corrected = steps[number - 1].states.get(name)
+    return Erratum(
+        step=number,
+        where=found["where"].prose(),
+        says=found["says"].prose(),
+        holds=found["holds"].prose(),
+        section=name,
+        printed=_uncorrected(found["uncorrected"], corrected) if corrected else None,
+        line=field.first_line,
+    )
+
+
+def _uncorrected(field: Field, corrected: Printed) -> Printed:
+    """The corrected state with what the document prints instead."""
+    found = field.fields((), ("group", "target", "members"))
+    group = found["group"].fields((), ("epoch", "assignmentEpoch", "state")) if "group" in found else {}
+    members = dict(corrected.members)
+    for name, raw in (found["members"].mapping() if "members" in found else {}).items():
+        values = raw.fields((), ("epoch", "partitions", "pending"))
+        old = members.get(name, PrintedMember(-1, frozenset(), frozenset()))
+        members[name] = PrintedMember(
+            values["epoch"].number(-2) if "epoch" in values else old.epoch,
+            values["partitions"].partitions() if "partitions" in values else old.partitions,
+            values["pending"].partitions() if "pending" in values else old.pending,
+        )
+    return Printed(
+        group["epoch"].number(0) if "epoch" in group else corrected.epoch,
+        group["assignmentEpoch"].number(0) if "assignmentEpoch" in group else corrected.assignment_epoch,
+        _choice(group["state"], STATES) if "state" in group else corrected.state,
+        _target(found["target"]) if "target" in found else corrected.target,
+        members,
+        corrected.response,
+        corrected.fetched,
+        corrected.offsets,
+    )

@@ -1,0 +1,135 @@
+"""Scenarios as a TLA+ module over spec/Golden.tla, with its configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import jinja2
+import re2
+
+from harness.replay.state import Partition
+from harness.replay.wire import topic_name
+from harness.scenario.model import Printed, Scenario
+
+MODULE: Final = "GoldenScenarios"
+
+
+@dataclass(frozen=True)
+class Universe:
+    """Everything that scenarios name. `regexes` has the valid ones and the topic names that each matches
+    as a whole (T1); `topics` are ids."""
+
+    members: frozenset[str]
+    topics: frozenset[str]
+    partitions: frozenset[Partition]
+    regexes: Mapping[str, frozenset[str]]
+
+
+def universe(scenarios: Iterable[Scenario]) -> Universe:
+    """What the scenarios name together."""
+    members: set[str] = set()
+    partitions: set[Partition] = set()
+    regexes: set[str] = set()
+    for scenario in scenarios:
+        members.update(_members(scenario))
+        partitions.update(_partitions(scenario))
+        regexes.update(step.request.regex for step in scenario.steps if step.request and step.request.regex)
+    topics = frozenset(topic for topic, _ in partitions)
+    names = {topic_name(topic) for topic in topics}
+    matching = {regex: _matching(regex, names) for regex in sorted(regexes)}
+    found = {regex: matched for regex, matched in matching.items() if matched is not None}
+    return Universe(frozenset(members), topics, frozenset(partitions), found)
+
+
+def _members(scenario: Scenario) -> Iterator[str]:
+    if scenario.first:
+        yield from scenario.first.members
+        yield from scenario.first.targets
+    for step in scenario.steps:
+        yield from [step.member] if step.member else []
+        yield from step.target or {}
+        yield from _shown(step.states.values())
+    yield from _shown(erratum.printed for erratum in scenario.errata if erratum.printed)
+
+
+def _shown(states: Iterable[Printed]) -> Iterator[str]:
+    for state in states:
+        yield from state.members
+        yield from state.target
+
+
+def _partitions(scenario: Scenario) -> Iterator[Partition]:
+    topics = [*scenario.topics.items(), *((step.topic, step.partitions) for step in scenario.steps)]
+    for topic, count in topics:
+        yield from ((topic, index) for index in range(count))
+    if scenario.first:
+        for name, member in scenario.first.members.items():
+            yield from member.held | scenario.first.target(name)
+    for step in scenario.steps:
+        yield from step.request.owned or () if step.request else ()
+        yield from [step.partition] if step.partition else []
+        for owned in (step.target or {}).values():
+            yield from owned
+
+
+def _matching(regex: str, names: Iterable[str]) -> frozenset[str] | None:
+    """The names that an RE2 expression matches as a whole; None if it is not valid."""
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled = re2.compile(regex, options)
+    except re2.error:
+        return None
+    return frozenset(name for name in names if compiled.fullmatch(name))
+
+
+def render(scenarios: Sequence[Scenario], folder: Path, invariant: str = "AsPrinted") -> tuple[Path, Path]:
+    """Write module and configuration into a folder. Each scenario is followed by its uncorrected ones."""
+    module, config = folder / f"{MODULE}.tla", folder / f"{MODULE}.cfg"
+    known = universe(scenarios)
+    files = [Path(scenario.file).name for scenario in scenarios]
+    actions = sorted({step.does for scenario in scenarios for step in scenario.steps})
+    text = _templates().get_template("golden.tla.j2")
+    asked = [step for scenario in scenarios for step in scenario.steps if step.partition]
+    values = {
+        "module": MODULE,
+        "files": files,
+        "universe": known,
+        "plays": scenarios,
+        "actions": actions,
+        "offsets": sorted({step.offset for step in asked}),
+        "epochs": sorted({step.request.epoch for step in asked if step.request}),
+    }
+    module.write_text(text.render(values), encoding="utf-8")
+    settings = _templates().get_template("golden.cfg.j2")
+    config.write_text(settings.render(invariant=invariant), encoding="utf-8")
+    return module, config
+
+
+@lru_cache(maxsize=1)
+def _templates() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("harness.scenario", "."), undefined=jinja2.StrictUndefined
+    )
+    filters: dict[str, Callable[..., str]] = {
+        "text": _text,
+        "texts": lambda texts: f"{{{', '.join(_text(text) for text in sorted(texts))}}}",
+        "option_text": lambda text: "{}" if text is None else f"{{{_text(text)}}}",
+        "partitions": _tla_partitions,
+        "topic_name": topic_name,
+    }
+    environment.filters |= filters
+    return environment
+
+
+def _text(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _tla_partitions(partitions: Iterable[Partition]) -> str:
+    return f"{{{', '.join(f'<<{_text(topic)}, {index}>>' for topic, index in sorted(partitions))}}}"

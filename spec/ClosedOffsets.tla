@@ -1,0 +1,241 @@
+---------------------------- MODULE ClosedOffsets ---------------------------
+(***************************************************************************)
+(* The closed instance with offsets: members fetch the committed offset of *)
+(* what they are given, consume, commit when they like, give partitions up *)
+(* with a last commit or without, crash with a commit on the way; zombies  *)
+(* (R7) go on consuming and committing.  What protects a partition's next  *)
+(* owner from all of them is the member epoch (O2): this is where the      *)
+(* exemption of R7 is shown to be harmless.                                *)
+(*                                                                         *)
+(* R9 is needed here, too.  Between two revocations in a row a member keeps*)
+(* its epoch (branch acknowledge-revoke): a commit of a living process that*)
+(* arrives after the acknowledgement of the first one carries the member's *)
+(* current epoch, is accepted, and overwrites what the next owner has      *)
+(* committed.  So a commit that a process gave up on must be dropped before*)
+(* its next heartbeat arrives: NetworkDropsOldRequests holds of commits.   *)
+(*                                                                         *)
+(* A commit is handled in the step that sends it: one that is lost is no   *)
+(* step, and whether its answer arrives changes nothing here (a member that*)
+(* does not know goes on or commits again).  A fetch is answered at once:  *)
+(* while the member holds the partition nobody else may commit (that is O2)*)
+(* so an answer that is under way stays true; afterwards it is a zombie's. *)
+(*                                                                         *)
+(* `processed` and `stopped` are history: no action depends on them.       *)
+(***************************************************************************)
+EXTENDS ClosedGroup, Offsets
+
+CONSTANT
+  \* The number of records in each partition.
+  \* @type: Int;
+  EndOffset
+
+(*
+  A commit on the way whose process is gone (or, without R9, has given it up).
+  `superseded` is history: has someone else held the partition since?
+  @typeAlias: commit = {
+    member: Str, epoch: Int, partition: $partition, offset: Int, superseded: Bool
+  };
+*)
+ClosedOffsets_aliases == TRUE
+
+VARIABLES
+  \* The committed offset of each partition, NoOffset where there is none.
+  \* @type: $partition -> Int;
+  offsets,
+  \* The offset of the next record that a member processes; NoOffset for what
+  \* it does not own, or has not fetched the committed offset of.
+  \* @type: Str -> ($partition -> Int);
+  positions,
+  \* Commits that may still arrive.
+  \* @type: Set($commit);
+  lateCommits,
+  \* History: how many records of each partition somebody has processed.
+  \* @type: $partition -> Int;
+  processed,
+  \* History: where the last owner stopped, if all that it did was committed
+  \* by then; else NoOffset.
+  \* @type: $partition -> Int;
+  stopped
+
+offsetVars == <<vars, offsets, positions, lateCommits, processed, stopped>>
+offsetView == <<view, offsets, positions, lateCommits, processed, stopped>>
+
+OffsetInit ==
+  /\ Init
+  /\ offsets = NoOffsets
+  /\ positions = [m \in MemberIds |-> NoOffsets]
+  /\ lateCommits = {}
+  /\ processed = [p \in Partitions |-> 0]
+  /\ stopped = NoOffsets
+
+groupVars == <<group, topics, clients, responses, late, zombies>>
+
+(***************************************************************************)
+(* The coordinator's side of a commit                                      *)
+(***************************************************************************)
+
+\* @type: (Str, $partition) => $commit;
+CommitOf(m, p) ==
+  [member |-> m, epoch |-> clients[m].epoch, partition |-> p, offset |-> positions[m][p],
+   superseded |-> m \in zombies]
+
+\* O2.  Nothing of the group changes.
+\* @type: ($commit, Str) => Bool;
+HandleCommit(commit, error) ==
+  /\ offsets' = Commit(offsets, commit.partition, commit.offset, error)
+  /\ Record(OffsetStep("OffsetCommit", commit.member, commit.epoch, commit.partition, commit.offset, error))
+
+\* @type: ($commit) => Str;
+ErrorOf(commit) ==
+  FirstError(CommitError(group, commit.member, commit.epoch), PartitionError(topics, commit.partition))
+
+(***************************************************************************)
+(* The members                                                             *)
+(***************************************************************************)
+
+\* @type: (Str, $partition) => Bool;
+Consumes(m, p) == clients[m].up /\ p \in clients[m].owned
+
+\* O4: the new owner asks where to begin; fenced, it asks again later.  Where
+\* nothing was committed it begins at the first record.
+OffsetFetch(m, p) ==
+  LET epoch == clients[m].epoch
+      error == FirstError(FetchError(group, m, epoch), PartitionError(topics, p))
+      offset == Fetch(offsets, p, error)
+  IN
+  /\ Consumes(m, p) /\ p \in clients[m].told /\ positions[m][p] = NoOffset
+  /\ Record(OffsetStep("OffsetFetch", m, epoch, p, offset, error))
+  /\ positions' = IF error # "NONE" THEN positions
+                  ELSE [positions EXCEPT ![m][p] = IF offset = NoOffset THEN 0 ELSE offset]
+  /\ stopped' = IF error # "NONE" THEN stopped ELSE [stopped EXCEPT ![p] = NoOffset]
+  /\ UNCHANGED <<groupVars, budget, offsets, lateCommits, processed>>
+
+\* The next record; K2: of what is to be given up nothing is consumed any more.
+Consume(m, p) ==
+  LET next == positions[m][p] + 1 IN
+  /\ Consumes(m, p) /\ p \in clients[m].told
+  /\ positions[m][p] # NoOffset /\ next <= EndOffset
+  /\ positions' = [positions EXCEPT ![m][p] = next]
+  /\ processed' = [processed EXCEPT ![p] = IF next > processed[p] THEN next ELSE processed[p]]
+  /\ Record([EventStep("Consume", m, p[1], 0) EXCEPT !.partition = {p}, !.offset = next])
+  /\ UNCHANGED <<groupVars, budget, offsets, lateCommits, stopped>>
+
+\* O2, O3: at any time while the member believes to own the partition; before
+\* it gives one up (K2), or not.
+OffsetCommit(m, p) ==
+  /\ Consumes(m, p) /\ positions[m][p] # NoOffset
+  /\ HandleCommit(CommitOf(m, p), ErrorOf(CommitOf(m, p)))
+  /\ UNCHANGED <<groupVars, budget, positions, lateCommits, processed, stopped>>
+
+\* A commit arrives late, or (a disturbance) once more; nobody waits for it.
+\* @type: ($commit, Str) => Bool;
+LateCommitArrives(commit, error) ==
+  /\ \/ lateCommits' = lateCommits \ {commit} /\ UNCHANGED budget
+     \/ Disturb(1) /\ UNCHANGED lateCommits
+  /\ HandleCommit(commit, error)
+  /\ UNCHANGED <<groupVars, positions, processed, stopped>>
+
+ReceiveLateCommit(m) ==
+  \E commit \in lateCommits : commit.member = m /\ LateCommitArrives(commit, ErrorOf(commit))
+
+\* Without R9: a commit is so late that its sender gives it up, and lives on.
+LoseCommit(m, p) ==
+  /\ ~NetworkDropsOldRequests
+  /\ Disturb(1)
+  /\ Consumes(m, p) /\ positions[m][p] # NoOffset
+  /\ lateCommits' = lateCommits \cup {CommitOf(m, p)}
+  /\ Record([EventStep("LoseCommit", m, p[1], 0) EXCEPT !.partition = {p}, !.offset = positions[m][p]])
+  /\ UNCHANGED <<groupVars, offsets, positions, processed, stopped>>
+
+(***************************************************************************)
+(* The group's steps                                                       *)
+(***************************************************************************)
+
+\* What of a member's positions a step leaves: those of what it goes on owning.
+\* What is given to it is new once (K3): it asks where to begin (OffsetFetch).
+PositionsFollow ==
+  positions' = [m \in MemberIds |-> [p \in Partitions |->
+                  IF p \in clients[m].owned \cap clients'[m].owned THEN positions[m][p] ELSE NoOffset]]
+
+\* Does `m`, being no zombie, give up `p`, which it has begun to consume?
+\* @type: (Str, $partition) => Bool;
+Stops(m, p) ==
+  /\ m \notin zombies /\ p \in clients[m].owned /\ p \notin clients'[m].owned
+  /\ positions[m][p] # NoOffset
+
+\* History.  O3: clean is what was committed up to where its owner stopped; a
+\* crash never is, as its last commit may be on the way.
+StoppedFollows ==
+  stopped' = [p \in Partitions |->
+    IF Surviving(offsets, group, group', topics')[p] = NoOffset THEN NoOffset
+    ELSE IF \A m \in MemberIds : ~Stops(m, p) THEN stopped[p]
+    ELSE IF \A m \in MemberIds :
+              Stops(m, p) => positions[m][p] = offsets[p] /\ step'.action \notin {"Crash", "CrashSending"}
+    THEN offsets[p] ELSE NoOffset]
+
+\* History: has somebody else, or another incarnation, taken over by this step?
+LateCommitsFollow(commits) ==
+  lateCommits' = {[commit EXCEPT !.superseded =
+                     \/ commit.superseded
+                     \/ commit.member \in Ended(group, group', step')
+                     \/ \E n \in MemberIds \ {commit.member} : commit.partition \in Held(group', n)]
+                  : commit \in commits}
+
+\* @type: (Set($commit)) => Bool;
+OffsetsFollow(commits) ==
+  /\ offsets' = Surviving(offsets, group, group', topics')
+  /\ PositionsFollow /\ StoppedFollows /\ LateCommitsFollow(commits)
+  /\ UNCHANGED processed
+
+\* E5: as for late requests, a group is deleted long after its last commit.
+GroupStep ==
+  /\ Next
+  /\ Exists(group) /\ ~Exists(group') => lateCommits = {}
+  /\ OffsetsFollow(lateCommits)
+
+\* A disturbance: the process dies with a commit on the way.
+CrashCommitting(m, p) ==
+  /\ Consumes(m, p) /\ positions[m][p] # NoOffset
+  /\ Crash(m)
+  /\ OffsetsFollow(lateCommits \cup {CommitOf(m, p)})
+
+OffsetNext ==
+  \/ GroupStep
+  \/ \E m \in MemberIds, p \in Partitions :
+       \/ OffsetFetch(m, p) \/ Consume(m, p) \/ OffsetCommit(m, p)
+       \/ CrashCommitting(m, p) \/ LoseCommit(m, p)
+  \/ \E m \in MemberIds : ReceiveLateCommit(m)
+
+OffsetSpec == OffsetInit /\ [][OffsetNext]_offsetVars
+
+(***************************************************************************)
+(* Properties                                                              *)
+(***************************************************************************)
+
+\* O2: is it the coordinator's holder who commits, and has nobody else held
+\* the partition since it sent this?
+\* @type: ($commit, Bool) => Bool;
+OfTheHolder(commit, superseded) ==
+  commit.partition \in Held(group, commit.member) /\ ~superseded
+
+\* O2: a commit from a superseded owner never overwrites its successor's, be
+\* it a zombie's or late.
+NoCommitOfASupersededOwner ==
+  /\ \A m \in MemberIds, p \in Partitions :
+       /\ Consumes(m, p) /\ positions[m][p] # NoOffset /\ ErrorOf(CommitOf(m, p)) = "NONE"
+       => OfTheHolder(CommitOf(m, p), m \in zombies)
+  /\ \A commit \in lateCommits :
+       ErrorOf(commit) = "NONE" => OfTheHolder(commit, commit.superseded)
+
+\* O3: at least once.  Whoever begins at the committed offset skips nothing
+\* that nobody has processed.
+AtLeastOnce ==
+  \A p \in Partitions :
+    /\ offsets[p] <= processed[p]
+    /\ \A m \in MemberIds : positions[m][p] <= processed[p]
+
+\* O3: exactly once over a clean revocation: the committed offset is where
+\* the last owner stopped until the next one begins there.
+HandOverIsExact ==
+  \A p \in Partitions : stopped[p] # NoOffset => offsets[p] = stopped[p]
+=============================================================================

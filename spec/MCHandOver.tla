@@ -1,0 +1,84 @@
+----------------------------- MODULE MCHandOver -----------------------------
+(***************************************************************************)
+(* Bounds of the closed instance with offsets: 2 members, one topic of one *)
+(* partition with one record.                                              *)
+(***************************************************************************)
+EXTENDS ClosedOffsets, GroupProperties
+
+MCMemberIds == {"m1", "m2"}
+MCTopics == {"foo"}
+OnePartition == {<<"foo", 0>>}
+TwoPartitions == {<<"foo", 0>>, <<"foo", 1>>}
+AllThere == {[t \in MCTopics |-> Cardinality(Partitions)]}
+MCSubscriptions == {{}, {"foo"}}
+
+\* Two processes of one static member.
+OneInstance == [m \in MCMemberIds |-> "i1"]
+
+OffsetsTypeOK ==
+  \A p \in Partitions :
+    /\ offsets[p] \in NoOffset..EndOffset /\ processed[p] \in 0..EndOffset
+    /\ stopped[p] \in NoOffset..EndOffset
+    /\ \A m \in MemberIds :
+         /\ positions[m][p] \in NoOffset..EndOffset
+         /\ positions[m][p] # NoOffset => p \in clients[m].owned
+
+Commits == step'.action = "OffsetCommit"
+Fetches == step'.action = "OffsetFetch"
+Accepted == step'.response.error = "NONE"
+
+\* O2: only an accepted commit of the holder writes an offset; the rest vanish.
+WrittenByTheHolder ==
+  [][\A p \in Partitions :
+       offsets'[p] # offsets[p] /\ offsets'[p] # NoOffset =>
+         /\ Commits /\ Accepted /\ step'.partition = {p} /\ offsets'[p] = step'.offset
+         /\ p \in Held(group, step'.member)
+         /\ step'.request.epoch = group.members[step'.member].epoch]_offsetVars
+
+\* O3, as the next owner sees it.
+BeginsWhereTheLastStopped ==
+  [][Fetches /\ Accepted =>
+       \A p \in step'.partition :
+         /\ stopped[p] # NoOffset => step'.offset = stopped[p]
+         /\ step'.offset <= processed[p]]_offsetVars
+
+\* O2: a commit or fetch changes nothing of the group.
+CommitsLeaveTheGroup ==
+  [][Commits \/ Fetches => UNCHANGED <<group, topics, clients, responses>>]_offsetVars
+
+(***************************************************************************)
+(* Controls                                                                *)
+(***************************************************************************)
+
+\* O2 without the check of the epoch: any member of the group may commit.
+ReceiveLateCommitUnfenced ==
+  \E commit \in lateCommits :
+    LateCommitArrives(commit, IF commit.member \in Members(group) THEN "NONE" ELSE "UNKNOWN_MEMBER_ID")
+
+UnfencedSpec == OffsetInit /\ [][OffsetNext \/ ReceiveLateCommitUnfenced]_offsetVars
+
+\* Without R9, for commits only, in fixed roles: m1 is the one whose commit is
+\* late, and who is told to revoke twice in a row; m2 takes over.
+NextNoR9 ==
+  \/ GroupStep /\ step'.action \in {"Join", "Heartbeat", "ReceiveResponse"}
+  \/ GroupStep /\ step'.action \in {"FinishRevocation", "ChangeSubscription"} /\ step'.member = "m1"
+  \/ \E m \in MemberIds, p \in Partitions : OffsetFetch(m, p)
+  \/ \E p \in Partitions : LoseCommit("m1", p) \/ Consume("m2", p) \/ OffsetCommit("m2", p)
+  \/ ReceiveLateCommit("m1")
+
+SpecNoR9 == OffsetInit /\ [][NextNoR9]_offsetVars
+
+\* O2 where it hurts: what a successor has committed is set back.
+NeverSetBack ==
+  [][\A p \in Partitions : offsets'[p] >= offsets[p]]_offsetVars
+
+\* A member that commits what it has not processed yet loses it (O3).
+CommitAhead ==
+  \E m \in MemberIds, p \in Partitions :
+    /\ Consumes(m, p) /\ positions[m][p] # NoOffset /\ positions[m][p] < EndOffset
+    /\ LET commit == [CommitOf(m, p) EXCEPT !.offset = positions[m][p] + 1]
+       IN HandleCommit(commit, ErrorOf(commit))
+    /\ UNCHANGED <<groupVars, budget, positions, lateCommits, processed, stopped>>
+
+CommitAheadSpec == OffsetInit /\ [][OffsetNext \/ CommitAhead]_offsetVars
+=============================================================================

@@ -1,0 +1,65 @@
+------------------------------ MODULE MCLogStep -----------------------------
+(***************************************************************************)
+(* What must hold of the records of every step of the open instance, whose *)
+(* state has no log: the log is what a group as a whole would have written.*)
+(***************************************************************************)
+EXTENDS MCOpen, GroupLog
+
+InOrder == [m \in MemberIds |-> IF m = "m1" THEN 1 ELSE 2]
+OneInstance == {"i1"}
+OnlyFoo == {{"foo"}}
+OnePartition == {<<"foo", 0>>}
+OnlyOne == {[t \in MCTopics |-> n] : n \in {1}}
+
+\* @type: ($group) => Set($record);
+LogOf(g) == Appended({}, SnapshotOf(g))
+
+\* P1: X members take X + 2 records for the group, X + 1 for the target and X
+\* for their current assignments.
+WholeGroupCounted ==
+  Exists(group) => Cardinality(SnapshotOf(group)) = 3 * Cardinality(Members(group)) + 3
+
+\* P3: a group is what its whole log gives back.
+SnapshotIsTheGroup == Loaded(LogOf(group)) = AfterFailOver(group)
+
+\* P1: a key is written once, one current assignment a step, and only what
+\* differs, but for a member that is another with the same id.
+\* @type: (Set($record), Set($record), Bool) => Bool;
+OnlyWhatDiffers(records, before, replaces) ==
+  /\ \A r \in records, q \in records : SameKey(r, q) => r = q
+  /\ Cardinality({r \in records : r.type = CurrentAssignment /\ r.value # {}}) <= 1
+  /\ \A r \in records : ~replaces => r.value # LastValue(before, r.type, r.member)
+
+\* P4: a write may be torn anywhere but in the target's batch, and by what is
+\* left no partition is held twice, and no epoch is ahead of another.
+\* @type: ($group) => Bool;
+TornIsSafe(loaded) == HeldDisjoint(loaded) /\ EpochsOrdered(loaded) /\ PreviousEpochOrdered(loaded)
+
+\* Who takes the log over notices topics (P2): is a new target due if it must be?
+\* @type: ($group, Str -> Int) => Bool;
+TargetFollows(loaded, cluster) == TargetLegal(NoticeTopics(loaded, cluster))
+
+\* The target follows if the group epoch was written or, where a place is taken
+\* (S1) and no epoch changes, the target.
+\* @type: (Set($record)) => Bool;
+Decided(torn) == \E r \in torn : r.type = GroupMetadata \/ InTargetBatch(r)
+
+\* P1, P3, P4: every step, whole and torn.
+StepsAreLogged ==
+  [][LET records == RecordsOf(group, group', step')
+         before == LogOf(group)
+         replaces == step'.action \in {"Rejoin", "Return"}
+     IN IF records = {} THEN AfterFailOver(group') = AfterFailOver(group)
+        ELSE /\ Loaded(Appended(before, records)) = AfterFailOver(group')
+             /\ OnlyWhatDiffers(records, before, replaces)
+             /\ \A torn \in TornWrites(records) \ {{}} :
+                  \E loaded \in {Loaded(Appended(before, torn))} :
+                    TornIsSafe(loaded) /\ (Decided(torn) => TargetFollows(loaded, topics'))]_vars
+
+\* Must fail: a write of a group that exists may be torn, and be it before its
+\* epoch.
+TornWritesAreComplete ==
+  [][step'.action # "Join" =>
+       \A torn \in TornWrites(RecordsOf(group, group', step')) :
+         TargetFollows(Loaded(Appended(LogOf(group), torn)), topics')]_vars
+=============================================================================

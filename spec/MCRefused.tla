@@ -1,0 +1,30 @@
+------------------------------ MODULE MCRefused -----------------------------
+(***************************************************************************)
+(* Bounds of an open instance for what is refused (H3, H4, H5): requests   *)
+(* that no client sends, and a group of one member at most.                *)
+(***************************************************************************)
+EXTENDS MCOpen
+
+OneInstance == {"i1"}
+OnlyFoo == {{"foo"}}
+Foo1 == {[t \in MCTopics |-> 1]}
+OnePartition == {<<"foo", 0>>}
+OneRegex == [r \in {"fo+"} |-> {"foo"}]
+
+\* @type: $request;
+FullJoin == [NoRequest EXCEPT !.member = "m1", !.owned = {{}}, !.subscription = {{"foo"}}]
+OddOnes == {
+  [NoRequest EXCEPT !.epoch = 1],
+  [NoRequest EXCEPT !.epoch = -1],
+  [NoRequest EXCEPT !.member = "m1", !.epoch = -2],
+  [NoRequest EXCEPT !.member = "m1", !.epoch = -3, !.instance = {"i1"}],
+  [FullJoin EXCEPT !.instance = {""}],
+  [FullJoin EXCEPT !.subscription = {}],
+  [FullJoin EXCEPT !.subscription = {}, !.regex = {""}],
+  [FullJoin EXCEPT !.regex = {"("}],
+  [FullJoin EXCEPT !.assignor = {""}],
+  [FullJoin EXCEPT !.assignor = {"no-such-assignor"}],
+  [NoRequest EXCEPT !.member = "m1", !.epoch = 1, !.assignor = {"no-such-assignor"}],
+  [NoRequest EXCEPT !.member = "m1", !.epoch = 1, !.regex = {"("}]
+}
+=============================================================================

@@ -1,0 +1,88 @@
+------------------------------ MODULE Offsets -------------------------------
+(***************************************************************************)
+(* OffsetCommit and OffsetFetch as functions on the offsets of one group:  *)
+(* who may commit and fetch (O2, O4), which partitions there are (O1, T2), *)
+(* and what becomes of offsets whose topic or group is deleted.            *)
+(*                                                                         *)
+(* The member epoch is the fence.  A fenced commit or fetch changes nothing*)
+(* of the group, and neither does an accepted one: it is no heartbeat, and *)
+(* a member that is fenced by it stays.                                    *)
+(*                                                                         *)
+(* Left out: leader epoch and metadata of a commit (stored and given back),*)
+(* a topic by its name (an id stands for it), both at once (O1, a matter of*)
+(* the wire), requests for several partitions (each is judged alone),      *)
+(* transactions, expiry.                                                   *)
+(***************************************************************************)
+EXTENDS Coordinator
+
+\* No committed offset; what a fetch of it answers.
+NoOffset == -1
+
+\* @type: $partition -> Int;
+NoOffsets == [p \in Partitions |-> NoOffset]
+
+\* The member epoch of a request that names no member.
+NoEpoch == -1
+
+\* Neither member nor epoch: a consumer without a group, or an administrator.
+\* @type: (Str, Int) => Bool;
+NamesNoMember(m, epoch) == m = None /\ epoch = NoEpoch
+
+\* O2, O4: a member that the group has, at exactly the epoch that it is at.  A
+\* static member that is away (S1) is at no epoch that anybody could be at.
+\* @type: ($group, Str, Int) => Str;
+MemberError(g, m, epoch) ==
+  IF m \notin Members(g) THEN UnknownError(g)
+  ELSE IF epoch # g.members[m].epoch \/ epoch = Away THEN "STALE_MEMBER_EPOCH"
+  ELSE "NONE"
+
+\* O2: who names no member may commit while there is none to be overwritten.
+\* @type: ($group, Str, Int) => Str;
+CommitError(g, m, epoch) ==
+  IF ~NamesNoMember(m, epoch) THEN MemberError(g, m, epoch)
+  ELSE IF Members(g) = {} THEN "NONE" ELSE "UNKNOWN_MEMBER_ID"
+
+\* O4: who names no member may always fetch.
+\* @type: ($group, Str, Int) => Str;
+FetchError(g, m, epoch) ==
+  IF m = None THEN "NONE" ELSE MemberError(g, m, epoch)
+
+\* O1, T2: of a topic id that is not there, or no longer; or beyond the
+\* topic's partitions.
+\* @type: (Str -> Int, $partition) => Str;
+PartitionError(topics, p) ==
+  IF topics[p[1]] <= 0 THEN "UNKNOWN_TOPIC_ID"
+  ELSE IF p[2] >= topics[p[1]] THEN "UNKNOWN_TOPIC_OR_PARTITION"
+  ELSE "NONE"
+
+\* The group is asked first: who is fenced learns nothing of the topics.
+\* @type: (Str, Str) => Str;
+FirstError(error, other) == IF error # "NONE" THEN error ELSE other
+
+\* O3: what a commit leaves.  It need not grow: a member may go back.
+\* @type: ($partition -> Int, $partition, Int, Str) => ($partition -> Int);
+Commit(offsets, p, offset, error) ==
+  IF error = "NONE" THEN [offsets EXCEPT ![p] = offset] ELSE offsets
+
+\* What a fetch answers.
+\* @type: ($partition -> Int, $partition, Str) => Int;
+Fetch(offsets, p, error) == IF error = "NONE" THEN offsets[p] ELSE NoOffset
+
+\* T2, E5: a deleted topic takes its offsets along (a topic of the same name
+\* is another), a deleted group all of them.
+\* @type: ($partition -> Int, $group, $group, Str -> Int) => ($partition -> Int);
+Surviving(offsets, before, after, topics) ==
+  [p \in Partitions |->
+     IF topics[p[1]] = -1 \/ (Exists(before) /\ ~Exists(after)) THEN NoOffset ELSE offsets[p]]
+
+\* The step that a commit or fetch of `offset` makes.
+\* @type: (Str, Str, Int, $partition, Int, Str) => $step;
+OffsetStep(action, m, epoch, p, offset, error) ==
+  [NoStep EXCEPT !.action = action,
+                 !.member = m,
+                 !.request = [NoRequest EXCEPT !.member = m, !.epoch = epoch],
+                 !.response = [NoResponse EXCEPT !.error = error],
+                 !.topic = p[1],
+                 !.partition = {p},
+                 !.offset = offset]
+=============================================================================

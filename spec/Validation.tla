@@ -1,0 +1,46 @@
+----------------------------- MODULE Validation -----------------------------
+(***************************************************************************)
+(* What a ConsumerGroupHeartbeat is refused for before the group is looked *)
+(* at (KIP-848 "Request Validation"; H3, H4): one operator a clause, by the *)
+(* names that the coordinator's code has.  Nothing changes then.           *)
+(*                                                                         *)
+(* Left out: clauses on fields that no rule of the group reads (group id,  *)
+(* rebalance time-out of a join, client-side assignors); the coordinator   *)
+(* has those too.                                                          *)
+(***************************************************************************)
+EXTENDS Groups
+
+\* H3: MemberId must be non-empty, except on the first join.
+\* @type: ($request) => Bool;
+LacksMemberId(request) == request.member = None /\ request.epoch # 0
+
+\* H3: MemberEpoch >= -1, or >= -2 with an instance id.
+\* @type: ($request) => Bool;
+EpochTooLow(request) == request.epoch < IF request.instance = {} THEN -1 ELSE Away
+
+\* H3: InstanceId, if given, is non-empty.
+\* @type: ($request) => Bool;
+InstanceIdEmpty(request) == request.instance = {None}
+
+\* H3: a join says what it subscribes to.
+\* @type: ($request) => Bool;
+JoinLacksSubscription(request) ==
+  request.epoch = 0 /\ request.subscription = {} /\ request.regex \subseteq {None}
+
+\* H3, T1: the regular expression is valid.
+\* @type: ($request) => Bool;
+RegexInvalid(request) == \E r \in request.regex : r # None /\ r \notin DOMAIN Regexes
+
+\* H3: an assignor has a name.
+\* @type: ($request) => Bool;
+AssignorNameEmpty(request) == request.assignor = {""}
+
+\* @type: ($request) => Bool;
+Invalid(request) ==
+  \/ LacksMemberId(request) \/ EpochTooLow(request) \/ InstanceIdEmpty(request)
+  \/ JoinLacksSubscription(request) \/ RegexInvalid(request) \/ AssignorNameEmpty(request)
+
+\* H4.
+\* @type: ($request) => Bool;
+Unsupported(request) == ~(request.assignor \subseteq Assignors)
+=============================================================================

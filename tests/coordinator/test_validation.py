@@ -1,0 +1,248 @@
+"""H3, H4, H5: every clause of the request's validation, who may ask, and whether this is the coordinator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from group_driver import API, CLIENT, IDS, GroupDriver, error
+
+from coordinator import BadInput, Config, Coordinator, ErrorCode
+from coordinator.validation import INVALID_REQUEST
+
+INVALID = ErrorCode.INVALID_REQUEST
+UNSUPPORTED = ErrorCode.UNSUPPORTED_ASSIGNOR
+ZERO = "00000000-0000-0000-0000-000000000000"
+
+
+def assignor(**change: Any) -> dict[str, Any]:
+    """A valid client-side assignor, changed."""
+    return {"name": "a", "minimumVersion": 1, "maximumVersion": 3, "metadataVersion": 2, **change}
+
+
+def owned(*partitions: int, topic: str = IDS["foo"]) -> list[dict[str, Any]]:
+    return [{"topicId": topic, "partitions": list(partitions)}]
+
+
+JOIN = {"memberEpoch": 0, "rebalanceTimeoutMs": 5000, "subscribedTopicNames": ["foo"], "topicPartitions": []}
+
+VIOLATIONS: list[tuple[str, dict[str, Any], str]] = [
+    ("group_id_empty", {"groupId": ""}, "name the group"),
+    ("lacks_member_id", {"memberId": "", "memberEpoch": 1}, "join with member epoch 0"),
+    ("lacks_member_id", {"memberId": "", "memberEpoch": -1}, "join with member epoch 0"),
+    ("lacks_member_id", {"memberId": "", "memberEpoch": -2, "instanceId": "i"}, "join with member epoch 0"),
+    ("epoch_too_low", {"memberEpoch": -2}, "needs an InstanceId"),
+    ("epoch_too_low", {"memberEpoch": -3}, "send -2, -1, 0"),
+    ("epoch_too_low", {"memberEpoch": -3, "instanceId": "i"}, "send -2, -1, 0"),
+    ("epoch_too_low", {"memberEpoch": -(2**31), "instanceId": "i"}, "send -2, -1, 0"),
+    ("instance_id_empty", {"instanceId": ""}, "InstanceId is empty"),
+    ("join_lacks_rebalance_timeout", {"rebalanceTimeoutMs": 0}, "larger than zero"),
+    ("join_lacks_rebalance_timeout", {"rebalanceTimeoutMs": -1}, "larger than zero"),
+    ("rebalance_timeout_not_positive", {"memberEpoch": 1, "rebalanceTimeoutMs": 0}, "-1 for unchanged"),
+    ("rebalance_timeout_not_positive", {"memberEpoch": 1, "rebalanceTimeoutMs": -2}, "-1 for unchanged"),
+    ("join_lacks_subscription", {"subscribedTopicNames": None}, "needs one of them"),
+    ("join_lacks_subscription", {"subscribedTopicNames": None, "subscribedTopicRegex": ""}, "one of them"),
+    ("text_too_long", {"groupId": "g" * 32_768}, "GroupId is longer than 32767 bytes"),
+    ("text_too_long", {"memberId": "m" * 32_768}, "MemberId is longer"),
+    ("text_too_long", {"instanceId": "é" * 16_384}, "InstanceId is longer"),
+    ("text_too_long", {"rackId": "r" * 10_000_000}, "RackId is longer"),
+    ("text_too_long", {"subscribedTopicRegex": "r" * 32_768}, "SubscribedTopicRegex is longer"),
+    ("text_too_long", {"serverAssignor": "r" * 32_768}, "ServerAssignor is longer"),
+    ("topic_name_invalid", {"subscribedTopicNames": ["foo", ""]}, "a name of 0 characters"),
+    ("topic_name_invalid", {"subscribedTopicNames": ["f" * 250]}, "a name of 250 characters"),
+    ("topic_name_repeated", {"subscribedTopicNames": ["foo", "bar", "foo"]}, "'foo' twice"),
+    (
+        "subscription_too_long",
+        {"subscribedTopicNames": [f"{n:0200}" for n in range(5001)]},
+        "5001 names, together more than 1000000 bytes",
+    ),
+    ("regex_invalid", {"subscribedTopicRegex": "("}, "missing ): ("),
+    ("regex_invalid", {"subscribedTopicRegex": "(?=a)"}, "invalid perl operator"),
+    ("regex_invalid", {"subscribedTopicRegex": "a{1001}"}, "invalid repetition size"),
+    (
+        "server_and_client_assignors",
+        {"serverAssignor": "range", "clientAssignors": [assignor()]},
+        "cannot be used together",
+    ),
+    ("assignor_name_empty", {"serverAssignor": ""}, "ServerAssignor is empty"),
+    ("assignor_name_empty", {"clientAssignors": [assignor(), assignor(name="")]}, "empty Name"),
+    ("client_assignor_repeated", {"clientAssignors": [assignor(), assignor()]}, "'a' twice"),
+    ("minimum_version_too_low", {"clientAssignors": [assignor(minimumVersion=-2)]}, "the least is -1"),
+    (
+        "maximum_version_too_low",
+        {"clientAssignors": [assignor(minimumVersion=-1, maximumVersion=-1, metadataVersion=-1)]},
+        "the least is 0",
+    ),
+    ("maximum_version_too_low", {"clientAssignors": [assignor(maximumVersion=0)]}, "the least is 1"),
+    ("metadata_version_outside", {"clientAssignors": [assignor(metadataVersion=0)]}, "from 1 to 3"),
+    ("metadata_version_outside", {"clientAssignors": [assignor(metadataVersion=4)]}, "from 1 to 3"),
+    ("partition_negative", {"topicPartitions": owned(0, -1)}, "partition -1 of topic"),
+    ("topic_id_missing", {"topicPartitions": owned(0, topic=ZERO)}, "a topic id of zeros"),
+    ("partition_repeated", {"topicPartitions": owned(1, 0, 1)}, "partition 1 of topic"),
+    ("partition_repeated", {"topicPartitions": owned(1) + owned(1, topic=IDS["foo"].upper())}, "twice"),
+]
+
+
+@pytest.mark.parametrize(("clause", "change", "sentence"), VIOLATIONS, ids=lambda value: str(value)[:40])
+def test_each_clause_of_h3_is_invalid_request_and_changes_nothing(
+    clause: str, change: dict[str, Any], sentence: str
+) -> None:
+    g = GroupDriver()
+    g.join("m1")
+    before = g.group(), g.coordinator.end
+    response = g.request(**{"memberId": "m2", **JOIN, **change})
+    assert error(response) == INVALID
+    assert sentence in response["errorMessage"]
+    assert (g.group(), g.coordinator.end) == before
+
+
+def test_every_clause_has_a_violation_in_the_order_of_the_table() -> None:
+    table = [clause.__name__ for clause in INVALID_REQUEST]
+    assert list(dict.fromkeys(clause for clause, _, _ in VIOLATIONS)) == table
+
+
+def test_first_clause_that_objects_answers() -> None:
+    g = GroupDriver()
+    response = g.request(memberId="", memberEpoch=-3, instanceId="", rebalanceTimeoutMs=0)
+    assert response["errorMessage"].startswith("MemberId is empty")
+    response = g.request(memberId="m1", memberEpoch=1, serverAssignor="", topicPartitions=owned(-1))
+    assert response["errorMessage"].startswith("ServerAssignor is empty")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"groupId": "g" * 32_767},
+        {"instanceId": "é" * 16_383},
+        {"rebalanceTimeoutMs": 1},
+        {"rebalanceTimeoutMs": 2**31 - 1},
+        {"subscribedTopicNames": []},
+        {"subscribedTopicNames": None, "subscribedTopicRegex": "f.*"},
+        {"subscribedTopicNames": ["f" * 249]},
+        {"subscribedTopicRegex": ""},
+        {"clientAssignors": []},
+        {"clientAssignors": [], "serverAssignor": "range"},
+        {"topicPartitions": owned(2**31 - 1)},
+        {"topicPartitions": owned(1) + owned(0)},
+        {"topicPartitions": [{"topicId": IDS["bar"], "partitions": []}]},
+        {"topicPartitions": None},
+    ],
+    ids=lambda change: str(change)[:40],
+)
+def test_what_is_just_valid_joins(change: dict[str, Any]) -> None:
+    assert error(GroupDriver().request(**{"memberId": "m1", **JOIN, **change})) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"serverAssignor": "nosuch"}, "'nosuch' is not supported; there are uniform, range."),
+        ({"serverAssignor": "Range"}, "'Range' is not supported"),
+        ({"clientAssignors": [assignor()]}, "name a ServerAssignor"),
+        ({"clientAssignors": [assignor(minimumVersion=-1, metadataVersion=-1)]}, "name a ServerAssignor"),
+        ({"clientAssignors": [assignor(minimumVersion=3, metadataVersion=3)]}, "name a ServerAssignor"),
+    ],
+)
+def test_h4_is_unsupported_assignor_and_changes_nothing(change: dict[str, Any], sentence: str) -> None:
+    g = GroupDriver()
+    g.join("m1")
+    before = g.group(), g.coordinator.end
+    for base in (JOIN, {"memberEpoch": 1}):
+        response = g.request(**{"memberId": "m1", **base, **change})
+        assert error(response) == UNSUPPORTED
+        assert sentence in response["errorMessage"]
+        assert (g.group(), g.coordinator.end) == before
+
+
+def test_h3_comes_before_h4() -> None:
+    response = GroupDriver().request(memberId="m", memberEpoch=0, serverAssignor="nosuch")
+    assert error(response) == INVALID
+
+
+def test_group_may_not_have_more_members_than_configured() -> None:
+    """H5: a rejoin and a return add none."""
+    g = GroupDriver(config=Config(group_max_size=2))
+    assert error(g.join("m1", instanceId="i1")) == error(g.join("m2")) == 0
+    before = g.group(), g.coordinator.end
+    response = g.join("m3")
+    assert error(response) == ErrorCode.GROUP_MAX_SIZE_REACHED
+    assert "raise group.consumer.max.size" in response["errorMessage"]
+    assert (g.group(), g.coordinator.end) == before
+    assert error(g.join("m2")) == 0
+    g.request(memberId="m1", memberEpoch=-2, instanceId="i1")
+    assert error(g.join("m3", instanceId="i2")) == ErrorCode.GROUP_MAX_SIZE_REACHED
+    assert error(g.join("m3", instanceId="i1")) == 0
+    assert sorted(g.members()) == ["m2", "m3"]
+    assert error(g.join("m4", groupId="h")) == 0
+
+
+def test_reading_needs_the_right_to_read_the_group() -> None:
+    asked = []
+
+    def authorizer(principal: str, operation: str, group_id: str) -> bool:
+        asked.append((principal, operation, group_id))
+        return principal == "User:alice"
+
+    coordinator = Coordinator(authorizer=authorizer)
+    coordinator.upsert_topic("foo", IDS["foo"], 1)
+    body = {"groupId": "g", "memberId": "m1", **JOIN}
+    for principal in ("User:bob", ""):
+        client = {**CLIENT, "principal": principal}
+        response = coordinator.request(API, 0, client, body)
+        assert error(response) == ErrorCode.GROUP_AUTHORIZATION_FAILED
+        assert "needs the right to READ group g" in response["errorMessage"]
+    assert error(coordinator.request(API, 0, client, {**body, "groupId": ""})) == 30
+    assert (coordinator.describe("g")["state"], coordinator.end) == ("Dead", 0)
+    assert error(coordinator.request(API, 0, CLIENT, body)) == 0
+    assert asked[0] == ("User:bob", "READ", "g")
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        ("loading", ErrorCode.COORDINATOR_LOAD_IN_PROGRESS),
+        ("moved", ErrorCode.NOT_COORDINATOR),
+        ("unavailable", ErrorCode.COORDINATOR_NOT_AVAILABLE),
+    ],
+)
+def test_coordinator_that_is_not_active_refuses_every_request(state: str, code: ErrorCode) -> None:
+    """real-bugs row 39: after an unload any request is refused."""
+    g = GroupDriver()
+    g.two_stable_members()
+    before = g.group(), g.coordinator.end
+    g.coordinator.set_state(state)
+    for response in (
+        g.join("m3"),
+        g.heartbeat("m1", 2),
+        g.leave("m1"),
+        g.heartbeat("m1", 99),
+        g.request(memberEpoch=-9),
+    ):
+        assert error(response) == code
+    assert g.coordinator.advance(100_000) == []
+    with pytest.raises(BadInput, match=f"no timer fires while the coordinator is {state}"):
+        g.coordinator.fire("session", "g", "m1")
+    assert (g.group(), g.coordinator.end) == before
+
+
+def test_coordinator_that_is_active_again_has_loaded_the_log_and_notices_what_changed() -> None:
+    """P2."""
+    g = GroupDriver()
+    g.two_stable_members()
+    g.coordinator.set_state("loading")
+    g.coordinator.advance(100_000)
+    g.topic("foo", 3)
+    assert g.epochs() == (2, 2)
+    g.coordinator.set_state("active")
+    assert g.epochs() == (3, 3)
+    assert g.timers()[("session", "m1")] == 145_000
+    assert error(g.heartbeat("m1")) == 0
+
+
+def test_active_coordinator_that_is_told_to_be_active_loads_nothing() -> None:
+    g = GroupDriver()
+    g.two_stable_members()
+    before = g.group()
+    g.coordinator.advance(100)
+    g.coordinator.set_state("active")
+    assert g.group() == before

@@ -1,0 +1,51 @@
+"""A group under whatever may happen to it, over the line protocol: R7, E4, A4, O2, P3 after every step.
+
+`make test` always draws the same examples, within seconds. For a soak, so many random ones:
+
+    CONFORM_EXAMPLES=10000 python -m pytest tests/properties/test_group_machine.py
+
+A failure ends with the shortest schedule that was found, as a scenario file: put it into traces/golden/ and
+let `conform scenario FILE --rewrite` write what the specification gives. CONFORM_SHRINK=0 does not look for
+a shorter schedule than the first.
+"""
+
+from __future__ import annotations
+
+import os
+
+from group_machine import GroupMachine
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from line_protocol import as_a_program
+
+EXAMPLES = int(os.environ.get("CONFORM_EXAMPLES", "0"))
+PHASES = [Phase.generate, Phase.shrink] if os.environ.get("CONFORM_SHRINK") != "0" else [Phase.generate]
+
+
+class ProgramMachine(GroupMachine):
+    """The same against `python -m coordinator --stdio`."""
+
+    connect = staticmethod(as_a_program)
+
+
+def profile(examples: int, steps: int) -> settings:
+    """So many examples, the same in every run; or those of a soak, if one is wanted."""
+    return settings(
+        max_examples=EXAMPLES or examples,
+        stateful_step_count=steps,
+        derandomize=not EXAMPLES,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=PHASES,
+        print_blob=False,
+        report_multiple_bugs=False,
+    )
+
+
+def test_group_is_as_it_should_be_after_every_step() -> None:
+    run_state_machine_as_test(GroupMachine, settings=profile(200, 50))
+
+
+def test_group_of_a_program_is_as_it_should_be_after_every_step() -> None:
+    run_state_machine_as_test(ProgramMachine, settings=profile(5, 50))

@@ -1,0 +1,63 @@
+"""A seeded bug makes the state machine fail, and what it prints is a scenario that can be kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from group_machine import SCENARIO, GroupMachine
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from line_protocol import Json
+from test_group_machine import profile
+
+from coordinator.log import Log
+from coordinator.model import NOTHING, Group, Partitions
+from harness.scenario.load import load_scenario
+from harness.scenario.model import REQUEST
+
+
+def failure() -> tuple[str, str]:
+    """What the machine fails with, and the scenario that it prints."""
+    once = settings(profile(50, 50), phases=[Phase.generate])
+    with pytest.raises(AssertionError) as failed:
+        run_state_machine_as_test(GroupMachine, settings=once)
+    printed = "\n".join(failed.value.__notes__)
+    assert SCENARIO in printed
+    return str(failed.value), printed.partition(SCENARIO)[2]
+
+
+def test_partition_that_is_held_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(group: Group, among: Partitions, own: tuple[str, ...]) -> Partitions:
+        return NOTHING
+
+    monkeypatch.setattr("coordinator.reconcile.held_by_others", nothing)
+    message, printed = failure()
+    assert message.startswith("R7: ")
+    scenario = load_scenario(Path("failure.yaml"), printed)
+    assert {step.does for step in scenario.steps} >= {REQUEST}
+    assert any(step.target for step in scenario.steps)
+
+
+def test_offset_that_a_fenced_member_overwrites(monkeypatch: pytest.MonkeyPatch) -> None:
+    def anybody(*_: Any) -> None:
+        return None
+
+    monkeypatch.setattr("coordinator.offsets.verify_member", anybody)
+    message, printed = failure()
+    assert message.startswith("O2: ")
+    last = load_scenario(Path("failure.yaml"), printed).steps[-1]
+    assert last.does == "OffsetCommit"
+
+
+def test_fail_over_that_loses_what_was_acknowledged(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Log.kept
+
+    def fewer(log: Log, count: int, topics: Json) -> Log:
+        return kept(log, max(count - 1, 0), topics)
+
+    monkeypatch.setattr(Log, "kept", fewer)
+    message, printed = failure()
+    assert message.startswith("P3: ")
+    assert load_scenario(Path("failure.yaml"), printed).steps[-1].does == "FailOver"

@@ -152,7 +152,6 @@ LoseCommit(m, p) ==
 (***************************************************************************)
 
 \* What of a member's positions a step leaves: those of what it goes on owning.
-\* What is given to it is new once (K3): it asks where to begin (OffsetFetch).
 PositionsFollow ==
   positions' = [m \in MemberIds |-> [p \in Partitions |->
                   IF p \in clients[m].owned \cap clients'[m].owned THEN positions[m][p] ELSE NoOffset]]
@@ -187,10 +186,13 @@ OffsetsFollow(commits) ==
   /\ PositionsFollow /\ StoppedFollows /\ LateCommitsFollow(commits)
   /\ UNCHANGED processed
 
-\* E5: as for late requests, a group is deleted long after its last commit.
+\* As for late requests: a group is deleted long after its last commit (E5), and
+\* a static member's id is not used again while a commit of it is on the way.
 GroupStep ==
   /\ Next
   /\ Exists(group) /\ ~Exists(group') => lateCommits = {}
+  /\ \A commit \in lateCommits :
+       step'.action = "Start" /\ step'.member = commit.member => InstanceOf[commit.member] = None
   /\ OffsetsFollow(lateCommits)
 
 \* A disturbance: the process dies with a commit on the way.

@@ -3,8 +3,8 @@
 The sum of the squared loads is to be the smallest possible, and with that sum as much as possible is to be
 kept: a minimum-cost flow with convex costs. A path x -> topics -> ... -> topics -> y moves one partition of
 each on it: the load of x falls by one, that of y rises by one, and the members in between swap partitions.
-Whatever no such path improves is the best. Paths are searched for all members at once, with numpy: in Python's
-own containers the search took minutes for 10,000 members.
+Whatever no such path improves is the best. Paths are searched for all members at once, with numpy: in
+Python's own containers the search took minutes for 10,000 members.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _IMPOSSIBLE = np.iinfo(np.int64).max // 4
 class Flow:
     """Counts of partitions, one for each edge between a set of topics and a member that subscribes to it.
 
-    Members are 0 .. members - 1. `subscribers` has, for each set of topics, its members in ascending order, at
-    least one; each member subscribes to some. `kept` has, for each edge, how many partitions the member can
-    keep; edges are ordered as `subscribers` has them.
+    Members are 0 .. members - 1. `subscribers` has, for each set of topics, its members in ascending order,
+    at least one; each member subscribes to some. `kept` has, for each edge, how many partitions the member
+    can keep; edges are ordered as `subscribers` has them.
 
     Giving up a partition that the member can keep costs one, taking it back returns that. No cycle of hops
     has a negative cost: none does at the start, when everything is kept, and moving partitions along a
@@ -141,7 +141,8 @@ class _Search:
 
     def move_to(self, taker: int, gain: int) -> bool:
         """Move partitions along a path to `taker`, which gains so much if its start has given nothing yet."""
-        flow, members, hops = self._flow, [taker], []
+        flow, members = self._flow, [taker]
+        hops: list[tuple[int, int]] = []
         while members:
             member = members[-1]
             if self._level[member] == 0 and flow.loss_of(member, int(self.cost[member])) < gain:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from line_protocol import GROUP, UNRELEASED_INSTANCE_ID, Json, Partitions, partitions_of, to_wire
+from line_protocol import (
+    COORDINATOR_NOT_AVAILABLE,
+    GROUP,
+    UNRELEASED_INSTANCE_ID,
+    Json,
+    Partitions,
+    partitions_of,
+    to_wire,
+)
 from reference_group import AWAY, NOTHING
 
 REBALANCE_MS: Final = 5_000
@@ -73,6 +81,9 @@ class Process:
     def receive(self, sent: Sent) -> bool:
         """K1 to K3: what an answer makes it do; False: it ends."""
         body = sent.body
+        if body["errorCode"] == COORDINATOR_NOT_AVAILABLE:
+            self.full = True
+            return True
         if body["errorCode"]:
             self.epoch, self.owned, self.told, self.full, self.epochs = 0, NOTHING, NOTHING, True, []
             return bool(body["errorCode"] != UNRELEASED_INSTANCE_ID)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any, ClassVar, TypeVar
 
 from client_process import REBALANCE_MS, Process
@@ -75,7 +76,7 @@ class GroupMachine(RuleBasedStateMachine):
     @initialize(
         sizes=st.dictionaries(st.sampled_from(NAMES), st.integers(1, 4), min_size=1),
         max_size=st.sampled_from((100, 100, 4)),
-        first=st.lists(st.tuples(st.none() | instances, subscriptions), min_size=1, max_size=3),
+        first=st.lists(st.tuples(st.sampled_from((None, "i", "j")), subscriptions), min_size=1, max_size=3),
     )
     def begin(self, sizes: dict[str, int], max_size: int, first: list[tuple[str | None, Says]]) -> None:
         self.run = Run(self.connection, max_size)
@@ -136,13 +137,28 @@ class GroupMachine(RuleBasedStateMachine):
         self.run.exchange(process, process.heartbeat(), fate)
 
     @precondition(lambda self: self.who())
-    @rule(times=st.integers(1, 2))
-    def everybody_heartbeats(self, times: int) -> None:
-        """All do as they are told, and report it."""
-        for process in self.who() * times:
-            if process in self.run.processes:
-                process.finish_revocation()
-                self.run.exchange(process, process.heartbeat(reports=True), DELIVERED)
+    @rule(
+        rounds=st.integers(1, 3),
+        ms=st.sampled_from((0, 0, 3_000)),
+        does=st.lists(st.booleans(), min_size=1, max_size=3),
+        fate=st.lists(fates, min_size=1, max_size=5),
+    )
+    def everybody_heartbeats(self, rounds: int, ms: int, does: list[bool], fate: list[str]) -> None:
+        """Time passes, and all report what they own, having done as they were told, or not yet."""
+        turns = zip(cycle(does), cycle(fate), strict=False)
+        for _ in range(rounds):
+            self.run.advance(ms)
+            for process, (finishes, arrives) in zip(self.who(), turns, strict=False):
+                if finishes:
+                    process.finish_revocation()
+                self.run.exchange(process, process.heartbeat(reports=True), arrives)
+
+    @precondition(lambda self: self.who())
+    @rule(data=st.data())
+    def log_fails(self, data: Data) -> None:
+        """P3: while the log takes no records."""
+        process = _one(data, self.who())
+        self.run.exchange(process, process.heartbeat(), DELIVERED, fails=True)
 
     @precondition(lambda self: any(process.response for process in self.run.processes))
     @rule(data=st.data(), arrives=st.booleans())
@@ -189,11 +205,13 @@ class GroupMachine(RuleBasedStateMachine):
         self.say_goodbye(_one(data, self.who(joined=True)), -1, fate)
 
     @precondition(lambda self: any(process.instance for process in self.who(joined=True)))
-    @rule(data=st.data(), fate=fates)
-    def leave_temporarily(self, data: Data, fate: str) -> None:
-        """S1."""
-        static = [process for process in self.who(joined=True) if process.instance]
-        self.say_goodbye(_one(data, static), AWAY, fate)
+    @rule(data=st.data(), fate=fates, again=st.none() | fates)
+    def leave_temporarily(self, data: Data, fate: str, again: str | None) -> None:
+        """S1; perhaps its successor starts at once, and says the same."""
+        former = _one(data, [process for process in self.who(joined=True) if process.instance])
+        self.say_goodbye(former, AWAY, fate)
+        if again:
+            self.join(former.instance, True, (former.names, former.regex), former.assignor, again)
 
     def say_goodbye(self, process: Process, epoch: int, fate: str) -> None:
         """The process ends; perhaps its request arrives later."""
@@ -322,13 +340,13 @@ class GroupMachine(RuleBasedStateMachine):
         self.run.restart(lost, inside)
 
     @precondition(lambda self: self.run.records)
-    @rule(data=st.data(), tombstones=st.booleans())
-    def compact(self, data: Data, tombstones: bool) -> None:
+    @rule(data=st.data(), tombstones=st.booleans(), volatile=st.booleans())
+    def compact(self, data: Data, tombstones: bool, volatile: bool) -> None:
         """P3: any range of the log, with or without the tombstones that it makes needless."""
         records = self.run.records
         first = data.draw(st.integers(0, len(records) - 1))
         last = data.draw(st.integers(first, len(records) - 1))
-        self.run.check_load(compacted(records, first, last, tombstones))
+        self.run.check_load(compacted(records, first, last, tombstones), volatile)
 
     def teardown(self) -> None:
         """What failed, as a scenario file for traces/golden/."""

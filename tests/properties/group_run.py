@@ -22,6 +22,7 @@ from group_views import (
 from line_protocol import (
     CLIENT,
     COMMIT,
+    COORDINATOR_NOT_AVAILABLE,
     FENCED_MEMBER_EPOCH,
     GROUP,
     HEARTBEAT,
@@ -74,9 +75,9 @@ class Run:
 
     # Processes
 
-    def exchange(self, process: Process, body: Json, fate: str) -> None:
+    def exchange(self, process: Process, body: Json, fate: str, fails: bool = False) -> None:
         """A request of a living process and its answer. One that is lost is lost on the way back."""
-        sent = self.request(body)
+        sent = self.request(body, fails=fails)
         if fate == IN_FLIGHT:
             process.response = sent
         elif fate == DELIVERED:
@@ -113,14 +114,22 @@ class Run:
 
     # Requests
 
-    def request(self, body: Json, invalid: int = 0) -> Sent:
-        """A heartbeat, from whomever; `invalid` is the error that its fields deserve."""
+    def request(self, body: Json, invalid: int = 0, fails: bool = False) -> Sent:
+        """A heartbeat, from whomever; `invalid` is the error that its fields deserve. The log `fails`: what
+        would write records changes nothing (P3)."""
         if not body["memberId"] and not invalid:
             self._made += 1
             self.connection.do("ids", next=[f"made-{self._made}"])
+        if fails:
+            self.connection.do("commit", mode="fail")
         answer = self._do("request", api=HEARTBEAT, version=0, client=CLIENT, body=body)
+        if fails:
+            self.connection.do("commit", mode="auto")
         response, described = answer["body"], answer["group"]
         check_heartbeat_response(response)
+        if fails and response["errorCode"] == COORDINATOR_NOT_AVAILABLE:
+            self._check(answer, changes=False)
+            return Sent(response, len(self.records), 0)
         made = response["memberId"] if not response["errorCode"] else f"made-{self._made}"
         expected = Expected(invalid)
         if not invalid:
@@ -133,7 +142,6 @@ class Run:
 
     def commit(self, body: Json, owner: Process | None = None) -> list[int]:
         """An OffsetCommit; `owner` is the process that commits what it owns (O2)."""
-        before = self.connection.committed()
         answer = self._do("request", api=COMMIT, version=VERSIONS[COMMIT], client=CLIENT, body=body)
         codes = commit_codes(body, answer["body"])
         assert codes == self.reference.commit(body), f"O2: {body}"
@@ -141,8 +149,6 @@ class Run:
             assert not self.is_zombie(owner) and owner.epoch == self.state.members[owner.member_id].epoch
             overwritten = [p for p in owner.owned if self.state.granted[p] != owner.incarnation]
             assert not overwritten, f"O2: {owner.member_id} is not the owner of {overwritten} any more"
-        if 0 not in codes:
-            assert before == self.connection.committed()
         self._check(answer, changes=0 in codes)
         return codes
 
@@ -248,10 +254,7 @@ class Run:
         assert logged == has, f"P3: {_difference(logged, has)}"
         self._described, self._view = described, view
         self._check_offsets()
-        last = list(self._last.values())
-        self.check_load(last)
-        if answer["records"]:
-            self.check_load(last, volatile=False)
+        self.check_load(list(self._last.values()))
 
     def _check_offsets(self) -> None:
         committed = self.connection.committed()

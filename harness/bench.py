@@ -21,7 +21,7 @@ from typing import Annotated, Any
 
 import typer
 
-from harness.benchmarks.curve import heartbeat_curve
+from harness.benchmarks.curve import heartbeat_curves
 from harness.benchmarks.measure import machine
 from harness.benchmarks.scale import Table, heartbeats, takeovers, targets
 from harness.cli.console import print_table, running, write_json
@@ -113,8 +113,8 @@ def _scale_table(part: Part, out: Path) -> Table:
             return targets(progress)
         if part is Part.load:
             return takeovers(progress)
-        table, curve = heartbeats(progress)
-    write_text(out / "bench-heartbeat.svg", heartbeat_curve(curve))
+        table, curves = heartbeats(progress)
+    write_text(out / "bench-heartbeat.svg", heartbeat_curves(curves))
     return table
 
 

@@ -73,12 +73,14 @@ class Flow:
         search = _Search(self, *self._cheapest_paths())
         gains = -search.cost - self._scale * (self.load + 1)
         takers = [(-int(gains[taker]), int(taker)) for taker in np.flatnonzero(gains > 0)]
-        improved = bool(takers)
         heapq.heapify(takers)
+        improved = False
         while takers:
             gain, taker = heapq.heappop(takers)
-            if search.move_to(taker, -gain) and gain + self._scale < 0:
-                heapq.heappush(takers, (gain + self._scale, taker))
+            if search.move_to(taker, -gain):
+                improved = True
+                if gain + self._scale < 0:
+                    heapq.heappush(takers, (gain + self._scale, taker))
         return improved
 
     def _cheapest_paths(self) -> tuple[_Numbers, _Numbers, _Numbers]:

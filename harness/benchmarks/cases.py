@@ -60,8 +60,8 @@ def through_coordinator(shape: list[str], size: list[int], step: str) -> Measure
     )
 
 
-def heartbeat(members: int, heartbeats: int) -> Measured:
-    """Heartbeats that change nothing, of all members in turn; 10 partitions each. Seconds are of one."""
+def heartbeat(members: int, heartbeats: int, senders: int) -> Measured:
+    """Heartbeats that change nothing, of so many members in turn; 10 partitions each. Seconds are of one."""
     extent = Size(members, max(1, members // 10))
     form = Shape("uniform", "all")
     present = subscriptions_of(form, extent, members)
@@ -76,7 +76,7 @@ def heartbeat(members: int, heartbeats: int) -> Measured:
         owned = [{"topicId": topic, "partitions": indexes} for topic, indexes in topics.items()]
         request(coordinator, {**body, "topicPartitions": owned})
         bodies.append(body)
-    sent = [bodies[number % members] for number in range(heartbeats)]
+    sent = [bodies[number % senders] for number in range(heartbeats)]
     end = coordinator.end
     measured = measure([partial(_send, coordinator, sent)] * ROUNDS)
     if coordinator.end != end:

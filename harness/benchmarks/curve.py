@@ -1,4 +1,4 @@
-"""A curve over a logarithmic axis as SVG: what a heartbeat costs in groups of growing size."""
+"""Curves over a logarithmic axis as SVG: what a heartbeat costs in groups of growing size."""
 
 from __future__ import annotations
 
@@ -9,31 +9,43 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 _TEMPLATE = "curve.svg.j2"
+_COLORS = ("#1f6feb", "#bf3989")
 _LEFT, _TOP, _WIDTH, _HEIGHT = 70, 50, 480, 200
 
 
-def heartbeat_curve(cpu_us: Mapping[int, float]) -> str:
-    """The picture: microseconds of the processor by the number of members, at least one of them."""
-    powers = [math.log10(members) for members in cpu_us]
+def heartbeat_curves(curves: Mapping[str, Mapping[int, float]]) -> str:
+    """The picture: by title, microseconds of the processor by the number of members, at least one of them."""
+    powers = [math.log10(members) for curve in curves.values() for members in curve]
     low, high = min(powers), max(powers)
-    top_us = _round_up(max(cpu_us.values()))
+    top_us = _round_up(max(cost for curve in curves.values() for cost in curve.values()))
 
-    def x(power: float) -> float:
-        return _LEFT + _WIDTH * ((power - low) / (high - low) if high > low else 0.5)
+    def x(members: int) -> float:
+        return round(_LEFT + _WIDTH * ((math.log10(members) - low) / (high - low) if high > low else 0.5), 1)
 
-    def y(value: float) -> float:
-        return _TOP + _HEIGHT * (1 - value / top_us)
+    def y(cost: float) -> float:
+        return round(_TOP + _HEIGHT * (1 - cost / top_us), 1)
 
-    points = [
-        {"x": round(x(power), 1), "y": round(y(value), 1), "members": f"{members:,}", "us": f"{value:.1f}"}
-        for power, (members, value) in zip(powers, cpu_us.items(), strict=True)
+    lines = [
+        {
+            "title": title,
+            "color": color,
+            "points": [
+                {"x": x(members), "y": y(cost), "us": f"{cost:.1f}"} for members, cost in curve.items()
+            ],
+        }
+        for (title, curve), color in zip(curves.items(), _COLORS, strict=False)
     ]
-    ticks = [{"y": y(top_us * part / 4), "us": f"{top_us * part / 4:g}"} for part in range(5)]
+    sizes = sorted({members for curve in curves.values() for members in curve})
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
     )
     return environment.get_template(_TEMPLATE).render(
-        points=points, ticks=ticks, left=_LEFT, right=_LEFT + _WIDTH, bottom=_TOP + _HEIGHT
+        lines=lines,
+        sizes=[{"x": x(members), "members": f"{members:,}"} for members in sizes],
+        ticks=[{"y": y(top_us * part / 4), "us": f"{top_us * part / 4:g}"} for part in range(5)],
+        left=_LEFT,
+        right=_LEFT + _WIDTH,
+        bottom=_TOP + _HEIGHT,
     )
 
 

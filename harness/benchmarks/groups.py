@@ -57,6 +57,7 @@ def stable_group(
     """A coordinator with the group "g", which is Stable at epoch 1 with this assignment."""
     coordinator = Coordinator(clock=SimulatedClock(), config=CONFIG)
     names = {topics: frozenset(map(topic_name, topics)) for topics in set(subscriptions.values())}
+    listed = {of_member: sorted(of_member) for of_member in names.values()}
     images = {topic_name(n): TopicImage(topic_id(n), PARTITIONS_PER_TOPIC) for n in range(size.topics)}
     written: list[Json] = []
 
@@ -68,6 +69,7 @@ def stable_group(
     for member, topics in subscriptions.items():
         said = MemberMetadata(None, None, "bench", "/127.0.0.1", names[topics], None, 300_000, assignor)
         write(MEMBER_METADATA, member, MemberUpdate(1, said))
+        written[-1]["value"]["subscribedTopicNames"] = listed[said.subscription]
         write(TARGET_MEMBER, member, Target(assignment[member], 0))
         write(CURRENT_ASSIGNMENT, member, CurrentAssignment(1, assignment[member]))
     write(TARGET_METADATA, None, AssignmentEpoch(1))

@@ -62,9 +62,10 @@ def topic_id(number: int) -> str:
 
 
 def subscriptions_of(shape: Shape, size: Size, members: int) -> dict[str, frozenset[int]]:
-    """Member id -> numbers of topics, for so many members: one more than the size has joins the group."""
+    """Member id -> numbers of topics, for so many members. Members that subscribe alike share a set."""
     random = Random(848)
     everything = range(size.topics)
+    all_topics = frozenset(everything)
     fifth = max(1, size.topics // 5)
     sets = [
         frozenset(n for n in everything if first - fifth // 2 <= n < first + fifth)
@@ -73,7 +74,7 @@ def subscriptions_of(shape: Shape, size: Size, members: int) -> dict[str, frozen
     chosen: dict[str, frozenset[int]] = {}
     for number in range(members):
         if shape.subscriptions == "all":
-            topics = frozenset(everything)
+            topics = all_topics
         elif shape.subscriptions == "sets":
             topics = sets[number % 5]
         else:

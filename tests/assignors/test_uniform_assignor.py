@@ -130,6 +130,44 @@ def test_a_chain_of_moves_balances_what_no_single_move_can() -> None:
     assert kept(spec, assignment) == 3
 
 
+def test_a_long_chain_of_moves_levels_a_long_chain_of_members() -> None:
+    """Member n shares a topic with member n + 1: what one has too many must pass through all of them."""
+    size = 40
+    subscriptions = {f"m{n:02d}": {f"t{n:02d}", f"t{n + 1:02d}"} for n in range(size)}
+    partitions = {f"t{n:02d}": 3 for n in range(size + 1)} | {"t00": size + 2}
+    current = {
+        f"m{n:02d}": frozenset((f"t{n:02d}", index) for index in range(partitions[f"t{n:02d}"]))
+        for n in range(size)
+    }
+    spec = spec_of(subscriptions, partitions, current)
+    assignment = UNIFORM.assign(spec)
+    assert_legal(spec, assignment)
+    assert (squares(assignment), kept(spec, assignment)) == best_by_flow(spec)
+
+
+def test_a_member_takes_back_what_it_gave_a_moment_ago() -> None:
+    subscriptions = {"a": {"baz"}, "b": {"bar", "baz"}, "c": {"bar", "baz"}, "d": {"bar"}}
+    current = {
+        "a": frozenset({("baz", 1), ("baz", 2)}),
+        "c": frozenset({("bar", 0), ("baz", 0)}),
+    }
+    spec = spec_of(subscriptions, {"bar": 1, "baz": 3}, current)
+    assignment = UNIFORM.assign(spec)
+    assert [len(assignment[id_]) for id_ in "abcd"] == [1, 1, 1, 1]
+    assert kept(spec, assignment) == 2
+
+
+def test_topics_with_the_same_subscribers_are_balanced_as_one() -> None:
+    subscriptions = {"a": {"bar", "foo", "qux"}, "b": {"bar", "foo", "qux"}, "c": {"qux"}}
+    current = {"a": frozenset({("bar", 0), ("bar", 1), ("foo", 0)}), "c": frozenset({("qux", 0), ("qux", 1)})}
+    spec = spec_of(subscriptions, {"bar": 2, "foo": 2, "qux": 2}, current)
+    assert UNIFORM.assign(spec) == {
+        "a": frozenset({("bar", 0), ("bar", 1)}),
+        "b": frozenset({("foo", 0), ("foo", 1)}),
+        "c": current["c"],
+    }
+
+
 def test_a_member_takes_no_partition_only_to_give_another() -> None:
     subscriptions = {"a": {"bar", "foo"}, "b": {"bar", "foo"}, "c": {"bar", "foo"}, "d": {"bar"}}
     current = {

@@ -37,7 +37,8 @@ NAMES = ("bar", "foo", "fox")
 TOPIC_ID = "{:08x}-0000-4000-8000-000000000000"
 
 fates = st.sampled_from((DELIVERED, DELIVERED, LOST, IN_FLIGHT))
-instances = st.sampled_from(("i", "j"))
+INSTANCES = ("i", "j", "k")
+instances = st.sampled_from(INSTANCES)
 names = st.lists(st.sampled_from(NAMES), unique=True, max_size=3).map(sorted)
 regexes = st.sampled_from(("fo.", "foo|bar", "f.*", ".*", "o"))
 assignors = st.sampled_from((None, "uniform", "range"))
@@ -76,7 +77,7 @@ class GroupMachine(RuleBasedStateMachine):
     @initialize(
         sizes=st.dictionaries(st.sampled_from(NAMES), st.integers(1, 4), min_size=1),
         max_size=st.sampled_from((100, 100, 4)),
-        first=st.lists(st.tuples(st.sampled_from((None, "i", "j")), subscriptions), min_size=1, max_size=3),
+        first=st.lists(st.tuples(st.sampled_from((None, *INSTANCES)), subscriptions), min_size=1, max_size=3),
     )
     def begin(self, sizes: dict[str, int], max_size: int, first: list[tuple[str | None, Says]]) -> None:
         self.run = Run(self.connection, max_size)
@@ -111,7 +112,9 @@ class GroupMachine(RuleBasedStateMachine):
         """S1, S2: in its place, if who had the instance id is away, perhaps saying the same; else the
         instance id is taken, or free."""
         away = {m.instance: m for m in self.run.state.members.values() if m.epoch == AWAY and m.instance}
-        instance = _one(data, sorted(away) or ("i", "j"))
+        taken = {member.instance for member in self.run.state.members.values()}
+        free = [instance for instance in INSTANCES if instance not in taken]
+        instance = _one(data, [*(sorted(away) or free), *INSTANCES])
         if says is None and (former := away.get(instance)):
             says, assignor = (sorted(former.names), former.regex), former.assignor
         self.join(instance, True, says or (["foo"], None), assignor, fate)
@@ -205,7 +208,7 @@ class GroupMachine(RuleBasedStateMachine):
         self.say_goodbye(_one(data, self.who(joined=True)), -1, fate)
 
     @precondition(lambda self: any(process.instance for process in self.who(joined=True)))
-    @rule(data=st.data(), fate=fates, again=st.none() | fates)
+    @rule(data=st.data(), fate=fates, again=st.sampled_from((None, None, DELIVERED, LOST)))
     def leave_temporarily(self, data: Data, fate: str, again: str | None) -> None:
         """S1; perhaps its successor starts at once, and says the same."""
         former = _one(data, [process for process in self.who(joined=True) if process.instance])
@@ -291,7 +294,7 @@ class GroupMachine(RuleBasedStateMachine):
             self.run.request({**_join(_one(data, members)), "memberEpoch": epoch, "instanceId": instance})
         else:
             epoch = 0 if what == "join" else _one(data, (AWAY, -1, 7))
-            instance = "k" if epoch == AWAY and instance is None else instance
+            instance = instance or "l" if epoch == AWAY else instance
             self.run.request({**_join("nobody"), "memberEpoch": epoch, "instanceId": instance})
         self.run.check_members()
 
@@ -340,13 +343,16 @@ class GroupMachine(RuleBasedStateMachine):
         self.run.restart(lost, inside)
 
     @precondition(lambda self: self.run.records)
-    @rule(data=st.data(), tombstones=st.booleans(), volatile=st.booleans())
-    def compact(self, data: Data, tombstones: bool, volatile: bool) -> None:
+    @rule(data=st.data(), tombstones=st.booleans(), volatile=st.booleans(), goes_on=st.booleans())
+    def compact(self, data: Data, tombstones: bool, volatile: bool, goes_on: bool) -> None:
         """P3: any range of the log, with or without the tombstones that it makes needless."""
         records = self.run.records
         first = data.draw(st.integers(0, len(records) - 1))
         last = data.draw(st.integers(first, len(records) - 1))
-        self.run.check_load(compacted(records, first, last, tombstones), volatile)
+        fewer = compacted(records, first, last, tombstones)
+        self.run.check_load(fewer, volatile)
+        if goes_on:
+            self.run.go_on_from(fewer)
 
     def teardown(self) -> None:
         """What failed, as a scenario file for traces/golden/."""

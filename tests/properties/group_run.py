@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from client_process import Process, Sent
@@ -263,12 +264,7 @@ class Run:
     def check_load(self, records: list[Json], volatile: bool = True) -> None:
         """P3: these records, compacted or not, give the same group and offsets; without the `volatile`
         state its durable part."""
-        topics = [
-            {"name": name, "id": topic_id, "partitions": partitions}
-            for name, (topic_id, partitions) in self.reference.topics.items()
-        ]
-        given = volatile_of(self._described, self.reference.now_ms) if volatile else {}
-        self._other.look("load", records=records, topics=topics, volatile=given)
+        self._other.look("load", **self._loading(records, volatile))
         described = self._other.describe()
         if volatile:
             assert described == self._described, "P3: loaded is not the same"
@@ -276,6 +272,27 @@ class Run:
             got, expected = durable(described_view(described)), durable(self._view)
             assert got == expected, f"P3: loaded is not the same: {_difference(got, expected)}"
         assert self._other.committed() == self.state.offsets, "P3: loaded offsets are not the same"
+
+    def go_on_from(self, records: list[Json]) -> None:
+        """P3: the coordinator itself goes on with this log, as if nothing had happened."""
+        self.connection.do("load", **self._loading(records, volatile=True))
+        self.records = [{**record, "offset": number} for number, record in enumerate(records)]
+        self.acknowledge()
+        self._kept = [Kept(self.floor, self.state.copy(), 1)]
+        self._last = {}
+        add_records(self._last, self.records)
+        for process in self.processes:
+            if process.response is not None:
+                process.response = replace(process.response, end=self.floor)
+        self._check({"group": self.connection.describe(), "records": []}, changes=False)
+
+    def _loading(self, records: list[Json], volatile: bool) -> Json:
+        topics = [
+            {"name": name, "id": topic_id, "partitions": partitions}
+            for name, (topic_id, partitions) in self.reference.topics.items()
+        ]
+        given = volatile_of(self._described, self.reference.now_ms) if volatile else {}
+        return {"records": records, "topics": topics, "volatile": given}
 
 
 def _targets(described: Json) -> dict[str, frozenset[Partition]]:

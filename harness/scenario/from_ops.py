@@ -148,6 +148,9 @@ class _Reader:
             name = self._ids.get(topic.get("topicId") or "") or self._live(topic.get("name") or "")
             for one in topic["partitions" if commits else "partitionIndexes"]:
                 partition = (name, one["partitionIndex"] if commits else one)
+                if not name or partition[1] < 0:
+                    self.left_out.append(f"{api} of partition {partition[1]} of a topic {name!r}")
+                    continue
                 offset = one["committedOffset"] if commits else 0
                 action = "OffsetCommit" if commits else "OffsetFetch"
                 self._add(ScriptStep(action, member, request, name, partition=partition, offset=offset))
@@ -165,11 +168,10 @@ class _Reader:
         )
 
     def _partitions(self, topics: Sequence[Mapping[str, Any]]) -> frozenset[Partition]:
-        return frozenset(
-            (self._ids.get(topic["topicId"], topic["topicId"]), index)
-            for topic in topics
-            for index in topic["partitions"]
-        )
+        named = [(topic["topicId"], index) for topic in topics for index in topic["partitions"]]
+        if strange := [partition for partition in named if partition[0] not in self._ids or partition[1] < 0]:
+            raise ValueError(f"there is no partition {strange[0]}")
+        return frozenset((self._ids[topic_id], index) for topic_id, index in named)
 
     def _advance(self, ms: int) -> None:
         """Let every timer run out by itself, the earliest first: then each step's target can be told."""

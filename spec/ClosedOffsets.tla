@@ -152,6 +152,7 @@ LoseCommit(m, p) ==
 (***************************************************************************)
 
 \* What of a member's positions a step leaves: those of what it goes on owning.
+\* What is given to it is new once (K3): it asks where to begin (OffsetFetch).
 PositionsFollow ==
   positions' = [m \in MemberIds |-> [p \in Partitions |->
                   IF p \in clients[m].owned \cap clients'[m].owned THEN positions[m][p] ELSE NoOffset]]

@@ -46,7 +46,7 @@ def targets(progress: Progress, sizes: Sequence[Size] = SIZES, shapes: Sequence[
             progress(f"{shape.title}, {extent}")
             alone = [_measured("assignor", shape, size, step) for step in STEPS]
             requests = [_measured("coordinator", shape, size, step) for step in ("join", "leave")]
-            seconds = [f"{measured.cpu_s:.2f}" for measured in (*alone, *requests)]
+            seconds = [f"{measured.cpu_s:.3f}" for measured in (*alone, *requests)]
             table.rows.append(
                 [
                     extent,

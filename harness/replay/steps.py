@@ -38,9 +38,10 @@ OTHER_ACTIONS: Final = frozenset(
         "LoseRequest",
         "LoseResponse",
         "LoseCommit",  # the network
+        "Compact",  # the log, which an implementation compacts when it likes
     }
 )
-"""Actions of closed models that the coordinator never sees; the group and the topics must not change."""
+"""Actions that the coordinator never sees; the group and the topics must not change."""
 
 INITIAL: Final = "Init"
 """What the first state of a behaviour is called; the target is loaded with it."""

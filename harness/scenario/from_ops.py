@@ -157,6 +157,9 @@ class _Reader:
 
     def _heartbeat(self, body: Mapping[str, Any]) -> Request:
         owned, names = body.get("topicPartitions"), body.get("subscribedTopicNames")
+        for topic in owned or ():
+            if topic["topicId"] not in self._ids or min(topic["partitions"], default=0) < 0:
+                raise ValueError(f"{topic} is not there")
         return Request(
             member=body["memberId"],
             epoch=body["memberEpoch"],
@@ -168,10 +171,11 @@ class _Reader:
         )
 
     def _partitions(self, topics: Sequence[Mapping[str, Any]]) -> frozenset[Partition]:
-        named = [(topic["topicId"], index) for topic in topics for index in topic["partitions"]]
-        if strange := [partition for partition in named if partition[0] not in self._ids or partition[1] < 0]:
-            raise ValueError(f"there is no partition {strange[0]}")
-        return frozenset((self._ids[topic_id], index) for topic_id, index in named)
+        return frozenset(
+            (self._ids.get(topic["topicId"], topic["topicId"]), index)
+            for topic in topics
+            for index in topic["partitions"]
+        )
 
     def _advance(self, ms: int) -> None:
         """Let every timer run out by itself, the earliest first: then each step's target can be told."""

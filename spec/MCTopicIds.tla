@@ -13,4 +13,11 @@ FooAndEveryTopic == [r \in {"fo+", ".*"} |-> IF r = "fo+" THEN {"foo"} ELSE {"fo
 EitherRegex == {"", "fo+", ".*"}
 NoneOrBar == {{}, {"bar"}}
 OnlyFirstFoo == {[t \in FooTwiceAndBar |-> IF t = "foo" THEN 1 ELSE 0]}
+
+\* T1, E1, without the operators of Coordinator: another regular expression is
+\* another subscription.
+AnotherRegexBumps ==
+  [][\A m \in MemberIds :
+       group'.members[m].epoch # NotInGroup /\ group.members[m].regex # group'.members[m].regex
+       => group'.epoch > group.epoch]_vars
 =============================================================================

@@ -143,7 +143,8 @@ def _difference(root: Path, folder: Path, traces: Sequence[Path]) -> str:
 
 
 def _failed_tests(root: Path, folder: Path, tests: list[str]) -> str:
-    options = ["-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--tb=no"]
+    # the repository itself must not come before the folder: pyproject.toml puts it first
+    options = ["-q", "-p", "no:cacheprovider", "-o", "pythonpath=", "--hypothesis-seed=0", "--tb=no"]
     ended = _run(root, folder, ["pytest", *options, *(str(root.resolve() / test) for test in tests)])
     if ended.returncode not in (0, _TESTS_FAILED):
         raise ConformError(f"The tests {', '.join(tests)} could not be run: {ended.stdout.strip()}")

@@ -148,10 +148,10 @@ class _Reader:
             name = self._ids.get(topic.get("topicId") or "") or self._live(topic.get("name") or "")
             for one in topic["partitions" if commits else "partitionIndexes"]:
                 partition = (name, one["partitionIndex"] if commits else one)
-                if not name or partition[1] < 0:
-                    self.left_out.append(f"{api} of partition {partition[1]} of a topic {name!r}")
-                    continue
                 offset = one["committedOffset"] if commits else 0
+                if not name or partition[1] < 0 or offset < 0:
+                    self.left_out.append(f"{api} of {offset} to partition {partition[1]} of {name!r}")
+                    continue
                 action = "OffsetCommit" if commits else "OffsetFetch"
                 self._add(ScriptStep(action, member, request, name, partition=partition, offset=offset))
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from client_process import REBALANCE_MS, Process
 from group_run import DELIVERED, IN_FLIGHT, LOST, Run
+from group_views import compacted
 from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.control import current_build_context
@@ -19,6 +20,7 @@ from line_protocol import (
     UNSUPPORTED_ASSIGNOR,
     Connection,
     Json,
+    Partitions,
     commit_body,
     in_process,
     to_wire,
@@ -250,20 +252,28 @@ class GroupMachine(RuleBasedStateMachine):
 
     # Offsets
 
-    def commit_owned(self, process: Process, offset: int, partitions: Any, heard: bool) -> None:
-        live = {topic_id for topic_id, _ in self.run.reference.topics.values()}
-        offsets = {partition: offset for partition in partitions if partition[0] in live}
+    def commit_owned(self, process: Process, offset: int, partitions: Partitions, heard: bool) -> None:
+        offsets = dict.fromkeys(partitions, offset)
         if offsets and process.epoch:
             self.run.commit(commit_body(process.member_id, process.epoch, offsets), process)
             if heard:
                 self.run.acknowledge()
 
     @precondition(lambda self: any(process.owned for process in self.run.processes))
-    @rule(data=st.data(), offset=st.integers(0, 999), heard=st.booleans())
-    def commit(self, data: Data, offset: int, heard: bool) -> None:
-        """O2: everything that it owns, by a zombie too."""
+    @rule(data=st.data(), offset=st.integers(0, 999), more=st.booleans(), heard=st.booleans())
+    def commit(self, data: Data, offset: int, more: bool, heard: bool) -> None:
+        """O2: what it owns, also by a zombie or of a topic that is gone, and one that never was."""
         process = _one(data, [process for process in self.run.processes if process.owned])
-        self.commit_owned(process, offset, process.owned, heard)
+        nowhere = {(TOPIC_ID.format(0xFFFF), 0)} if more else set()
+        self.commit_owned(process, offset, process.owned | nowhere, heard)
+        self.run.fetch(process.member_id, process.epoch)
+
+    @precondition(lambda self: not self.run.state.members and self.run.reference.topics)
+    @rule(data=st.data(), offset=st.integers(0, 999))
+    def commit_of_an_administrator(self, data: Data, offset: int) -> None:
+        """O2: while the group has no members."""
+        topic_id, _ = _one(data, sorted(self.run.reference.topics.values()))
+        assert self.run.commit(commit_body("", -1, {(topic_id, 0): offset})) == [0]
 
     @rule(data=st.data(), index=st.integers(-1, 4), offset=st.integers(-1, 9), by_name=st.booleans())
     def commit_of_a_stranger(self, data: Data, index: int, offset: int, by_name: bool) -> None:
@@ -279,6 +289,7 @@ class GroupMachine(RuleBasedStateMachine):
         if member is not None and topic_id not in ids:
             epoch = member.epoch
         self.run.commit(commit_body(member_id, epoch, {(topic_id, index): offset}, ids if by_name else None))
+        self.run.fetch(member_id, epoch)
 
     # Requests that are refused
 
@@ -364,22 +375,6 @@ class GroupMachine(RuleBasedStateMachine):
 
 
 SCENARIO = "as a scenario, for a file in traces/golden/:\n\n"
-
-
-def compacted(records: Sequence[Json], first: int, last: int, tombstones: bool) -> list[Json]:
-    """The log, of whose records first..last only the last of each key is kept; of the tombstones among them
-    only those that delete something before `first`, unless all `tombstones` are kept."""
-    kept = {str(record["key"]): record["offset"] for record in records[first : last + 1]}
-    before = {str(record["key"]) for record in records[:first]}
-    return [
-        record
-        for record in records
-        if not first <= record["offset"] <= last
-        or (
-            kept[str(record["key"])] == record["offset"]
-            and (tombstones or record["value"] is not None or str(record["key"]) in before)
-        )
-    ]
 
 
 def join_body(member_id: str) -> Json:

@@ -153,6 +153,13 @@ class Run:
         self._check(answer, changes=0 in codes)
         return codes
 
+    def fetch(self, member_id: str, epoch: int) -> None:
+        """O4: an OffsetFetch of a member is fenced, another is not."""
+        code, offsets = self.connection.fetch(member_id, epoch)
+        assert code == (self.reference.fenced(member_id, epoch) if member_id else 0), f"O4: {member_id}"
+        assert offsets == ({} if code else self.state.offsets), "O4"
+        self.acknowledge()
+
     # Events
 
     def change_topics(self, upsert: Sequence[Json] = (), delete: Sequence[str] = ()) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from line_protocol import Json, Partition, Partitions, partitions_of
@@ -116,6 +116,22 @@ def add_records(log: Log, records: Iterable[Json]) -> None:
         key = json.dumps(record["key"])
         log.pop(key, None)
         log[key] = record
+
+
+def compacted(records: Sequence[Json], first: int, last: int, tombstones: bool) -> list[Json]:
+    """The log, of whose records first..last only the last of each key is kept; of the tombstones among them
+    only those that delete something before `first`, unless all `tombstones` are kept."""
+    kept = {str(record["key"]): record["offset"] for record in records[first : last + 1]}
+    before = {str(record["key"]) for record in records[:first]}
+    return [
+        record
+        for record in records
+        if not first <= record["offset"] <= last
+        or (
+            kept[str(record["key"])] == record["offset"]
+            and (tombstones or record["value"] is not None or str(record["key"]) in before)
+        )
+    ]
 
 
 def log_view(log: Log) -> View:

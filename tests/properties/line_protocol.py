@@ -61,12 +61,18 @@ class Connection:
         return described
 
     def committed(self) -> dict[Partition, int]:
-        """All offsets of the group, by topic id and partition."""
-        body = {"groups": [{"groupId": GROUP, "topics": None}]}
+        """All offsets of the group, by topic id and partition, as an administrator sees them (O4)."""
+        code, offsets = self.fetch("", -1)
+        assert code == 0
+        return offsets
+
+    def fetch(self, member_id: str, epoch: int) -> tuple[int, dict[Partition, int]]:
+        """The error, and all offsets of the group, by topic id and partition."""
+        groups = [{"groupId": GROUP, "topics": None}]
+        body = {"memberId": member_id, "generationIdOrMemberEpoch": epoch, "groups": groups}
         answer = self.look("request", api=FETCH, version=VERSIONS[FETCH], client=CLIENT, body=body)["body"]
         (group,) = answer["groups"]
-        assert group["errorCode"] == 0
-        return {
+        return group["errorCode"], {
             (topic["topicId"], partition["partitionIndex"]): partition["committedOffset"]
             for topic in group["topics"]
             for partition in topic["partitions"]

@@ -289,15 +289,18 @@ class ReferenceGroup:
 
     # Offsets
 
+    def fenced(self, member_id: str, epoch: int) -> int:
+        """O2: the error of who says to be that member."""
+        member = self.state.members.get(member_id)
+        if member is None:
+            return UNKNOWN_MEMBER_ID
+        return 0 if epoch == member.epoch and epoch > 0 else STALE_MEMBER_EPOCH
+
     def commit(self, body: Json) -> list[int]:
         """O1, O2: the error of each partition, in the order of the request."""
-        member_id, epoch, members = body["memberId"], body["generationIdOrMemberEpoch"], self.state.members
-        whole = 0
-        if (member_id, epoch) != ("", -1) or members:
-            if member_id not in members:
-                whole = UNKNOWN_MEMBER_ID
-            elif epoch != members[member_id].epoch or epoch < 0:
-                whole = STALE_MEMBER_EPOCH
+        member_id, epoch = body["memberId"], body["generationIdOrMemberEpoch"]
+        simple = (member_id, epoch) == ("", -1) and not self.state.members
+        whole = 0 if simple else self.fenced(member_id, epoch)
         codes = []
         for topic in body["topics"]:
             topic_id = topic.get("topicId") or self.topics.get(topic["name"], ("", 0))[0]

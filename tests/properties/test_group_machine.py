@@ -44,7 +44,7 @@ def profile(examples: int, steps: int) -> settings:
 
 
 def test_group_is_as_it_should_be_after_every_step() -> None:
-    run_state_machine_as_test(GroupMachine, settings=profile(250, 50))
+    run_state_machine_as_test(GroupMachine, settings=profile(300, 50))
 
 
 def test_group_of_a_program_is_as_it_should_be_after_every_step() -> None:

@@ -17,10 +17,9 @@
 (* again changes nothing any more.  No partition is held twice by it.  What*)
 (* holds here: all records of one request or event are one batch.          *)
 (*                                                                         *)
-(* Left out: the fields of records that no rule reads, and the records of  *)
-(* offsets, each of which stands alone.                                    *)
+(* Left out: the fields of records that no rule reads.                     *)
 (***************************************************************************)
-EXTENDS Coordinator
+EXTENDS Offsets
 
 CONSTANT
   \* The order of the member ids, from 1: records of several members are
@@ -32,15 +31,18 @@ CONSTANT
   What is in a record's value: each type uses some of the fields.
   @typeAlias: value = {
     epoch: Int, metadata: Str -> Int, instance: Str, subscription: Set(Str),
-    regex: Str, assignor: Str, partitions: Set($partition)
+    regex: Str, assignor: Str, partitions: Set($partition), topic: Str, committed: Int
   };
 
-  `type` and `member` are the key; no value is a tombstone.
-  @typeAlias: record = {offset: Int, type: Str, member: Str, value: Set($value)};
+  `type`, `member` and `partition` are the key; no value is a tombstone.
+  @typeAlias: record = {
+    offset: Int, type: Str, member: Str, partition: Set($partition), value: Set($value)
+  };
 *)
 GroupLog_aliases == TRUE
 
-\* Kafka's keys 3 to 8.
+\* Kafka's keys 1 and 3 to 8.
+CommittedOffset == "OffsetCommit"
 GroupMetadata == "ConsumerGroupMetadata"
 PartitionMetadata == "ConsumerGroupPartitionMetadata"
 MemberMetadata == "ConsumerGroupMemberMetadata"
@@ -50,16 +52,19 @@ CurrentAssignment == "ConsumerGroupCurrentMemberAssignment"
 
 \* @type: $value;
 NoValue == [epoch |-> 0, metadata |-> [t \in Topics |-> 0], instance |-> None,
-            subscription |-> {}, regex |-> None, assignor |-> "", partitions |-> {}]
+            subscription |-> {}, regex |-> None, assignor |-> "", partitions |-> {},
+            topic |-> None, committed |-> NoOffset]
 
 \* @type: (Int, Str, Str, $value) => $record;
-Entry(offset, type, m, value) == [offset |-> offset, type |-> type, member |-> m, value |-> {value}]
+Entry(offset, type, m, value) ==
+  [offset |-> offset, type |-> type, member |-> m, partition |-> {}, value |-> {value}]
 
 \* @type: (Int, Str, Str) => $record;
-Tombstone(offset, type, m) == [offset |-> offset, type |-> type, member |-> m, value |-> {}]
+Tombstone(offset, type, m) ==
+  [offset |-> offset, type |-> type, member |-> m, partition |-> {}, value |-> {}]
 
 \* @type: ($record, $record) => Bool;
-SameKey(r, q) == r.type = q.type /\ r.member = q.member
+SameKey(r, q) == r.type = q.type /\ r.member = q.member /\ r.partition = q.partition
 
 (***************************************************************************)
 (* What a step writes (P1)                                                 *)
@@ -149,6 +154,26 @@ RecordsOf(g, h, s) ==
        IN Removals(g, h) \cup GroupRecords(g, h, fresh)
           \cup TargetRecords(g, h, fresh, returned) \cup CurrentRecords(g, h, fresh)
 
+\* The key of an offset has the name of the topic (O1); the id is in the value.
+\* @type: ($partition) => Set($partition);
+KeyOf(p) == {<<TopicName[p[1]], p[2]>>}
+
+\* Offsets are written before all else, partitions in any order.
+\* @type: $partition -> Int;
+PlaceOfOffset ==
+  CHOOSE places \in [Partitions -> {-n : n \in 1..Cardinality(Partitions)}] :
+    \A p \in Partitions, q \in Partitions : places[p] = places[q] => p = q
+
+\* P1: tombstones of the offsets that went with their topic (T2) or group (E5),
+\* and an accepted commit, though it repeats the last.
+\* @type: ($partition -> Int, $partition -> Int, $step) => Set($record);
+OffsetRecordsOf(before, after, s) ==
+  {[Tombstone(PlaceOfOffset[p], CommittedOffset, None) EXCEPT !.partition = KeyOf(p)] :
+     p \in {q \in Partitions : before[q] # NoOffset /\ after[q] = NoOffset}}
+  \cup {[Entry(PlaceOfOffset[p], CommittedOffset, None,
+               [NoValue EXCEPT !.topic = p[1], !.committed = after[p]]) EXCEPT !.partition = KeyOf(p)] :
+          p \in {q \in s.partition : s.action = "OffsetCommit" /\ s.response.error = "NONE"}}
+
 \* P1: a whole group, as if it were written at once.
 \* @type: ($group) => Set($record);
 SnapshotOf(g) ==
@@ -188,11 +213,13 @@ TornWrites(records) ==
 (* Loading (P2, P3)                                                        *)
 (***************************************************************************)
 
-\* The value that the last record of a key has; absent after a tombstone.
+\* The value that the last of some records has; absent if it is a tombstone.
+\* @type: (Set($record)) => Set($value);
+LastOf(records) == UNION {r.value : r \in {last \in records : \A q \in records : q.offset <= last.offset}}
+
+\* That of a key of the group.
 \* @type: (Set($record), Str, Str) => Set($value);
-LastValue(log, type, m) ==
-  LET records == {r \in log : r.type = type /\ r.member = m} IN
-  UNION {r.value : r \in {last \in records : \A q \in records : q.offset <= last.offset}}
+LastValue(log, type, m) == LastOf({r \in log : r.type = type /\ r.member = m})
 
 \* @type: (Set($value)) => $value;
 Given(option) == IF option = {} THEN NoValue ELSE CHOOSE v \in option : TRUE
@@ -220,6 +247,14 @@ Loaded(log) ==
       IN IF owners = {} THEN None ELSE CHOOSE m \in owners : TRUE],
    metadata |-> Given(LastValue(log, PartitionMetadata, None)).metadata,
    members |-> [m \in MemberIds |-> LoadedMember(log, m)]]
+
+\* The committed offsets that a new coordinator has; that of another topic of the
+\* same name is none (T2).
+\* @type: (Set($record)) => ($partition -> Int);
+LoadedOffsets(log) ==
+  [p \in Partitions |->
+     LET last == Given(LastOf({r \in log : r.type = CommittedOffset /\ r.partition = KeyOf(p)}))
+     IN IF last.topic = p[1] THEN last.committed ELSE NoOffset]
 
 (***************************************************************************)
 (* Compaction (P3)                                                         *)

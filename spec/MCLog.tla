@@ -17,8 +17,17 @@ OnlyOne == {[t \in MCTopics |-> n] : n \in {1}}
 OnlyFoo == {{"foo"}}
 InOrder == [m \in MemberIds |-> IF m = "m1" THEN 1 ELSE 2]
 OneInstance == {"i1"}
+\* @type: Set(Int);
+NoInts == {}
 
-LogNext == GroupStep /\ group'.epoch <= MaxEpoch /\ EndOf(log') <= MaxOffset
+\* "foo#2" is the second topic of the name foo (T2).
+FooTwice == {"foo", "foo#2"}
+NamedFoo == [t \in FooTwice |-> "foo"]
+OnePartitionEach == {<<"foo", 0>>, <<"foo#2", 0>>}
+OnlyFirstFoo == {[t \in FooTwice |-> IF t = "foo" THEN 1 ELSE 0]}
+OneOffset == {0}
+
+LogNext == LoggedStep /\ group'.epoch <= MaxEpoch /\ EndOf(log') <= MaxOffset
 LogSpec == LogInit /\ [][LogNext]_logVars
 CompactSpec == LogInit /\ [][LogNext \/ Compact]_logVars
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from harness.errors import ConformError
 from harness.replay import wire
 from harness.targets.base import Answer, Json, Target
 
@@ -112,3 +113,19 @@ class Restart:
     def operation(self) -> Json:
         """The operation `restart`, with the change before it."""
         return {"op": "restart", "after": None if self.change is None else self.change.operation()}
+
+
+def call_of(operation: Json) -> Call:
+    """The call whose `operation` this is. ConformError for another one."""
+    match operation:
+        case {"op": "request", "api": api, "client": client, "body": body}:
+            return SendRequest(api, client, body)
+        case {"op": "fire", "timer": timer, "member": member}:
+            return FireTimer(timer, member)
+        case {"op": "topics", "upsert": upsert, "delete": delete}:
+            return ChangeTopics(tuple(upsert), tuple(delete))
+        case {"op": "restart", "after": None}:
+            return Restart(None)
+        case {"op": "restart", "after": {"upsert": upsert, "delete": delete}}:
+            return Restart(ChangeTopics(tuple(upsert), tuple(delete)))
+    raise ConformError(f"There is no call for the operation {operation.get('op')!r}.")

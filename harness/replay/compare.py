@@ -158,11 +158,16 @@ def _names(expected: list[Any], got: list[Any]) -> tuple[list[str], list[str]] |
     return [str(name) for name in names[0]], [str(name) for name in names[1]]
 
 
+def record_name(key: Json) -> str:
+    """What a record with this key is called in reports."""
+    return " ".join(str(key[part]) for part in ("type", *_WITHIN) if part in key)
+
+
 def _name(item: Any) -> str | None:
     if not isinstance(item, dict):
         return None
     if "key" in item and isinstance(item["key"], dict):
-        return " ".join(str(item["key"][part]) for part in ("type", *_WITHIN) if part in item["key"])
+        return record_name(item["key"])
     if "timer" in item:
         return f"{item['timer']} {item.get('member', '')}".strip()
     return item.get("memberId")

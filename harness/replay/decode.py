@@ -6,6 +6,7 @@ Replaying a prepared step is a call and a comparison; everything that takes time
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -14,11 +15,13 @@ from harness.errors import ConformError
 from harness.itf import Trace
 from harness.replay import expect, wire
 from harness.replay.calls import Call, ChangeTopics, Restart, SendRequest
+from harness.replay.log import check_log
 from harness.replay.members import MemberStep, member_steps
 from harness.replay.records import whole, written
 from harness.replay.state import Partition, Request, SpecState, StateReader
 from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS
 from harness.targets.base import Answer, Assignments, Json
+from harness.values import State
 
 STOP_MS = 40_000
 """The replay's clock moves 1 ms before each step until here, short of the first time-out by itself."""
@@ -130,8 +133,7 @@ class Decoder:
             raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
         if states[0].step.action not in {INITIAL, *HANDLERS, *OTHER_ACTIONS}:
             raise _unknown_action(name, 0, states[0].step.action)
-        timers = expect.Timers.started(states[0].group)
-        start = Load(states[0], timers.armed(states[0].group.members), 0)
+        start, timers = _loaded(states[0])
         initial = self._description(start)
         configuration = _configuration(trace, states, name)
         members = member_steps(trace, states, name)
@@ -142,15 +144,22 @@ class Decoder:
             call = _call(before, after, name, index)
             if call is None:
                 decoded.other_actions[after.step.action] += 1
+                _check_log(before, after, (), name, index)
                 continue
             tick_ms = 1 if now_ms < STOP_MS else 0
             now_ms += tick_ms
             load = Load(after, timers.follow(before.group, after, now_ms), now_ms)
             step = self._step(index, before, call, load, tick_ms, end)
+            _check_log(before, after, step.expected.records, name, index)
             end = step.end
             decoded.steps.append(step)
             decoded.needs.add(call.api if isinstance(call, SendRequest) else call.operation()["op"])
         return decoded
+
+    def start(self, state: State, name: str) -> tuple[Load, Json]:
+        """A state as one that a trace starts from: how it is loaded, and its description."""
+        load, _ = _loaded(self._reader.read(Trace({}, tuple(state), [state]), name)[0])
+        return load, self._description(load)
 
     def _step(self, index: int, before: SpecState, call: Call, load: Load, tick_ms: int, offset: int) -> Step:
         after, spec = load.state, load.state.step
@@ -188,6 +197,12 @@ class Decoder:
         return {**known, "timers": load.timers}
 
 
+def _loaded(state: SpecState) -> tuple[Load, expect.Timers]:
+    """A state at time 0, and its timers."""
+    timers = expect.Timers.started(state.group)
+    return Load(state, timers.armed(state.group.members), 0), timers
+
+
 def _configuration(trace: Trace, states: list[SpecState], name: str) -> Json:
     """What the model assumes that a target is configured with, from its constants in #meta, which
     `conform generate` writes: the largest size of a group (H5), if the group reaches it."""
@@ -221,6 +236,13 @@ def _call(before: SpecState, after: SpecState, name: str, index: int) -> Call | 
         raise _unknown_action(name, index, action)
     try:
         return handler(before, after)
+    except ValueError as error:
+        raise ConformError(f"The trace {name}, state {index}: {error}.") from None
+
+
+def _check_log(before: SpecState, after: SpecState, written: Sequence[Json], name: str, index: int) -> None:
+    try:
+        check_log(before, after, written)
     except ValueError as error:
         raise ConformError(f"The trace {name}, state {index}: {error}.") from None
 

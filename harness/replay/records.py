@@ -78,7 +78,7 @@ def _offsets(before: SpecState, after: SpecState, now_ms: int) -> Iterator[Json]
     if before.offsets is after.offsets and after.step.action != "OffsetCommit":
         return
     for partition in sorted(before.offsets.keys() - after.offsets.keys()):
-        yield {"key": _offset_key(partition), "value": None}
+        yield {"key": offset_key(partition), "value": None}
     committed = after.step.partition if after.step.action == "OffsetCommit" else None
     for partition, offset in sorted(after.offsets.items()):
         accepted = partition == committed and after.step.response.error == "NONE"
@@ -86,7 +86,8 @@ def _offsets(before: SpecState, after: SpecState, now_ms: int) -> Iterator[Json]
             yield _committed(partition, offset, now_ms)
 
 
-def _offset_key(partition: Partition) -> Json:
+def offset_key(partition: Partition) -> Json:
+    """The key of a partition's offset: it has the topic's name, not its id (O1)."""
     topic, index = partition
     return {
         "type": "OffsetCommit",
@@ -105,14 +106,19 @@ def _committed(partition: Partition, offset: int, now_ms: int) -> Json:
         "commitTimestamp": now_ms,
         "topicId": wire.topic_id(partition[0]),
     }
-    return {"key": _offset_key(partition), "value": value}
+    return {"key": offset_key(partition), "value": value}
 
 
-def _record(kind: str, member: str | None, value: Json | None) -> Json:
+def group_key(kind: str, member: str | None) -> Json:
+    """The key of a record of the group, or of one of its members (P1)."""
     key: Json = {"type": kind, "groupId": wire.GROUP}
     if member is not None:
         key["memberId"] = member
-    return {"key": key, "value": value}
+    return key
+
+
+def _record(kind: str, member: str | None, value: Json | None) -> Json:
+    return {"key": group_key(kind, member), "value": value}
 
 
 def _deletion() -> list[Json]:

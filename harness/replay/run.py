@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.replay import wire
-from harness.replay.compare import Difference, agree, differences
+from harness.replay.compare import Difference, differences
 from harness.replay.coverage import Coverage
 from harness.replay.decode import DecodedTrace, Load, Step
+from harness.replay.judge import judge, refused
 from harness.replay.members import MemberReplayer
 from harness.targets.base import Answer, Json, Refused, Target
 from harness.targets.members import StartProcess
@@ -105,7 +105,7 @@ class Replayer:
             self._load(trace.start)
             found = differences(Answer(group=trace.initial), Answer(group=self._target.describe(wire.GROUP)))
         except Refused as refusal:
-            found = [_refusal(refusal)]
+            found = [refused(refusal)]
         except ConformError as error:
             raise _at(error, trace.name, 0, "the start") from None
         if found:
@@ -143,7 +143,7 @@ class Replayer:
         shift = 0
         for count, step in enumerate(trace.steps, start=1):
             try:
-                found = self._judge(step, shift)
+                found = judge(self._target, step, shift)
                 if found:
                     self._fail(_failure(trace.name, step, found))
                     if self.full:
@@ -152,28 +152,6 @@ class Replayer:
             except ConformError as error:
                 raise _at(error, trace.name, step.index, step.action) from None
         return len(trace.steps)
-
-    def _judge(self, step: Step, shift: int) -> list[Difference]:
-        target = self._target
-        early: Sequence[Json] = ()
-        try:
-            if step.tick_ms:
-                early = target.advance(step.tick_ms).fired
-            if step.lost is not None:
-                step.lost.send(target, 0)
-            if step.new_id:
-                target.ids([step.new_id])
-            if step.script is not None:
-                target.assign(wire.GROUP, step.script)
-            answer = step.call.send(target, step.start + shift)
-        except Refused as refusal:
-            return [_refusal(refusal)]
-        if agree(step.expected, answer) and not early:
-            return []
-        found = differences(step.expected, answer, shift)
-        if early:
-            found.append(Difference("fired before the step", [], list(early)))
-        return found
 
     def _load(self, load: Load) -> int:
         """Make the target be in a state; how long its log is then."""
@@ -191,10 +169,6 @@ def _failure(trace: str, step: Step, found: list[Difference]) -> Failure:
     if step.script is not None:
         script = {"op": "assign", "group": wire.GROUP, "target": dict(step.script)}
     return Failure(trace, step.index, step.action, step.branch, script, step.call.operation(), found)
-
-
-def _refusal(refusal: Refused) -> Difference:
-    return Difference(f"operation {refusal.operation}", "done", f"refused: {refusal.reason}")
 
 
 def _at(error: ConformError, trace: str, index: int, action: str) -> ConformError:

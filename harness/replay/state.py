@@ -20,7 +20,8 @@ Partition: TypeAlias = tuple[str, int]
 """Topic and index, the spec's <<"foo", 0>>. A topic is an id (T2); `wire.topic_name` is its name."""
 
 VARIABLES = ("group", "topics", "step")
-"""What a trace must have to be replayed. `offsets` is read where it is there; the closed models have more."""
+"""What a trace must have to be replayed. `offsets` and `log` are read where they are there; the closed models
+have more."""
 
 NOT_IN_GROUP = -1
 AWAY = -2
@@ -126,7 +127,8 @@ class SpecState:
     """One state: the group, the number of partitions of each topic of the cluster, the step that led here.
 
     `offsets` has only partitions that have a committed one. `key` are numbers that one reader gives to the
-    group, the topics and the offsets: equal keys, equal values.
+    group, the topics and the offsets: equal keys, equal values. `log` are the spec's records (P1) as they are
+    in the trace, which `log.check_log` reads; None where the model has no log.
     """
 
     group: Group
@@ -134,6 +136,7 @@ class SpecState:
     step: SpecStep
     key: tuple[int, int, int]
     offsets: Mapping[Partition, int]
+    log: frozenset[Value] | None = None
 
 
 class StateReader:
@@ -155,53 +158,62 @@ class StateReader:
         for index, state in enumerate(trace.states):
             try:
                 states.append(self._state(state))
-            except _BadField as error:
+            except BadField as error:
                 raise ConformError(f"{name}, state {index}: {error}.") from None
         return states
 
     def _state(self, state: Mapping[str, Value]) -> SpecState:
         raw_group, raw_topics, raw_offsets = state["group"], state["topics"], state.get("offsets", ())
         if raw_group not in self._groups:
-            self._groups[raw_group] = len(self._groups), _group(_Fields(raw_group, "group"))
+            self._groups[raw_group] = len(self._groups), _group(Fields(raw_group, "group"))
         if raw_topics not in self._topics:
             self._topics[raw_topics] = len(self._topics), _counts(raw_topics, "topics")
         if raw_offsets not in self._offsets:
             self._offsets[raw_offsets] = len(self._offsets), _committed(raw_offsets)
         (group_key, group), (topics_key, topics) = self._groups[raw_group], self._topics[raw_topics]
         offsets_key, offsets = self._offsets[raw_offsets]
-        step = _step(_Fields(state["step"], "step"))
-        return SpecState(group, topics, step, (group_key, topics_key, offsets_key), offsets)
+        step = _step(Fields(state["step"], "step"))
+        log: frozenset[Value] | None = _typed(state["log"], frozenset, "log") if "log" in state else None
+        return SpecState(group, topics, step, (group_key, topics_key, offsets_key), offsets, log)
 
 
-class _BadField(Exception):
+class BadField(ValueError):
     """A field that is missing or of another type, in words."""
 
 
-class _Fields:
-    """A record of the spec whose fields are asked for by name and type."""
+class Fields:
+    """A record of the spec whose fields are asked for by name and type. BadField for what is not as asked."""
 
     def __init__(self, raw: Value, path: str) -> None:
         if not isinstance(raw, frozendict):
-            raise _BadField(f"{path} must be a record, not {raw!r}")
+            raise BadField(f"{path} must be a record, not {raw!r}")
         self.raw: frozendict[Any, Value] = raw
         self.path = path
 
     def get(self, name: str, kind: type[T]) -> T:
         if name not in self.raw:
-            raise _BadField(f'{self.path} has no field "{name}"')
+            raise BadField(f'{self.path} has no field "{name}"')
         return _typed(self.raw[name], kind, f"{self.path}.{name}")
 
     def get_or(self, name: str, kind: type[T], default: T) -> T:
         """A field that traces of before it was there lack."""
         return self.get(name, kind) if name in self.raw else default
 
-    def record(self, name: str) -> _Fields:
-        return _Fields(self.get(name, frozendict), f"{self.path}.{name}")
+    def record(self, name: str) -> Fields:
+        return Fields(self.get(name, frozendict), f"{self.path}.{name}")
 
-    def function(self, name: str) -> Mapping[Any, Value]:
+    def function(self, name: str) -> frozendict[Any, Value]:
         if name not in self.raw:
-            raise _BadField(f'{self.path} has no field "{name}"')
+            raise BadField(f'{self.path} has no field "{name}"')
         return _function(self.raw[name], f"{self.path}.{name}")
+
+    def metadata(self, name: str) -> dict[str, int]:
+        """How many partitions each topic has, those without left out."""
+        counts = _counts(self.function(name), f"{self.path}.{name}")
+        return {topic: count for topic, count in counts.items() if count > 0}
+
+    def names(self, name: str) -> frozenset[str]:
+        return _names(self.get(name, frozenset), f"{self.path}.{name}")
 
     def option(self, name: str, kind: type[T]) -> T | None:
         """A set of at most one element: {} is None."""
@@ -213,10 +225,15 @@ class _Fields:
 
     def _one(self, values: frozenset[Any], name: str, kind: type[T]) -> T | None:
         if len(values) > 1:
-            raise _BadField(f"{self.path}.{name} must have at most one element, not {len(values)}")
+            raise BadField(f"{self.path}.{name} must have at most one element, not {len(values)}")
         for value in values:
             return _typed(value, kind, f"{self.path}.{name}")
         return None
+
+    def partition(self, name: str) -> Partition | None:
+        """At most one, in traces of before it was there none."""
+        raw = self.option_or_none(name, tuple)
+        return None if raw is None else _partition(raw, f"{self.path}.{name}")
 
     def partitions(self, name: str) -> frozenset[Partition]:
         return _partitions(self.get(name, frozenset), f"{self.path}.{name}")
@@ -228,7 +245,7 @@ _NOTHING: frozenset[Any] = frozenset()
 def _typed(value: Any, kind: type[T], path: str) -> T:
     # bool is an int to Python, but not to TLA+.
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise _BadField(f"{path} must be {_KINDS[kind]}, not {value!r}")
+        raise BadField(f"{path} must be {_KINDS[kind]}, not {value!r}")
     return value
 
 
@@ -242,17 +259,17 @@ _KINDS = {
 }
 
 
-def _function(raw: Value, path: str) -> Mapping[Any, Value]:
+def _function(raw: Value, path: str) -> frozendict[Any, Value]:
     try:
         return as_function(raw)
     except TypeError:
-        raise _BadField(f"{path} must be a function, not {raw!r}") from None
+        raise BadField(f"{path} must be a function, not {raw!r}") from None
 
 
 def _partition(raw: Any, path: str) -> Partition:
     if isinstance(raw, tuple) and len(raw) == 2:
         return _typed(raw[0], str, path), _typed(raw[1], int, path)
-    raise _BadField(f"{path} must have partitions like <<topic, index>>, not {raw!r}")
+    raise BadField(f"{path} must have partitions like <<topic, index>>, not {raw!r}")
 
 
 def _partitions(raw: frozenset[Any], path: str) -> frozenset[Partition]:
@@ -281,39 +298,32 @@ def _committed(raw: Value) -> dict[Partition, int]:
     return {partition: offset for partition, offset in offsets.items() if offset >= 0}
 
 
-def _group(fields: _Fields) -> Group:
+def _group(fields: Fields) -> Group:
     targets: dict[str, set[Partition]] = {}
     for raw, owner in fields.function("target").items():
         partition = _partition(raw, "group.target")
         if name := _typed(owner, str, f"group.target[{partition}]"):
             targets.setdefault(name, set()).add(partition)
-    metadata = _counts(_required(fields, "metadata"), "group.metadata")
     members = {}
     for name, raw in fields.function("members").items():
-        member = _member(_Fields(raw, f"group.members[{name}]"))
+        member = _member(Fields(raw, f"group.members[{name}]"))
         if member.epoch != NOT_IN_GROUP:
             members[_typed(name, str, "group.members")] = member
     return Group(
         epoch=fields.get("epoch", int),
         assignment_epoch=fields.get("assignmentEpoch", int),
         targets={name: frozenset(partitions) for name, partitions in targets.items()},
-        metadata={topic: count for topic, count in metadata.items() if count > 0},
+        metadata=fields.metadata("metadata"),
         members={name: members[name] for name in sorted(members)},
     )
 
 
-def _required(fields: _Fields, name: str) -> Value:
-    if name not in fields.raw:
-        raise _BadField(f'{fields.path} has no field "{name}"')
-    return fields.raw[name]
-
-
-def _member(fields: _Fields) -> Member:
+def _member(fields: Fields) -> Member:
     return Member(
         epoch=fields.get("epoch", int),
         previous_epoch=fields.get("previousEpoch", int),
         instance=fields.get_or("instance", str, ""),
-        subscription=_names(fields.get("subscription", frozenset), f"{fields.path}.subscription"),
+        subscription=fields.names("subscription"),
         regex=fields.get_or("regex", str, ""),
         assignor=fields.get("assignor", str),
         assigned=fields.partitions("assigned"),
@@ -322,8 +332,7 @@ def _member(fields: _Fields) -> Member:
     )
 
 
-def _step(fields: _Fields) -> SpecStep:
-    partition = fields.option_or_none("partition", tuple)
+def _step(fields: Fields) -> SpecStep:
     return SpecStep(
         action=fields.get("action", str),
         branch=fields.get("branch", str),
@@ -332,12 +341,12 @@ def _step(fields: _Fields) -> SpecStep:
         response=_response(fields.record("response")),
         topic=fields.get("topic", str),
         partitions=fields.get("partitions", int),
-        partition=None if partition is None else _partition(partition, "step.partition"),
+        partition=fields.partition("partition"),
         offset=fields.get_or("offset", int, 0),
     )
 
 
-def _request(fields: _Fields) -> Request:
+def _request(fields: Fields) -> Request:
     owned = fields.option("owned", frozenset)
     subscription = fields.option("subscription", frozenset)
     return Request(
@@ -351,9 +360,9 @@ def _request(fields: _Fields) -> Request:
     )
 
 
-def _response(fields: _Fields) -> Response:
+def _response(fields: Fields) -> Response:
     raw = fields.option("assignment", frozendict)
-    assignment = None if raw is None else _Fields(raw, f"{fields.path}.assignment")
+    assignment = None if raw is None else Fields(raw, f"{fields.path}.assignment")
     return Response(
         error=fields.get("error", str),
         member=fields.get("member", str),

@@ -1,0 +1,109 @@
+"""`conform exhaust`: every step of a state graph, and traces, on an implementation, by Spark."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.console import MANIFEST, check_json_place, find_model, running, write_json
+from harness.engines.base import Limits
+from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
+from harness.files import output_folder
+from harness.pipeline.exhaust import Exhausted, Job, exhaust
+from harness.pipeline.report import summary
+from harness.pipeline.session import Cluster
+from harness.pipeline.sources import find_files
+
+_OUTPUT = "build/exhaust"
+
+
+def command(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[MODEL]", help="An open model of the manifest, or the path of its module."),
+    ] = None,
+    target: Annotated[
+        str, typer.Option(help="The implementation: python, or stdio:COMMAND (the line protocol).")
+    ] = "python",
+    dialect: Annotated[str, typer.Option(help="What the target speaks.")] = "kip-848",
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input",
+            metavar="URI",
+            help="Traces (*.itf.json), scenarios (*.yaml), logs (*.jsonl), dumps (*.dot), folders.",
+        ),
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option(metavar="URI", help="Where the tables go; build/exhaust/MODEL.")
+    ] = None,
+    master: Annotated[str, typer.Option(help="Spark's: local[2], spark://HOST:7077, yarn …")] = "local[*]",
+    package: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="What a cluster's workers run: build/conform.pex of `make package`."
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="The configuration, if the model is the path of a module.")
+    ] = None,
+    manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
+    ] = None,
+    memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "2g",
+    spark_memory: Annotated[str, typer.Option(help="Memory for Spark's JVM, the same way.")] = "1500m",
+    timeout: Annotated[
+        float | None, typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds.")
+    ] = None,
+) -> None:
+    """Judge every step of a model's whole state graph on an implementation, and traces beside it.
+
+    TLC dumps the state graph of an open model. Each transition is judged by itself: the implementation is
+    loaded with the state before, acts, and its response, state and records are compared with what the
+    specification says. A state that it cannot load is reached by its shortest path. With --input, traces are
+    replayed as they are. All of it is in tables (Parquet) in the output folder; a run that was stopped goes
+    on where it was when it is started again.
+
+    \b
+    conform exhaust MCTour
+    conform exhaust MCOpen --target "stdio:python -m coordinator --stdio" --master "local[2]"
+    conform exhaust --input traces/golden --input traces/corpus --output build/exhaust/traces
+
+    Exit codes: 0 all of it holds, none left out; 11 differences; 2 a wrong command line or input; 3 an
+    engine or the target failed, or steps could not be judged or read.
+    """
+    check_json_place(json_file)
+    if name is None and not inputs:
+        raise ConformError("Say what to judge: a MODEL, files with --input, or both.")
+    model = find_model(name, config, manifest)[0] if name else None
+    place = output or f"{_OUTPUT}/{model.name if model else 'traces'}"
+    files = find_files(inputs or [])
+    job = Job(target, dialect, place, model, files, Cluster(master, spark_memory, package))
+    with tempfile.TemporaryDirectory(prefix="conform-") as folder:
+        log = Path(folder) if "://" in place else output_folder(Path(place))
+        with running(f"judging {model.name if model else f'{len(files)} files'} on {target}") as progress:
+            result = exhaust(job, Limits(memory, timeout), log, progress)
+    for line in summary(result, model, place):
+        print(line)
+    write_json(json_file, {"command": "exhaust", "model": name, "output": place, **result.to_json()})
+    _end(result)
+
+
+def _end(result: Exhausted) -> None:
+    """Exit as the result says."""
+    if result.failed:
+        raise ConformError(
+            f"The target {result.target} does not conform: {result.failed:,} of "
+            f"{result.steps + result.trace_steps:,} steps differ.",
+            NOT_CONFORMANT,
+        )
+    if not result.holds:
+        raise ConformError(
+            f"{result.quarantined:,} inputs could not be read and {result.not_judged:,} steps not be judged "
+            f"on {result.target}: see the tables quarantine and verdicts.",
+            ENGINE_FAILED,
+        )

@@ -1,0 +1,71 @@
+"""What Spark's executors do to make `steps` and `states`: batches in, batches out (for `mapInArrow`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from harness.errors import ConformError
+from harness.itf import trace_from_json
+from harness.pipeline.judging import Row
+from harness.pipeline.rows import StepRows
+from harness.pipeline.tables import STATES, STEPS
+from harness.tlaparse import TlaSyntaxError
+
+Batches = Iterator[pa.RecordBatch]
+_BATCH = 1000
+
+
+def transitions(constants: Mapping[str, Any]) -> Callable[[Batches], Batches]:
+    """From rows of source and leaf (nodes of a dump) and depth to `steps`."""
+
+    def decoded(batches: Batches) -> Batches:
+        rows = StepRows(constants)
+        for batch in batches:
+            made = []
+            for source, leaf, depth in zip(*(batch.column(n).to_pylist() for n in range(3)), strict=True):
+                rows = StepRows(constants) if rows.full else rows
+                made.append(_transition(rows, source, leaf, depth))
+            yield pa.RecordBatch.from_pylist(made, STEPS)
+
+    return decoded
+
+
+def _transition(rows: StepRows, source: str | None, leaf: str | None, depth: int | None) -> Row:
+    if source is None or leaf is None:
+        return {"trace": "", "index": 0, "problem": "an edge of the dump names a state that is not in it"}
+    try:
+        return rows.transition(source, leaf, depth or 0) or {"trace": "", "index": 0}
+    except (ConformError, TlaSyntaxError) as error:
+        return {"trace": "", "index": 0, "problem": str(error), "state_after": leaf[:200]}
+
+
+def states(batches: Batches) -> Batches:
+    """From rows of a node of a dump and its depth to `states`; what cannot be decoded is in `steps`."""
+    rows = StepRows({})
+    for batch in batches:
+        made = []
+        for node, depth in zip(*(batch.column(n).to_pylist() for n in range(2)), strict=True):
+            rows = StepRows({}) if rows.full else rows
+            try:
+                made.append(rows.state(node, depth or 0))
+            except (ConformError, TlaSyntaxError):
+                continue
+        yield pa.RecordBatch.from_pylist(made, STATES)
+
+
+def traces(batches: Batches) -> Batches:
+    """From rows of trace, uri and itf to `steps`; one that cannot be decoded is a row with a problem."""
+    for batch in batches:
+        made: list[Row] = []
+        for identity, uri, itf in zip(*(batch.column(n).to_pylist() for n in range(3)), strict=True):
+            try:
+                trace = trace_from_json(json.loads(itf), f"The trace {uri}")
+                made += StepRows({}).trace(uri, trace, identity)
+            except ConformError as error:
+                made.append({"trace": identity, "index": 0, "problem": error.message})
+        for start in range(0, len(made), _BATCH):
+            yield pa.RecordBatch.from_pylist(made[start : start + _BATCH], STEPS)

@@ -1,0 +1,242 @@
+"""From a model, files and a target to one result: all stages of a run, and that nothing got lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from harness.engines.base import Limits, Model, Progress, silent
+from harness.errors import ENGINE_FAILED, ConformError
+from harness.itf import Trace, trace_from_json, trace_to_text
+from harness.pipeline import inputs, paths, results, sources, tables
+from harness.pipeline.judging import FAIL, NOT_JUDGED, check_target
+from harness.pipeline.run import Run, struct
+from harness.pipeline.session import Cluster, spark_session
+from harness.pipeline.store import Store
+from harness.pipeline.verdicts import Tested, judge_by_path, judge_steps
+from harness.spechash import spec_hash
+
+_EXAMPLES: Final = 20
+"""Findings of which a trace is written."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is judged: the state graph of a model, if there is one, and files of traces or dumps; on what."""
+
+    target: str
+    dialect: str
+    output: str
+    model: Model | None = None
+    files: Sequence[str] = ()
+    cluster: Cluster = field(default_factory=Cluster)
+
+
+@dataclass
+class Exhausted:
+    """The result. `steps` are the judged ones of the state graph, `trace_steps` those of traces; `inputs` are
+    distinct pairs of a state and an input among the former. `failed` steps have differences. `digests` say
+    what is in the tables, whatever the order of their rows."""
+
+    target: str
+    dialect: str
+    spec_hash: str = ""
+    states: int = 0
+    steps: int = 0
+    inputs: int = 0
+    by_path: int = 0
+    traces: int = 0
+    trace_steps: int = 0
+    failed: int = 0
+    not_judged: int = 0
+    quarantined: int = 0
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    coverage: list[dict[str, Any]] = field(default_factory=list)
+    digests: dict[str, str] = field(default_factory=dict)
+    timings: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything that was read was judged and is as expected."""
+        return not (self.failed or self.not_judged or self.quarantined) and self.steps + self.trace_steps > 0
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {**asdict(self), "differences": self.failed, "holds": self.holds}
+
+
+def exhaust(job: Job, limits: Limits, log: Path, progress: Progress = silent) -> Exhausted:
+    """Run all stages. `log` is a folder for what TLC and Spark print.
+
+    ConformError: exit 2 for inputs that are not there, 3 if an engine, Spark or the target fails, or if what
+    went in and what came out do not add up.
+    """
+    check_target(job.target, job.dialect)
+    store = Store(job.output)
+    progress("starting Spark")
+    with spark_session(job.cluster, log / "spark.log") as spark:
+        return _Stages(job, Run(spark, store, progress)).all(limits, log)
+
+
+@dataclass
+class _Stages:
+    job: Job
+    run: Run
+    origins: dict[str, bool] = field(default_factory=dict)
+
+    def all(self, limits: Limits, log: Path) -> Exhausted:
+        result = Exhausted(self.job.target, self.job.dialect)
+        self._graph(result, limits, log)
+        self._traces(result)
+        verdicts = self._verdicts()
+        self._count(result, verdicts)
+        self._conclude(result, verdicts)
+        return result
+
+    def _graph(self, result: Exhausted, limits: Limits, log: Path) -> None:
+        dumps = [file for file in self.job.files if sources.kind_of(file) == "dump"]
+        if self.job.model and dumps:
+            raise ConformError("A model and a dump are two state graphs: judge them in two runs.")
+        if self.job.model:
+            result.spec_hash = spec_hash(self.job.model.module, inputs.config_of(self.job.model))
+            depends, counts = inputs.read_model(self.run, self.job.model, limits, log / "dump.log")
+        elif dumps:
+            depends, counts = inputs.read_dumps(self.run, dumps)
+        else:
+            return
+        _same(
+            counts["lines"],
+            counts["state"] + counts["step"] + counts["edge"] + counts["other"] + counts["bad"],
+            "lines of the dump",
+        )
+        _same(counts["transitions"], counts["rows"], "transitions of the state graph")
+        _same(counts["rows"], counts["steps"] + counts["problems"] + counts["no_call"], "rows of steps")
+        self.origins["graph"] = True
+        result.states, result.inputs = counts["sources"], counts["inputs"]
+        tested = Tested(self.job.target, self.job.dialect)
+        judge_steps(self.run, tested, "graph", depends, counts["steps"])
+        result.by_path = judge_by_path(self.run, tested, depends)
+        verdicts = self.run.read("verdicts", "graph").count()
+        _same(counts["steps"], verdicts, "steps of the state graph")
+        result.steps = verdicts
+
+    def _traces(self, result: Exhausted) -> None:
+        files = [file for file in self.job.files if sources.kind_of(file) != "dump"]
+        if not files:
+            return
+        depends, counts = inputs.read_traces(self.run, files)
+        _same(len(files), counts["files"], "files")
+        _same(counts["rows"], counts["steps"] + counts["problems"] + counts["no_call"], "rows of steps")
+        self.origins["traces"] = True
+        result.traces = counts["traces"]
+        judge_steps(self.run, Tested(self.job.target, self.job.dialect), "traces", depends, counts["steps"])
+        result.trace_steps = self.run.read("verdicts", "traces").count()
+        _same(counts["steps"], result.trace_steps, "steps of traces")
+
+    def _verdicts(self) -> DataFrame:
+        """All verdicts: those by path instead of those that could not be judged at once."""
+        if not self.origins:
+            raise ConformError("There is nothing to judge: name a model or give files with --input.")
+        columns = tables.VERDICTS.names
+        frames = [self.run.read("verdicts", origin).select(columns) for origin in self.origins]
+        if self.run.store.has("verdicts", "paths"):
+            by_path = self.run.read("verdicts", "paths").select(columns)
+            frames = [
+                frame.join(by_path.select("step", "trace"), ["step", "trace"], "left_anti").select(columns)
+                for frame in frames
+            ]
+            frames.append(by_path)
+        union = frames[0]
+        for frame in frames[1:]:
+            union = union.unionByName(frame)
+        return union
+
+    def _count(self, result: Exhausted, verdicts: DataFrame) -> None:
+        found = {row["verdict"]: row["count"] for row in verdicts.groupBy("verdict").count().collect()}
+        _same(result.steps + result.trace_steps, sum(found.values()), "verdicts")
+        result.failed, result.not_judged = found.get(FAIL, 0), found.get(NOT_JUDGED, 0)
+
+    def _conclude(self, result: Exhausted, verdicts: DataFrame) -> None:
+        """Write the tables that sum up."""
+        run = self.run
+        run.progress("summing up")
+        bad = results.quarantine(run, self.origins)
+        bad.write.mode("overwrite").parquet(run.store.table("quarantine"))
+        result.quarantined = run.read("quarantine").count()
+        result.coverage = results.coverage(run, verdicts)
+        result.findings = results.findings(verdicts) if result.failed else []
+        for name, rows in (("coverage", result.coverage), ("findings", result.findings)):
+            frame = run.spark.createDataFrame(
+                _columns(rows, tables.TABLES[name]), struct(tables.TABLES[name])
+            )
+            frame.coalesce(1).write.mode("overwrite").parquet(run.store.table(name))
+        run.store.remove("examples")
+        _examples(run, result.findings[:_EXAMPLES])
+        result.digests = {name: digest(frame) for name, frame in self._contents(verdicts)}
+        result.timings = run.timings
+        timed = run.spark.createDataFrame(run.timings or [], struct(tables.TIMINGS))
+        timed.coalesce(1).write.mode("append").parquet(run.store.table("timings"))
+
+    def _contents(self, verdicts: DataFrame) -> list[tuple[str, DataFrame]]:
+        """The tables that are the same in every run of the same inputs."""
+        run = self.run
+        known = [
+            ("verdicts", verdicts.drop("part")),
+            *((name, run.read(name)) for name in ("coverage", "findings", "quarantine")),
+        ]
+        known += [(f"steps/{origin}", run.read("steps", origin).drop("part")) for origin in self.origins]
+        if "graph" in self.origins:
+            known.append(("states", run.read("states")))
+        if "traces" in self.origins:
+            known.append(("traces", run.read("traces")))
+        return known
+
+
+def _columns(rows: list[dict[str, Any]], schema: Any) -> list[tuple[Any, ...]]:
+    return [tuple(row.get(name) for name in schema.names) for row in rows]
+
+
+def digest(frame: DataFrame) -> str:
+    """Rows and a sum of their hashes: equal for the same rows in any order and any number of files."""
+    hashed = F.sum(F.xxhash64(*sorted(frame.columns)).cast("decimal(38,0)")).alias("sum")
+    row = frame.agg(F.count("*").alias("rows"), hashed).collect()[0]
+    return f"{row['rows']}:{row['sum'] or 0}"
+
+
+def _same(expected: int, found: int, what: str) -> None:
+    if expected != found:
+        raise ConformError(
+            f"The {what} do not add up: {expected:,} went in, {found:,} came out. Remove the output folder "
+            "and run again; if it stays so, it is a defect of the pipeline.",
+            ENGINE_FAILED,
+        )
+
+
+def _examples(run: Run, findings: Sequence[Mapping[str, Any]]) -> None:
+    """A trace of each finding: the shortest to it, in `examples/`."""
+    if not findings:
+        return
+    via = paths.shortest_ways(run) if any(not one["trace"] for one in findings) else {}
+    for one in findings:
+        step = F.col("step") == one["step"]
+        if one["trace"]:
+            row = run.read("traces").where(F.col("trace") == one["trace"]).select("itf").collect()[0]
+            trace = trace_from_json(json.loads(row["itf"]), "The trace")
+            cut = Trace(
+                trace.meta,
+                trace.variables,
+                trace.states[: one["index"] + 1],
+                trace.actions[: one["index"] + 1],
+            )
+        else:
+            row = run.read("steps", "graph").where(step).select("source", "state_after").collect()[0]
+            cut = paths.trace_to(
+                via, row["source"], row["state_after"], {"description": f"Finding {one['finding']}"}
+            )
+        run.store.write(f"examples/{one['finding']}.itf.json", trace_to_text(cut))

@@ -1,0 +1,206 @@
+"""From rows of `steps` to rows of `verdicts`: one target an executor process, which is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+from harness.errors import ConformError
+from harness.pipeline.tables import VERDICTS, text
+from harness.replay import wire
+from harness.replay.calls import Call, call_of
+from harness.replay.compare import Difference, differences
+from harness.replay.judge import judge
+from harness.targets import open_target
+from harness.targets.base import Answer, Assignments, Json, Refused, Target
+
+Row = dict[str, Any]
+Batches = Iterator[pa.RecordBatch]
+
+NEEDED: Final = frozenset({"topics", "advance", "fire", "assign", "ids"})
+"""Operations without which no step can be judged."""
+PASS: Final = "pass"
+FAIL: Final = "fail"
+NOT_JUDGED: Final = "not judged"
+COPIED: Final = (
+    *("part", "step", "trace", "index", "source", "input", "depth"),
+    *("action", "branch", "error"),
+)
+USED: Final = (
+    *COPIED,  # the part, too: verdicts are written where their steps are
+    *("configuration", "load", "before", "tick_ms", "lost", "new_id", "script", "operation"),
+    *("response", "group", "records", "fired", "start"),
+)
+"""The columns of `steps` that judging reads."""
+_SHOWN: Final = 2000
+"""Characters of a value in a difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A row as `judge` takes it."""
+
+    tick_ms: int
+    lost: Call | None
+    new_id: str
+    script: Assignments | None
+    call: Call
+    expected: Answer
+    start: int
+
+
+def prepared(row: Row) -> _Prepared:
+    """A row's step; nothing is shared with another one."""
+    script = row["script"] and json.loads(row["script"])
+    expected = Answer(
+        body=row["response"] and json.loads(row["response"]),
+        group=json.loads(row["group"]),
+        records=json.loads(row["records"]),
+        consumed=script is not None,
+        fired=json.loads(row["fired"]),
+    )
+    lost = call_of(json.loads(row["lost"])) if row["lost"] else None
+    call = call_of(json.loads(row["operation"]))
+    return _Prepared(row["tick_ms"], lost, row["new_id"], script, call, expected, row["start"])
+
+
+@dataclass
+class Judge:
+    """Judges rows on one target, which is started when it is needed and again after it died."""
+
+    name: str
+    dialect: str
+    _target: Target | None = None
+    _configuration: str = ""
+    _loadable: tuple[str, bool] = ("", False)
+    _trace: str = ""
+    _shift: int = 0
+    _can_load: bool = True
+    _lost_track: bool = False
+
+    def judge(self, row: Row) -> Row:
+        """The verdict of a row. Rows of a trace must come one after another, in its order."""
+        verdict = {name: row[name] for name in COPIED}
+        verdict |= {"target": self.name, "dialect": self.dialect}
+        try:
+            reached = self._reach(row)
+            found = judge(self._opened(), prepared(row), self._shift) if reached else []
+        except ConformError as error:
+            self._close()
+            reached = "trace" if row["trace"] else "load"
+            found = [Difference("target", "an answer", error.message)]
+        self._lost_track = bool(found)
+        outcome = NOT_JUDGED if not reached else FAIL if found else PASS
+        return {
+            **verdict,
+            "verdict": outcome,
+            "reached": reached,
+            "differences": [_shown(one) for one in found],
+        }
+
+    def _reach(self, row: Row) -> str:
+        """Bring the target into the state before the step; how, or "" if it cannot be brought there."""
+        if row["trace"] and row["trace"] == self._trace and not self._lost_track:
+            return "trace"
+        self._trace = row["trace"]
+        return ("trace" if row["trace"] else "load") if self._load(row) else ""
+
+    def _load(self, row: Row) -> bool:
+        """Load the state before; whether the target then describes it as it should."""
+        target = self._configured(row["configuration"])
+        load = json.loads(row["load"])
+        self._shift = len(load["records"]) - row["start"]
+        try:
+            self._begin(target, load)
+            if self._loadable[0] != row["before"]:
+                described = Answer(group=self._opened().describe(wire.GROUP))
+                alike = not differences(Answer(group=json.loads(row["before"])), described)
+                self._loadable = row["before"], alike
+        except Refused:
+            self._loadable = row["before"], False
+        return self._loadable[1]
+
+    def _begin(self, target: Target, load: Json) -> None:
+        """Load a state, or begin anew where the target cannot and the state has no group yet."""
+        if self._can_load:
+            target.load(load["records"], load["topics"], load["volatile"])
+        elif load["records"]:
+            raise Refused(self.name, "load", "it has no such operation")
+        else:
+            self._close()
+            self._configured(self._configuration).topics(load["topics"], [])
+
+    def _configured(self, configuration: str) -> Target:
+        """The target, new where it must be configured otherwise."""
+        if configuration != self._configuration:
+            self._close()
+        if self._target is None:
+            self._target = open_target(self.name, self.dialect)
+            controls = self._target.hello().controls
+            self._can_load = "load" in controls
+            if "configure" in controls:
+                self._target.configure({**wire.CONFIGURATION, **json.loads(configuration)})
+            self._configuration = configuration
+        return self._target
+
+    def _opened(self) -> Target:
+        assert self._target is not None
+        return self._target
+
+    def _close(self) -> None:
+        target, self._target = self._target, None
+        self._trace, self._loadable = "", ("", False)
+        if target is not None:
+            with suppress(ConformError):  # it is dead already, which is what is being reported
+                target.close()
+
+
+def _shown(difference: Difference) -> Row:
+    return {
+        "path": difference.path,
+        "expected": text(difference.expected)[:_SHOWN],
+        "got": text(difference.got)[:_SHOWN],
+    }
+
+
+_JUDGES: dict[tuple[str, str], Judge] = {}
+"""One a target and dialect, for the life of an executor's process."""
+
+
+def judge_of(name: str, dialect: str) -> Judge:
+    """This process's judge."""
+    return _JUDGES.setdefault((name, dialect), Judge(name, dialect))
+
+
+def judging(name: str, dialect: str) -> Callable[[Batches], Batches]:
+    """What `mapInArrow` takes: batches of `steps` to batches of `verdicts`."""
+
+    def judged(batches: Batches) -> Batches:
+        judge = judge_of(name, dialect)
+        for batch in batches:
+            rows = [judge.judge(row) for row in batch.to_pylist()]
+            yield pa.RecordBatch.from_pylist(rows, VERDICTS)
+
+    return judged
+
+
+def check_target(name: str, dialect: str) -> bool:
+    """Start the target once, for a clear sentence before the work; whether it can load states.
+
+    ConformError (exit 2 or 3) if there is no such target, or it lacks what judging needs.
+    """
+    target = open_target(name, dialect)
+    try:
+        controls = target.hello().controls
+    finally:
+        target.close()
+    if missing := sorted(NEEDED - controls):
+        raise ConformError(
+            f"The target {name} cannot be judged: it has no operation {', '.join(missing)}.", 3
+        )
+    return "load" in controls

@@ -1,0 +1,80 @@
+"""States that a target cannot load, reached by their shortest path; and the shortest trace to a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from harness.itf import Trace
+from harness.pipeline.judging import NOT_JUDGED, PASS, Batches, Judge, Row, judge_of
+from harness.pipeline.rows import StepRows
+from harness.pipeline.run import Run
+from harness.pipeline.tables import VERDICTS
+from harness.tlaparse import Reader
+
+Via: TypeAlias = Mapping[str, tuple[str, str]]
+"""State -> the state before it on a shortest path ("" for an initial one), and itself with the step into it,
+as TLC prints it."""
+
+
+def shortest_ways(run: Run) -> Via:
+    """One shortest way to every state of the graph: of several the one whose step has the smallest key."""
+    states, steps = run.read("states"), run.read("steps", "graph").where("operation IS NOT NULL")
+    ends = states.select(F.col("state").alias("after"), (F.col("depth") - 1).alias("depth"))
+    last = F.min_by(F.struct("source", "state_after"), "step").alias("way")
+    ways = steps.join(ends, ["after", "depth"]).groupBy("after").agg(last)
+    via = {row["after"]: (row["way"]["source"], row["way"]["state_after"]) for row in ways.collect()}
+    initial = states.where("depth = 0").select("state", "text").collect()
+    return {**via, **{row["state"]: ("", row["text"]) for row in initial}}
+
+
+def path_to(via: Via, state: str) -> list[str]:
+    """The states on a shortest path from an initial state to this one, as TLC prints them."""
+    path: list[str] = []
+    while state:
+        state, printed = via[state]
+        path.append(printed)
+    return path[::-1]
+
+
+def trace_to(via: Via, source: str, after: str, meta: dict[str, object]) -> Trace:
+    """The trace whose last step leads from the state `source` to `after` (as TLC prints it)."""
+    reader = Reader()
+    states = [reader.state(printed) for printed in (*path_to(via, source), after)]
+    return Trace(dict(meta), tuple(sorted(states[0])), states)
+
+
+def not_judged(run: Run, verdicts: DataFrame) -> DataFrame:
+    """The rows of `steps` that have no verdict yet."""
+    missing = verdicts.where(F.col("verdict") == NOT_JUDGED).select("step")
+    return run.read("steps", "graph").join(missing, "step", "left_semi")
+
+
+def judging_by_path(name: str, dialect: str, via: Callable[[], Via]) -> Callable[[Batches], Batches]:
+    """What `mapInArrow` takes: batches of `steps` to batches of `verdicts`, by way of shortest paths."""
+
+    def judged(batches: Batches) -> Batches:
+        judge, ways = judge_of(name, dialect), via()
+        for batch in batches:
+            rows = StepRows({})
+            verdicts = [_judged(judge, rows, ways, row) for row in batch.to_pylist()]
+            yield pa.RecordBatch.from_pylist(verdicts, VERDICTS)
+
+    return judged
+
+
+def _judged(judge: Judge, rows: StepRows, via: Via, row: Row) -> Row:
+    trace = trace_to(via, row["source"], row["state_after"], {})
+    verdict: Row = {}
+    for one in rows.trace("a shortest path", trace, f"to {row['step']}"):
+        verdict = judge.judge({**one, "part": row["part"], "configuration": row["configuration"]})
+        if verdict["verdict"] != PASS and one["index"] < len(trace.states) - 1:
+            verdict |= {"verdict": NOT_JUDGED, "reached": ""}
+            break
+        verdict["reached"] = "path"
+    own = ("step", "trace", "index", "source", "input", "depth", "action", "branch", "error")
+    return {**verdict, **{name: row[name] for name in own}}

@@ -1,0 +1,59 @@
+"""The result of a run in words, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from harness.engines.base import Model
+from harness.engines.tlc import VERSION
+from harness.pipeline.exhaust import Exhausted
+
+_SHOWN: Final = 10
+_PATHS: Final = 3
+
+
+def summary(result: Exhausted, model: Model | None, output: str) -> Iterator[str]:
+    """What was claimed and what was found."""
+    if model:
+        yield from _claim(result, model)
+    if result.traces:
+        yield f"{result.traces:,} traces with {result.trace_steps:,} steps on {result.target}"
+    if result.not_judged:
+        yield f"{result.not_judged:,} steps could not be judged: their states were not reached"
+    if result.quarantined:
+        yield f"{result.quarantined:,} inputs could not be read: see the table quarantine"
+    yield f"requirements exercised: {', '.join(_exercised(result.coverage)) or 'none'}"
+    yield from _findings(result, output)
+    yield f"tables: {output}"
+
+
+def _claim(result: Exhausted, model: Model) -> Iterator[str]:
+    verb = "hold" if result.holds else "were judged"
+    yield (
+        f"{model.name} (TLC {VERSION}, spec {result.spec_hash[:12]}, dialect {result.dialect}): "
+        f"{result.steps:,} steps over {result.states:,} coordinator states {verb} on {result.target}"
+        + (", none left out" if result.holds else "")
+    )
+    loaded = result.steps - result.by_path - result.not_judged
+    reached = f"{loaded:,} steps from loaded states, {result.by_path:,} by way of their shortest paths"
+    yield f"{result.inputs:,} distinct inputs; {reached}"
+
+
+def _exercised(coverage: Sequence[dict[str, Any]]) -> list[str]:
+    found = {row["requirement"] for row in coverage}
+    return sorted(found, key=lambda name: (name[0], int(name[1:])))
+
+
+def _findings(result: Exhausted, output: str) -> Iterator[str]:
+    if not result.findings:
+        yield "findings: none"
+        return
+    yield f"findings: {len(result.findings)}"
+    for one in result.findings[:_SHOWN]:
+        way = "/".join(part for part in (one["action"], one["branch"], one["error"]) if part)
+        shown = ", ".join(one["paths"][:_PATHS]) + (" …" if len(one["paths"]) > _PATHS else "")
+        yield f"  {one['requirement']:>3} {one['count']:>8,} x {way}: {shown}"
+        yield f"      {one['steps']} steps: {output}/examples/{one['finding']}.itf.json"
+    if len(result.findings) > _SHOWN:
+        yield f"  and {len(result.findings) - _SHOWN} more: see the table findings"

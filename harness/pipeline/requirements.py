@@ -1,0 +1,76 @@
+"""Which requirements a step exercises: by its error, its branch and its action."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BY_ERROR: Final = {
+    "INVALID_REQUEST": ("H3",),
+    "UNSUPPORTED_ASSIGNOR": ("H4",),
+    "UNKNOWN_MEMBER_ID": ("H5",),
+    "FENCED_MEMBER_EPOCH": ("H5",),
+    "UNRELEASED_INSTANCE_ID": ("S2", "H5"),
+    "GROUP_MAX_SIZE_REACHED": ("H5",),
+}
+"""Errors of a heartbeat."""
+
+BY_BRANCH: Final = {
+    "advance": ("R6", "E3"),
+    "assign": ("R3", "R5"),
+    "revoke": ("R1", "R5"),
+    "revoking": ("R1",),
+    "narrow": ("R1",),
+    "acknowledge": ("R2", "R3"),
+    "acknowledge-revoke": ("R2", "R1"),
+    "stable": ("R6", "R5"),
+    "retry": ("H6",),
+    "leave": ("H2",),
+    "away": ("S1", "H2"),
+    "return": ("S1",),
+    "fenced": ("H5",),
+    "unknown": ("H5",),
+    "invalid": ("H3",),
+    "unsupported": ("H4",),
+    "unreleased": ("S2",),
+    "full": ("H5",),
+}
+"""The ways that a heartbeat can go (BranchOf in spec/Coordinator.tla)."""
+
+BY_ACTION: Final = {
+    "Join": ("H1", "E1"),
+    "Rejoin": ("H1",),
+    "Return": ("S1",),
+    "Heartbeat": ("E4",),
+    "Leave": ("H2", "E1"),
+    "LeaveTemporarily": ("S1",),
+    "SessionTimeout": ("H8",),
+    "RebalanceTimeout": ("R4",),
+    "CreateTopic": ("E1",),
+    "AddPartitions": ("E1",),
+    "DeleteTopic": ("E1", "T2"),
+    "DeleteGroup": ("E5",),
+    "FailOver": ("P2",),
+    "OffsetCommit": ("O1", "O2"),
+    "OffsetFetch": ("O1", "O4"),
+}
+"""What every step of an action exercises."""
+
+_OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
+
+
+def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
+    """The requirements of a step, the one that it is most about first."""
+    if action in _OFFSETS:
+        fenced = error in ("UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH")
+        return BY_ACTION[action][::-1] if fenced else BY_ACTION[action]
+    found = (*BY_ERROR.get(error, ()), *BY_BRANCH.get(branch, ()), *BY_ACTION.get(action, ()))
+    return tuple(dict.fromkeys(found))
+
+
+def broken(action: str, branch: str, error: str, paths: list[str]) -> str:
+    """The requirement that differences at these places break."""
+    if paths and all(path.startswith("record") for path in paths):
+        return "P1"
+    if paths and all(".timers" in path for path in paths):
+        return "H8" if any("session" in path for path in paths) else "R4"
+    return next(iter(requirements(action, branch, error)), "")

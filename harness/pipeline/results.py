@@ -1,0 +1,87 @@
+"""What the verdicts come to: coverage, findings, the quarantine, and whether every step is accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from harness.pipeline.judging import FAIL, NOT_JUDGED
+from harness.pipeline.requirements import broken, requirements
+from harness.pipeline.run import Run
+from harness.pipeline.tables import key
+
+_SHAPE: Final = ["action", "branch", "error"]
+_MOST: Final = 200
+"""Findings that are listed; that there are more is said."""
+
+
+def coverage(run: Run, verdicts: DataFrame) -> list[dict[str, Any]]:
+    """The rows of `coverage`."""
+    failed = F.count_if(F.col("verdict") == FAIL).alias("failed")
+    judged = verdicts.where(F.col("verdict") != NOT_JUDGED)
+    counted = judged.groupBy(*_SHAPE, "dialect").agg(F.count("*").alias("tested"), failed)
+    rows = [
+        {"requirement": requirement, **row.asDict()}
+        for row in counted.collect()
+        for requirement in requirements(row["action"], row["branch"], row["error"])
+    ]
+    return sorted(rows, key=lambda row: tuple(str(row[name]) for name in ("requirement", *_SHAPE)))
+
+
+def findings(verdicts: DataFrame) -> list[dict[str, Any]]:
+    """The rows of `findings`, the most frequent first; what stands in brackets in a path does not count."""
+    place = F.regexp_replace("one.path", r"\[(?:([A-Za-z]+) )?[^\]]*\]", "[$1]")
+    one = verdicts.where(F.col("verdict") == FAIL).select("*", F.explode("differences").alias("one"))
+    code = F.when(
+        place == "response.errorCode", F.concat(place, F.lit(" "), "one.expected", F.lit(" -> "), "one.got")
+    )
+    named = one.withColumn("place", F.coalesce(code, place))
+    steps = named.groupBy("step", "trace", "index", "depth", *_SHAPE, "source").agg(
+        F.sort_array(F.collect_set("place")).alias("paths"), F.first("differences").alias("differences")
+    )
+    order = F.struct("depth", "step", "trace", "index")
+    example = F.min_by(F.struct("step", "trace", "index", "depth", "differences"), order).alias("example")
+    grouped = steps.groupBy(*_SHAPE, "paths").agg(F.count("*").alias("count"), example)
+    rows = []
+    for row in grouped.orderBy(F.desc("count"), *_SHAPE, "paths").limit(_MOST).collect():
+        shape = {name: row[name] for name in _SHAPE}
+        paths, example_row = list(row["paths"]), row["example"].asDict(recursive=True)
+        rows.append(
+            {
+                "finding": key(*shape.values(), *paths),
+                "requirement": broken(row["action"], row["branch"], row["error"], paths),
+                **shape,
+                "paths": paths,
+                "count": row["count"],
+                "steps": example_row.pop("depth") + 1,
+                **example_row,
+            }
+        )
+    return rows
+
+
+def quarantine(run: Run, origins: Mapping[str, bool]) -> DataFrame:
+    """The rows of `quarantine`: of files, of lines of a dump, and of steps."""
+    excerpt = F.lit(None).cast("string").alias("excerpt")
+    none = F.lit(None).cast("bigint").alias("offset")
+    found = []
+    if origins.get("traces"):
+        files = run.read("traces").where("problem IS NOT NULL")
+        found.append(files.select("uri", "offset", F.col("problem").alias("reason"), excerpt))
+        bad = run.read("steps", "traces").where("problem IS NOT NULL")
+        named = bad.join(run.read("traces").select("trace", "uri"), "trace", "left")
+        found.append(named.select("uri", none, F.col("problem").alias("reason"), excerpt))
+    if origins.get("graph"):
+        graph = F.lit("the state graph").alias("uri")
+        lines = run.read("graph").where("kind = 'bad'")
+        found.append(lines.select(graph, "offset", F.col("text").alias("reason"), excerpt))
+        bad = run.read("steps", "graph").where("problem IS NOT NULL")
+        shown = F.col("state_after").alias("excerpt")
+        found.append(bad.select(graph, none, F.col("problem").alias("reason"), shown))
+    result = found[0]
+    for more in found[1:]:
+        result = result.unionByName(more)
+    return result

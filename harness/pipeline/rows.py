@@ -1,0 +1,133 @@
+"""From states of the specification to rows of the tables `steps` and `states`.
+
+A transition of a state graph is decoded as a trace of two states, so that it means what the same step means
+in any trace: `harness.replay.decode` says what is sent and what must come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from harness.itf import Trace
+from harness.pipeline.tables import key, optional, text
+from harness.replay.decode import DecodedTrace, Decoder, Load, Step
+from harness.replay.expect import group_state
+from harness.tlaparse import Reader, print_value
+from harness.values import State
+
+Row = dict[str, Any]
+_STATE_VARIABLES: Final = ("group", "topics", "offsets")
+"""What makes a state of the coordinator, as far as a model has it."""
+_LEAF: Final = ("conformLeaf", "conformDepth")
+_MEMORY: Final = 50_000
+"""Distinct states whose keys and forms are remembered."""
+
+
+class StepRows:
+    """Makes rows; what equal states have in common is computed once."""
+
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        self._constants = dict(configuration)
+        self._reader = Reader()
+        self._decoder = Decoder()
+        self._keys: dict[tuple[Any, ...], str] = {}
+        self._loads: dict[str, tuple[str, str]] = {}
+
+    @property
+    def full(self) -> bool:
+        """Whether so much is remembered that it is time for another one."""
+        return len(self._keys) > _MEMORY
+
+    def transition(self, source: str, leaf: str, depth: int) -> Row | None:
+        """The row of one transition, from its nodes in the dump; None if it does not call the target.
+        ConformError or TlaSyntaxError if they are not of the group protocol."""
+        printed = spec_state(leaf)
+        before, after = self._reader.state(spec_state(source)), self._reader.state(printed)
+        trace = Trace({"constants": self._constants}, tuple(before), [before, after])
+        decoded = self._decoder.decode(trace, "the state graph")
+        if not decoded.steps:
+            return None
+        row = self._row(decoded, decoded.steps[0], decoded.start, decoded.initial, before, after)
+        return {**row, "trace": "", "index": 0, "depth": depth, "state_after": printed}
+
+    def trace(self, name: str, trace: Trace, identity: str) -> Iterator[Row]:
+        """The rows of a trace's steps that call the target. ConformError if it is of another spec."""
+        decoded = self._decoder.decode(trace, name)
+        load, description = decoded.start, decoded.initial
+        for step in decoded.steps:
+            states = trace.states[step.index - 1], trace.states[step.index]
+            row = self._row(decoded, step, load, description, *states)
+            yield {**row, "trace": identity, "index": step.index, "depth": step.index - 1, "state_after": ""}
+            load, description = step.load, step.expected.group or {}
+
+    def state(self, node: str, depth: int) -> Row:
+        """The row of a state of a state graph, from its node in the dump."""
+        printed = spec_state(node)
+        state = self._reader.state(printed)
+        load, description = self._decoder.start(state, "the state graph")
+        return {
+            "state": self._key(state),
+            "title": group_state(load.state.group),
+            "depth": depth,
+            "members": len(load.state.group.members),
+            "description": text(description),
+            "text": printed,
+        }
+
+    def _row(
+        self, decoded: DecodedTrace, step: Step, load: Load, description: Any, before: State, after: State
+    ) -> Row:
+        source, following = self._key(before), self._key(after)
+        operation, lost = text(step.call.operation()), step.lost and step.lost.operation()
+        configuration = text(decoded.configuration)
+        given = key(source, configuration, operation, text([lost, step.new_id]))
+        script, response = optional(step.script), optional(step.expected.body)
+        loaded, described = self._form(source, load, description)
+        return {
+            "step": key(given, script or "", response or "", following),
+            "source": source,
+            "input": given,
+            "after": following,
+            "action": step.action,
+            "branch": step.branch,
+            "member": step.load.state.step.member,
+            "error": step.error,
+            "configuration": configuration,
+            "load": loaded,
+            "before": described,
+            "tick_ms": step.tick_ms,
+            "lost": optional(lost),
+            "new_id": step.new_id,
+            "script": script,
+            "operation": operation,
+            "response": response,
+            "group": text(step.expected.group),
+            "records": text(list(step.expected.records)),
+            "fired": text(list(step.expected.fired)),
+            "start": step.start,
+        }
+
+    def _form(self, source: str, load: Load, description: Any) -> tuple[str, str]:
+        """How a target loads a state and must describe it; at time 0 that depends on the state alone."""
+        known = self._loads.get(source) if load.now_ms == 0 else None
+        if known is None:
+            parts = {"records": load.records, "topics": load.topics, "volatile": load.volatile}
+            known = text(parts), text(description)
+            if load.now_ms == 0:
+                self._loads[source] = known
+        return known
+
+    def _key(self, state: State) -> str:
+        values = tuple(state.get(name, ()) for name in _STATE_VARIABLES)
+        known = self._keys.get(values)
+        if known is None:
+            known = self._keys[values] = key(*(print_value(value) for value in values))
+        return known
+
+
+def spec_state(printed: str) -> str:
+    """A node of the dump without what only the dump has."""
+    conjuncts = printed.strip().removeprefix("/\\ ").split("\n/\\ ")
+    kept = [conjunct for conjunct in conjuncts if not conjunct.startswith(_LEAF)]
+    return "\n".join(f"/\\ {conjunct}" for conjunct in kept)

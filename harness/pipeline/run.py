@@ -1,0 +1,76 @@
+"""One run of the pipeline: where it computes, where its tables are, and each unit of work done once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from harness.engines.base import Progress, silent
+from harness.pipeline.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+PART: Final = 25_000
+"""Steps of a part, about: what is lost at most, for each process, when a run is killed."""
+
+
+@dataclass
+class Run:
+    """A session, a store, and how long the units took; `progress` hears what is being done."""
+
+    spark: SparkSession
+    store: Store
+    progress: Progress = silent
+    timings: list[dict[str, Any]] = field(default_factory=list)
+
+    def unit(
+        self, name: str, depends: str, work: Callable[[], Mapping[str, int]], *stale: str
+    ) -> Mapping[str, int]:
+        """The counts of a unit of work, which is done unless the ledger has it with the key `depends`.
+
+        Before it is done anew, the folders `stale` and the units of these names and below are removed.
+        """
+        known = self.store.done(name, depends)
+        if known is not None:
+            return known
+        for folder in stale:
+            self.store.forget(folder)
+            self.store.remove(folder)
+        counts = self.timed(name, work)
+        self.store.enter(name, depends, counts)
+        return counts
+
+    def timed(self, unit: str, work: Callable[[], Mapping[str, int]]) -> Mapping[str, int]:
+        """Do something and note how long it took, for so many rows as the largest of its counts."""
+        begin = time.perf_counter()
+        counts = work()
+        seconds, rows = time.perf_counter() - begin, max(counts.values(), default=0)
+        self.timings.append({"stage": unit.partition("/")[0], "unit": unit, "rows": rows, "seconds": seconds})
+        return counts
+
+    def read(self, table: str, *below: str) -> DataFrame:
+        """A table, or a folder of it."""
+        return self.spark.read.parquet(self.store.table(table, *below))
+
+    def rows(self, rows: list[dict[str, Any]], schema: pa.Schema, partitions: int = 1) -> DataFrame:
+        """Rows that the driver has, spread over so many tasks."""
+        frame = self.spark.createDataFrame(pa.Table.from_pylist(rows, schema))
+        return frame.repartition(partitions) if partitions > 1 else frame
+
+
+def struct(schema: pa.Schema) -> StructType:
+    """A schema as Spark has it."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)
+
+
+def parts_of(steps: int) -> int:
+    """How many parts so many steps have: by what they are, not by who computes them."""
+    return max(1, -(-steps // PART))

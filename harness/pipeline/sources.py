@@ -1,0 +1,140 @@
+"""Files that were given, to rows of the table `traces`: ITF, scenarios, logs of live runs.
+
+A log is the lines of the line protocol that a coordinator was sent (`{"op": …}`), as one writes them down
+beside it; it becomes a scenario, and the specification says what should have been seen.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from pyarrow.fs import FileSelector, FileSystem, FileType
+
+from harness.errors import ConformError
+from harness.itf import Trace, trace_from_json, trace_to_text
+from harness.pipeline.store import file_system
+from harness.pipeline.tables import TRACES, key
+from harness.scenario.files import trace_beside, trace_of
+from harness.scenario.from_ops import scenario_from_ops
+
+ITF: Final = ".itf.json"
+SCENARIO: Final = ".yaml"
+LOG: Final = ".jsonl"
+DUMP: Final = ".dot"
+KINDS: Final = {ITF: "itf", SCENARIO: "scenario", LOG: "log", DUMP: "dump"}
+
+
+def find_files(places: Sequence[str]) -> list[str]:
+    """The URIs of all files of a known kind in and below the places, in a fixed order; a file itself whatever
+    its name. ConformError for a place that is not there or has none."""
+    found: dict[str, None] = {}
+    for place in places:
+        files, path = file_system(place)
+        info = files.get_file_info(path)
+        if info.type == FileType.NotFound:
+            raise ConformError(f"The input {place} does not exist.")
+        if info.type == FileType.File:
+            found[_uri(place, path, path)] = None
+            continue
+        inside = sorted(one.path for one in files.get_file_info(FileSelector(path, recursive=True)))
+        known = [one for one in inside if kind_of(one) and not _has_trace(files, one)]
+        if not known:
+            raise ConformError(f"There is nothing to read in {place}: no {', '.join(KINDS)}.")
+        found.update(dict.fromkeys(_uri(place, path, one) for one in known))
+    return list(found)
+
+
+def kind_of(path: str) -> str:
+    """What a file is, by the end of its name; "" if that is not known."""
+    return next((kind for suffix, kind in KINDS.items() if path.endswith(suffix)), "")
+
+
+def _has_trace(files: FileSystem, path: str) -> bool:
+    """Whether a scenario's trace is beside it, which is then read in its place."""
+    beside = str(trace_beside(Path(path)))
+    return path.endswith(SCENARIO) and bool(files.get_file_info(beside).type == FileType.File)
+
+
+def _uri(place: str, root: str, path: str) -> str:
+    base = place.rstrip("/") if "://" in place else Path(place).resolve().as_uri()
+    return base + path[len(root.rstrip("/")) :]
+
+
+def read_files(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """From rows with a `uri` to rows of `traces`."""
+    for batch in batches:
+        rows = [_row(uri) for uri in batch.column("uri").to_pylist()]
+        yield pa.RecordBatch.from_pylist(rows, TRACES)
+
+
+def _row(uri: str) -> dict[str, Any]:
+    kind = kind_of(uri) or "itf"
+    row: dict[str, Any] = {"uri": uri, "kind": kind}
+    try:
+        files, path = file_system(uri)
+        with files.open_input_stream(path) as stream:
+            content = stream.read()
+        row["bytes"] = len(content)
+        trace = _READ[kind](content, uri, path)
+    except _Unreadable as problem:
+        return {**row, "problem": problem.reason, "offset": problem.offset}
+    except ConformError as error:
+        return {**row, "problem": error.message, "offset": 0}
+    except OSError as error:
+        return {**row, "problem": f"it cannot be read: {error}", "offset": 0}
+    itf = trace_to_text(trace)
+    model = str(trace.meta.get("model", ""))
+    return {**row, "trace": key(itf), "model": model, "states": len(trace.states), "itf": itf}
+
+
+class _Unreadable(Exception):
+    """Why a file cannot be read, and where (bytes from its start)."""
+
+    def __init__(self, reason: str, offset: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.offset = offset
+
+
+def _json(content: bytes, before: int = 0) -> Any:
+    """JSON of bytes that are `before` bytes from the start of their file."""
+    try:
+        text = content.decode()
+        return json.loads(text)
+    except UnicodeDecodeError as error:
+        raise _Unreadable("it is not UTF-8 text", before + error.start) from None
+    except json.JSONDecodeError as error:
+        offset = before + len(text[: error.pos].encode())
+        raise _Unreadable(f"it is not JSON or is cut off: {error.msg}", offset) from None
+
+
+def _read_itf(content: bytes, uri: str, path: str) -> Trace:
+    return trace_from_json(_json(content), f"The trace {uri}")
+
+
+def _read_scenario(content: bytes, uri: str, path: str) -> Trace:
+    with tempfile.TemporaryDirectory(prefix="conform-") as folder:
+        copy = Path(folder) / Path(path).name
+        copy.write_bytes(content)
+        return trace_of(copy)
+
+
+def _read_log(content: bytes, uri: str, path: str) -> Trace:
+    operations, offset = [], 0
+    for line in content.splitlines(keepends=True):
+        if line.strip():
+            operation = _json(line, offset)
+            if not isinstance(operation, dict) or "op" not in operation:
+                raise _Unreadable('a line of a log must be an operation, {"op": …}', offset)
+            operations.append(operation)
+        offset += len(line)
+    scenario = scenario_from_ops(operations, name=Path(path).stem)
+    return _read_scenario(scenario.encode(), uri, f"{Path(path).stem}{SCENARIO}")
+
+
+_READ: Final = {"itf": _read_itf, "scenario": _read_scenario, "log": _read_log}

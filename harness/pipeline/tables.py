@@ -1,0 +1,159 @@
+"""The tables of the pipeline: explicit schemas, and what each column means.
+
+JSON stands in columns where the line protocol has JSON: requests, responses, descriptions, records. It is
+written with sorted keys, so that equal content is equal text. A key is the first 32 hexadecimal digits of the
+SHA-256 of what it names: the same content has the same key in every run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Final
+
+import pyarrow as pa
+
+_TEXT: Final = pa.string()
+_COUNT: Final = pa.int64()
+_INDEX: Final = pa.int32()
+
+
+def _schema(**columns: pa.DataType) -> pa.Schema:
+    return pa.schema([pa.field(name, kind) for name, kind in columns.items()])
+
+
+QUARANTINE: Final = _schema(uri=_TEXT, offset=_COUNT, reason=_TEXT, excerpt=_TEXT)
+"""What could not be read: a file or a place in it (bytes from its start), why, and how it begins. These are
+the rows of the other tables that have a problem."""
+
+TRACES: Final = _schema(
+    trace=_TEXT,
+    uri=_TEXT,
+    kind=_TEXT,
+    bytes=_COUNT,
+    model=_TEXT,
+    states=_INDEX,
+    itf=_TEXT,
+    problem=_TEXT,
+    offset=_COUNT,
+)
+"""One row a file that was given: the trace that was read from it, with its text in ITF, of which `trace` is
+the key. `kind` is itf, scenario or log. A file that cannot be read has a `problem`, and where in it."""
+
+GRAPH: Final = _schema(kind=_TEXT, node=_COUNT, target=_COUNT, text=_TEXT, offset=_COUNT)
+"""One row a line of a state graph's dump. `kind`: `state` and `step` are nodes (`node` is TLC's fingerprint,
+`text` the state as TLC prints it; a `step` node is a state with the step that led into it), `edge` leads from
+`node` to `target`, `other` is dot's own, `bad` could not be read (`text` says why)."""
+
+STATES: Final = _schema(state=_TEXT, title=_TEXT, depth=_INDEX, members=_INDEX, description=_TEXT, text=_TEXT)
+"""One row a state of the coordinator that steps begin in: the group's state (E5), the shortest way to it in
+steps, the description that a target must give, and the state as TLC prints it."""
+
+STEPS: Final = _schema(
+    step=_TEXT,  # key of the step: source, input and everything that is expected
+    trace=_TEXT,  # the trace it is a step of; "" for a transition of a state graph
+    index=_INDEX,  # which step of the trace, that of the state after it; 0 for a transition
+    source=_TEXT,  # key of the state before
+    input=_TEXT,  # key of source and input: equal for steps that differ in what is expected alone
+    after=_TEXT,  # key of the state after
+    depth=_INDEX,  # steps from an initial state to the state before, the shortest way
+    action=_TEXT,
+    branch=_TEXT,
+    member=_TEXT,
+    error=_TEXT,
+    configuration=_TEXT,  # JSON: what the target is configured with
+    load=_TEXT,  # JSON: records, topics and volatile state of the state before
+    before=_TEXT,  # JSON: the description of the state before
+    tick_ms=_INDEX,  # the clock moves so far before the call
+    lost=_TEXT,  # JSON or null: the operation whose effect the failing coordinator loses (P2)
+    new_id=_TEXT,  # the id of the member that joins without one, or ""
+    script=_TEXT,  # JSON or null: the target assignment that is installed
+    operation=_TEXT,  # JSON: the call
+    response=_TEXT,  # JSON or null: the expected response
+    group=_TEXT,  # JSON: the expected description
+    records=_TEXT,  # JSON: the expected records
+    fired=_TEXT,  # JSON: the expected timers
+    start=_INDEX,  # records in the log before the step
+    state_after=_TEXT,  # the spec's state after, its step included, as TLC prints it; "" for traces
+    problem=_TEXT,  # why the step could not be decoded; null if it could
+)
+"""One row a step that calls the target, with all that judging it needs; of one that does not call it, or has
+a problem, `operation` is null and there is not much else."""
+
+DIFFERENCE: Final = pa.struct([("path", _TEXT), ("expected", _TEXT), ("got", _TEXT)])
+VERDICTS: Final = _schema(
+    step=_TEXT,
+    trace=_TEXT,
+    index=_INDEX,
+    source=_TEXT,
+    input=_TEXT,
+    depth=_INDEX,
+    action=_TEXT,
+    branch=_TEXT,
+    error=_TEXT,
+    target=_TEXT,
+    dialect=_TEXT,
+    verdict=_TEXT,
+    reached=_TEXT,
+    differences=pa.list_(DIFFERENCE),
+    part=_INDEX,
+)
+"""One row a step and target. `verdict` is pass, fail, or not judged (`reached` is then empty); `reached` says
+how the target came into the state before: `load`, `path` (the shortest, because it cannot be loaded) or
+`trace`."""
+
+COVERAGE: Final = _schema(
+    requirement=_TEXT, action=_TEXT, branch=_TEXT, error=_TEXT, dialect=_TEXT, tested=_COUNT, failed=_COUNT
+)
+"""Judged steps that exercise a requirement; a step may exercise several."""
+
+FINDINGS: Final = _schema(
+    finding=_TEXT,
+    requirement=_TEXT,
+    action=_TEXT,
+    branch=_TEXT,
+    error=_TEXT,
+    paths=pa.list_(_TEXT),
+    count=_COUNT,
+    step=_TEXT,
+    trace=_TEXT,
+    index=_INDEX,
+    steps=_INDEX,
+    differences=pa.list_(DIFFERENCE),
+)
+"""Differences with the same signature (requirement, action, branch, error, paths): how many, and the example
+with the fewest `steps` from an initial state."""
+
+TIMINGS: Final = _schema(stage=_TEXT, unit=_TEXT, rows=_COUNT, seconds=pa.float64())
+"""How long the units of work took; the only table that differs from run to run."""
+
+TABLES: Final = {
+    "quarantine": QUARANTINE,
+    "traces": TRACES,
+    "graph": GRAPH,
+    "states": STATES,
+    "steps": STEPS,
+    "verdicts": VERDICTS,
+    "coverage": COVERAGE,
+    "findings": FINDINGS,
+    "timings": TIMINGS,
+}
+
+
+def key(*parts: str) -> str:
+    """The key of some texts, in this order."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode()
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()[:32]
+
+
+def text(data: Any) -> str:
+    """JSON as the tables have it."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def optional(data: Any) -> str | None:
+    """The same, where there may be nothing."""
+    return None if data is None else text(data)

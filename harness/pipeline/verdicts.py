@@ -1,0 +1,98 @@
+"""The stage `verdicts`: every step on the target, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from harness.pipeline.inputs import GRAPH, TRACES
+from harness.pipeline.judging import COPIED, USED, judging
+from harness.pipeline.paths import judging_by_path, not_judged, shortest_ways
+from harness.pipeline.run import Run, struct
+from harness.pipeline.tables import VERDICTS, key
+from harness.pipeline.version import target_key
+
+_WAVE: Final = 2
+"""Parts of one job for each process."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A target in a dialect."""
+
+    target: str
+    dialect: str
+
+
+def judge_steps(run: Run, tested: Tested, origin: str, depends: str, steps: int) -> None:
+    """Judge all steps of one origin; the parts that the ledger has are not judged again."""
+    depends = key(depends, target_key(tested.target), tested.dialect)
+    every = run.read("steps", origin).where("operation IS NOT NULL")
+    sizes = {row["part"]: row["count"] for row in every.groupBy("part").count().collect()}
+    known = {part: run.store.done(_unit(origin, part), depends) for part in sizes}
+    waiting = sorted(part for part in sizes if known[part] is None)
+    if len(waiting) == len(sizes):
+        run.store.forget(f"verdicts/{origin}")
+        run.store.remove(f"verdicts/{origin}")
+    judged = sum(sizes.values()) - sum(sizes[part] for part in waiting)
+    wave = max(1, run.spark.sparkContext.defaultParallelism * _WAVE)
+    for first in range(0, len(waiting), wave):
+        run.progress(f"{judged:,} of {steps:,} steps of {origin} judged on {tested.target}")
+        parts = {part: sizes[part] for part in waiting[first : first + wave]}
+        _judge_parts(run, tested, origin, every, parts, depends)
+        judged += sum(parts.values())
+
+
+def _unit(origin: str, part: int) -> str:
+    return f"verdicts/{origin}/part={part}"
+
+
+def _judge_parts(
+    run: Run, tested: Tested, origin: str, every: DataFrame, parts: Mapping[int, int], depends: str
+) -> None:
+    size = sum(parts.values())
+    steps = every.where(F.col("part").isin(list(parts))).select(*USED)
+    if origin == TRACES:
+        steps = steps.repartition("trace").sortWithinPartitions("trace", "index")
+    place = run.store.table("verdicts", origin)
+
+    def work() -> dict[str, int]:
+        judged = steps.mapInArrow(judging(tested.target, tested.dialect), struct(VERDICTS))
+        judged.write.mode("overwrite").partitionBy("part").parquet(place)
+        return {"verdicts": size}
+
+    run.timed(f"verdicts/{origin}", work)
+    counts = run.read("verdicts", origin).where(F.col("part").isin(list(parts))).groupBy("part").count()
+    for row in counts.collect():
+        run.store.enter(_unit(origin, row["part"]), depends, {"verdicts": row["count"]})
+
+
+def judge_by_path(run: Run, tested: Tested, depends: str) -> int:
+    """Judge the transitions from states that the target cannot load, by way of their shortest paths; how many
+    there are."""
+    missing = not_judged(run, run.read("verdicts", GRAPH))
+    count = missing.count()
+    if not count:
+        run.store.remove("verdicts/paths")
+        return 0
+    depends = key(depends, target_key(tested.target), tested.dialect, "paths")
+
+    def work() -> dict[str, int]:
+        run.progress(f"{count:,} steps by way of their shortest paths on {tested.target}")
+        ways = run.spark.sparkContext.broadcast(shortest_ways(run))
+        by_path = judging_by_path(tested.target, tested.dialect, lambda: ways.value)
+        chosen = missing.select("part", "configuration", "state_after", *COPIED[1:])
+        judged = chosen.repartition(_tasks(count), "source").mapInArrow(by_path, struct(VERDICTS))
+        judged.write.mode("overwrite").parquet(run.store.table("verdicts", "paths"))
+        return {"verdicts": count}
+
+    run.unit("verdicts/paths", depends, work, "verdicts/paths")
+    return run.read("verdicts", "paths").where(F.col("reached") == "path").count()
+
+
+def _tasks(steps: int) -> int:
+    return max(1, -(-steps // 2000))

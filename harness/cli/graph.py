@@ -1,4 +1,4 @@
-"""`conform graph`: the state graph of a model and the path of a trace, as pictures."""
+"""`conform graph`: the state graph of a model and the path of a trace, as pictures or as a page."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from harness.files import output_folder
 from harness.graph.draw import FOLDS, Subject, draw, of_model, of_trace
 from harness.graph.dump import state_graph
 from harness.graph.render import require_dot
+from harness.graph.web import draw_page
 from harness.itf import Trace, read_trace
 from harness.replay.files import SUFFIX
 
@@ -42,6 +43,9 @@ def command(
     fold_by: Annotated[
         str | None, typer.Option(metavar="VARIABLE", help="Fold by the value of a variable instead.")
     ] = None,
+    page: Annotated[
+        bool, typer.Option("--page", help="Write a page to zoom, search and fold instead, without graphviz.")
+    ] = False,
     manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write what is drawn as JSON, too.")
@@ -56,12 +60,15 @@ def command(
     Nodes say group state, epochs and each member's partitions; edges say action, member and branch. Where a
     graph is too large to be read, states with the same group state and as far advanced members become one
     node, with the number of states; of other specifications, states in which the same actions are possible.
+    With --page every state of a large graph can be seen: an HTML file with everything in it, on which the
+    steps of the trace are marked as tested.
 
     \b
     conform graph MCOpen
     conform graph MCOpen --fold state --trace build/traces/MCOpen-simulate-0001.itf.json
     conform graph path/to/Spec.tla --fold-by pc
     conform graph --trace traces/golden/basic.itf.json
+    conform graph MCStaticClosed --page
 
     Exit codes: 0; 2 a wrong command line or specification, or a trace that is not of the model; 3 TLC failed,
     or graphviz is missing.
@@ -69,9 +76,12 @@ def command(
     check_json_place(json_file)
     if fold not in FOLDS:
         raise ConformError(f"There is no folding {fold!r}: choose {', '.join(FOLDS)}, or use --fold-by.")
+    if page and (fold != FOLDS[0] or fold_by):
+        raise ConformError("Who looks at a page folds it: leave out --fold and --fold-by.")
     if name is None and trace is None:
         raise ConformError("Say what to draw: a model, the path of a module (.tla), or --trace FILE.")
-    require_dot()
+    if not page:
+        require_dot()
     output_folder(out)
     shown = read_trace(trace) if trace else None
     trace_name = trace.name.removesuffix(SUFFIX) if trace else ""
@@ -83,8 +93,8 @@ def command(
         subject, stem = _of_model(
             name, config, library or [], manifest, out, Limits(memory, timeout), shown, trace_name
         )
-    drawn = draw(subject, out, stem, fold, fold_by)
-    folded = f", folded by {drawn['folded_by']} to {drawn['nodes']} nodes" if drawn["folded_by"] else ""
+    drawn = draw_page(subject, shown, out, stem) if page else draw(subject, out, stem, fold, fold_by)
+    folded = f", folded by {drawn['folded_by']} to {drawn['nodes']} nodes" if drawn.get("folded_by") else ""
     print(f"{subject.title}: {drawn['states']:,} states, {drawn['edges']:,} edges{folded}")
     for file in drawn["files"]:
         print(f"  {file}")

@@ -9,7 +9,7 @@ own; states that differ only in `step` are merged afterwards.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -115,6 +115,22 @@ def trace_path(graph: nx.MultiDiGraph, trace: Trace, name: str) -> list[int]:
             raise ConformError(f"{name}: the step into state {index} is no step of this model.")
         path.append(node)
     return path
+
+
+def path_edges(graph: nx.MultiDiGraph, trace: Trace, path: list[int]) -> set[tuple[int, int, Hashable]]:
+    """The edges of a state graph, as networkx names them, that a trace takes along its path.
+
+    The path is that of `trace_path`. Where the trace does not call a step as the graph does, these are all
+    edges between its two nodes.
+    """
+    steps, visited = trace_graph(trace)
+    node_of = dict(zip(visited, path, strict=True))
+    taken: set[tuple[int, int, Hashable]] = set()
+    for before, after, key in steps.edges(keys=True):
+        ends = node_of[before], node_of[after]
+        keys = graph.get_edge_data(*ends, default={})
+        taken |= {(*ends, one) for one in ([key] if key in keys else keys)}
+    return taken
 
 
 def _add_edge(graph: nx.MultiDiGraph, source: int, target: int, label: str, after: State) -> None:

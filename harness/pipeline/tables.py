@@ -40,10 +40,10 @@ TRACES: Final = _schema(
 """One row a file that was given: the trace that was read from it, with its text in ITF, of which `trace` is
 the key. `kind` is itf, scenario or log. A file that cannot be read has a `problem`, and where in it."""
 
-GRAPH: Final = _schema(kind=_TEXT, node=_COUNT, target=_COUNT, text=_TEXT, offset=_COUNT)
+GRAPH: Final = _schema(kind=_TEXT, node=_COUNT, target=_COUNT, text=_TEXT, uri=_TEXT, offset=_COUNT)
 """One row a line of a state graph's dump. `kind`: `state` and `step` are nodes (`node` is TLC's fingerprint,
 `text` the state as TLC prints it; a `step` node is a state with the step that led into it), `edge` leads from
-`node` to `target`, `other` is dot's own, `bad` could not be read (`text` says why)."""
+`node` to `target`, `other` is dot's own, `bad` could not be read (`text` says why, `uri` in which file)."""
 
 STATES: Final = _schema(state=_TEXT, title=_TEXT, depth=_INDEX, members=_INDEX, description=_TEXT, text=_TEXT)
 """One row a state of the coordinator that steps begin in: the group's state (E5), the shortest way to it in
@@ -76,9 +76,10 @@ STEPS: Final = _schema(
     start=_INDEX,  # records in the log before the step
     state_after=_TEXT,  # the spec's state after, its step included, as TLC prints it; "" for traces
     problem=_TEXT,  # why the step could not be decoded; null if it could
+    part=_INDEX,  # the part of the work that it is in
 )
-"""One row a step that calls the target, with all that judging it needs; of one that does not call it, or has
-a problem, `operation` is null and there is not much else."""
+"""One row a step, with all that judging it needs; of one that does not call the target, or has a problem,
+`operation` is null and there is not much else. A trace that cannot be decoded is one row with the problem."""
 
 DIFFERENCE: Final = pa.struct([("path", _TEXT), ("expected", _TEXT), ("got", _TEXT)])
 VERDICTS: Final = _schema(
@@ -149,9 +150,12 @@ def key(*parts: str) -> str:
     return digest.hexdigest()[:32]
 
 
+_ENCODE: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+
+
 def text(data: Any) -> str:
     """JSON as the tables have it."""
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _ENCODE(data)
 
 
 def optional(data: Any) -> str | None:

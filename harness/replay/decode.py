@@ -125,6 +125,7 @@ class Decoder:
         self._reader = StateReader()
         self._descriptions: dict[int, Json] = {}
         self._inputs: dict[_Input, int] = {}
+        self._lengths: dict[tuple[int, int, int], int] = {}
 
     def decode(self, trace: Trace, name: str) -> DecodedTrace:
         """Prepare the trace in the file `name`. ConformError (exit 2) if it is of another specification."""
@@ -138,7 +139,7 @@ class Decoder:
         configuration = _configuration(trace, states, name)
         members = member_steps(trace, states, name)
         decoded = DecodedTrace(name, configuration, start, initial, [], Counter(), set(), members)
-        end, now_ms = len(start.records), 0
+        end, now_ms = self._length(start), 0
         for index in range(1, len(states)):
             before, after = states[index - 1], states[index]
             call = _call(before, after, name, index)
@@ -189,6 +190,13 @@ class Decoder:
             start=offset,
             load=load,
         )
+
+    def _length(self, load: Load) -> int:
+        """How many records a state is loaded from."""
+        known = self._lengths.get(load.state.key)
+        if known is None:
+            known = self._lengths[load.state.key] = len(whole(load.state))
+        return known
 
     def _description(self, load: Load) -> Json:
         known = self._descriptions.get(load.state.key[0])

@@ -1,4 +1,4 @@
-# make        checks the small models, generates traces, replays them, draws the graphs, writes the report
+# make        checks the small models, generates traces, replays them, judges every step, draws, reports
 # make test   runs the tests
 PYTHON ?= python3
 VENV   ?= .venv
@@ -10,7 +10,7 @@ RESULTS := $(BUILD)/results
 TOURS := MCTour MCStaticTour MCRefused
 GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
 
-.PHONY: all test gate bench soak package setup check scenario generate replay graph report clean
+.PHONY: all test gate bench soak package setup check scenario generate replay exhaust graph report clean
 
 all: setup
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
@@ -18,6 +18,7 @@ all: setup
 	-@$(MAKE) --no-print-directory scenario
 	-@$(MAKE) --no-print-directory generate
 	-@$(MAKE) --no-print-directory replay
+	-@$(MAKE) --no-print-directory exhaust
 	-@$(MAKE) --no-print-directory graph
 	@$(MAKE) --no-print-directory report
 
@@ -54,6 +55,9 @@ replay:
 	@for source in tour goals random; do \
 	  $(BIN)/conform replay $(TRACES)/$$source --target python --json $(RESULTS)/replay-$$source.json || exit $$?; done
 	@$(BIN)/conform replay traces --target python --json $(RESULTS)/replay-committed.json
+
+exhaust:
+	@$(BIN)/conform exhaust MCTour --page --output $(BUILD)/exhaust/MCTour --json $(RESULTS)/exhaust-MCTour.json
 
 graph:
 	@$(BIN)/conform graph MCTour --out $(BUILD)/graphs --json $(RESULTS)/graph-MCTour.json

@@ -6,7 +6,8 @@
   read from a path (its own configuration is made for 2 clients and one partition);
 - assignors and the requests that compute a target, in groups of 1,000 and 10,000 members;
 - a heartbeat that changes nothing, in groups of 10 to 10,000 members, also as a picture;
-- a log of 10,000 groups, loaded.
+- a log of 10,000 groups, loaded;
+- whole state graphs judged by Spark: steps a second on one core and on two, and memory at growing sizes.
 
 The figures, and what machine they are of, go to build/bench.json and build/bench-heartbeat.svg.
 """
@@ -22,6 +23,7 @@ from typing import Annotated, Any
 import typer
 
 from harness.benchmarks.curve import heartbeat_curves
+from harness.benchmarks.exhaust import exhaustive
 from harness.benchmarks.measure import machine
 from harness.benchmarks.scale import Table, heartbeats, takeovers, targets
 from harness.cli.console import print_table, running, write_json
@@ -46,6 +48,7 @@ class Part(StrEnum):
     targets = "targets"
     heartbeats = "heartbeats"
     load = "load"
+    exhaust = "exhaust"
 
 
 def main(
@@ -113,6 +116,8 @@ def _scale_table(part: Part, out: Path) -> Table:
             return targets(progress)
         if part is Part.load:
             return takeovers(progress)
+        if part is Part.exhaust:
+            return exhaustive(progress)
         table, curves = heartbeats(progress)
     write_text(out / "bench-heartbeat.svg", heartbeat_curves(curves))
     return table

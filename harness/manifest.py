@@ -37,10 +37,11 @@ _FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "depth": (int, type(None)),
     "seconds": (int, float),
     "tier": (str,),
+    "tour": (str,),
 }
 _EXPECT: Final[dict[str, tuple[type, ...]]] = {"outcome": (str,), "property": (str,), "length": (int,)}
 _SIMULATE: Final[dict[str, tuple[type, ...]]] = {"num": (int,), "depth": (int,), "seed": (int,)}
-_OPTIONAL: Final = frozenset({"config", "args", "distinct_states", "depth"})
+_OPTIONAL: Final = frozenset({"config", "args", "distinct_states", "depth", "tour"})
 _KINDS: Final = {str: "a text", int: "a number", float: "a number", dict: "an object", bool: "true or false"}
 
 
@@ -52,6 +53,7 @@ class Entry:
     counterexample}; the last two belong to "violated" and "deadlock". `distinct_states` and `depth` are the
     engine's figures (Apalache has no states; its depth is the number of steps that it looked ahead).
     `args` are the engine's (`ARGUMENTS`), `seconds` a rough running time, `bounds` a sentence for readers.
+    `tour` is the closed model whose long paths go with an open one in `conform exhaust`, or "".
     """
 
     name: str
@@ -68,6 +70,7 @@ class Entry:
     depth: int | None
     seconds: float
     tier: str
+    tour: str
 
     def model(self) -> Model:
         """What an engine takes. One worker for a model that must fail: more may find a longer way to it."""
@@ -150,6 +153,7 @@ def _entry(raw: Any, number: int, path: Path) -> Entry:
         depth=raw.get("depth"),
         seconds=float(raw["seconds"]),
         tier=raw["tier"],
+        tour=raw.get("tour", ""),
     )
 
 

@@ -37,10 +37,17 @@ def command(
             help="Traces (*.itf.json), scenarios (*.yaml), logs (*.jsonl), dumps (*.dot), folders.",
         ),
     ] = None,
+    tour: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL", help="Replay tours of this closed model; the manifest says which."),
+    ] = None,
     output: Annotated[
         str | None, typer.Option(metavar="URI", help="Where the tables go; build/exhaust/MODEL.")
     ] = None,
     master: Annotated[str, typer.Option(help="Spark's: local[2], spark://HOST:7077, yarn …")] = "local[*]",
+    page: Annotated[
+        bool, typer.Option("--page", help="Draw the state graph with its coverage: graph.html in the output.")
+    ] = False,
     package: Annotated[
         Path | None,
         typer.Option(
@@ -64,12 +71,15 @@ def command(
 
     TLC dumps the state graph of an open model. Each transition is judged by itself: the implementation is
     loaded with the state before, acts, and its response, state and records are compared with what the
-    specification says. A state that it cannot load is reached by its shortest path. With --input, traces are
-    replayed as they are. All of it is in tables (Parquet) in the output folder; a run that was stopped goes
-    on where it was when it is started again.
+    specification says. A state that it cannot load is reached by its shortest path. Then tours of the closed
+    model that the manifest names beside it are replayed as long paths ("--tour ''" leaves them out), and with
+    --input traces as they are.
+
+    All of it is in tables (Parquet) in the output folder. A run that was stopped goes on where it was when it
+    is started again.
 
     \b
-    conform exhaust MCTour
+    conform exhaust MCTour --page
     conform exhaust MCOpen --target "stdio:python -m coordinator --stdio" --master "local[2]"
     conform exhaust --input traces/golden --input traces/corpus --output build/exhaust/traces
 
@@ -79,10 +89,12 @@ def command(
     check_json_place(json_file)
     if name is None and not inputs:
         raise ConformError("Say what to judge: a MODEL, files with --input, or both.")
-    model = find_model(name, config, manifest)[0] if name else None
+    model, entry = find_model(name, config, manifest) if name else (None, None)
+    toured = tour if tour is not None else entry.tour if entry else ""
+    closed = find_model(toured, None, manifest)[0] if toured else None
     place = output or f"{_OUTPUT}/{model.name if model else 'traces'}"
     files = find_files(inputs or [])
-    job = Job(target, dialect, place, model, files, Cluster(master, spark_memory, package))
+    job = Job(target, dialect, place, model, closed, files, page, Cluster(master, spark_memory, package))
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
         log = Path(folder) if "://" in place else output_folder(Path(place))
         with running(f"judging {model.name if model else f'{len(files)} files'} on {target}") as progress:
@@ -101,6 +113,8 @@ def _end(result: Exhausted) -> None:
             f"{result.steps + result.trace_steps:,} steps differ.",
             NOT_CONFORMANT,
         )
+    if not result.steps + result.trace_steps and not result.quarantined:
+        raise ConformError("There was no step to judge: neither the model nor the files have one.")
     if not result.holds:
         raise ConformError(
             f"{result.quarantined:,} inputs could not be read and {result.not_judged:,} steps not be judged "

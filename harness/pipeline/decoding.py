@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from harness.errors import ConformError
-from harness.itf import trace_from_json
+from harness.itf import Trace, trace_from_json
 from harness.pipeline.judging import Row
 from harness.pipeline.rows import StepRows
 from harness.pipeline.tables import STATES, STEPS
@@ -39,12 +39,13 @@ def _transition(rows: StepRows, source: str | None, leaf: str | None, depth: int
         return {"trace": "", "index": 0, "problem": "an edge of the dump names a state that is not in it"}
     try:
         return rows.transition(source, leaf, depth or 0) or {"trace": "", "index": 0}
-    except (ConformError, TlaSyntaxError) as error:
-        return {"trace": "", "index": 0, "problem": str(error), "state_after": leaf[:200]}
+    except Exception as error:  # whatever damage does to the reader, the others go on
+        return {"trace": "", "index": 0, "problem": _said(error), "state_after": leaf[:200]}
 
 
 def states(batches: Batches) -> Batches:
-    """From rows of a node of a dump and its depth to `states`; what cannot be decoded is in `steps`."""
+    """From rows of a node of a dump and its depth to `states`; of one that cannot be decoded the problem is
+    in `steps`, with the transitions out of it."""
     rows = StepRows({})
     for batch in batches:
         made = []
@@ -52,7 +53,7 @@ def states(batches: Batches) -> Batches:
             rows = StepRows({}) if rows.full else rows
             try:
                 made.append(rows.state(node, depth or 0))
-            except (ConformError, TlaSyntaxError):
+            except Exception:
                 continue
         yield pa.RecordBatch.from_pylist(made, STATES)
 
@@ -63,9 +64,21 @@ def traces(batches: Batches) -> Batches:
         made: list[Row] = []
         for identity, uri, itf in zip(*(batch.column(n).to_pylist() for n in range(3)), strict=True):
             try:
-                trace = trace_from_json(json.loads(itf), f"The trace {uri}")
-                made += StepRows({}).trace(uri, trace, identity)
-            except ConformError as error:
-                made.append({"trace": identity, "index": 0, "problem": error.message})
+                made += _steps(identity, uri, trace_from_json(json.loads(itf), f"The trace {uri}"))
+            except Exception as error:
+                made.append({"trace": identity, "index": 0, "problem": _said(error)})
         for start in range(0, len(made), _BATCH):
             yield pa.RecordBatch.from_pylist(made[start : start + _BATCH], STEPS)
+
+
+def _steps(identity: str, uri: str, trace: Trace) -> list[Row]:
+    """A row for every step of a trace, those that do not call the target too."""
+    made: list[Row] = [{"trace": identity, "index": index} for index in range(1, len(trace.states))]
+    for row in StepRows({}).trace(uri, trace, identity):
+        made[row["index"] - 1] = row
+    return made
+
+
+def _said(error: Exception) -> str:
+    known = isinstance(error, ConformError | TlaSyntaxError)
+    return str(error) if known else f"it cannot be decoded: {type(error).__name__}: {error}"

@@ -20,6 +20,7 @@ import pyarrow as pa
 from harness.engines.base import Limits, Model, Progress, silent
 from harness.engines.tlc import run_tlc, variant
 from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config
+from harness.engines.tlc_output import read_report
 from harness.errors import ConformError
 from harness.files import read_text
 from harness.modules import config_beside, declared_variables, dependencies, strip_comments
@@ -33,10 +34,12 @@ _OTHER: Final = re.compile(
     rb"strict digraph|subgraph |nodesep=|color=|graph\[|node\[|label ?=|style ?=|\{rank = same;|\}|fontsize|$"
 )
 _BACKSLASH: Final = "\\\\"
+_NOTHING: Final[dict[str, Any]] = {"node": None, "target": None, "text": None}
 
 
-def dump(model: Model, dot: Path, *, limits: Limits, log: Path, progress: Progress = silent) -> None:
-    """Write the state graph of a model of the group protocol to `dot` (see the module).
+def dump(model: Model, dot: Path, *, limits: Limits, log: Path, progress: Progress = silent) -> int:
+    """Write the state graph of a model of the group protocol to `dot` (see the module); how many nodes TLC
+    says that it has.
 
     ConformError if it has no variable `step`, or no initial predicate and next-state relation by name.
     """
@@ -55,7 +58,8 @@ def dump(model: Model, dot: Path, *, limits: Limits, log: Path, progress: Progre
         module.write_text(_module(model.module.stem, variables, init, following), encoding="utf-8")
         libraries = (model.module.parent, *model.libraries)
         options = ["-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot", str(dot)]
-        run_tlc(module, path, options, log=log, limits=limits, progress=progress, libraries=libraries)
+        ended = run_tlc(module, path, options, log=log, limits=limits, progress=progress, libraries=libraries)
+    return read_report(ended.lines).distinct_states or 0
 
 
 def _module(extended: str, variables: list[str], init: str, following: str) -> str:
@@ -92,10 +96,13 @@ def _behaviour(model: Model, config: Config) -> tuple[str, str]:
 
 
 def splits(uri: str, size: int) -> list[dict[str, Any]]:
-    """A file in pieces of about `size` bytes: rows of uri, start and end."""
+    """A file in pieces of about `size` bytes: rows of uri, start, end, and the `bytes` of the file."""
     files, path = file_system(uri)
     length = files.get_file_info(path).size or 0
-    return [{"uri": uri, "start": at, "end": min(at + size, length)} for at in range(0, length, size)]
+    return [
+        {"uri": uri, "start": at, "end": min(at + size, length), "bytes": length}
+        for at in range(0, length, size)
+    ]
 
 
 def read_splits(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -104,7 +111,10 @@ def read_splits(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for piece in batch.to_pylist():
             rows: list[dict[str, Any]] = []
             for offset, line in lines(piece["uri"], piece["start"], piece["end"]):
-                rows.append(_row(offset, line))
+                row = _row(offset, line)
+                if offset + len(line) == piece["bytes"] and line.strip() != b"}":
+                    row |= {**_NOTHING, "kind": "bad", "text": "the dump is cut off here: TLC ends it with }"}
+                rows.append({**row, "uri": piece["uri"]} if row["kind"] == "bad" else row)
                 if len(rows) == 2000:
                     yield pa.RecordBatch.from_pylist(rows, GRAPH)
                     rows = []
@@ -127,7 +137,7 @@ def lines(uri: str, start: int, end: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _row(offset: int, line: bytes) -> dict[str, Any]:
-    row: dict[str, Any] = {"kind": "other", "node": None, "target": None, "text": None, "offset": offset}
+    row = {**_NOTHING, "kind": "other", "offset": offset}
     stripped = line.rstrip(b"\r\n")
     if edge := _EDGE.match(stripped):
         return {**row, "kind": "edge", "node": int(edge[1]), "target": int(edge[2])}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,10 +13,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.engines.base import Limits, Model, Progress, silent
+from harness.engines.tlc import VERSION
+from harness.engines.tlc_config import read_config
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.itf import Trace, trace_from_json, trace_to_text
 from harness.pipeline import inputs, paths, results, sources, tables
 from harness.pipeline.judging import FAIL, NOT_JUDGED, check_target
+from harness.pipeline.page import write_page
 from harness.pipeline.run import Run, struct
 from harness.pipeline.session import Cluster, spark_session
 from harness.pipeline.store import Store
@@ -28,21 +32,23 @@ _EXAMPLES: Final = 20
 
 @dataclass(frozen=True)
 class Job:
-    """What is judged: the state graph of a model, if there is one, and files of traces or dumps; on what."""
+    """What is judged: a model's state graph, tours of a closed model, files; and on what."""
 
     target: str
     dialect: str
     output: str
     model: Model | None = None
+    tour: Model | None = None
     files: Sequence[str] = ()
+    page: bool = False
     cluster: Cluster = field(default_factory=Cluster)
 
 
 @dataclass
 class Exhausted:
-    """The result. `steps` are the judged ones of the state graph, `trace_steps` those of traces; `inputs` are
-    distinct pairs of a state and an input among the former. `failed` steps have differences. `digests` say
-    what is in the tables, whatever the order of their rows."""
+    """The result. `steps` are the judged ones of the state graph, `inputs` distinct pairs of a state and an
+    input among them; `trace_steps` those of traces, of which `tours` are tours. `failed` steps have
+    differences. `digests` say what is in the tables, whatever the order of their rows."""
 
     target: str
     dialect: str
@@ -52,12 +58,14 @@ class Exhausted:
     inputs: int = 0
     by_path: int = 0
     traces: int = 0
+    tours: int = 0
     trace_steps: int = 0
     failed: int = 0
     not_judged: int = 0
     quarantined: int = 0
     findings: list[dict[str, Any]] = field(default_factory=list)
     coverage: list[dict[str, Any]] = field(default_factory=list)
+    page: str = ""
     digests: dict[str, str] = field(default_factory=dict)
     timings: list[dict[str, Any]] = field(default_factory=list)
 
@@ -80,8 +88,10 @@ def exhaust(job: Job, limits: Limits, log: Path, progress: Progress = silent) ->
     check_target(job.target, job.dialect)
     store = Store(job.output)
     progress("starting Spark")
+    begin = time.perf_counter()
     with spark_session(job.cluster, log / "spark.log") as spark:
-        return _Stages(job, Run(spark, store, progress)).all(limits, log)
+        started = {"stage": "spark", "unit": "start", "rows": 0, "seconds": time.perf_counter() - begin}
+        return _Stages(job, Run(spark, store, progress, [started])).all(limits, log)
 
 
 @dataclass
@@ -93,7 +103,7 @@ class _Stages:
     def all(self, limits: Limits, log: Path) -> Exhausted:
         result = Exhausted(self.job.target, self.job.dialect)
         self._graph(result, limits, log)
-        self._traces(result)
+        self._traces(result, limits, log)
         verdicts = self._verdicts()
         self._count(result, verdicts)
         self._conclude(result, verdicts)
@@ -115,6 +125,8 @@ class _Stages:
             counts["state"] + counts["step"] + counts["edge"] + counts["other"] + counts["bad"],
             "lines of the dump",
         )
+        if self.job.model:
+            _same(counts["distinct"], counts["state"] + counts["step"], "states that TLC found")
         _same(counts["transitions"], counts["rows"], "transitions of the state graph")
         _same(counts["rows"], counts["steps"] + counts["problems"] + counts["no_call"], "rows of steps")
         self.origins["graph"] = True
@@ -126,12 +138,18 @@ class _Stages:
         _same(counts["steps"], verdicts, "steps of the state graph")
         result.steps = verdicts
 
-    def _traces(self, result: Exhausted) -> None:
+    def _traces(self, result: Exhausted, limits: Limits, log: Path) -> None:
         files = [file for file in self.job.files if sources.kind_of(file) != "dump"]
-        if not files:
+        if not files and not self.job.tour:
             return
-        depends, counts = inputs.read_traces(self.run, files)
-        _same(len(files), counts["files"], "files")
+        toured = ""
+        if self.job.tour:
+            self.run.progress(f"touring {self.job.tour.name}")
+            toured, made = inputs.make_tours(self.run, self.job.tour, limits, log / "tour.log")
+            result.tours = made["tours"]
+        depends, counts = inputs.read_traces(self.run, files, toured)
+        _same(len(files) + result.tours, counts["files"], "files and tours")
+        _same(counts["expected"], counts["rows"], "steps of the traces")
         _same(counts["rows"], counts["steps"] + counts["problems"] + counts["no_call"], "rows of steps")
         self.origins["traces"] = True
         result.traces = counts["traces"]
@@ -176,12 +194,24 @@ class _Stages:
                 _columns(rows, tables.TABLES[name]), struct(tables.TABLES[name])
             )
             frame.coalesce(1).write.mode("overwrite").parquet(run.store.table(name))
+        if self.job.page and "graph" in self.origins:
+            run.progress("drawing the state graph")
+            result.page = write_page(run, self.job.model.name if self.job.model else "state graph", verdicts)
         run.store.remove("examples")
-        _examples(run, result.findings[:_EXAMPLES])
+        _examples(run, result.findings[:_EXAMPLES], self._meta(result))
         result.digests = {name: digest(frame) for name, frame in self._contents(verdicts)}
         result.timings = run.timings
         timed = run.spark.createDataFrame(run.timings or [], struct(tables.TIMINGS))
         timed.coalesce(1).write.mode("append").parquet(run.store.table("timings"))
+
+    def _meta(self, result: Exhausted) -> dict[str, Any]:
+        """Where an example of the state graph comes from, and the constants that replaying must know."""
+        model = self.job.model
+        if model is None:
+            return {"engine": "tlc"}
+        constants = read_config(inputs.config_of(model)).constants()
+        known = {"model": model.name, "engine": "tlc", "version": VERSION, "spec_hash": result.spec_hash}
+        return {**known, **({"constants": constants} if constants else {})}
 
     def _contents(self, verdicts: DataFrame) -> list[tuple[str, DataFrame]]:
         """The tables that are the same in every run of the same inputs."""
@@ -218,7 +248,7 @@ def _same(expected: int, found: int, what: str) -> None:
         )
 
 
-def _examples(run: Run, findings: Sequence[Mapping[str, Any]]) -> None:
+def _examples(run: Run, findings: Sequence[Mapping[str, Any]], meta: Mapping[str, Any]) -> None:
     """A trace of each finding: the shortest to it, in `examples/`."""
     if not findings:
         return
@@ -236,7 +266,6 @@ def _examples(run: Run, findings: Sequence[Mapping[str, Any]]) -> None:
             )
         else:
             row = run.read("steps", "graph").where(step).select("source", "state_after").collect()[0]
-            cut = paths.trace_to(
-                via, row["source"], row["state_after"], {"description": f"Finding {one['finding']}"}
-            )
+            described = {"description": f"Finding {one['finding']}", **meta}
+            cut = paths.trace_to(via, row["source"], row["state_after"], described)
         run.store.write(f"examples/{one['finding']}.itf.json", trace_to_text(cut))

@@ -19,7 +19,7 @@ from harness.engines.base import Limits, Model
 from harness.engines.tlc import VERSION
 from harness.engines.tlc_config import read_config
 from harness.modules import config_beside
-from harness.pipeline import decoding, sources, tables
+from harness.pipeline import decoding, sources, tables, tours
 from harness.pipeline.dump import dump, read_splits, splits
 from harness.pipeline.run import Run, parts_of, struct
 from harness.pipeline.store import file_system
@@ -52,14 +52,14 @@ def read_model(run: Run, model: Model, limits: Limits, log: Path) -> tuple[str, 
         with tempfile.TemporaryDirectory(prefix="conform-") as folder:
             dot = Path(folder) / "graph.dot"
             run.progress("TLC writes the state graph")
-            dump(model, dot, limits=limits, log=log, progress=run.progress)
+            distinct = dump(model, dot, limits=limits, log=log, progress=run.progress)
             shared = f"{run.store.root}/graph.dot"
             copy_files(
                 str(dot), shared, source_filesystem=LocalFileSystem(), destination_filesystem=run.store.files
             )
         counts = _read_dumps(run, [run.store.table("graph.dot")])
         run.store.remove("graph.dot")
-        return counts
+        return {**counts, "distinct": distinct}
 
     graph = run.unit("graph", depends, work, *_STALE)
     return depends, {**graph, **_decode_graph(run, depends, graph, read_config(config).constants())}
@@ -82,7 +82,7 @@ def _read_dumps(run: Run, uris: Sequence[str]) -> Counts:
     """Lines to the table `graph`, in parallel."""
     run.progress("reading the state graph")
     pieces = [piece for uri in uris for piece in splits(uri, SPLIT)]
-    schema = pa.schema([("uri", pa.string()), ("start", pa.int64()), ("end", pa.int64())])
+    schema = pa.schema([("uri", pa.string()), *((name, pa.int64()) for name in ("start", "end", "bytes"))])
     lines = run.rows(pieces, schema, len(pieces)).mapInArrow(read_splits, struct(tables.GRAPH))
     lines.write.mode("overwrite").partitionBy("kind").parquet(run.store.table("graph"))
     found = {row["kind"]: row["count"] for row in run.read("graph").groupBy("kind").count().collect()}
@@ -139,14 +139,23 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
     }
 
 
-def read_traces(run: Run, uris: Sequence[str]) -> tuple[str, Counts]:
-    """The key and the counts of the steps of files (see `harness.pipeline.sources`)."""
-    depends = key(code_key(), *(_content(uri) for uri in uris))
+def make_tours(run: Run, model: Model, limits: Limits, log: Path) -> tuple[str, Counts]:
+    """The key and the number of the tours of a closed model."""
+    depends = key(code_key(), model.name, spec_hash(model.module, config_of(model)), VERSION)
+    return depends, run.unit(tours.FOLDER, depends, lambda: tours.write_tours(run, model, limits, log))
+
+
+def read_traces(run: Run, uris: Sequence[str], toured: str) -> tuple[str, Counts]:
+    """The key and the counts of the steps of files (see `harness.pipeline.sources`), and of the tours that
+    were made, whose key is `toured` ("" for none)."""
+    depends = key(code_key(), toured, *(_content(uri) for uri in uris))
 
     def traces() -> Counts:
         run.progress(f"reading {len(uris)} files")
         rows = run.rows([{"uri": uri} for uri in uris], pa.schema([("uri", pa.string())]), len(uris))
         read = rows.mapInArrow(sources.read_files, struct(tables.TRACES))
+        if toured:
+            read = read.unionByName(run.spark.read.parquet(run.store.table(tours.FOLDER)))
         read.write.mode("overwrite").parquet(run.store.table("traces"))
         counted = run.read("traces")
         bad = counted.where("problem IS NOT NULL").count()
@@ -156,7 +165,8 @@ def read_traces(run: Run, uris: Sequence[str]) -> tuple[str, Counts]:
         run.progress("reading the steps of the traces")
         every = _traces(run).repartition(parts_of(counts["traces"] * _STEPS_OF_A_TRACE), "trace")
         ordered = every.sortWithinPartitions("trace").select("trace", "uri", "itf")
-        return _write_steps(run, ordered.mapInArrow(decoding.traces, struct(STEPS)), TRACES)
+        made = _write_steps(run, ordered.mapInArrow(decoding.traces, struct(STEPS)), TRACES)
+        return {**made, "expected": _expected(run)}
 
     counts = run.unit("traces", depends, traces, "traces", f"steps/{TRACES}", f"verdicts/{TRACES}")
     made = run.unit(f"steps/{TRACES}", depends, steps, f"steps/{TRACES}", f"verdicts/{TRACES}")
@@ -169,8 +179,17 @@ _STEPS_OF_A_TRACE: Final = 50
 
 def _traces(run: Run) -> DataFrame:
     """Every trace once, however many files have it."""
-    good = run.read("traces").where("problem IS NULL")
-    return good.groupBy("trace").agg(F.min("uri").alias("uri"), F.first("itf").alias("itf"))
+    good = run.read("traces").where("itf IS NOT NULL")
+    # the texts are large: they are looked up after the choice, and never sorted
+    chosen = good.groupBy("trace").agg(F.min("uri").alias("uri"))
+    return good.join(chosen, ["trace", "uri"], "left_semi").select("trace", "uri", "itf", "states")
+
+
+def _expected(run: Run) -> int:
+    """How many rows of steps the traces have: one a step, or the one that says why there is none."""
+    bad = run.read("steps", TRACES).where("problem IS NOT NULL").select("trace", "problem")
+    rows = F.when(F.col("problem").isNull(), F.col("states") - 1).otherwise(1)
+    return int(_traces(run).join(bad, "trace", "left").agg(F.sum(rows)).collect()[0][0] or 0)
 
 
 def _write_steps(run: Run, made: DataFrame, origin: str) -> Counts:

@@ -37,6 +37,7 @@ USED: Final = (
     *("response", "group", "records", "fired", "start"),
 )
 """The columns of `steps` that judging reads."""
+_UNKNOWN: Final = (("", ""), False)
 _SHOWN: Final = 2000
 """Characters of a value in a difference."""
 
@@ -77,7 +78,7 @@ class Judge:
     dialect: str
     _target: Target | None = None
     _configuration: str = ""
-    _loadable: tuple[str, bool] = ("", False)
+    _loadable: tuple[tuple[str, str], bool] = _UNKNOWN
     _trace: str = ""
     _shift: int = 0
     _can_load: bool = True
@@ -107,22 +108,25 @@ class Judge:
         """Bring the target into the state before the step; how, or "" if it cannot be brought there."""
         if row["trace"] and row["trace"] == self._trace and not self._lost_track:
             return "trace"
+        self._trace = ""
+        if not self._load(row):
+            return ""
         self._trace = row["trace"]
-        return ("trace" if row["trace"] else "load") if self._load(row) else ""
+        return "trace" if row["trace"] else "load"
 
     def _load(self, row: Row) -> bool:
         """Load the state before; whether the target then describes it as it should."""
         target = self._configured(row["configuration"])
-        load = json.loads(row["load"])
+        load, state = json.loads(row["load"]), (row["before"], row["load"])
         self._shift = len(load["records"]) - row["start"]
         try:
             self._begin(target, load)
-            if self._loadable[0] != row["before"]:
+            if self._loadable[0] != state:
                 described = Answer(group=self._opened().describe(wire.GROUP))
                 alike = not differences(Answer(group=json.loads(row["before"])), described)
-                self._loadable = row["before"], alike
+                self._loadable = state, alike
         except Refused:
-            self._loadable = row["before"], False
+            self._loadable = state, False
         return self._loadable[1]
 
     def _begin(self, target: Target, load: Json) -> None:
@@ -154,7 +158,7 @@ class Judge:
 
     def _close(self) -> None:
         target, self._target = self._target, None
-        self._trace, self._loadable = "", ("", False)
+        self._trace, self._loadable = "", _UNKNOWN
         if target is not None:
             with suppress(ConformError):  # it is dead already, which is what is being reported
                 target.close()
@@ -168,20 +172,20 @@ def _shown(difference: Difference) -> Row:
     }
 
 
-_JUDGES: dict[tuple[str, str], Judge] = {}
-"""One a target and dialect, for the life of an executor's process."""
+_JUDGES: dict[tuple[str, str, str], Judge] = {}
+"""One a target, dialect and program, for the life of an executor's process."""
 
 
-def judge_of(name: str, dialect: str) -> Judge:
-    """This process's judge."""
-    return _JUDGES.setdefault((name, dialect), Judge(name, dialect))
+def judge_of(name: str, dialect: str, program: str) -> Judge:
+    """This process's judge; `program` is the key of the target, whose program may change under its name."""
+    return _JUDGES.setdefault((name, dialect, program), Judge(name, dialect))
 
 
-def judging(name: str, dialect: str) -> Callable[[Batches], Batches]:
+def judging(name: str, dialect: str, program: str) -> Callable[[Batches], Batches]:
     """What `mapInArrow` takes: batches of `steps` to batches of `verdicts`."""
 
     def judged(batches: Batches) -> Batches:
-        judge = judge_of(name, dialect)
+        judge = judge_of(name, dialect, program)
         for batch in batches:
             rows = [judge.judge(row) for row in batch.to_pylist()]
             yield pa.RecordBatch.from_pylist(rows, VERDICTS)

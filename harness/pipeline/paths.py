@@ -54,11 +54,13 @@ def not_judged(run: Run, verdicts: DataFrame) -> DataFrame:
     return run.read("steps", "graph").join(missing, "step", "left_semi")
 
 
-def judging_by_path(name: str, dialect: str, via: Callable[[], Via]) -> Callable[[Batches], Batches]:
+def judging_by_path(
+    name: str, dialect: str, program: str, via: Callable[[], Via]
+) -> Callable[[Batches], Batches]:
     """What `mapInArrow` takes: batches of `steps` to batches of `verdicts`, by way of shortest paths."""
 
     def judged(batches: Batches) -> Batches:
-        judge, ways = judge_of(name, dialect), via()
+        judge, ways = judge_of(name, dialect, program), via()
         for batch in batches:
             rows = StepRows({})
             verdicts = [_judged(judge, rows, ways, row) for row in batch.to_pylist()]
@@ -72,9 +74,10 @@ def _judged(judge: Judge, rows: StepRows, via: Via, row: Row) -> Row:
     verdict: Row = {}
     for one in rows.trace("a shortest path", trace, f"to {row['step']}"):
         verdict = judge.judge({**one, "part": row["part"], "configuration": row["configuration"]})
-        if verdict["verdict"] != PASS and one["index"] < len(trace.states) - 1:
-            verdict |= {"verdict": NOT_JUDGED, "reached": ""}
+        arrived = one["index"] == len(trace.states) - 1 and verdict["verdict"] != NOT_JUDGED
+        verdict["reached"] = "path" if arrived else ""
+        if verdict["verdict"] != PASS and not arrived:
+            verdict["verdict"] = NOT_JUDGED
             break
-        verdict["reached"] = "path"
     own = ("step", "trace", "index", "source", "input", "depth", "action", "branch", "error")
     return {**verdict, **{name: row[name] for name in own}}

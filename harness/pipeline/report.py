@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -11,11 +12,20 @@ from harness.pipeline.exhaust import Exhausted
 
 _SHOWN: Final = 10
 _PATHS: Final = 3
+_WIDTH: Final = 100
 
 
 def summary(result: Exhausted, model: Model | None, output: str) -> Iterator[str]:
-    """What was claimed and what was found."""
-    if model:
+    """What was claimed and what was found, in lines of at most 100 columns (but a path is one word)."""
+    for line in _lines(result, model, output):
+        deeper = " " * (len(line) - len(line.lstrip()) + 2)
+        yield from textwrap.wrap(
+            line, _WIDTH, subsequent_indent=deeper, break_long_words=False, break_on_hyphens=False
+        )
+
+
+def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]:
+    if model or result.steps:
         yield from _claim(result, model)
     if result.traces:
         yield f"{result.traces:,} traces with {result.trace_steps:,} steps on {result.target}"
@@ -25,16 +35,16 @@ def summary(result: Exhausted, model: Model | None, output: str) -> Iterator[str
         yield f"{result.quarantined:,} inputs could not be read: see the table quarantine"
     yield f"requirements exercised: {', '.join(_exercised(result.coverage)) or 'none'}"
     yield from _findings(result, output)
+    if result.page:
+        yield f"state graph: {result.page.removeprefix('file://')}"
     yield f"tables: {output}"
 
 
-def _claim(result: Exhausted, model: Model) -> Iterator[str]:
+def _claim(result: Exhausted, model: Model | None) -> Iterator[str]:
     verb = "hold" if result.holds else "were judged"
-    yield (
-        f"{model.name} (TLC {VERSION}, spec {result.spec_hash[:12]}, dialect {result.dialect}): "
-        f"{result.steps:,} steps over {result.states:,} coordinator states {verb} on {result.target}"
-        + (", none left out" if result.holds else "")
-    )
+    spec = f"{model.name} (TLC {VERSION}, spec {result.spec_hash[:12]}, " if model else "the state graph ("
+    held = f"{result.steps:,} steps over {result.states:,} coordinator states {verb} on {result.target}"
+    yield f"{spec}dialect {result.dialect}): {held}" + (", none left out" if result.holds else "")
     loaded = result.steps - result.by_path - result.not_judged
     reached = f"{loaded:,} steps from loaded states, {result.by_path:,} by way of their shortest paths"
     yield f"{result.inputs:,} distinct inputs; {reached}"

@@ -77,7 +77,7 @@ def quarantine(run: Run, origins: Mapping[str, bool]) -> DataFrame:
     if origins.get("graph"):
         graph = F.lit("the state graph").alias("uri")
         lines = run.read("graph").where("kind = 'bad'")
-        found.append(lines.select(graph, "offset", F.col("text").alias("reason"), excerpt))
+        found.append(lines.select("uri", "offset", F.col("text").alias("reason"), excerpt))
         bad = run.read("steps", "graph").where("problem IS NOT NULL")
         shown = F.col("state_after").alias("excerpt")
         found.append(bad.select(graph, none, F.col("problem").alias("reason"), shown))

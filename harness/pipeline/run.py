@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from harness.engines.base import Progress, silent
 from harness.pipeline.store import Store
+from harness.pipeline.tables import TABLES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -55,8 +56,11 @@ class Run:
         return counts
 
     def read(self, table: str, *below: str) -> DataFrame:
-        """A table, or a folder of it."""
-        return self.spark.read.parquet(self.store.table(table, *below))
+        """A table, or a folder of it; without rows if nothing was written."""
+        schema = struct(TABLES[table])
+        if not self.store.has(table, *below):
+            return self.spark.createDataFrame([], schema)
+        return self.spark.read.schema(schema).parquet(self.store.table(table, *below))
 
     def rows(self, rows: list[dict[str, Any]], schema: pa.Schema, partitions: int = 1) -> DataFrame:
         """Rows that the driver has, spread over so many tasks."""

@@ -23,7 +23,9 @@ _SETTINGS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.sources.partitionOverwriteMode": "dynamic",
     "spark.sql.parquet.compression.codec": "zstd",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+    # rows are long: a trace is a row, and so is a step with all that is expected of it
+    "spark.sql.parquet.columnarReaderBatchSize": "256",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "500",
     "spark.python.worker.reuse": "true",
     # Python's own hashes must not matter: what depends on them would differ between two runs
     "spark.executorEnv.PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"),

@@ -7,6 +7,7 @@ beside it; it becomes a scenario, and the specification says what should have be
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -80,16 +81,17 @@ def _row(uri: str) -> dict[str, Any]:
         with files.open_input_stream(path) as stream:
             content = stream.read()
         row["bytes"] = len(content)
-        trace = _READ[kind](content, uri, path)
+        trace, left_out = _READ[kind](content, uri, path)
     except _Unreadable as problem:
         return {**row, "problem": problem.reason, "offset": problem.offset}
     except ConformError as error:
         return {**row, "problem": error.message, "offset": 0}
-    except OSError as error:
-        return {**row, "problem": f"it cannot be read: {error}", "offset": 0}
+    except Exception as error:  # whatever a damaged file does to its reader, the others go on
+        return {**row, "problem": f"it cannot be read: {type(error).__name__}: {error}", "offset": 0}
     itf = trace_to_text(trace)
     model = str(trace.meta.get("model", ""))
-    return {**row, "trace": key(itf), "model": model, "states": len(trace.states), "itf": itf}
+    read = {"trace": key(itf), "model": model, "states": len(trace.states), "itf": itf}
+    return {**row, **read, "problem": left_out or None}
 
 
 class _Unreadable(Exception):
@@ -113,18 +115,19 @@ def _json(content: bytes, before: int = 0) -> Any:
         raise _Unreadable(f"it is not JSON or is cut off: {error.msg}", offset) from None
 
 
-def _read_itf(content: bytes, uri: str, path: str) -> Trace:
-    return trace_from_json(_json(content), f"The trace {uri}")
+def _read_itf(content: bytes, uri: str, path: str) -> tuple[Trace, str]:
+    """The trace, and what of the file is not in it."""
+    return trace_from_json(_json(content), f"The trace {uri}"), ""
 
 
-def _read_scenario(content: bytes, uri: str, path: str) -> Trace:
+def _read_scenario(content: bytes, uri: str, path: str) -> tuple[Trace, str]:
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
         copy = Path(folder) / Path(path).name
         copy.write_bytes(content)
-        return trace_of(copy)
+        return trace_of(copy), ""
 
 
-def _read_log(content: bytes, uri: str, path: str) -> Trace:
+def _read_log(content: bytes, uri: str, path: str) -> tuple[Trace, str]:
     operations, offset = [], 0
     for line in content.splitlines(keepends=True):
         if line.strip():
@@ -134,7 +137,16 @@ def _read_log(content: bytes, uri: str, path: str) -> Trace:
             operations.append(operation)
         offset += len(line)
     scenario = scenario_from_ops(operations, name=Path(path).stem)
-    return _read_scenario(scenario.encode(), uri, f"{Path(path).stem}{SCENARIO}")
+    left_out = "; ".join(_LEFT_OUT.findall(scenario))
+    try:
+        trace, _ = _read_scenario(scenario.encode(), uri, f"{Path(path).stem}{SCENARIO}")
+    except ConformError as error:
+        raise _Unreadable(f"left out: {left_out}" if left_out else error.message, 0) from None
+    return trace, left_out and f"left out: {left_out}"
+
+
+_LEFT_OUT: Final = re.compile(r"^# left out: (.*)$", re.MULTILINE)
+"""What `scenario_from_ops` says of operations that a scenario cannot express."""
 
 
 _READ: Final = {"itf": _read_itf, "scenario": _read_scenario, "log": _read_log}

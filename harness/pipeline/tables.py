@@ -38,7 +38,8 @@ TRACES: Final = _schema(
     offset=_COUNT,
 )
 """One row a file that was given: the trace that was read from it, with its text in ITF, of which `trace` is
-the key. `kind` is itf, scenario or log. A file that cannot be read has a `problem`, and where in it."""
+the key. `kind` is itf, scenario or log. A file that cannot be read has a `problem`, and where in it; one of
+which some operations are left out has both."""
 
 GRAPH: Final = _schema(kind=_TEXT, node=_COUNT, target=_COUNT, text=_TEXT, uri=_TEXT, offset=_COUNT)
 """One row a line of a state graph's dump. `kind`: `state` and `step` are nodes (`node` is TLC's fingerprint,

@@ -27,10 +27,14 @@ class Tested:
     target: str
     dialect: str
 
+    def named(self) -> tuple[str, str, str]:
+        """The target, its dialect and the key of its program."""
+        return self.target, self.dialect, target_key(self.target)
+
 
 def judge_steps(run: Run, tested: Tested, origin: str, depends: str, steps: int) -> None:
     """Judge all steps of one origin; the parts that the ledger has are not judged again."""
-    depends = key(depends, target_key(tested.target), tested.dialect)
+    depends = key(depends, *tested.named())
     every = run.read("steps", origin).where("operation IS NOT NULL")
     sizes = {row["part"]: row["count"] for row in every.groupBy("part").count().collect()}
     known = {part: run.store.done(_unit(origin, part), depends) for part in sizes}
@@ -61,14 +65,15 @@ def _judge_parts(
     place = run.store.table("verdicts", origin)
 
     def work() -> dict[str, int]:
-        judged = steps.mapInArrow(judging(tested.target, tested.dialect), struct(VERDICTS))
+        judged = steps.mapInArrow(judging(*tested.named()), struct(VERDICTS))
         judged.write.mode("overwrite").partitionBy("part").parquet(place)
         return {"verdicts": size}
 
     run.timed(f"verdicts/{origin}", work)
     counts = run.read("verdicts", origin).where(F.col("part").isin(list(parts))).groupBy("part").count()
     for row in counts.collect():
-        run.store.enter(_unit(origin, row["part"]), depends, {"verdicts": row["count"]})
+        if row["count"] == parts[row["part"]]:  # the run fails if not, and must not trust the part again
+            run.store.enter(_unit(origin, row["part"]), depends, {"verdicts": row["count"]})
 
 
 def judge_by_path(run: Run, tested: Tested, depends: str) -> int:
@@ -77,14 +82,15 @@ def judge_by_path(run: Run, tested: Tested, depends: str) -> int:
     missing = not_judged(run, run.read("verdicts", GRAPH))
     count = missing.count()
     if not count:
+        run.store.forget("verdicts/paths")
         run.store.remove("verdicts/paths")
         return 0
-    depends = key(depends, target_key(tested.target), tested.dialect, "paths")
+    depends = key(depends, *tested.named(), "paths")
 
     def work() -> dict[str, int]:
         run.progress(f"{count:,} steps by way of their shortest paths on {tested.target}")
         ways = run.spark.sparkContext.broadcast(shortest_ways(run))
-        by_path = judging_by_path(tested.target, tested.dialect, lambda: ways.value)
+        by_path = judging_by_path(*tested.named(), lambda: ways.value)
         chosen = missing.select("part", "configuration", "state_after", *COPIED[1:])
         judged = chosen.repartition(_tasks(count), "source").mapInArrow(by_path, struct(VERDICTS))
         judged.write.mode("overwrite").parquet(run.store.table("verdicts", "paths"))

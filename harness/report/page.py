@@ -17,6 +17,7 @@ _TEMPLATE = "report.html.j2"
 _SECTIONS = (
     ("models", "Models"),
     ("replay", "Replay"),
+    ("exhaust", "Every step"),
     ("coverage", "Coverage"),
     ("generation", "Generated traces"),
     ("differences", "Differences"),
@@ -52,6 +53,7 @@ def _context(results: Results) -> dict[str, Any]:
         "traces": sum(replay.traces for replay in results.replays),
         "target_steps": sum(replay.target_steps for replay in results.replays),
         "differences": sum(replay.differences for replay in results.replays),
+        "exhausts": results.exhausts,
         "coverage": coverage(results.replays),
         "generations": results.generations,
         "failures": [

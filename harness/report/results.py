@@ -1,7 +1,7 @@
 """The results of a run, read from the JSON that the other verbs write.
 
-In the build folder: `results/check*.json`, `results/replay*.json`, `results/generate*.json`, `mutants.json`,
-`graphs/*.svg`. What is not there is listed in `Results.missing`, never passed over.
+In the build folder: `check*.json`, `replay*.json`, `exhaust*.json` and `generate*.json` in `results`;
+`mutants.json`, `graphs/*.svg`. What is not there is listed in `Results.missing`, never passed over.
 """
 
 from __future__ import annotations
@@ -73,6 +73,22 @@ class Replay:
 
 
 @dataclass(frozen=True)
+class Exhaust:
+    """One `conform exhaust --json`: `steps` of the model's state graph, `trace_steps` of tours and traces."""
+
+    model: str
+    target: str
+    dialect: str
+    spec_hash: str
+    states: int
+    steps: int
+    trace_steps: int
+    failed: int
+    not_judged: int
+    quarantined: int
+
+
+@dataclass(frozen=True)
 class Generation:
     """One `conform generate --json`; `unreached` are goals that no behaviour reaches."""
 
@@ -101,6 +117,7 @@ class Results:
 
     models: Sequence[ModelResult]
     replays: Sequence[Replay]
+    exhausts: Sequence[Exhaust]
     generations: Sequence[Generation]
     mutants: Sequence[Mutant]
     graphs: Sequence[Path]
@@ -130,6 +147,7 @@ def read_results(build: Path, manifest: Manifest | None) -> Results:
         ]
         models += [_model(_Json(json.loads(json.dumps(one.to_json())), one.name, "")) for one in others]
     replays = read("replay", "replay", _replay)
+    exhausts = read("exhaust", "exhaust", _exhaust)
     generations = read("generate", "generate", _generation)
     mutants: list[Mutant] = []
     if (build / "mutants.json").is_file():
@@ -138,7 +156,7 @@ def read_results(build: Path, manifest: Manifest | None) -> Results:
     if not graphs:
         missing.append(f"There is no picture of `conform graph` ({build}/graphs/*.svg).")
     models.sort(key=lambda model: bool(model.evidence))
-    return Results(models, replays, generations, mutants, graphs, missing)
+    return Results(models, replays, exhausts, generations, mutants, graphs, missing)
 
 
 class _Json:
@@ -255,6 +273,17 @@ def _failure(raw: Any, stem: str) -> Failure:
         return Failure(**{**raw, "differences": [Difference(**one) for one in raw["differences"]]})
     except (KeyError, TypeError):
         raise ConformError(f"The result {stem}.json has a failure of another form: {raw!r:.80}.") from None
+
+
+def _exhaust(data: _Json) -> Exhaust:
+    counts = ("states", "steps", "trace_steps", "failed", "not_judged", "quarantined")
+    return Exhaust(
+        model=data.text("model") or "traces",
+        target=data.get("target", str),
+        dialect=data.get("dialect", str),
+        spec_hash=data.text("spec_hash"),
+        **{name: data.get(name, int) for name in counts},
+    )
 
 
 def _generation(data: _Json) -> Generation:

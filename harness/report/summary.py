@@ -24,6 +24,7 @@ def print_summary(results: Results, page: Path, console: Console) -> None:
     exit_code = worst(finding.exit_code for finding in found)
     _models(results.models, console)
     _replays(results, console)
+    _exhausts(results, console)
     for counted in coverage(results.replays):
         unreached = f"; never reached: {', '.join(counted.unreached)}" if counted.unreached else ""
         console.print(f"{counted.title}: {counted.reached} of {counted.total} reached{unreached}")
@@ -91,6 +92,16 @@ def _replays(results: Results, console: Console) -> None:
     for replay in results.replays:
         figures = (replay.traces, replay.steps, replay.target_steps, replay.differences)
         table.add_row(replay.source, replay.target, *map(_figure, figures))
+    console.print(table)
+
+
+def _exhausts(results: Results, console: Console) -> None:
+    if not results.exhausts:
+        return
+    table = _table("every step of", "target", "!states", "!steps", "!of traces", "!differ")
+    for exhaust in results.exhausts:
+        figures = (exhaust.states, exhaust.steps, exhaust.trace_steps, exhaust.failed)
+        table.add_row(exhaust.model, exhaust.target, *map(_figure, figures))
     console.print(table)
 
 

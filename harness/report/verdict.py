@@ -14,7 +14,7 @@ from harness.errors import (
     NOT_CONFORMANT,
     USAGE,
 )
-from harness.report.results import ModelResult, Results
+from harness.report.results import Exhaust, ModelResult, Results
 
 WORST_FIRST: Final = (ENGINE_FAILED, USAGE, MODEL_VIOLATED, NOT_CONFORMANT, EVIDENCE_MISSING, HOLDS)
 """Exit codes: of several findings the first of these is the verdict."""
@@ -88,8 +88,20 @@ def _steps(results: Results) -> Iterator[Finding]:
             )
         elif not replay.target_steps:
             yield Finding(NOT_CONFORMANT, f"The traces {replay.source} have no step on a target.", "replay")
+    for exhaust in results.exhausts:
+        yield from _exhaust(exhaust)
     survivors = [mutant.name for mutant in results.mutants if not mutant.caught_by]
     if survivors:
         yield Finding(
             EVIDENCE_MISSING, f"Seeded bugs that nothing catches: {', '.join(survivors)}.", "mutants"
         )
+
+
+def _exhaust(exhaust: Exhaust) -> Iterator[Finding]:
+    what = f"{exhaust.steps + exhaust.trace_steps:,} steps of {exhaust.model}"
+    if exhaust.failed:
+        sentence = f"{exhaust.target} differs from the specification in {exhaust.failed:,} of {what}."
+        yield Finding(NOT_CONFORMANT, sentence, "exhaust")
+    if exhaust.not_judged or exhaust.quarantined or not exhaust.steps + exhaust.trace_steps:
+        left = f"{exhaust.not_judged:,} not judged, {exhaust.quarantined:,} inputs not read"
+        yield Finding(ENGINE_FAILED, f"Not all was judged on {exhaust.target} of {what}: {left}.", "exhaust")

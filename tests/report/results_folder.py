@@ -75,6 +75,15 @@ def good_build(folder: Path, checked: Sequence[Checked] = (), trace: Path = GOLD
     models = [one.to_json() for one in checked or [holds("MCSmall"), fails_as_expected("MCNoR9", "Never")]]
     write(build / "results" / "check.json", {"command": "check", "exit_code": 0, "models": models})
     write(build / "results" / "replay-golden.json", replayed(trace))
+    exhausted = {
+        "command": "exhaust",
+        "model": "MCTour",
+        "target": "python",
+        "dialect": "kip-848",
+        "spec_hash": "0" * 64,
+        **{"states": 312, "steps": 7285, "trace_steps": 0, "failed": 0, "not_judged": 0, "quarantined": 0},
+    }
+    write(build / "results" / "exhaust-MCTour.json", exhausted)
     generated = {"command": "generate", "model": "MCOpen", "traces": 3, "steps": 30, "unreached": []}
     write(build / "results" / "generate-goals.json", generated)
     (build / "graphs").mkdir()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from io import StringIO
 from pathlib import Path
 
+import pytest
 from results_folder import ROOT, by_evidence, fails_as_expected, good_build, holds, wrong_count
 from rich.console import Console
 
@@ -67,6 +69,25 @@ def test_what_is_wrong_is_said_before_the_verdict(tmp_path: Path) -> None:
     assert "! MCOpen is not as expected: distinct_states: expected 7, got 12." in lines
     assert lines[-1] == f"verdict: {MEANINGS[MODEL_VIOLATED]}"
     assert next(line for line in lines if line.startswith("MCOpen")).endswith("NO")
+
+
+def exhausted(build: Path, **counts: int) -> list[str]:
+    """The summary where `conform exhaust` gave other counts."""
+    file = build / "results" / "exhaust-MCTour.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **counts}))
+    return summary(build)
+
+
+def test_steps_that_exhaust_found_to_differ_are_said(tmp_path: Path) -> None:
+    lines = exhausted(good_build(tmp_path), failed=3)
+    assert re.fullmatch(r"MCTour +python +312 +7,285 +0 +3", next(one for one in lines if "7,285" in one))
+    assert "! python differs from the specification in 3 of 7,285 steps of MCTour." in lines
+    assert lines[-1] == f"verdict: {MEANINGS[NOT_CONFORMANT]}"
+
+
+@pytest.mark.parametrize("counts", [{"not_judged": 1}, {"quarantined": 1}, {"steps": 0}])
+def test_what_exhaust_left_out_is_no_success(tmp_path: Path, counts: dict[str, int]) -> None:
+    assert exhausted(good_build(tmp_path), **counts)[-1] == f"verdict: {MEANINGS[ENGINE_FAILED]}"
 
 
 def test_branches_that_count_are_those_of_the_specification() -> None:

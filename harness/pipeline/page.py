@@ -1,0 +1,56 @@
+"""The judged state graph as a page to look at, with coverage painted on it (see `harness.graph.web`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import networkx as nx
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from harness.graph.web import web_page, web_states
+from harness.pipeline.judging import FAIL, PASS
+from harness.pipeline.run import Run
+from harness.tlaparse import Reader
+
+FILE: Final = "graph.html"
+MOST: Final = 50_000
+"""States of a graph that a browser can still show."""
+_EDGE: Final = ("source", "after", "action", "branch", "member")
+
+
+def write_page(run: Run, title: str, verdicts: DataFrame) -> str:
+    """Write the page into the store and say where it is, or why there is none."""
+    count = run.read("states").count()
+    if count > MOST:
+        return f"no page: {count:,} states are more than the {MOST:,} that a browser can show"
+    graph, tested, failed = _graph(run, verdicts)
+    states, edges = web_states(graph, tested, failed)
+    run.store.write(FILE, web_page(title, states, edges, ["Tested are the transitions that were judged."]))
+    return run.store.table(FILE)
+
+
+Edge = tuple[str, str, tuple[str, ...]]
+
+
+def _graph(run: Run, verdicts: DataFrame) -> tuple[nx.MultiDiGraph, set[Edge], set[Edge]]:
+    """The states, an edge for each action, branch and member between two of them, and what became of it."""
+    graph = nx.MultiDiGraph(initial=[])
+    reader = Reader()
+    for row in run.read("states").orderBy("depth", "state").collect():
+        graph.add_node(row["state"], state=reader.state(row["text"]))
+        if row["depth"] == 0:
+            graph.graph["initial"].append(row["state"])
+    known = verdicts.where("trace = ''").select("step", "verdict")
+    steps = run.read("steps", "graph").where("operation IS NOT NULL").select("step", *_EDGE)
+    judged = steps.join(known, "step").groupBy(*_EDGE).agg(F.collect_set("verdict").alias("verdicts"))
+    tested, failed = set(), set()
+    for row in judged.orderBy(*_EDGE).collect():
+        names = {name: row[name] for name in _EDGE[2:]}
+        edge = row["source"], row["after"], tuple(names.values())
+        graph.add_edge(edge[0], edge[1], key=edge[2], **names)
+        if FAIL in row["verdicts"]:
+            failed.add(edge)
+        elif set(row["verdicts"]) == {PASS}:
+            tested.add(edge)
+    return graph, tested, failed

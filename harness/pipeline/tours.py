@@ -1,0 +1,58 @@
+"""Tours of a closed model's state graph as rows of the table `traces`: long paths through every step that
+reaches the coordinator, to see what single steps cannot show, that no state hides outside the model's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from harness.engines.base import Limits, Model, Progress
+from harness.generate import dump_graph, tour_traces
+from harness.itf import trace_to_text
+from harness.pipeline.run import Run
+from harness.pipeline.tables import TRACES, key
+from harness.replay.steps import HANDLERS
+from harness.stategraph import Edge, merge_by_hidden
+
+FOLDER: Final = "tours"
+LENGTH: Final = 300
+"""Steps of a tour, at most, about."""
+_GROUP: Final = 200
+
+
+def write_tours(run: Run, model: Model, limits: Limits, log: Path) -> dict[str, int]:
+    """Write the tours of a model into the store; how many there are."""
+    count = 0
+    run.store.remove(FOLDER)
+    run.store.files.create_dir(f"{run.store.root}/{FOLDER}")
+    place = f"{run.store.root}/{FOLDER}/tours.parquet"
+    with run.store.files.open_output_stream(place) as stream, pq.ParquetWriter(stream, TRACES) as writer:
+        tours = _tours(model, limits, log, run.progress)
+        while rows := list(islice(tours, _GROUP)):
+            writer.write_table(pa.Table.from_pylist(rows, TRACES))
+            count += len(rows)
+    return {"tours": count}
+
+
+def _tours(model: Model, limits: Limits, log: Path, progress: Progress) -> Iterator[dict[str, Any]]:
+    graph = merge_by_hidden(dump_graph(model, limits=limits, log=log, progress=progress), "step")
+
+    def calls(edge: Edge) -> bool:
+        return graph.edges[edge]["state"]["step"]["action"] in HANDLERS
+
+    for number, trace in enumerate(tour_traces(model, graph, max_length=LENGTH, edge_filter=calls), start=1):
+        itf = trace_to_text(trace)
+        yield {
+            "trace": key(itf),
+            "uri": f"tour {number} of {model.name}",
+            "kind": "tour",
+            "bytes": len(itf.encode()),
+            "model": model.name,
+            "states": len(trace.states),
+            "itf": itf,
+        }

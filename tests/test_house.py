@@ -63,6 +63,23 @@ def test_only_the_command_line_imports_the_command_line() -> None:
             assert not any(name.startswith("harness.cli") for name in imports(path)), path
 
 
+def test_only_the_pipeline_needs_spark() -> None:
+    for path in sources("harness", ".py"):
+        if path.parent.name != "pipeline":
+            packages = {name.split(".")[0] for name in imports(path)}
+            assert not packages & {"pyspark", "pyarrow", "pandas"}, path
+
+
+def test_only_its_command_and_the_benchmarks_import_the_pipeline() -> None:
+    users = {
+        str(path.relative_to(ROOT / "harness"))
+        for path in sources("harness", ".py")
+        if any(name.startswith("harness.pipeline") for name in imports(path))
+        and path.parent.name not in {"pipeline", "benchmarks"}
+    }
+    assert users - {"bench.py"} == {"cli/exhaust.py"}
+
+
 def test_every_requirement_has_a_row_of_its_own() -> None:
     rows = ROW.findall((ROOT / "REQUIREMENTS.md").read_text())
     assert len(rows) > 30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,10 +12,9 @@ from harness.cli.console import MANIFEST, check_json_place, find_model, running,
 from harness.engines.base import Limits
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
 from harness.files import output_folder
-from harness.pipeline.exhaust import Exhausted, Job, exhaust
-from harness.pipeline.report import summary
-from harness.pipeline.session import Cluster
-from harness.pipeline.sources import find_files
+
+if TYPE_CHECKING:
+    from harness.pipeline.exhaust import Exhausted
 
 _OUTPUT = "build/exhaust"
 
@@ -86,6 +85,12 @@ def command(
     Exit codes: 0 all of it holds, none left out; 11 differences; 2 a wrong command line or input; 3 an
     engine or the target failed, or steps could not be judged or read.
     """
+    # here, so that no other verb waits until Spark is imported
+    from harness.pipeline.exhaust import Job, exhaust
+    from harness.pipeline.report import summary
+    from harness.pipeline.session import Cluster
+    from harness.pipeline.sources import find_files
+
     check_json_place(json_file)
     if name is None and not inputs:
         raise ConformError("Say what to judge: a MODEL, files with --input, or both.")

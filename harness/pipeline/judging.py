@@ -84,6 +84,10 @@ class Judge:
     _can_load: bool = True
     _lost_track: bool = False
 
+    def begin(self) -> None:
+        """What follows does not go on where the target is."""
+        self._trace = ""
+
     def judge(self, row: Row) -> Row:
         """The verdict of a row. Rows of a trace must come one after another, in its order."""
         verdict = {name: row[name] for name in COPIED}
@@ -177,8 +181,11 @@ _JUDGES: dict[tuple[str, str, str], Judge] = {}
 
 
 def judge_of(name: str, dialect: str, program: str) -> Judge:
-    """This process's judge; `program` is the key of the target, whose program may change under its name."""
-    return _JUDGES.setdefault((name, dialect, program), Judge(name, dialect))
+    """This process's judge, for a new task, which may be the last one tried again; `program` is the key of
+    the target, whose program may change under its name."""
+    judge = _JUDGES.setdefault((name, dialect, program), Judge(name, dialect))
+    judge.begin()
+    return judge
 
 
 def judging(name: str, dialect: str, program: str) -> Callable[[Batches], Batches]:

@@ -7,6 +7,7 @@ import importlib.util
 import shlex
 import shutil
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from harness.pipeline.tables import key
@@ -32,9 +33,17 @@ def code_key() -> str:
 
 
 def target_key(target: str) -> str:
-    """The key of a target: its name, and as far as it can be told, its program."""
+    """The key of a target: its name, and as far as it can be told, its program: every file that its command
+    names, and the package of `python -m PACKAGE`."""
     if target == "python":
         return key(target, package_key("coordinator"))
     words = shlex.split(target.partition(":")[2])
     files = [Path(found) for word in words if (found := shutil.which(word) or word) and Path(found).is_file()]
-    return key(target, *(hashlib.sha256(path.read_bytes()).hexdigest() for path in files))
+    packages = [after.partition(".")[0] for word, after in pairwise(words) if word == "-m"]
+    known = [package_key(name) for name in packages if _is_package(name)]
+    return key(target, *(hashlib.sha256(path.read_bytes()).hexdigest() for path in files), *known)
+
+
+def _is_package(name: str) -> bool:
+    spec = importlib.util.find_spec(name) if name.isidentifier() else None
+    return spec is not None and bool(spec.submodule_search_locations)

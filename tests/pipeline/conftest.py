@@ -1,0 +1,75 @@
+"""One Spark session for all tests of the pipeline, and the runs that several of them look at."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pipeline_runs import LIMITS, MUTANT, SPEC, TRACE, Ran, mutated, run, tiny
+
+from harness.engines.base import Model
+from harness.generate import dump_graph
+from harness.pipeline.dump import dump
+from harness.pipeline.session import Cluster, spark_session
+from harness.stategraph import merge_by_hidden
+
+
+@pytest.fixture(scope="package", autouse=True)
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What `exhaust` uses while it is there."""
+    log = tmp_path_factory.mktemp("spark") / "spark.log"
+    with spark_session(Cluster("local[2]", settings={"spark.sql.shuffle.partitions": "4"}), log):
+        yield
+
+
+@pytest.fixture(scope="package")
+def tour(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """MCTour on the coordinator."""
+    model = Model("MCTour", SPEC / "MCTour.tla", SPEC / "MCTour.cfg")
+    return run(tmp_path_factory.mktemp("tour") / "out", model=model)
+
+
+@pytest.fixture(scope="package")
+def buggy(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A coordinator with a seeded bug, behind the line protocol."""
+    return mutated(tmp_path_factory.mktemp("mutant"), MUTANT)
+
+
+@pytest.fixture(scope="package")
+def differing(tour: Ran, buggy: str, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """MCTour on the coordinator with the bug, over a copy of the tables of the other run."""
+    place = tmp_path_factory.mktemp("differing") / "out"
+    shutil.copytree(tour.place, place)
+    return run(place, model=tour.model, target=buggy)
+
+
+@pytest.fixture(scope="package")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
+    """A model with 748 transitions."""
+    return tiny(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="package")
+def dot(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its state graph, as TLC dumps it for the pipeline."""
+    folder = tmp_path_factory.mktemp("dot")
+    dump(model, folder / "tiny.dot", limits=LIMITS, log=folder / "dump.log")
+    return folder / "tiny.dot"
+
+
+@pytest.fixture(scope="package")
+def tiny_run(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """The small model and a trace on the coordinator."""
+    return run(tmp_path_factory.mktemp("tiny-run") / "out", model=model, files=[TRACE])
+
+
+@pytest.fixture(scope="package")
+def graph(tour: Ran, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The state graph of MCTour by the other way: TLC's dump without a view, whose nodes have the last step,
+    read by one process."""
+    assert tour.model is not None
+    log = tmp_path_factory.mktemp("graph") / "tlc.log"
+    return merge_by_hidden(dump_graph(tour.model, limits=LIMITS, log=log), "step")

@@ -1,0 +1,54 @@
+"""A coordinator behind the line protocol that cannot load states, loads some badly, dies of an input or
+answers it wrongly.
+
+python faulty_target.py no-load | lossy | dies | wrong
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from coordinator.service import Coordinator
+from coordinator.stdio import LineProtocol
+
+Json = dict[str, Any]
+
+
+def is_deadly(operation: Json) -> bool:
+    """A member leaves."""
+    return bool(operation["op"] == "request" and operation["body"].get("memberEpoch") == -1)
+
+
+def is_badly_loaded(volatile: Json) -> bool:
+    """The group has the member m2."""
+    return any("m2" in group["members"] for group in volatile["groups"].values())
+
+
+def answer(coordinator: LineProtocol, operation: Json, fault: str) -> Json:
+    """What it answers to one operation."""
+    if fault == "dies" and is_deadly(operation):
+        sys.exit("this was too much")
+    if fault == "no-load" and operation["op"] == "load":
+        return {"ok": False, "error": "there is no such operation"}
+    if fault == "lossy" and operation["op"] == "load" and is_badly_loaded(operation["volatile"]):
+        for group in operation["volatile"]["groups"].values():
+            group["members"]["m2"]["sessionDeadlineMs"] += 1
+    said = coordinator.answer(operation)
+    if fault == "wrong" and is_deadly(operation):
+        said["group"]["groupEpoch"] += 7
+    if fault == "no-load" and operation["op"] == "hello":
+        said["controls"] = [control for control in said["controls"] if control != "load"]
+    return said
+
+
+def main(fault: str) -> None:
+    """Answer line by line."""
+    coordinator = LineProtocol(Coordinator())
+    for line in sys.stdin:
+        print(json.dumps(answer(coordinator, json.loads(line), fault)), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,84 @@
+"""`conform exhaust` as it is used: help, a sentence and an exit code for what is wrong, findings in words."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pipeline_runs import GOLDEN, SPEC, Ran, faulty
+
+from harness.cli.exhaust import command
+from harness.errors import ConformError
+from harness.pipeline.report import summary
+
+
+def test_the_help_has_examples_and_exit_codes() -> None:
+    said = subprocess.run(
+        [sys.executable, "-m", "harness", "exhaust", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    for part in ("conform exhaust MCTour", "--input traces/golden", "Exit codes: 0", "11 differences"):
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence", "code"),
+    [
+        ({}, "Say what to judge: a MODEL, files with --input, or both.", 2),
+        ({"name": "MCNone"}, "There is no model MCNone", 2),
+        ({"name": "no.tla"}, "The module no.tla does not exist.", 2),
+        ({"name": "MCTour", "target": "java"}, "There is no target 'java'", 2),
+        ({"name": "MCTour", "target": "stdio:no-such-program"}, "cannot be started", 2),
+        ({"name": "MCTour", "dialect": "kip-0"}, "kip-0", 2),
+        ({"inputs": ["no-such-folder"]}, "The input no-such-folder does not exist.", 2),
+        ({"inputs": ["EMPTY"]}, "There is nothing to read in EMPTY: no .itf.json, .yaml, .jsonl, .dot.", 2),
+        ({"inputs": ["other://host/x"]}, "The place other://host/x cannot be used", 2),
+        ({"name": "MCTour", "inputs": ["graph.dot"]}, "A model and a dump are two state graphs", 2),
+        ({"inputs": ["graph.dot"], "target": "stdio:false"}, "closed its output before it answered hello", 3),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(
+    words: dict[str, Any], sentence: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "EMPTY").mkdir()
+    (tmp_path / "graph.dot").touch()
+    with pytest.raises(ConformError) as caught:
+        command(**{"manifest": SPEC / "manifest.json", "output": str(tmp_path / "out"), **words})
+    assert sentence in caught.value.message and caught.value.exit_code == code
+    assert "\n" not in caught.value.message
+    assert not list(tmp_path.glob("out/[!l]*/*"))
+
+
+def test_differences_end_with_11_and_unread_files_with_3(
+    dot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad.itf.json").touch()
+    inputs = [str(GOLDEN / "basic.itf.json"), str(tmp_path / "bad.itf.json")]
+    with pytest.raises(ConformError, match="1 inputs could not be read and 0 steps not be judged") as unread:
+        command(inputs=inputs, output=str(tmp_path / "out"), json_file=tmp_path / "a.json")
+    assert unread.value.exit_code == 3
+    result = json.loads((tmp_path / "a.json").read_text())
+    assert (result["quarantined"], result["differences"], result["holds"]) == (1, 0, False)
+    capsys.readouterr()
+    with pytest.raises(ConformError, match=r"does not conform: \d+ of 748 steps differ") as differs:
+        command(inputs=[str(dot)], target=faulty("dies"), output=str(tmp_path / "out"), json_file=None)
+    assert differs.value.exit_code == 11
+    said = capsys.readouterr()
+    assert "examples/" in said.out and "findings: " in said.out
+    assert "WARN" not in said.err and "Warning" not in said.err
+
+
+def test_findings_in_words_fit_a_terminal(differing: Ran) -> None:
+    lines = list(summary(differing.result, differing.model, "build/exhaust/MCTour"))
+    assert f"findings: {len(differing.result.findings)}" in lines
+    assert all(len(line) <= 100 or len(line.split()) <= 2 for line in lines)
+    for one in differing.result.findings:
+        assert any(f"{one['requirement']} " in line and f"{one['count']} x " in line for line in lines)
+        assert any(
+            line.endswith(f"build/exhaust/MCTour/examples/{one['finding']}.itf.json") for line in lines
+        )
+    assert "none left out" not in " ".join(lines)

@@ -1,0 +1,77 @@
+"""Every step of the protocol exercises a requirement, and every requirement that is named is one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from pipeline_runs import ROOT, Ran
+
+from harness.pipeline.requirements import BY_ACTION, BY_BRANCH, BY_ERROR, broken, requirements
+from harness.replay.steps import HANDLERS
+from harness.report.coverage import BRANCHES, ERRORS
+
+KNOWN = set(re.findall(r"^\| ([A-Z]\d+) \|", (ROOT / "REQUIREMENTS.md").read_text(), re.MULTILINE))
+OFFSETS = ("OffsetCommit", "OffsetFetch")
+OFFSET_ERRORS = {"STALE_MEMBER_EPOCH", "UNKNOWN_TOPIC_ID", "UNKNOWN_TOPIC_OR_PARTITION"}
+
+
+@pytest.mark.parametrize("action", sorted(HANDLERS))
+def test_an_action_has_a_requirement(action: str) -> None:
+    assert requirements(action, "", "NONE")
+    assert action in BY_ACTION
+
+
+@pytest.mark.parametrize("branch", BRANCHES)
+def test_a_branch_has_a_requirement(branch: str) -> None:
+    assert set(requirements("Heartbeat", branch, "NONE")) > {"E4"}
+    assert requirements("Heartbeat", branch, "NONE")[0] == BY_BRANCH[branch][0]
+
+
+@pytest.mark.parametrize("error", sorted(set(ERRORS) - {"NONE"}))
+def test_an_error_has_a_requirement(error: str) -> None:
+    if error in OFFSET_ERRORS:
+        assert set(requirements("OffsetCommit", "", error)) == {"O1", "O2"}
+    else:
+        assert requirements("Heartbeat", "", error)[0] == BY_ERROR[error][0]
+
+
+def test_no_other_names_are_there() -> None:
+    assert BY_ACTION.keys() == set(HANDLERS)
+    assert BY_BRANCH.keys() == set(BRANCHES)
+    assert BY_ERROR.keys() == set(ERRORS) - OFFSET_ERRORS - {"NONE"}
+
+
+def test_every_requirement_that_is_named_is_one() -> None:
+    named = {one for table in (BY_ACTION, BY_BRANCH, BY_ERROR) for ids in table.values() for one in ids}
+    assert named <= KNOWN
+    assert len(named) > 20
+
+
+@pytest.mark.parametrize("action", OFFSETS)
+@pytest.mark.parametrize("error", ["UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH"])
+def test_a_commit_or_fetch_that_is_fenced_is_first_about_fencing(action: str, error: str) -> None:
+    assert requirements(action, "", error)[0] == {"OffsetCommit": "O2", "OffsetFetch": "O4"}[action]
+    assert requirements(action, "", "NONE")[0] == "O1"
+
+
+@pytest.mark.parametrize(
+    ("paths", "requirement"),
+    [
+        (["records[ConsumerGroupMetadata]"], "P1"),
+        (["group.timers[session]"], "H8"),
+        (["group.timers[rebalance]"], "R4"),
+        (["records[ConsumerGroupMetadata]", "response.memberEpoch"], "R6"),
+        (["response.memberEpoch"], "R6"),
+    ],
+)
+def test_records_alone_and_timers_alone_break_their_own_requirement(
+    paths: list[str], requirement: str
+) -> None:
+    assert broken("Heartbeat", "advance", "NONE", paths) == requirement
+
+
+def test_the_coverage_of_a_run_has_only_requirements(tour: Ran) -> None:
+    rows = tour.rows("coverage")
+    assert {row["requirement"] for row in rows} <= KNOWN
+    assert {row["branch"] for row in rows} >= {"advance", "assign", "revoke", "acknowledge", "retry", "leave"}

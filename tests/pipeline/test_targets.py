@@ -1,0 +1,116 @@
+"""Targets that cannot load states, load some badly, die of an input, or become another program."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pipeline_runs import LIMITS, TRACE, Ran, faulty, one_member, operation, run
+
+from harness.itf import read_trace
+from harness.pipeline.dump import dump
+from harness.pipeline.judging import judging
+from harness.pipeline.rows import StepRows
+from harness.pipeline.tables import STEPS
+from harness.pipeline.version import package_key, target_key
+
+
+def reached(ran: Ran) -> Counter[tuple[str, str]]:
+    """How many steps were reached how, with which verdict: what counts of every step."""
+    by_path = {row["step"]: row for row in ran.rows("verdicts", "paths")}
+    verdicts = [by_path.get(row["step"], row) for row in ran.rows("verdicts", "graph")]
+    assert len(by_path.keys() - {row["step"] for row in verdicts}) == 0
+    return Counter((row["reached"], row["verdict"]) for row in verdicts)
+
+
+def test_without_load_every_state_is_reached_by_its_shortest_path(tmp_path: Path) -> None:
+    (tmp_path / "spec").mkdir()
+    dot = tmp_path / "one.dot"
+    dump(one_member(tmp_path / "spec"), dot, limits=LIMITS, log=tmp_path / "dump.log")
+    ran = run(tmp_path / "out", faulty("no-load"), files=[dot])
+    steps = ran.rows("steps", "graph")
+    new = sum(not json.loads(row["load"])["records"] for row in steps)  # as a coordinator begins
+    assert reached(ran) == {("load", "pass"): new, ("path", "pass"): len(steps) - new}
+    assert 0 < new < len(steps) / 2
+    assert max(row["depth"] for row in steps) > 1
+    assert (ran.result.steps, ran.result.by_path) == (len(steps), len(steps) - new)
+    assert ran.result.holds
+
+
+def test_what_a_load_loses_is_found_out_and_only_those_states_are_reached_by_path(
+    dot: Path, tmp_path: Path
+) -> None:
+    ran = run(tmp_path / "out", faulty("lossy"), files=[dot])
+    badly = {
+        row["step"]
+        for row in ran.rows("steps", "graph")
+        if any("m2" in group["members"] for group in json.loads(row["load"])["volatile"]["groups"].values())
+    }
+    assert 0 < len(badly) < 748
+    assert reached(ran) == {("load", "pass"): 748 - len(badly), ("path", "pass"): len(badly)}
+    assert {row["step"] for row in ran.rows("verdicts", "paths")} == badly
+    assert (ran.result.by_path, ran.result.holds) == (len(badly), True)
+    # a target that loads them needs none of it, and the other one all of it again
+    loads = run(tmp_path / "out", files=[dot])
+    assert (loads.units(), loads.result.by_path) == (["verdicts/graph"], 0)
+    assert loads.result.digests["verdicts"] != ran.result.digests["verdicts"]
+    again = run(tmp_path / "out", faulty("lossy"), files=[dot])
+    assert again.units() == ["verdicts/graph", "verdicts/paths"]
+    assert again.result.digests == ran.result.digests
+
+
+def test_a_target_that_dies_of_an_input_fails_that_step_and_the_rest_is_judged(
+    dot: Path, tmp_path: Path
+) -> None:
+    ran = run(tmp_path / "out", faulty("dies"), files=[dot])
+    deadly = {
+        row["step"]
+        for row in ran.rows("steps", "graph")
+        if operation(row).get("body", {}).get("memberEpoch") == -1
+    }
+    verdicts = ran.rows("verdicts", "graph")
+    failed = {row["step"]: row["differences"] for row in verdicts if row["verdict"] == "fail"}
+    assert 10 < len(deadly) < 748
+    assert failed.keys() == deadly
+    for found in failed.values():
+        assert [(one["path"], one["expected"]) for one in found] == [("target", '"an answer"')]
+        assert "exit code 1" in found[0]["got"] and "this was too much" in found[0]["got"]
+    assert Counter(row["verdict"] for row in verdicts) == {"fail": len(deadly), "pass": 748 - len(deadly)}
+    assert ran.result.failed == len(deadly)
+
+
+def test_another_program_of_the_same_name_is_judged_anew(dot: Path, tmp_path: Path) -> None:
+    program = tmp_path / "target.py"
+    shutil.copy(Path(__file__).parent / "faulty_target.py", program)
+    target = f"stdio:{sys.executable} {program} none"
+    assert run(tmp_path / "out", target, files=[dot]).result.holds
+    program.write_text(program.read_text().replace('fault == "dies"', 'fault == "none"'))
+    other = run(tmp_path / "out", target, files=[dot])
+    assert other.units() == ["verdicts/graph"]
+    assert other.result.failed > 10
+
+
+def test_a_task_that_is_tried_again_begins_its_trace_again() -> None:
+    rows = list(StepRows({}).trace("basic", read_trace(TRACE), "basic"))
+    batch = pa.RecordBatch.from_pylist(rows, STEPS)
+    first, second = (list(judging("python", "kip-848", "")(iter([batch]))) for _ in range(2))
+    assert first == second
+    assert {row["verdict"] for row in first[0].to_pylist()} == {"pass"}
+
+
+def test_the_key_of_a_target_is_of_its_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "some_target").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    keys = set()
+    for text in ("a = 1\n", "a = 2\n"):
+        for file in (tmp_path / "some_target" / "__init__.py", tmp_path / "program.py"):
+            file.write_text(text)
+        package_key.cache_clear()
+        keys |= {target_key("stdio:python -m some_target"), target_key(f"stdio:{tmp_path}/program.py --x")}
+    assert len(keys) == 4
+    assert target_key("python") != target_key("stdio:python")

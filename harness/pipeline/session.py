@@ -101,7 +101,7 @@ def _own(cluster: Cluster, folder: Path) -> dict[str, str]:
         own |= {"spark.files": str(cluster.package.resolve())}
     if cluster.master.startswith("local"):
         own |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-        own |= {"spark.local.dir": str(folder)}
+        own |= {"spark.local.dir": str(folder), "spark.sql.shuffle.partitions": "32"}
     return {} if SUBMITTED in os.environ else own
 
 

@@ -43,7 +43,7 @@ def differing(tour: Ran, buggy: str, tmp_path_factory: pytest.TempPathFactory) -
     """MCTour on the coordinator with the bug, over a copy of the tables of the other run."""
     place = tmp_path_factory.mktemp("differing") / "out"
     shutil.copytree(tour.place, place)
-    return run(place, model=tour.model, target=buggy)
+    return run(place, model=tour.model, target=buggy, page=True)
 
 
 @pytest.fixture(scope="package")

@@ -44,12 +44,16 @@ class Ran:
 
 
 def run(
-    place: Path, target: str = "python", model: Model | None = None, files: Sequence[Path | str] = ()
+    place: Path,
+    target: str = "python",
+    model: Model | None = None,
+    files: Sequence[Path | str] = (),
+    page: bool = False,
 ) -> Ran:
     """Run all stages into `place`."""
     place.mkdir(parents=True, exist_ok=True)
     uris = [str(file) if "://" in str(file) else Path(file).as_uri() for file in files]
-    job = Job(target, "kip-848", str(place), model=model, files=uris)
+    job = Job(target, "kip-848", str(place), model=model, files=uris, page=page)
     return Ran(place, exhaust(job, LIMITS, place), model)
 
 

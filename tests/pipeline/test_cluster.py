@@ -43,5 +43,5 @@ def test_workers_of_a_cluster_run_the_package(command: str, tmp_path: Path) -> N
     assert list((tmp_path / "pex").glob("installed_wheels/*/*/group_conformance-*")), "the workers' own"
 
 
-def test_there_are_commands() -> None:
+def test_readme_has_both_commands() -> None:
     assert [command.partition(" ")[0] for command in COMMANDS] == ["conform", "spark-submit"]

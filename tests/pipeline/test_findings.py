@@ -112,3 +112,16 @@ def test_the_example_of_a_full_group_replays_with_its_size(tmp_path: Path) -> No
 def test_a_run_without_differences_has_no_findings(tour: Ran) -> None:
     assert tour.rows("findings") == []
     assert not (tour.place / "examples").exists()
+
+
+def test_the_page_of_the_graph_shows_what_failed(differing: Ran) -> None:
+    page = (differing.place / "graph.html").read_text()
+    judged = {row["step"]: row["verdict"] for row in differing.rows("verdicts", "graph")}
+    edges: dict[Any, set[str]] = {}
+    for row in differing.rows("steps", "graph"):
+        edge = tuple(row[name] for name in ("source", "after", "action", "branch", "member"))
+        edges.setdefault(edge, set()).add(judged[row["step"]])
+    failed = sum("fail" in verdicts for verdicts in edges.values())
+    assert failed > 100
+    assert f"{failed:,} failed" in page and f"{len(edges) - failed:,} tested" in page
+    assert f"{len(differing.rows('states')):,} states" in page

@@ -85,6 +85,7 @@ bench: setup
 # What takes long, and the proofs (APALACHE_HOME must name Apalache); results become evidence.
 soak: setup
 	@$(BIN)/python tests/coordinator/sigkill.py --kills 1000 --evidence spec/evidence/Sigkill.json
+	@$(BIN)/python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust.json
 	@$(BIN)/conform check --tier soak --memory 6g --record-evidence --json $(RESULTS)/check-soak.json --out $(BUILD)/soak
 
 clean:

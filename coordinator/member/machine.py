@@ -72,7 +72,7 @@ class Member(Lifecycle):
         if wanted == self._subscription:
             return
         self._subscription = wanted
-        self._report = True
+        self._report, self._acknowledging = True, False
         self._due_ms = now_ms
         if self._state is State.UNSUBSCRIBED:
             self._join(now_ms)
@@ -287,6 +287,9 @@ class Member(Lifecycle):
             self._changed = self._changed or told != self._ownership.told
             self._unreported = True
             self._ownership.told = told
+            if self._acknowledging and not self._ownership.idle:
+                # R1: told to revoke more before it has said that it is done, it has nothing to say yet
+                self._report = self._acknowledging = False
         self._go_on(now_ms)
 
     def _leave_answered(self, error: int, now_ms: int) -> None:

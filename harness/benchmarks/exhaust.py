@@ -114,7 +114,7 @@ def _run(size: str, master: str, config: Path, folder: Path) -> Speed:
     for timing in data["timings"]:
         seconds[timing["stage"]] = seconds.get(timing["stage"], 0.0) + timing["seconds"]
     tables = seconds["graph"] + seconds["states"] + seconds["steps"]
-    counts = (data["steps"], data["states"], data["differences"])
+    counts = (data["transitions"], data["states"], data["differences"])
     return Speed(size, master, *counts, seconds["spark"], tables, seconds["verdicts"], peak / 1e6)
 
 

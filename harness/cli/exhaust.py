@@ -115,7 +115,7 @@ def _end(result: Exhausted) -> None:
     if result.failed:
         raise ConformError(
             f"The target {result.target} does not conform: {result.failed:,} of "
-            f"{result.steps + result.trace_steps:,} steps differ.",
+            f"{result.transitions + result.trace_steps:,} steps differ.",
             NOT_CONFORMANT,
         )
     if not result.steps + result.trace_steps and not result.quarantined:

@@ -46,14 +46,17 @@ class Job:
 
 @dataclass
 class Exhausted:
-    """The result. `steps` are the judged ones of the state graph, `inputs` distinct pairs of a state and an
-    input among them; `trace_steps` those of traces, of which `tours` are tours. `failed` steps have
-    differences. `digests` say what is in the tables, whatever the order of their rows."""
+    """The result. `transitions` of the state graph were judged; `steps` are the distinct ones among them (a
+    model with more variables than the coordinator's has the same step in several states) and `inputs` the
+    distinct pairs of a state and an input; `trace_steps` those of traces, of which `tours` are tours.
+    `failed` steps have differences. `digests` say what is in the tables, whatever the order of their
+    rows."""
 
     target: str
     dialect: str
     spec_hash: str = ""
     states: int = 0
+    transitions: int = 0
     steps: int = 0
     inputs: int = 0
     by_path: int = 0
@@ -136,7 +139,7 @@ class _Stages:
         result.by_path = judge_by_path(self.run, tested, depends)
         verdicts = self.run.read("verdicts", "graph").count()
         _same(counts["steps"], verdicts, "steps of the state graph")
-        result.steps = verdicts
+        result.steps, result.transitions = counts["distinct_steps"], verdicts
 
     def _traces(self, result: Exhausted, limits: Limits, log: Path) -> None:
         files = [file for file in self.job.files if sources.kind_of(file) != "dump"]
@@ -177,7 +180,7 @@ class _Stages:
 
     def _count(self, result: Exhausted, verdicts: DataFrame) -> None:
         found = {row["verdict"]: row["count"] for row in verdicts.groupBy("verdict").count().collect()}
-        _same(result.steps + result.trace_steps, sum(found.values()), "verdicts")
+        _same(result.transitions + result.trace_steps, sum(found.values()), "verdicts")
         result.failed, result.not_judged = found.get(FAIL, 0), found.get(NOT_JUDGED, 0)
 
     def _conclude(self, result: Exhausted, verdicts: DataFrame) -> None:

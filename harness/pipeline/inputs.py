@@ -202,6 +202,7 @@ def _write_steps(run: Run, made: DataFrame, origin: str) -> Counts:
         F.count_if(bad).alias("problems"),
         F.count_if(calls).alias("steps"),
         F.count_if(~calls & ~bad).alias("no_call"),
+        F.countDistinct("step").alias("distinct_steps"),
         F.countDistinct("input").alias("inputs"),
         F.countDistinct("source").alias("sources"),
     )

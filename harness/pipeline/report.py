@@ -45,9 +45,11 @@ def _claim(result: Exhausted, model: Model | None) -> Iterator[str]:
     spec = f"{model.name} (TLC {VERSION}, spec {result.spec_hash[:12]}, " if model else "the state graph ("
     held = f"{result.steps:,} steps over {result.states:,} coordinator states {verb} on {result.target}"
     yield f"{spec}dialect {result.dialect}): {held}" + (", none left out" if result.holds else "")
-    loaded = result.steps - result.by_path - result.not_judged
+    loaded = result.transitions - result.by_path - result.not_judged
     reached = f"{loaded:,} steps from loaded states, {result.by_path:,} by way of their shortest paths"
-    yield f"{result.inputs:,} distinct inputs; {reached}"
+    repeated = result.transitions - result.steps
+    again = f"; {repeated:,} of them again in other states of the model" if repeated else ""
+    yield f"{result.inputs:,} distinct inputs; {reached}{again}"
 
 
 def _exercised(coverage: Sequence[dict[str, Any]]) -> list[str]:

@@ -240,3 +240,24 @@ def test_position_does_not_outlive_its_partition() -> None:
     driver.kept(2)
     driver.offsets(driver.wait())
     assert driver.member.offsets.positions[foo(1)] == 10
+
+
+def test_told_to_revoke_more_while_the_end_of_a_revocation_is_unsaid() -> None:
+    """R1: a revocation ends while a heartbeat is in flight, and its answer asks for more: the next heartbeat
+    says nothing, as the specification's member does; a subscription that changed meanwhile is said."""
+    for subscribes in (False, True):
+        driver = Driver(auto_commit=False).stable("foo-0", "foo-1")
+        driver.heartbeat()
+        driver.ok(1, "foo-0")
+        driver.poll_until_revoking()
+        driver.heartbeat()
+        driver.member.callback_done(driver.now_ms)
+        if subscribes:
+            driver.subscribe("foo", "bar")
+        driver.ok(1)
+        body = driver.heartbeat()
+        assert owned(body) is None
+        assert body["subscribedTopicNames"] == (["bar", "foo"] if subscribes else None)
+        driver.ok(1)
+        driver.poll()
+        assert owned(driver.heartbeat()) == []

@@ -13,6 +13,7 @@ from pipeline_runs import GOLDEN, SPEC, Ran, faulty
 
 from harness.cli.exhaust import command
 from harness.errors import ConformError
+from harness.pipeline.exhaust import Exhausted
 from harness.pipeline.report import summary
 
 
@@ -83,3 +84,11 @@ def test_findings_in_words_fit_a_terminal(differing: Ran) -> None:
             line.endswith(f"build/exhaust/MCTour/examples/{one['finding']}.itf.json") for line in lines
         )
     assert "none left out" not in " ".join(lines)
+
+
+def test_a_step_that_several_states_of_the_model_have_counts_once() -> None:
+    """In a model with a log the coordinator's state is not the whole state."""
+    result = Exhausted("python", "kip-848", states=3, transitions=10, steps=4, inputs=4)
+    said = " ".join(" ".join(summary(result, None, "out")).split())
+    assert "4 steps over 3 coordinator states hold on python, none left out" in said
+    assert "10 steps from loaded states" in said and "6 of them again in other states" in said

@@ -90,7 +90,7 @@ def caught_by(root: Path, traces: Sequence[Path], target: str, check: str, mutan
         unneeded = shutil.ignore_patterns("__pycache__", "evidence")
         shutil.copytree(root / target, folder / target, ignore=unneeded)
         if mutant:
-            _apply(mutant, folder)
+            apply_patch(mutant, folder)
         if target == "spec":
             return _otherwise(root, folder, check) if check.endswith(".yaml") else _violated(folder, check)
         if check == REPLAY:
@@ -98,7 +98,8 @@ def caught_by(root: Path, traces: Sequence[Path], target: str, check: str, mutan
         return _failed_tests(root, folder, check.split())
 
 
-def _apply(mutant: Mutant, folder: Path) -> None:
+def apply_patch(mutant: Mutant, folder: Path) -> None:
+    """Put the bug into the copy that is in `folder`. ConformError if the patch does not apply."""
     # git would take the paths of the patch from a repository above the folder, if there were one
     environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.resolve().parent)}
     command = ["git", "apply", "--whitespace=nowarn", str(mutant.path.resolve())]

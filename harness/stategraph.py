@@ -53,19 +53,19 @@ def read_graph(path: Path) -> nx.MultiDiGraph:
 
 def _read_line(graph: nx.MultiDiGraph, reader: Reader, line: str, place: str) -> None:
     if edge := _EDGE.match(line):
-        action = _unescape(edge[3] or "")
+        action = unescape(edge[3] or "")
         graph.add_edge(int(edge[1]), int(edge[2]), key=action, action=action)
     elif node := _NODE.match(line):
         fingerprint = int(node[1])
         try:
-            graph.add_node(fingerprint, state=reader.state(_unescape(node[2])))
+            graph.add_node(fingerprint, state=reader.state(unescape(node[2])))
         except TlaSyntaxError as error:
             raise ConformError(f"{place}: {error}.") from None
         if node[3] and fingerprint not in graph.graph["initial"]:
             graph.graph["initial"].append(fingerprint)
 
 
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
     r"""Undo dot's escapes: \\ \" and \n (one backslash, two characters)."""
     if "\\" not in text:
         return text

@@ -53,7 +53,7 @@ def states(batches: Batches) -> Batches:
             rows = StepRows({}) if rows.full else rows
             try:
                 made.append(rows.state(node, depth or 0))
-            except Exception:
+            except Exception:  # as in _transition; `exhaust` counts that it is not lost in silence
                 continue
         yield pa.RecordBatch.from_pylist(made, STATES)
 

@@ -26,6 +26,7 @@ from harness.files import read_text
 from harness.modules import config_beside, declared_variables, dependencies, strip_comments
 from harness.pipeline.store import file_system
 from harness.pipeline.tables import GRAPH
+from harness.stategraph import unescape
 
 _MODULE: Final = "ConformTransitions"
 _EDGE: Final = re.compile(rb"(-?\d+) -> (-?\d+)(?: \[|;)")
@@ -33,7 +34,6 @@ _NODE: Final = re.compile(rb'(-?\d+) \[label="((?:[^"\\]|\\.)*)"(?:,style = fill
 _OTHER: Final = re.compile(
     rb"strict digraph|subgraph |nodesep=|color=|graph\[|node\[|label ?=|style ?=|\{rank = same;|\}|fontsize|$"
 )
-_BACKSLASH: Final = "\\\\"
 _NOTHING: Final[dict[str, Any]] = {"node": None, "target": None, "text": None}
 
 
@@ -143,7 +143,7 @@ def _row(offset: int, line: bytes) -> dict[str, Any]:
         return {**row, "kind": "edge", "node": int(edge[1]), "target": int(edge[2])}
     if node := _NODE.match(stripped):
         try:
-            text = _unescape(node[2].decode())
+            text = unescape(node[2].decode())
         except UnicodeDecodeError as error:
             return {**row, "kind": "bad", "text": f"byte {error.start} of the state is not UTF-8"}
         kind = "step" if "conformLeaf = TRUE" in text else "state"
@@ -151,9 +151,3 @@ def _row(offset: int, line: bytes) -> dict[str, Any]:
     if _OTHER.match(stripped.lstrip()):
         return row
     return {**row, "kind": "bad", "text": "the line is neither a node nor an edge nor dot's own"}
-
-
-def _unescape(text: str) -> str:
-    r"""Undo dot's escapes: \\ \" and \n (one backslash, two characters)."""
-    parts = text.split(_BACKSLASH)
-    return "\\".join(part.replace("\\n", "\n").replace('\\"', '"') for part in parts)

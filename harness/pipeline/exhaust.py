@@ -130,6 +130,8 @@ class _Stages:
         )
         if self.job.model:
             _same(counts["distinct"], counts["state"] + counts["step"], "states that TLC found")
+        if not counts["problems"]:
+            _same(counts["state"], counts["states"], "states of the state graph")
         _same(counts["transitions"], counts["rows"], "transitions of the state graph")
         _same(counts["rows"], counts["steps"] + counts["problems"] + counts["no_call"], "rows of steps")
         self.origins["graph"] = True

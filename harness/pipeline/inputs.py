@@ -1,6 +1,6 @@
 """The stages that end with `steps`: of a model's whole state graph, of dumps, and of traces.
 
-Everything that was read is either in the tables or in the quarantine; `Inputs.check` counts it.
+Everything that was read is either in the tables or in the quarantine; `harness.pipeline.exhaust` counts it.
 """
 
 from __future__ import annotations
@@ -105,14 +105,14 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
     text, node = F.col("text"), F.col("node")
     depth = F.regexp_extract(text, r"conformDepth = (\d+)", 1).try_cast("int").alias("depth")
     nodes = run.read("graph").where(F.col("kind").isin("state", "step"))
-    sources_ = nodes.where("kind = 'state'").select(node.alias("from"), text.alias("source"), depth)
+    beginnings = nodes.where("kind = 'state'").select(node.alias("from"), text.alias("source"), depth)
     wanted = nodes.where("kind = 'step'") if graph["step"] else nodes
     leaves = wanted.select(node.alias("to"), text.alias("leaf"))
     others = nodes.where("kind = 'state'").select(node.alias("to")).withColumn("known", F.lit(True))
 
     def states() -> Counts:
         run.progress("reading the states")
-        made = sources_.select("source", "depth").mapInArrow(decoding.states, struct(STATES))
+        made = beginnings.select("source", "depth").mapInArrow(decoding.states, struct(STATES))
         made.write.mode("overwrite").parquet(run.store.table("states"))
         return {"states": run.read("states").count()}
 
@@ -125,7 +125,7 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
         if graph["step"]:
             edges = edges.where("known IS NULL")
         parts = parts_of(graph["edge"] // 2 if graph["step"] else graph["edge"])
-        pairs = edges.join(leaves, "to", "left").join(sources_, "from", "left")
+        pairs = edges.join(leaves, "to", "left").join(beginnings, "from", "left")
         transitions = edges.count()
         ordered = pairs.repartition(parts, "from").sortWithinPartitions("from", "to")
         made = ordered.select("source", "leaf", "depth").mapInArrow(

@@ -14,8 +14,6 @@ from harness.pipeline.run import Run
 from harness.pipeline.tables import key
 
 _SHAPE: Final = ["action", "branch", "error"]
-_MOST: Final = 200
-"""Findings that are listed; that there are more is said."""
 
 
 def coverage(run: Run, verdicts: DataFrame) -> list[dict[str, Any]]:
@@ -46,7 +44,7 @@ def findings(verdicts: DataFrame) -> list[dict[str, Any]]:
     example = F.min_by(F.struct("step", "trace", "index", "depth", "differences"), order).alias("example")
     grouped = steps.groupBy(*_SHAPE, "paths").agg(F.count("*").alias("count"), example)
     rows = []
-    for row in grouped.orderBy(F.desc("count"), *_SHAPE, "paths").limit(_MOST).collect():
+    for row in grouped.orderBy(F.desc("count"), *_SHAPE, "paths").collect():
         shape = {name: row[name] for name in _SHAPE}
         paths, example_row = list(row["paths"]), row["example"].asDict(recursive=True)
         rows.append(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from counters import counter_with_a_trace
 from frozendict import frozendict
 from graph_states import chain, foo, group_state, member, step
 from typer.testing import CliRunner, Result
@@ -17,7 +17,7 @@ from harness.cli.main import app
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.graph.draw import Subject, draw, of_trace
 from harness.graph.render import render
-from harness.itf import Trace, write_trace
+from harness.itf import Trace
 from harness.values import State
 
 ROOT = Path(__file__).parent.parent.parent
@@ -112,16 +112,9 @@ def test_without_graphviz_one_sentence_says_how_to_get_it(
 @needs_dot
 def test_a_model_by_path_with_the_path_of_a_trace(tmp_path: Path) -> None:
     """Another specification: three counters' states, by TLC's own labels."""
-    folder = ROOT / "tests" / "data"
-    values: list[Any] = [
-        frozendict(x=frozendict(p=0, q=0), step=frozendict(action="Init", by=frozenset())),
-        frozendict(x=frozendict(p=1, q=0), step=frozendict(action="Inc", by=frozenset({"p"}))),
-    ]
-    (tmp_path / "Counter.cfg").write_text((folder / "Counter.cfg").read_text().replace("VIEW view", ""))
-    write_trace(tmp_path / "up.itf.json", Trace({}, ("x", "step"), values))
     result = conform(
-        *(str(folder / "Counter.tla"), "--config", str(tmp_path / "Counter.cfg")),
-        *("--trace", str(tmp_path / "up.itf.json"), "--out", str(tmp_path / "out"), "--memory", "512m"),
+        *counter_with_a_trace(tmp_path),
+        *("--out", str(tmp_path / "out"), "--memory", "512m"),
         *("--fold-by", "x", "--json", str(tmp_path / "out" / "graph.json")),
     )
     assert result.exit_code == 0, result.output

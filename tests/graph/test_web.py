@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from counters import counter_with_a_trace
 from frozendict import frozendict
 from graph_states import chain, foo, group_state, member, step
 from typer.testing import CliRunner, Result
@@ -30,7 +31,7 @@ from harness.graph.web import (
     web_page,
     web_states,
 )
-from harness.itf import Trace, read_trace, write_trace
+from harness.itf import Trace, read_trace
 from harness.values import State
 
 ROOT = Path(__file__).parent.parent.parent
@@ -198,16 +199,9 @@ def test_a_page_of_a_trace_needs_no_graphviz(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_page_of_a_model_with_the_steps_of_a_trace(tmp_path: Path) -> None:
-    folder = ROOT / "tests" / "data"
-    values: list[Any] = [
-        frozendict(x=frozendict(p=0, q=0), step=frozendict(action="Init", by=frozenset())),
-        frozendict(x=frozendict(p=1, q=0), step=frozendict(action="Inc", by=frozenset({"p"}))),
-    ]
-    (tmp_path / "Counter.cfg").write_text((folder / "Counter.cfg").read_text().replace("VIEW view", ""))
-    write_trace(tmp_path / "up.itf.json", Trace({}, ("x", "step"), values))
     result = conform(
-        *(str(folder / "Counter.tla"), "--config", str(tmp_path / "Counter.cfg"), "--page"),
-        *("--trace", str(tmp_path / "up.itf.json"), "--out", str(tmp_path / "out"), "--memory", "512m"),
+        *(*counter_with_a_trace(tmp_path), "--page"),
+        *("--out", str(tmp_path / "out"), "--memory", "512m"),
         *("--json", str(tmp_path / "graph.json")),
     )
     assert result.exit_code == 0, result.output

@@ -35,7 +35,7 @@ from harness.errors import ENGINE_FAILED, EVIDENCE_MISSING, NOT_CONFORMANT, Conf
 from harness.files import output_folder, write_text  # noqa: E402
 from harness.manifest import read_manifest  # noqa: E402
 from harness.modules import config_beside  # noqa: E402
-from harness.mutants import FOLDER, REPLAY, Mutant, _apply, read_mutant  # noqa: E402
+from harness.mutants import FOLDER, REPLAY, Mutant, apply_patch, read_mutant  # noqa: E402
 from harness.pipeline.version import package_key  # noqa: E402
 from harness.spechash import file_hash, spec_hash  # noqa: E402
 
@@ -120,7 +120,7 @@ def _copied(mutant: Mutant | None) -> Iterator[Path]:
         unneeded = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / "coordinator", folder / "coordinator", ignore=unneeded)
         if mutant:
-            _apply(mutant, folder)
+            apply_patch(mutant, folder)
         yield folder
 
 

@@ -223,7 +223,15 @@ def test_a_step_of_a_trace_that_gets_lost_fails_the_run(
         run(tmp_path / "out", files=[TRACE])
 
 
-decoding_traces = decoding.traces
+def test_a_state_that_gets_lost_fails_the_run(
+    dot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoding, "states", losing(lambda: decoding_states)())
+    with pytest.raises(ConformError, match="states of the state graph do not add up"):
+        run(tmp_path / "out", files=[dot])
+
+
+decoding_traces, decoding_states = decoding.traces, decoding.states
 
 
 def test_a_verdict_that_gets_lost_fails_the_run_and_is_made_by_the_next(

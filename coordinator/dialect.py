@@ -21,15 +21,17 @@ class Dialect:
 
     name: str = "kip-848"
     FirstGroupEpoch: int = 1
-    """E1: the group epoch after the first join (a group starts at 0)."""
+    """E1: the group epoch after the first join (a group starts one below)."""
     FencedMemberIsRemoved: bool = True
     """H5: a wrong member epoch removes the member, which bumps the group epoch."""
     RetrySubsetOf: Literal["target", "assigned"] = "target"
     """H6: what a retry may own. "assigned": it must also say so; left out is fenced."""
-    RevokingResetsPreviousEpoch: bool = False
-    """H6: being told to revoke overwrites the previous epoch by the current one."""
+    PreviousEpochReset: Literal["advances", "reconciliation"] = "advances"
+    """H6: what overwrites the previous epoch: a new epoch, or every step towards a target not reached."""
     RejoinOfLiveMember: Literal["replaces", "keeps", "fenced"] = "replaces"
     """H1: what epoch 0 from a member of the group does."""
+    JoinOwns: Literal["ignored", "empty"] = "ignored"
+    """H3: what a join reports as owned. "empty": anything else, or nothing, is an INVALID_REQUEST."""
     JoinWithEmptySubscriptionBumps: bool = True
     """E1: joining without subscribing to anything bumps the group epoch."""
     AssignorChangeBumps: bool = True
@@ -38,8 +40,21 @@ class Dialect:
     """H9: responses carry PendingTopicPartitions."""
     AssignmentSent: Literal["until-acknowledged", "on-change"] = "until-acknowledged"
     """R5. "on-change": on a join, on a full request, or when the assignment changed."""
-    RevocationRestart: Literal["narrow", "wait", "restore"] = "narrow"
-    """R1: what a target that changes while a member revokes does. "restore" breaks R5."""
+    RevocationAsked: Literal["always", "if-owned"] = "always"
+    """R1. "if-owned": what a request does not report as owned is released at once."""
+    RevocationRestart: Literal["narrow", "unsubscribed", "restore"] = "narrow"
+    """R1: what a target that changes while a member revokes does. "unsubscribed": only what the member gave
+    up itself is revoked as well. "restore" breaks R5."""
+    RevocationRecorded: bool = False
+    """P1: a member's record has its previous epoch and what it revokes, so that a fail-over keeps them."""
+    InstanceChecked: Literal["unreleased", "fenced"] = "unreleased"
+    """S2: an instance id in use. "fenced": every join is told UNRELEASED, others are fenced or unknown."""
+    AwaySession: Literal["renewed", "runs on"] = "renewed"
+    """S1, H8: what leaving for a while does to the session."""
+    ReturnOfMemberBumps: bool = True
+    """S1: a member that takes the place of another one gives up its own, which bumps the group epoch."""
+    FullGroupRefuses: Literal["joins", "strangers"] = "joins"
+    """H5: what a full group refuses."""
     TargetOnRemoval: Literal["at-once", "next-heartbeat"] = "at-once"
     """E2: when a removal leads to the next target."""
     TargetMayLag: bool = False
@@ -71,19 +86,26 @@ _KAFKA_4_2: Final = Dialect(
     name="kafka-4.2",
     FencedMemberIsRemoved=False,
     RetrySubsetOf="assigned",
-    RevokingResetsPreviousEpoch=True,
+    PreviousEpochReset="reconciliation",
     RejoinOfLiveMember="keeps",
+    JoinOwns="empty",
     JoinWithEmptySubscriptionBumps=False,
     AssignorChangeBumps=False,
     PendingInResponse=False,
     AssignmentSent="on-change",
-    RevocationRestart="wait",
+    RevocationAsked="if-owned",
+    RevocationRestart="unsubscribed",
+    RevocationRecorded=True,
+    InstanceChecked="fenced",
+    AwaySession="runs on",
+    ReturnOfMemberBumps=False,
+    FullGroupRefuses="strangers",
     TargetOnRemoval="next-heartbeat",
     MetadataChange="next-heartbeat",
     UnknownGroupError="GROUP_ID_NOT_FOUND",
     LastLeaveAdvancesAssignmentEpoch=False,
 )
-_KAFKA_4_3: Final = dataclasses.replace(_KAFKA_4_2, name="kafka-4.3", FirstGroupEpoch=2, TargetMayLag=True)
+_KAFKA_4_3: Final = dataclasses.replace(_KAFKA_4_2, name="kafka-4.3", FirstGroupEpoch=2)
 _KAFKA_4_4: Final = dataclasses.replace(
     _KAFKA_4_3, name="kafka-4.4", AssignorChangeBumps=True, LastLeaveAdvancesAssignmentEpoch=True
 )

@@ -15,8 +15,7 @@ from coordinator.errors import ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.membership import add_member, new_member_metadata, remove_member, update_subscription
 from coordinator.model import AWAY, NO_TARGET, NOTHING, Group, Member, Target
-from coordinator.reconcile import Reconciled, reconcile
-from coordinator.records import CURRENT_ASSIGNMENT, CurrentAssignment
+from coordinator.reconcile import Reconciled, gave_up, reconcile, says_more, write_current
 from coordinator.request import JOIN_EPOCH, LEAVE_EPOCH, HeartbeatRequest
 from coordinator.response import assignment_to_wire, error_response, heartbeat_response, leave_response
 from coordinator.static_members import check_instance, keep_place, returns_to, take_place
@@ -30,7 +29,9 @@ Kind = Literal["join", "keep", "current", "retry"]
 def consumer_group_heartbeat(env: Env, group: Group | None, request: HeartbeatRequest, now_ms: int) -> Result:
     """One valid request to one group (None where it does not exist). Raises RequestRejected."""
     if group is not None:
-        check_instance(group, request)
+        if env.dialect.FullGroupRefuses == "strangers" and request.member_epoch >= JOIN_EPOCH:
+            check_size(env, group, request)
+        check_instance(env.dialect, group, request)
     if request.member_epoch == JOIN_EPOCH:
         group = group or Group(request.group_id)
         place_of = returns_to(group, request)
@@ -38,7 +39,7 @@ def consumer_group_heartbeat(env: Env, group: Group | None, request: HeartbeatRe
             return return_member(env, group, place_of, request, now_ms)
         if request.member_id in group.members:
             return rejoin(env, group, request, now_ms)
-        check_size(env, group)
+        check_size(env, group, request)
         return join(env, group, request, now_ms)
     if group is None:
         raise RequestRejected(
@@ -66,9 +67,9 @@ def join(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Resu
     return accept(step, Member(metadata), request, "join")
 
 
-def check_size(env: Env, group: Group) -> None:
-    """H5. Raises RequestRejected with GROUP_MAX_SIZE_REACHED where one more member would be too many."""
-    if len(group.members) >= env.config.group_max_size:
+def check_size(env: Env, group: Group, request: HeartbeatRequest) -> None:
+    """Full (H5). Raises RequestRejected with GROUP_MAX_SIZE_REACHED where one more would be too many."""
+    if request.member_id not in group.members and len(group.members) >= env.config.group_max_size:
         raise RequestRejected(
             ErrorCode.GROUP_MAX_SIZE_REACHED,
             f"Group {group.id} has {len(group.members)} members and may not have more; "
@@ -134,7 +135,7 @@ def heartbeat(env: Env, group: Group, member: Member, request: HeartbeatRequest,
 
 def is_retry(env: Env, member: Member, target: Target, request: HeartbeatRequest) -> bool:
     """IsRetry (H6): the answer that moved the member to its epoch was lost, and it asks again."""
-    if request.member_epoch != member.previous_epoch:
+    if request.member_epoch != member.previous_epoch or member.epoch == AWAY:
         return False
     if env.dialect.RetrySubsetOf == "assigned":
         return request.owned is not None and request.owned <= member.assigned
@@ -179,12 +180,13 @@ def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) ->
         target.partitions,
         epoch,
         acknowledges,
+        request.owned,
+        gave_up(step, member_id, member),
         step.place_of,
     )
     acknowledged = now_acknowledged(member, new, target, request, kind)
-    held = new.assigned | new.revoking if new.revoking else new.assigned
-    if new.epoch != member.epoch or held != member.held:
-        step.write(CURRENT_ASSIGNMENT, member_id, CurrentAssignment(new.epoch, held))
+    if says_more(step.env.dialect, member, new):
+        write_current(step, member_id, new)
     if (
         kind == "join"
         or new.previous_epoch != member.previous_epoch
@@ -224,14 +226,15 @@ def _arm_timers(
     """H8: every accepted request starts the session anew.
 
     R4: a revocation has its time from the first request to revoke; one that follows an acknowledgement
-    counts anew, one that only grew does not.
+    counts anew; one that only grew does not, unless what waited (RevocationRestart) is added.
     """
-    timers = step.result.timers
+    timers, dialect = step.result.timers, step.env.dialect
     timers.append(Timer("session", member_id, step.now_ms + step.env.config.session_timeout_ms))
     if not step.group.members:
         timers.append(Timer("group", "", None))
     if new.revoking:
-        if not member.revoking or acknowledges:
+        grows = dialect.RevocationRestart == "unsubscribed" and new.revoking != member.revoking
+        if not member.revoking or acknowledges or grows:
             timeout_ms = request.rebalance_timeout_ms
             if timeout_ms == -1:
                 timeout_ms = member.metadata.rebalance_timeout_ms
@@ -257,7 +260,8 @@ def _assignment(
     if dialect.AssignmentSent == "until-acknowledged":
         sends = not (acknowledged and converged and new.assigned == target.partitions)
     else:
-        full = request.owned is not None and request.subscription is not None
+        subscribes = request.subscription is not None or request.regex is not None
+        full = request.owned is not None and subscribes
         sends = kind in ("join", "keep") or full or new.assigned != member.assigned
     if not sends:
         return None

@@ -48,9 +48,16 @@ def groups_from(records: Iterable[Record]) -> dict[str, Group]:
 
 
 def restore_volatile(
-    groups: Mapping[str, Group], volatile: Mapping[str, object], config: Config, now_ms: int
+    groups: Mapping[str, Group],
+    volatile: Mapping[str, object],
+    config: Config,
+    now_ms: int,
+    recorded: bool = False,
 ) -> None:
-    """Set the volatile state of freshly replayed groups. BadInput for what is not of the form above."""
+    """Set the volatile state of freshly replayed groups. BadInput for what is not of the form above.
+
+    `recorded` says that the records have what members revoke (RevocationRecorded).
+    """
     fields.known(volatile, ("clockMs", "groups"), "volatile")
     shift_ms = now_ms - (fields.optional_integer(volatile, "clockMs", "volatile") or 0)
     given = fields.mapping(volatile, "groups", "volatile") if "groups" in volatile else {}
@@ -59,10 +66,12 @@ def restore_volatile(
             raise BadInput(f"volatile names the group {group_id!r}, which the records do not have")
     for group_id, group in groups.items():
         known = fields.as_object(given.get(group_id, {}), f"volatile group {group_id!r}")
-        _restore_group(group, known, config, shift_ms, now_ms)
+        _restore_group(group, known, config, shift_ms, now_ms, recorded)
 
 
-def _restore_group(group: Group, given: Json, config: Config, shift_ms: int, now_ms: int) -> None:
+def _restore_group(
+    group: Group, given: Json, config: Config, shift_ms: int, now_ms: int, recorded: bool
+) -> None:
     where = f"volatile group {group.id!r}"
     fields.known(given, ("emptyDeadlineMs", "targetComputedMs", "members"), where)
     computed_ms = fields.optional_integer(given, "targetComputedMs", where)
@@ -78,7 +87,8 @@ def _restore_group(group: Group, given: Json, config: Config, shift_ms: int, now
             raise BadInput(f"{where} names the member {member_id!r}, which the records do not have")
     for member_id, member in group.members.items():
         target = group.targets.get(member_id, NO_TARGET).partitions
-        member.revoking = NOTHING if member.epoch == AWAY else member.held - target
+        if not recorded:
+            member.revoking = NOTHING if member.epoch == AWAY else member.held - target
         where_member = f"volatile member {member_id!r}"
         _restore_member(member, fields.as_object(members.get(member_id, {}), where_member), where_member)
         _restore_timers(member, members.get(member_id, {}), where_member, config, shift_ms, now_ms)

@@ -40,7 +40,8 @@ def add_member(step: Step, member_id: str, metadata: MemberMetadata) -> None:
     if member_id in step.group.members:
         step.replaced = member_id
     subscribes = bool(metadata.subscription or metadata.regex)
-    bumps = not step.epoch or subscribes or dialect.JoinWithEmptySubscriptionBumps
+    starts = not step.epoch and dialect.FirstGroupEpoch == 1
+    bumps = starts or subscribes or dialect.JoinWithEmptySubscriptionBumps
     _write_member(step, member_id, metadata, bumps)
 
 

@@ -48,6 +48,8 @@ def refresh_group(step: Step, changed: bool) -> None:
     if changed or metadata != step.metadata:
         step.metadata = metadata
         step.epoch = step.epoch + 1 if step.epoch else step.env.dialect.FirstGroupEpoch
+    elif not step.epoch:
+        step.epoch = step.env.dialect.FirstGroupEpoch - 1
 
 
 def write_group(step: Step) -> None:

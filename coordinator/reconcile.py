@@ -2,7 +2,7 @@
 
     revoking  acknowledged  surplus   what happens                       named in the specification
     yes       no            -         keeps revoking, perhaps more       NarrowRevocation
-    no, or acknowledged     yes       told to give the surplus up        Revoke
+    no, or acknowledged     yes       told to give the surplus up        Revoke (MustBeAsked)
     no, or acknowledged     no        to the target epoch, gets what     Assign
                                       of its target nobody else holds
 
@@ -16,6 +16,9 @@ from typing import NamedTuple
 
 from coordinator.dialect import Dialect
 from coordinator.model import NOTHING, Group, Member, Partitions, held_by_others
+from coordinator.records import CURRENT_ASSIGNMENT, CurrentAssignment
+from coordinator.step import Step
+from coordinator.subscription import topics_of
 
 
 class Reconciled(NamedTuple):
@@ -35,38 +38,83 @@ def reconcile(
     target: Partitions,
     assignment_epoch: int,
     acknowledges: bool,
+    owned: Partitions | None = None,
+    unsubscribed: Partitions = NOTHING,
     place_of: str | None = None,
 ) -> Reconciled:
     """Reconcile `member` (which may not be in the group yet) with its target. Others are only read (R6).
 
+    `owned` is what the request reports, `unsubscribed` what is assigned of topics that it just gave up.
     `place_of` is a member that was away and whose place this one takes (S1): what it held is free.
     """
     if member.revoking and not acknowledges:
-        return narrow_revocation(dialect, member, target)
+        return narrow_revocation(dialect, member, target, unsubscribed)
     surplus = member.assigned - target
-    if surplus:
+    if surplus and must_be_asked(dialect, surplus, owned):
         return revoke(dialect, member, member.assigned & target, surplus)
     own = (member_id, place_of or member_id)
     available = target if target == member.assigned else target - held_by_others(group, target, own)
-    return assign(member, assignment_epoch, available)
+    return assign(dialect, member, assignment_epoch, target, available)
 
 
-def narrow_revocation(dialect: Dialect, member: Member, target: Partitions) -> Reconciled:
+def must_be_asked(dialect: Dialect, surplus: Partitions, owned: Partitions | None) -> bool:
+    """MustBeAsked (R1): must a member be told to revoke what it has too much?"""
+    return dialect.RevocationAsked == "always" or owned is None or bool(owned & surplus)
+
+
+def narrow_revocation(
+    dialect: Dialect, member: Member, target: Partitions, unsubscribed: Partitions
+) -> Reconciled:
     """NarrowRevocation (R1): the target may have changed before the revocation was acknowledged."""
     if dialect.RevocationRestart == "narrow":
         return revoke(dialect, member, member.assigned & target, member.revoking | (member.assigned - target))
     if dialect.RevocationRestart == "restore":
         return revoke(dialect, member, member.held & target, member.held - target)
+    if unsubscribed:
+        return revoke(dialect, member, member.assigned - unsubscribed, member.revoking | unsubscribed)
     return Reconciled(member.epoch, member.previous_epoch, member.assigned, member.revoking)
 
 
 def revoke(dialect: Dialect, member: Member, keeps: Partitions, gives: Partitions) -> Reconciled:
     """Revoke (R1): keeps its epoch until it has acknowledged what it gives up."""
-    previous_epoch = member.epoch if dialect.RevokingResetsPreviousEpoch else member.previous_epoch
-    return Reconciled(member.epoch, previous_epoch, keeps, gives)
+    resets = dialect.PreviousEpochReset == "reconciliation"
+    return Reconciled(member.epoch, member.epoch if resets else member.previous_epoch, keeps, gives)
 
 
-def assign(member: Member, assignment_epoch: int, available: Partitions) -> Reconciled:
+def assign(
+    dialect: Dialect, member: Member, assignment_epoch: int, target: Partitions, available: Partitions
+) -> Reconciled:
     """Assign (R2, R3): moves to the target epoch; what others hold of its target stays pending."""
-    previous_epoch = member.previous_epoch if member.epoch == assignment_epoch else member.epoch
+    there = member.epoch == assignment_epoch
+    reconciled = there and not member.revoking and member.assigned == target
+    keeps = reconciled if dialect.PreviousEpochReset == "reconciliation" else there
+    previous_epoch = member.previous_epoch if keeps else member.epoch
     return Reconciled(assignment_epoch, previous_epoch, available, NOTHING)
+
+
+def gave_up(step: Step, member_id: str, member: Member) -> Partitions:
+    """What the member is assigned of topics that this request unsubscribes it from."""
+    metadata = (step.members or {}).get(member_id, member.metadata)
+    subscription = metadata.subscription, metadata.regex
+    if not member.assigned or subscription == (member.metadata.subscription, member.metadata.regex):
+        return NOTHING
+    kept = {step.env.topics[name].id for name in topics_of(subscription, step.env.topic_names)}
+    return frozenset(partition for partition in member.assigned if partition[0] not in kept)
+
+
+def says_more(dialect: Dialect, member: Member, new: Reconciled) -> bool:
+    """Whether the step changes what the member's record says (P1)."""
+    if new.epoch != member.epoch or new.assigned | new.revoking != member.held:
+        return True
+    if not dialect.RevocationRecorded:
+        return False
+    return (new.previous_epoch, new.revoking) != (member.previous_epoch, member.revoking)
+
+
+def write_current(step: Step, member_id: str, new: Reconciled) -> None:
+    """The record of what a member holds (P1), and of what it is told to revoke where that is recorded."""
+    held = new.assigned | new.revoking if new.revoking else new.assigned
+    value = CurrentAssignment(new.epoch, held)
+    if step.env.dialect.RevocationRecorded:
+        value = CurrentAssignment(new.epoch, held, new.previous_epoch, new.revoking)
+    step.write(CURRENT_ASSIGNMENT, member_id, value)

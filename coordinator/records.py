@@ -66,10 +66,15 @@ class AssignmentEpoch(NamedTuple):
 
 
 class CurrentAssignment(NamedTuple):
-    """Value of ConsumerGroupCurrentMemberAssignment (key 8): what the member holds, at its epoch."""
+    """Value of ConsumerGroupCurrentMemberAssignment (key 8): what the member holds, at its epoch.
+
+    The previous epoch and what it revokes are None where the dialect does not record them.
+    """
 
     member_epoch: int
     held: Partitions
+    previous_epoch: int | None = None
+    revoking: Partitions | None = None
 
 
 Value = GroupEpoch | PartitionMetadata | MemberUpdate | AssignmentEpoch | Target | CurrentAssignment
@@ -104,6 +109,8 @@ def replay(groups: dict[str, Group], record: Record) -> None:
         group = groups[record.group_id] = Group(record.group_id)
     if isinstance(value, CurrentAssignment):
         _hold(group, record, value.member_epoch, value.held)
+        if value.previous_epoch is not None and value.revoking is not None:
+            _recorded(group.members[record.member_id or ""], value.previous_epoch, value.revoking)
     elif isinstance(value, Target):
         group.targets[record.member_id or ""] = value
     elif isinstance(value, AssignmentEpoch):
@@ -156,6 +163,13 @@ def _hold(group: Group, record: Record, epoch: int, held: Partitions) -> None:
     member.assigned = held - member.revoking
 
 
+def _recorded(member: Member, previous_epoch: int, revoking: Partitions) -> None:
+    """RevocationRecorded: what is volatile in KIP-848's text."""
+    member.previous_epoch = previous_epoch
+    member.revoking = revoking
+    member.assigned = member.held - revoking
+
+
 def _set_metadata(group: Group, record: Record, metadata: MemberMetadata) -> None:
     """Set what a member says about itself, and the indexes of it; order as in `_hold`."""
     member_id = record.member_id or ""
@@ -197,6 +211,13 @@ def to_wire(record: AnyRecord, offset: int) -> Json:
 
 def _value_to_wire(value: Value) -> Json:
     if isinstance(value, CurrentAssignment):
+        if value.revoking is not None:
+            return {
+                "memberEpoch": value.member_epoch,
+                "previousMemberEpoch": value.previous_epoch,
+                "assignedPartitions": wire.to_wire(value.held - value.revoking),
+                "partitionsPendingRevocation": wire.to_wire(value.revoking),
+            }
         return {
             "memberEpoch": value.member_epoch,
             "error": 0,
@@ -288,6 +309,11 @@ def _current_assignment(value: Mapping[str, object], where: str) -> CurrentAssig
     epoch = fields.integer(value, "memberEpoch", where, least=AWAY)
     if epoch != AWAY and epoch <= 0:
         raise BadInput(f"'memberEpoch' of {where} must be at least 1, or {AWAY} for away, not {epoch}")
+    if "assignedPartitions" in value:
+        assigned = wire.from_wire(value["assignedPartitions"], where)
+        revoking = wire.from_wire(value.get("partitionsPendingRevocation"), where)
+        previous_epoch = fields.integer(value, "previousMemberEpoch", where, least=AWAY)
+        return CurrentAssignment(epoch, assigned | revoking, previous_epoch, revoking)
     return CurrentAssignment(epoch, wire.from_wire(value.get("topicPartitions"), where))
 
 

@@ -129,7 +129,7 @@ class Coordinator:
     def _heartbeat(self, request: HeartbeatRequest) -> Json:
         try:
             self._admit(request.principal, "READ", request.group_id)
-            validate_heartbeat(request, self._env.assignors)
+            validate_heartbeat(request, self._env.assignors, self.dialect)
             group = self._groups.get(request.group_id)
             if request.member_epoch == JOIN_EPOCH and not request.member_id:
                 request = request._replace(member_id=self._new_id(group))
@@ -336,11 +336,11 @@ class Coordinator:
             raise BadInput(f"a restart can keep 0 to {self.end} records, not {keep!r}")
         log = self._log.kept(self.end if keep is None else keep, topics_change(self._env.topics))
         groups, offsets = state_from(log.records)
-        restore_volatile(groups, {}, self._env.config, self.clock.now_ms())
+        restore_volatile(groups, {}, self._env.config, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._replace(log, groups, offsets)
         self._commit(*self._notice_topics(self._env, deleted=True))
         # DeriveRevocations: what a member is to give up follows from the target that was due.
-        restore_volatile(groups, {}, self._env.config, self.clock.now_ms())
+        restore_volatile(groups, {}, self._env.config, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._timers.arm_all(groups.values())
 
     def load(
@@ -357,7 +357,7 @@ class Coordinator:
         clock_ms = fields.optional_integer(volatile, "clockMs", "volatile")
         simulated = self.clock if isinstance(self.clock, SimulatedClock) else None
         now_ms = clock_ms if simulated and clock_ms is not None else self.clock.now_ms()
-        restore_volatile(groups, volatile, self._env.config, now_ms)
+        restore_volatile(groups, volatile, self._env.config, now_ms, self.dialect.RevocationRecorded)
         log = self._log.replaced(replayed, None, topics_change(loaded))
         self._env = self._env_with(loaded)
         self._replace(log, groups, offsets)

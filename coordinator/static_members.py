@@ -1,5 +1,7 @@
 """Static membership (KIP-345 in KIP-848; S1, S2): a member that leaves for a while and returns to its place.
 
+KIP-848's text says (InstanceChecked has the other ways):
+
 instance id of the request       epoch 0          epoch -2            any other epoch
 held by another member, away     Return           UNRELEASED_...      UNRELEASED_...
 held by another member           UNRELEASED_...   UNRELEASED_...      UNRELEASED_...
@@ -10,17 +12,13 @@ held by nobody                   Join, Rejoin     UNKNOWN_MEMBER_ID   a heartbea
 
 from __future__ import annotations
 
+from coordinator.dialect import Dialect
 from coordinator.errors import ErrorCode, RequestRejected
 from coordinator.membership import says_otherwise
 from coordinator.metadata import refresh_group, write_group
 from coordinator.model import AWAY, NO_TARGET, NOTHING, Group, Member, MemberMetadata
-from coordinator.records import (
-    CURRENT_ASSIGNMENT,
-    MEMBER_METADATA,
-    TARGET_MEMBER,
-    CurrentAssignment,
-    MemberUpdate,
-)
+from coordinator.reconcile import Reconciled, write_current
+from coordinator.records import CURRENT_ASSIGNMENT, MEMBER_METADATA, TARGET_MEMBER, MemberUpdate
 from coordinator.request import JOIN_EPOCH, HeartbeatRequest
 from coordinator.step import Step, Timer, Volatile
 
@@ -33,12 +31,24 @@ def returns_to(group: Group, request: HeartbeatRequest) -> str | None:
     return holder if holder is not None and group.members[holder].epoch == AWAY else None
 
 
-def check_instance(group: Group, request: HeartbeatRequest) -> None:
-    """InstanceConflict (S2): another member has the instance id. Raises UNRELEASED_INSTANCE_ID."""
-    if request.instance_id is None:
+def check_instance(dialect: Dialect, group: Group, request: HeartbeatRequest) -> None:
+    """InstanceError (S2): may the request carry its instance id? Raises RequestRejected."""
+    if request.instance_id is None or returns_to(group, request) is not None:
         return
     holder = group.instances.get(request.instance_id)
-    if holder in (None, request.member_id) or returns_to(group, request) is not None:
+    if dialect.InstanceChecked == "fenced" and request.member_epoch != JOIN_EPOCH:
+        if holder is None:
+            raise RequestRejected(
+                ErrorCode.UNKNOWN_MEMBER_ID,
+                f"No member of group {group.id} has the instance id {request.instance_id}; join with it.",
+            )
+        if holder != request.member_id:
+            raise RequestRejected(
+                ErrorCode.FENCED_INSTANCE_ID,
+                f"InstanceId {request.instance_id} is member {holder}'s now; stop, or join with another one.",
+            )
+        return
+    if holder is None or (holder == request.member_id and dialect.InstanceChecked == "unreleased"):
         return
     raise RequestRejected(
         ErrorCode.UNRELEASED_INSTANCE_ID,
@@ -49,11 +59,14 @@ def check_instance(group: Group, request: HeartbeatRequest) -> None:
 
 def keep_place(step: Step, member_id: str, member: Member) -> None:
     """KeepPlace (S1): the member is away; what it was told to revoke is free, the rest stays its own."""
-    if (member.epoch, member.held) != (AWAY, member.assigned):
-        step.write(CURRENT_ASSIGNMENT, member_id, CurrentAssignment(AWAY, member.assigned))
-    step.result.volatile.append(Volatile(member_id, 0, NOTHING, False))
-    deadline_ms = step.now_ms + step.env.config.session_timeout_ms
-    step.result.timers.append(Timer("session", member_id, deadline_ms))
+    recorded = step.env.dialect.RevocationRecorded
+    previous_epoch = member.previous_epoch if recorded else 0
+    if recorded or (member.epoch, member.held) != (AWAY, member.assigned):
+        write_current(step, member_id, Reconciled(AWAY, previous_epoch, member.assigned, NOTHING))
+    step.result.volatile.append(Volatile(member_id, previous_epoch, NOTHING, False))
+    if step.env.dialect.AwaySession == "renewed":
+        deadline_ms = step.now_ms + step.env.config.session_timeout_ms
+        step.result.timers.append(Timer("session", member_id, deadline_ms))
     if member.rebalance_deadline_ms is not None:
         step.result.timers.append(Timer("rebalance", member_id, None))
 
@@ -78,7 +91,9 @@ def take_place(step: Step, holder: str, member_id: str, metadata: MemberMetadata
     members[member_id] = metadata
     step.members = members
     step.place_of = holder
-    refresh_group(step, removes or says_otherwise(step.env.dialect, known, metadata))
+    dialect = step.env.dialect
+    bumps = removes and dialect.ReturnOfMemberBumps
+    refresh_group(step, bumps or says_otherwise(dialect, known, metadata))
     if member_id != holder or metadata != known:
         step.write(MEMBER_METADATA, member_id, MemberUpdate(step.epoch, metadata))
     write_group(step)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Final, TypeVar
 
+from coordinator.dialect import Dialect
 from coordinator.errors import ErrorCode, RequestRejected
 from coordinator.fields import shown
 from coordinator.model import AWAY
@@ -28,8 +29,10 @@ T = TypeVar("T", bound=Hashable)
 Clause = Callable[[HeartbeatRequest], str | None]
 
 
-def validate_heartbeat(request: HeartbeatRequest, assignors: Collection[str]) -> None:
+def validate_heartbeat(request: HeartbeatRequest, assignors: Collection[str], dialect: Dialect) -> None:
     """H3, then H4. Raises RequestRejected with INVALID_REQUEST or UNSUPPORTED_ASSIGNOR."""
+    if dialect.JoinOwns == "empty" and (problem := join_owns_something(request)) is not None:
+        raise RequestRejected(ErrorCode.INVALID_REQUEST, problem)
     for clause in INVALID_REQUEST:
         problem = clause(request)
         if problem is not None:
@@ -37,6 +40,13 @@ def validate_heartbeat(request: HeartbeatRequest, assignors: Collection[str]) ->
     problem = server_assignor_unknown(request, assignors) or client_assignors_unsupported(request)
     if problem is not None:
         raise RequestRejected(ErrorCode.UNSUPPORTED_ASSIGNOR, problem)
+
+
+def join_owns_something(request: HeartbeatRequest) -> str | None:
+    """H3, where JoinOwns asks for it: TopicPartitions of a join is there, and empty."""
+    if request.member_epoch != 0 or request.owned == frozenset():
+        return None
+    return "TopicPartitions of a join must be an empty list; give up all partitions before joining."
 
 
 def group_id_empty(request: HeartbeatRequest) -> str | None:

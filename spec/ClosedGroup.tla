@@ -160,11 +160,17 @@ RequestOf(m, client) ==
    subscription |-> IF client.report THEN {client.subscription} ELSE {},
    regex |-> {}, assignor |-> {}]
 
+\* Where an assignment is sent once, the answer to a keep-alive must not pass for
+\* one to a report that became due meanwhile: what is reported is noted when it
+\* is sent.
+NotesReports == Dialect.AssignmentSent = "on-change"
+
 \* A heartbeat or a join arrives (R9: the client has nothing else in flight).
 SendRequest(m) ==
   /\ clients[m].up /\ responses[m] = {}
   /\ HandleRequest(RequestOf(m, clients[m]), {m})
-  /\ UNCHANGED <<topics, clients, late, budget>>
+  /\ clients' = [clients EXCEPT ![m].report = @ /\ ~NotesReports]
+  /\ UNCHANGED <<topics, late, budget>>
 
 \* A request arrives late, or (a disturbance) once more; nobody waits for it.
 ReceiveLate(m) ==
@@ -255,10 +261,11 @@ EndedClient(client) == [NewClient(client.subscription) EXCEPT !.up = FALSE]
 
 \* KIP-848 "Response Handling": take over the epoch; revoke before anything
 \* else (K2), or use what is new at once.  Fenced or unknown: abandon all and
-\* rejoin (K1).  An instance id that is in use is fatal (S2).
+\* rejoin (K1).  An instance id that is in use, or that another
+\* process took over, is fatal (S2).
 \* @type: ($client, $response) => $client;
 Reaction(client, response) ==
-  IF response.error = "UNRELEASED_INSTANCE_ID" THEN EndedClient(client)
+  IF response.error \in {"UNRELEASED_INSTANCE_ID", "FENCED_INSTANCE_ID"} THEN EndedClient(client)
   ELSE IF response.error # "NONE" THEN NewClient(client.subscription)
   ELSE LET told == IF response.assignment = {} THEN client.told
                    ELSE UNION {a.assigned : a \in response.assignment}
@@ -266,7 +273,8 @@ Reaction(client, response) ==
        IN [client EXCEPT !.epoch = response.epoch,
                          !.told = told,
                          !.owned = IF mustRevoke THEN client.owned ELSE told,
-                         !.report = response.assignment # {} /\ ~mustRevoke]
+                         !.report = (response.assignment # {} /\ ~mustRevoke)
+                                    \/ (NotesReports /\ client.report)]
 
 \* The answer arrives; an error tells a zombie what it is.
 ReceiveResponse(m) ==

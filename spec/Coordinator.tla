@@ -41,7 +41,8 @@ SubscribesToNothing(member) == member.subscription = {} /\ member.regex = None
 \* @type: ($group, Str -> Int, Str, $request) => $updated;
 Join(g, topics, m, request) ==
   LET member == NewMember(request)
-      bumps == ~Exists(g) \/ ~SubscribesToNothing(member) \/ Dialect.JoinWithEmptySubscriptionBumps
+      starts == ~Exists(g) /\ Dialect.FirstGroupEpoch = 1
+      bumps == starts \/ ~SubscribesToNothing(member) \/ Dialect.JoinWithEmptySubscriptionBumps
   IN Updated(RefreshGroup([g EXCEPT !.members[m] = member], topics, bumps), "NONE", "join", FALSE)
 
 \* Does `new` say something else than `old` that is for the group to know (E1)?
@@ -56,7 +57,8 @@ SaysOtherwise(new, old) ==
 \* @type: ($group, Str -> Int, Str, $request) => $updated;
 Return(g, topics, m, request) ==
   LET n == CHOOSE k \in HolderOf(g, request) : TRUE
-      changed == SaysOtherwise(NewMember(request), g.members[n]) \/ (m # n /\ m \in Members(g))
+      leaves == m # n /\ m \in Members(g) /\ Dialect.ReturnOfMemberBumps
+      changed == SaysOtherwise(NewMember(request), g.members[n]) \/ leaves
   IN Updated(RefreshGroup(TakePlace(g, n, m, NewMember(request)), topics, changed), "NONE", "return", TRUE)
 
 \* H6: the answer that moved the member to its epoch was lost, and it asks
@@ -65,7 +67,7 @@ Return(g, topics, m, request) ==
 IsRetry(g, m, request) ==
   LET member == g.members[m] IN
   /\ request.epoch = member.previousEpoch
-  /\ request.epoch # member.epoch
+  /\ request.epoch # member.epoch /\ ~IsAway(g, m)
   /\ IF Dialect.RetrySubsetOf = "target"
      THEN ValueOr(request.owned, {}) \subseteq TargetOf(g, m)
      ELSE request.owned # {} /\ ValueOr(request.owned, {}) \subseteq member.assigned
@@ -131,16 +133,37 @@ ActionOf(g, m, request) ==
   ELSE IF Returns(g, request) THEN "Return"
   ELSE IF m \in Members(g) THEN "Rejoin" ELSE "Join"
 
+\* S2: what the request is told that carries an instance id it may not use.
+\* @type: ($group, Str, $request) => Str;
+InstanceError(g, m, request) ==
+  LET holder == HolderOf(g, request) IN
+  IF Dialect.InstanceChecked = "unreleased"
+  THEN IF InstanceConflict(g, m, request) THEN "UNRELEASED_INSTANCE_ID" ELSE "NONE"
+  ELSE IF request.instance = {} \/ Returns(g, request) THEN "NONE"
+  ELSE IF request.epoch = 0 THEN IF holder # {} THEN "UNRELEASED_INSTANCE_ID" ELSE "NONE"
+  ELSE IF holder = {} THEN UnknownError(g)
+  ELSE IF holder # {m} THEN "FENCED_INSTANCE_ID" ELSE "NONE"
+
+\* H5: does the request come from one who would be one too many?
+\* @type: ($group, Str, $request) => Bool;
+Full(g, m, request) ==
+  /\ Cardinality(Members(g)) >= MaxGroupSize
+  /\ IF Dialect.FullGroupRefuses = "joins" THEN ActionOf(g, m, request) = "Join"
+     ELSE m \notin Members(g) /\ request.epoch >= 0
+
 \* Step 1: create, check, update or remove the member, bump the group epoch.
 \* `m` is the request's member id, or the one made for a join without (H1).
 \* @type: ($group, Str -> Int, Str, $request) => $updated;
 UpdateMember(g, topics, m, request) ==
-  LET action == ActionOf(g, m, request) IN
+  LET action == ActionOf(g, m, request)
+      refused == InstanceError(g, m, request)
+      stranger == Dialect.FullGroupRefuses = "strangers"
+  IN
   IF Invalid(request) THEN Updated(g, "INVALID_REQUEST", "invalid", FALSE)
   ELSE IF Unsupported(request) THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
-  ELSE IF InstanceConflict(g, m, request) THEN Updated(g, "UNRELEASED_INSTANCE_ID", "unreleased", FALSE)
-  ELSE IF action = "Join" /\ Cardinality(Members(g)) >= MaxGroupSize
-  THEN Updated(g, "GROUP_MAX_SIZE_REACHED", "full", FALSE)
+  ELSE IF stranger /\ Full(g, m, request) THEN Updated(g, "GROUP_MAX_SIZE_REACHED", "full", FALSE)
+  ELSE IF refused # "NONE" THEN Updated(g, refused, "unreleased", FALSE)
+  ELSE IF Full(g, m, request) THEN Updated(g, "GROUP_MAX_SIZE_REACHED", "full", FALSE)
   ELSE IF action = "Leave" THEN Leave(g, topics, m)
   ELSE IF action = "LeaveTemporarily" THEN LeaveTemporarily(g, m, request)
   ELSE IF action = "Heartbeat" THEN Heartbeat(g, topics, m, request)
@@ -202,15 +225,15 @@ UpdateTarget(g, now, Then(_)) ==
          /\ Then([g EXCEPT !.target = target, !.assignmentEpoch = g.epoch])
   ELSE Then(g)
 
-\* Whether a step that makes a target due computes it as well: always TRUE in
-\* KIP-848's text.
+\* Whether a step computes the target that is due: always TRUE in KIP-848's
+\* text.  A request that is refused computes none that was due before.
 \* @type: (Str, $group) => Set(Bool);
 ComputesNow(kind, g) ==
-  IF kind \in {"leave", "fenced", "timeout"}
-  THEN {\/ Dialect.TargetOnRemoval = "at-once"
+  IF kind \in {"join", "keep", "return", "current", "retry"}
+  THEN IF Dialect.TargetMayLag THEN BOOLEAN ELSE {TRUE}
+  ELSE IF kind \in {"topics", "failover"} THEN {Dialect.MetadataChange = "at-once"}
+  ELSE {\/ Dialect.TargetOnRemoval = "at-once"
         \/ Dialect.LastLeaveAdvancesAssignmentEpoch /\ Members(g) = {}}
-  ELSE IF kind = "topics" THEN {Dialect.MetadataChange = "at-once"}
-  ELSE IF Dialect.TargetMayLag THEN BOOLEAN ELSE {TRUE}
 
 (***************************************************************************)
 (* Step 3: reconcile the member with its target (R1-R3, R6)                *)
@@ -223,20 +246,28 @@ Revoke(g, m, keeps, gives) ==
   [g EXCEPT !.members[m].assigned = keeps,
             !.members[m].revoking = gives,
             !.members[m].previousEpoch =
-              IF Dialect.RevokingResetsPreviousEpoch THEN member.epoch ELSE member.previousEpoch]
+              IF Dialect.PreviousEpochReset = "reconciliation" THEN member.epoch ELSE member.previousEpoch]
 
 \* R1 while an earlier revocation is not acknowledged yet, and the target may
 \* have changed meanwhile.  What was told to be given up stays so even when
 \* the target has it back: else a response would revoke and assign (R5).
-\* @type: ($group, Str) => $group;
-NarrowRevocation(g, m) ==
+\* `said` is whether the request changed what the member subscribes to.
+\* @type: ($group, Str, Bool) => $group;
+NarrowRevocation(g, m, said) ==
   LET member == g.members[m]
       target == TargetOf(g, m)
+      given == {p \in member.assigned : p[1] \notin TopicsOf(member) \/ p[2] >= g.metadata[p[1]]}
   IN CASE Dialect.RevocationRestart = "narrow" ->
             Revoke(g, m, member.assigned \cap target, member.revoking \cup (member.assigned \ target))
        [] Dialect.RevocationRestart = "restore" ->
             Revoke(g, m, Held(g, m) \cap target, Held(g, m) \ target)
-       [] OTHER -> g
+       [] OTHER -> IF said THEN Revoke(g, m, member.assigned \ given, member.revoking \cup given) ELSE g
+
+\* Has `m` all that its target gives it, at the epoch of the target?
+\* @type: ($group, Str) => Bool;
+IsReconciled(g, m) ==
+  LET member == g.members[m] IN
+  member.epoch = g.assignmentEpoch /\ member.revoking = {} /\ member.assigned = TargetOf(g, m)
 
 \* R2, R3: moves to the target epoch, and gets of its target what no other
 \* member holds; the rest is pending and follows as it is released.
@@ -245,16 +276,25 @@ Assign(g, m) ==
   LET member == g.members[m] IN
   [g EXCEPT !.members[m].epoch = g.assignmentEpoch,
             !.members[m].previousEpoch =
-              IF member.epoch # g.assignmentEpoch THEN member.epoch ELSE member.previousEpoch,
+              IF member.epoch # g.assignmentEpoch
+                 \/ (Dialect.PreviousEpochReset = "reconciliation" /\ ~IsReconciled(g, m))
+              THEN member.epoch ELSE member.previousEpoch,
             !.members[m].assigned = TargetOf(g, m) \ HeldByOthers(g, m),
             !.members[m].revoking = {}]
 
-\* @type: ($group, Str, Bool) => $group;
-ReconcileMember(g, m, acknowledges) ==
+\* Must `m` be told to revoke what it has too much?
+\* @type: (Set($partition), $request) => Bool;
+MustBeAsked(extra, request) ==
+  /\ extra # {}
+  /\ \/ Dialect.RevocationAsked = "always" \/ request.owned = {}
+     \/ ValueOr(request.owned, {}) \cap extra # {}
+
+\* @type: ($group, Str, $request, Bool, Bool) => $group;
+ReconcileMember(g, m, request, acknowledges, said) ==
   LET member == g.members[m]
       extra == member.assigned \ TargetOf(g, m)
-  IN IF member.revoking # {} /\ ~acknowledges THEN NarrowRevocation(g, m)
-     ELSE IF extra # {} THEN Revoke(g, m, member.assigned \ extra, extra)
+  IN IF member.revoking # {} /\ ~acknowledges THEN NarrowRevocation(g, m, said)
+     ELSE IF MustBeAsked(extra, request) THEN Revoke(g, m, member.assigned \ extra, extra)
      ELSE Assign(g, m)
 
 \* R5: has the member reported exactly what it was told last?
@@ -267,9 +307,11 @@ NowAcknowledged(before, g, m, request, kind) ==
   ELSE before.members[m].acknowledged
 
 \* Step 3 as a whole: the group in which `m` is reconciled.
-\* @type: ($group, Str, $request, $updated) => $group;
-Reconcile(g, m, request, updated) ==
-  LET next == ReconcileMember(g, m, updated.acknowledges) IN
+\* @type: ($group, $group, Str, $request, $updated) => $group;
+Reconcile(before, g, m, request, updated) ==
+  LET said == TopicsOf(g.members[m]) # TopicsOf(before.members[m])
+      next == ReconcileMember(g, m, request, updated.acknowledges, said)
+  IN
   [next EXCEPT !.members[m].acknowledged = NowAcknowledged(g, next, m, request, updated.kind)]
 
 (***************************************************************************)
@@ -292,7 +334,7 @@ SendsAssignment(before, g, m, request, kind) ==
   THEN \/ ~member.acknowledged \/ member.epoch # g.assignmentEpoch
        \/ member.revoking # {} \/ member.assigned # TargetOf(g, m)
   ELSE \/ kind \in {"join", "keep", "return"}
-       \/ request.owned # {} /\ request.subscription # {}
+       \/ request.owned # {} /\ (request.subscription # {} \/ request.regex # {})
        \/ member.assigned # before.members[m].assigned
 
 \* @type: ($group, $group, Str, $request, Str) => $response;
@@ -335,7 +377,7 @@ BranchOf(before, g, m, updated) ==
 \* @type: ($group, Str, $request, $updated, $group) => {group: $group, step: $step};
 Handle(before, m, request, updated, installed) ==
   LET answers == updated.error = "NONE" /\ updated.kind \notin {"leave", "away"}
-      after == IF answers THEN Reconcile(installed, m, request, updated) ELSE installed
+      after == IF answers THEN Reconcile(before, installed, m, request, updated) ELSE installed
       response == IF answers THEN Response(updated.group, after, m, request, updated.kind)
                   ELSE IF updated.error = "NONE" THEN LeaveResponse(m, request.epoch)
                   ELSE ErrorResponse(updated.error)
@@ -372,6 +414,7 @@ NoticeTopics(g, topics) ==
 AfterFailOver(g) ==
   [g EXCEPT !.members = [m \in MemberIds |->
      IF m \notin Members(g) THEN NoMember
+     ELSE IF Dialect.RevocationRecorded THEN [g.members[m] EXCEPT !.acknowledged = FALSE]
      ELSE [g.members[m] EXCEPT !.previousEpoch = 0, !.acknowledged = FALSE,
                                !.assigned = Held(g, m), !.revoking = {}]]]
 
@@ -381,7 +424,7 @@ AfterFailOver(g) ==
 \* @type: ($group) => $group;
 DeriveRevocations(g) ==
   [g EXCEPT !.members = [m \in MemberIds |->
-     IF m \notin Members(g) \/ IsAway(g, m) THEN g.members[m]
+     IF m \notin Members(g) \/ IsAway(g, m) \/ Dialect.RevocationRecorded THEN g.members[m]
      ELSE [g.members[m] EXCEPT !.assigned = @ \cap TargetOf(g, m),
                                !.revoking = g.members[m].assigned \ TargetOf(g, m)]]]
 =============================================================================

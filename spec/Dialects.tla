@@ -10,9 +10,11 @@
 (*
   @typeAlias: dialect = {
     FirstGroupEpoch: Int, FencedMemberIsRemoved: Bool, RetrySubsetOf: Str,
-    RevokingResetsPreviousEpoch: Bool, RejoinOfLiveMember: Str,
+    PreviousEpochReset: Str, RejoinOfLiveMember: Str, JoinOwns: Str,
     JoinWithEmptySubscriptionBumps: Bool, AssignorChangeBumps: Bool,
-    PendingInResponse: Bool, AssignmentSent: Str, RevocationRestart: Str,
+    PendingInResponse: Bool, AssignmentSent: Str, RevocationAsked: Str,
+    RevocationRestart: Str, RevocationRecorded: Bool, InstanceChecked: Str,
+    AwaySession: Str, ReturnOfMemberBumps: Bool, FullGroupRefuses: Str,
     TargetOnRemoval: Str, TargetMayLag: Bool, MetadataChange: Str,
     UnknownGroupError: Str, LastLeaveAdvancesAssignmentEpoch: Bool
   };
@@ -22,7 +24,7 @@ Dialects_aliases == TRUE
 \* KIP-848's text, with the errata that the traceability table lists.
 \* @type: $dialect;
 KIP848 == [
-  \* E1: the group epoch after the first join (a group starts at 0).
+  \* E1: the group epoch after the first join (a group starts one below).
   FirstGroupEpoch |-> 1,
   \* H5: a wrong member epoch removes the member, which bumps the epoch.
   FencedMemberIsRemoved |-> TRUE,
@@ -30,11 +32,14 @@ KIP848 == [
   \* partitions are a subset of the "target"; a report that is left out is a
   \* subset of anything.  "assigned": it must be given, a subset of assigned.
   RetrySubsetOf |-> "target",
-  \* H6: entering the revocation overwrites the previous epoch.
-  RevokingResetsPreviousEpoch |-> FALSE,
+  \* H6: the previous epoch is overwritten when the epoch "advances", or by
+  \* every "reconciliation" with a target that is not reached yet.
+  PreviousEpochReset |-> "advances",
   \* H1: epoch 0 from a member that the group has: "replaces" it by a fresh
   \* one, "keeps" it and its assignment, or is "fenced".
   RejoinOfLiveMember |-> "replaces",
+  \* H3: what a join reports as owned is "ignored", or must be "empty".
+  JoinOwns |-> "ignored",
   \* E1: joining without subscribing to anything bumps the group epoch.
   JoinWithEmptySubscriptionBumps |-> TRUE,
   \* E1: naming another server side assignor bumps the group epoch.
@@ -44,10 +49,29 @@ KIP848 == [
   \* R5: the assignment is sent "until-acknowledged", or "on-change" only (a
   \* join, a full request, or an assignment that changed).
   AssignmentSent |-> "until-acknowledged",
+  \* R1: a member is "always" told to revoke and must acknowledge, or only
+  \* "if-owned": what its request does not report is released at once.
+  RevocationAsked |-> "always",
   \* R1: a target that changes while a member revokes "narrow"s what it may
-  \* keep; "wait": nothing changes before it has acknowledged; "restore": the
-  \* literal intersection with all that it holds, which gives partitions back.
+  \* keep; "unsubscribed": only topics that the member gives up itself join
+  \* what it revokes, all else waits; "restore": the literal intersection with
+  \* all that it holds, which gives partitions back.
   RevocationRestart |-> "narrow",
+  \* P1: a member's record has its previous epoch and what it revokes, so that
+  \* a fail-over keeps them.
+  RevocationRecorded |-> FALSE,
+  \* S2: an instance id that another member has is "unreleased" whoever uses
+  \* it; "fenced": only for a join, which the member itself is refused, too;
+  \* after it one is fenced, or unknown if nobody has the instance id.
+  InstanceChecked |-> "unreleased",
+  \* S1: leaving for a while has the session "renewed", or it "runs on".  Here
+  \* time-outs are untimed; traces are replayed with a clock.
+  AwaySession |-> "renewed",
+  \* S1: a member of the group that takes the place of another one gives up
+  \* its own, which bumps the group epoch.
+  ReturnOfMemberBumps |-> TRUE,
+  \* H5: a full group refuses "joins", or whatever "strangers" send.
+  FullGroupRefuses |-> "joins",
   \* E2: a removal computes the next target "at-once" or leaves it to the
   \* "next-heartbeat".
   TargetOnRemoval |-> "at-once",

@@ -14,7 +14,8 @@ GroupTypeOK(g) ==
   /\ \A t \in Topics : g.metadata[t] >= 0
   /\ \A m \in MemberIds :
        LET member == g.members[m] IN
-       /\ member.epoch >= Away /\ member.previousEpoch >= 0
+       /\ member.epoch >= Away
+       /\ member.previousEpoch >= IF Dialect.RejoinOfLiveMember = "keeps" THEN Away ELSE 0
        /\ member.subscription \subseteq {TopicName[t] : t \in Topics}
        /\ member.regex \in {None} \cup DOMAIN Regexes
        /\ member.assigned \subseteq Partitions /\ member.revoking \subseteq Partitions
@@ -32,11 +33,13 @@ EpochsOrdered(g) ==
   /\ g.assignmentEpoch <= g.epoch
   /\ \A m \in MemberIds : g.members[m].epoch <= g.assignmentEpoch
 
-\* H6: the previous epoch is an earlier one; one that is away has none.
+\* H6: the previous epoch is an earlier one; one that is away has none, or none
+\* that matters.
 \* @type: ($group) => Bool;
 PreviousEpochOrdered(g) ==
   \A m \in Members(g) :
-    g.members[m].previousEpoch <= IF IsAway(g, m) THEN 0 ELSE g.members[m].epoch
+    \/ IsAway(g, m) /\ Dialect.RevocationRecorded
+    \/ g.members[m].previousEpoch <= IF IsAway(g, m) THEN 0 ELSE g.members[m].epoch
 
 \* S2: no two members have the same instance id.
 \* @type: ($group) => Bool;
@@ -90,6 +93,13 @@ EpochsMonotone(g, h, s) ==
 PlaceTaken(g, s) ==
   IF s.action = "Return" /\ s.response.error = "NONE" THEN HolderOf(g, s.request) ELSE {}
 
+\* E1: does it count that `m` came or went?
+\* @type: ($group, $group, Str) => Bool;
+MembershipChanged(g, h, m) ==
+  /\ (m \in Members(g)) # (m \in Members(h))
+  /\ m \in Members(h) /\ SubscribesToNothing(h.members[m]) =>
+       Dialect.JoinWithEmptySubscriptionBumps \/ (~Exists(g) /\ Dialect.FirstGroupEpoch = 1)
+
 \* E1: what makes a new version of the group's metadata, seen in the states.
 \* Taking a place that was kept (S1) is no change of the members.
 \* @type: ($group, $group, $step) => Bool;
@@ -97,20 +107,20 @@ MetadataChanged(g, h, s) ==
   LET taken == PlaceTaken(g, s)
       returning == IF taken = {} THEN {} ELSE {s.member}
   IN \/ \E m \in MemberIds \ (taken \cup returning) :
-          \/ (m \in Members(g)) # (m \in Members(h))
+          \/ MembershipChanged(g, h, m)
           \/ Replaced(g, h, s, m)
-          \/ SaysOtherwise(h.members[m], g.members[m])
+          \/ m \in Members(g) /\ m \in Members(h) /\ SaysOtherwise(h.members[m], g.members[m])
      \/ \E n \in taken :
           \/ SaysOtherwise(h.members[s.member], g.members[n])
-          \/ n # s.member /\ s.member \in Members(g)
+          \/ n # s.member /\ s.member \in Members(g) /\ Dialect.ReturnOfMemberBumps
      \/ g.metadata # h.metadata
 
 \* E1: bumped exactly when it must be, by one, once a step.
 \* @type: ($group, $group, $step) => Bool;
 EpochBumpedExactly(g, h, s) ==
   s.action # "DeleteGroup" =>
-    h.epoch = IF ~MetadataChanged(g, h, s) THEN g.epoch
-              ELSE IF Exists(g) THEN g.epoch + 1 ELSE Dialect.FirstGroupEpoch
+    h.epoch = IF MetadataChanged(g, h, s) THEN BumpGroupEpoch(g).epoch
+              ELSE IF Exists(h) THEN Created(g).epoch ELSE g.epoch
 
 \* E1: nothing of the topics that members subscribe to goes unnoticed.
 \* @type: ($group, Str -> Int) => Bool;
@@ -160,7 +170,7 @@ ReleasedOnlyByAcknowledgement(g, h, s) ==
     SameIncarnation(g, h, s, m) /\ ~(Held(g, m) \subseteq Held(h, m)) =>
       /\ s.action \in {"Heartbeat", "Rejoin"} /\ s.member = m
       /\ s.action = "Heartbeat" =>
-           /\ s.request.epoch = g.members[m].epoch
+           /\ s.request.epoch = g.members[m].epoch \/ Dialect.RevocationAsked = "if-owned"
            /\ s.request.owned # {}
            /\ ValueOr(s.request.owned, {}) \cap (Held(g, m) \ Held(h, m)) = {}
 
@@ -180,13 +190,16 @@ ErrorsExactly(g, h, s) ==
        /\ h = g
        /\ \/ s.action \in {"Heartbeat", "Leave"} /\ s.member \notin Members(g)
           \/ s.action = "LeaveTemporarily" /\ s.member \notin HolderOf(g, s.request)
+          \/ Dialect.InstanceChecked = "fenced" /\ s.request.instance # {} /\ HolderOf(g, s.request) = {}
   /\ s.response.error = "FENCED_MEMBER_EPOCH" =>
        /\ s.action = "Heartbeat" => s.request.epoch # g.members[s.member].epoch
        /\ Dialect.FencedMemberIsRemoved => s.member \notin Members(h)
-  /\ s.response.error = "UNRELEASED_INSTANCE_ID" <=>
-       s.branch \notin {"", "invalid", "unsupported"} /\ InstanceConflict(g, s.member, s.request)
+  /\ Dialect.InstanceChecked = "unreleased" =>
+       (s.response.error = "UNRELEASED_INSTANCE_ID" <=>
+          s.branch \notin {"", "invalid", "unsupported"} /\ InstanceConflict(g, s.member, s.request))
+  /\ s.response.error = "FENCED_INSTANCE_ID" => s.member \notin HolderOf(g, s.request)
   /\ s.response.error \in {"INVALID_REQUEST", "UNSUPPORTED_ASSIGNOR", "UNRELEASED_INSTANCE_ID",
-                          "GROUP_MAX_SIZE_REACHED"} => h = g
+                          "FENCED_INSTANCE_ID", "GROUP_MAX_SIZE_REACHED"} => h = g
 
 \* S1: who leaves for a while keeps its assignment, and the group its epoch; who
 \* takes its place gets what it held of the target, at the assignment epoch.

@@ -125,12 +125,16 @@ MetadataOf(g, topics) ==
 MayBeCreated(topics, t) ==
   topics[t] = 0 /\ \A other \in Topics : TopicName[other] = TopicName[t] => topics[other] <= 0
 
+\* The epoch of a group that no one has joined yet.
+\* @type: ($group) => $group;
+Created(g) == IF Exists(g) THEN g ELSE [g EXCEPT !.epoch = Dialect.FirstGroupEpoch - 1]
+
 \* E1: bump once, whatever changed: the members or their subscriptions
 \* (`changed`), or the partition metadata of what they subscribe to.
 \* @type: ($group, Str -> Int, Bool) => $group;
 RefreshGroup(g, topics, changed) ==
   LET refreshed == [g EXCEPT !.metadata = MetadataOf(g, topics)] IN
-  IF changed \/ refreshed.metadata # g.metadata THEN BumpGroupEpoch(refreshed) ELSE g
+  IF changed \/ refreshed.metadata # g.metadata THEN BumpGroupEpoch(refreshed) ELSE Created(g)
 
 \* Members leave, expire or are fenced: their partitions are free (E1).
 \* @type: ($group, Str -> Int, Str) => $group;

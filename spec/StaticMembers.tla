@@ -36,7 +36,7 @@ InstanceConflict(g, m, request) ==
 \* @type: ($group, Str) => $group;
 KeepPlace(g, m) ==
   [g EXCEPT !.members[m].epoch = Away,
-            !.members[m].previousEpoch = 0,
+            !.members[m].previousEpoch = IF Dialect.RevocationRecorded THEN @ ELSE 0,
             !.members[m].revoking = {},
             !.members[m].acknowledged = FALSE]
 

@@ -31,6 +31,11 @@ JoinLacksSubscription(request) ==
 \* @type: ($request) => Bool;
 RegexInvalid(request) == \E r \in request.regex : r # None /\ r \notin DOMAIN Regexes
 
+\* H3: what a join reports as owned, where that is looked at.
+\* @type: ($request) => Bool;
+JoinOwnsSomething(request) ==
+  request.epoch = 0 /\ Dialect.JoinOwns = "empty" /\ request.owned # {{}}
+
 \* H3: an assignor has a name.
 \* @type: ($request) => Bool;
 AssignorNameEmpty(request) == request.assignor = {""}
@@ -38,7 +43,8 @@ AssignorNameEmpty(request) == request.assignor = {""}
 \* @type: ($request) => Bool;
 Invalid(request) ==
   \/ LacksMemberId(request) \/ EpochTooLow(request) \/ InstanceIdEmpty(request)
-  \/ JoinLacksSubscription(request) \/ RegexInvalid(request) \/ AssignorNameEmpty(request)
+  \/ JoinLacksSubscription(request) \/ JoinOwnsSomething(request)
+  \/ RegexInvalid(request) \/ AssignorNameEmpty(request)
 
 \* H4.
 \* @type: ($request) => Bool;

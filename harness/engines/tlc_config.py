@@ -27,6 +27,7 @@ _KEYWORDS = {
 _WORD = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s"]+')
 
 _ASSIGNED = re.compile(r'(\w+)\s*=\s*(-?\d+|TRUE|FALSE|"(?:[^"\\\n]|\\.)*")(?=\s|$)')
+_DIALECT = re.compile(r"\bDialect\s*<-\s*(\w+)")
 
 UNKNOWN_TO_TLC = ("ALIAS", "POSTCONDITION", "PERIODIC")
 """Sections of newer TLCs that version 2.18 does not read."""
@@ -54,9 +55,12 @@ class Config:
         return [name for key, text in self.sections if key == keyword for name in text.split()]
 
     def constants(self) -> dict[str, int | str | bool]:
-        """The constants whose value is a number, a string or a boolean, e.g. MaxEpoch = 3."""
+        """The constants whose value is a number, a string or a boolean, e.g. MaxEpoch = 3; and the name of
+        the operator that is the dialect."""
         text = "\n".join(text for key, text in self.sections if key == "CONSTANT")
-        return {name: _literal(value) for name, value in _ASSIGNED.findall(text)}
+        known = {name: _literal(value) for name, value in _ASSIGNED.findall(text)}
+        dialect = _DIALECT.search(text)
+        return {**known, "Dialect": dialect[1]} if dialect else known
 
     def text(self) -> str:
         """The configuration as a file's text."""

@@ -65,7 +65,7 @@ class StepRows:
         """The row of a state of a state graph, from its node in the dump."""
         printed = spec_state(node)
         state = self._reader.state(printed)
-        load, description = self._decoder.start(state, "the state graph")
+        load, description = self._decoder.start(state, "the state graph", {"constants": self._constants})
         return {
             "state": self._key(state),
             "title": group_state(load.state.group),

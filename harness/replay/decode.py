@@ -6,15 +6,16 @@ Replaying a prepared step is a call and a comparison; everything that takes time
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.replay import expect, wire
 from harness.replay.calls import Call, ChangeTopics, Restart, SendRequest
+from harness.replay.dialects import TEXT, Forms, forms_of
 from harness.replay.log import check_log
 from harness.replay.members import MemberStep, member_steps
 from harness.replay.records import whole, written
@@ -36,11 +37,13 @@ class Load(NamedTuple):
     state: SpecState
     timers: list[Json]
     now_ms: int
+    forms: Forms = TEXT
 
     @property
     def records(self) -> list[Json]:
         """The group, as if written at once; nothing of it is shared with what is expected."""
-        return deepcopy([{"offset": offset, **record} for offset, record in enumerate(whole(self.state))])
+        records = whole(self.state, self.forms)
+        return deepcopy([{"offset": offset, **record} for offset, record in enumerate(records)])
 
     @property
     def topics(self) -> list[Json]:
@@ -134,7 +137,8 @@ class Decoder:
             raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
         if states[0].step.action not in {INITIAL, *HANDLERS, *OTHER_ACTIONS}:
             raise _unknown_action(name, 0, states[0].step.action)
-        start, timers = _loaded(states[0])
+        forms = forms_of(trace, name)
+        start, timers = _loaded(states[0], forms)
         initial = self._description(start)
         configuration = _configuration(trace, states, name)
         members = member_steps(trace, states, name)
@@ -149,7 +153,7 @@ class Decoder:
                 continue
             tick_ms = 1 if now_ms < STOP_MS else 0
             now_ms += tick_ms
-            load = Load(after, timers.follow(before.group, after, now_ms), now_ms)
+            load = Load(after, timers.follow(before.group, after, now_ms), now_ms, forms)
             step = self._step(index, before, call, load, tick_ms, end)
             _check_log(before, after, step.expected.records, name, index)
             end = step.end
@@ -157,14 +161,15 @@ class Decoder:
             decoded.needs.add(call.api if isinstance(call, SendRequest) else call.operation()["op"])
         return decoded
 
-    def start(self, state: State, name: str) -> tuple[Load, Json]:
-        """A state as one that a trace starts from: how it is loaded, and its description."""
-        load, _ = _loaded(self._reader.read(Trace({}, tuple(state), [state]), name)[0])
+    def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[Load, Json]:
+        """A state as one that a trace with this #meta starts from: how it is loaded, and its description."""
+        trace = Trace(dict(meta), tuple(state), [state])
+        load, _ = _loaded(self._reader.read(trace, name)[0], forms_of(trace, name))
         return load, self._description(load)
 
     def _step(self, index: int, before: SpecState, call: Call, load: Load, tick_ms: int, offset: int) -> Step:
         after, spec = load.state, load.state.step
-        records = written(before, after, load.now_ms)
+        records = written(before, after, load.now_ms, load.forms)
         script = expect.new_target(before.group, after.group)
         joins = spec.action in ("Join", "Return") and spec.response.error == "NONE"
         topic, partition = (spec.topic, spec.partitions), (spec.partition, spec.offset)
@@ -205,10 +210,10 @@ class Decoder:
         return {**known, "timers": load.timers}
 
 
-def _loaded(state: SpecState) -> tuple[Load, expect.Timers]:
+def _loaded(state: SpecState, forms: Forms) -> tuple[Load, expect.Timers]:
     """A state at time 0, and its timers."""
-    timers = expect.Timers.started(state.group)
-    return Load(state, timers.armed(state.group.members), 0), timers
+    timers = expect.Timers.started(state.group, forms)
+    return Load(state, timers.armed(state.group.members), 0, forms), timers
 
 
 def _configuration(trace: Trace, states: list[SpecState], name: str) -> Json:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from harness.replay import wire
+from harness.replay.dialects import TEXT, Forms
 from harness.replay.state import Group, Member, SpecState, SpecStep
 from harness.targets.base import Assignments, Json
 
@@ -160,14 +161,15 @@ class Timers:
     timer that is armed anew when it should not be, or not when it should, has another deadline.
     """
 
+    forms: Forms = TEXT
     session_ms: dict[str, int] = field(default_factory=dict)
     rebalance_ms: dict[str, int] = field(default_factory=dict)
     empty_ms: int | None = None
 
     @staticmethod
-    def started(group: Group) -> Timers:
+    def started(group: Group, forms: Forms = TEXT) -> Timers:
         """The timers of a state that a replay starts from, at time 0."""
-        timers = Timers()
+        timers = Timers(forms)
         timers._start(group, 0)
         return timers
 
@@ -184,7 +186,8 @@ class Timers:
         if step.action == "FailOver":
             self._start(group, now_ms)
         elif step.member in group.members and step.response.error == "NONE" and step.action not in _OFFSETS:
-            self.session_ms[step.member] = now_ms + wire.SESSION_TIMEOUT_MS
+            if step.action != "LeaveTemporarily" or not self.forms.away_runs_on:
+                self.session_ms[step.member] = now_ms + wire.SESSION_TIMEOUT_MS
             self._follow_revocation(
                 before.members.get(step.member), group.members[step.member], step.member, now_ms
             )
@@ -201,7 +204,12 @@ class Timers:
         """R4: from the first request to revoke; another revocation after an acknowledgement counts anew."""
         if not after.revoking:
             self.rebalance_ms.pop(name, None)
-        elif before is None or not before.revoking or not before.revoking <= after.revoking:
+        elif (
+            before is None
+            or not before.revoking
+            or not before.revoking <= after.revoking
+            or (self.forms.growth_rearms and before.revoking != after.revoking)
+        ):
             self.rebalance_ms[name] = now_ms + wire.REBALANCE_TIMEOUT_MS
 
     def armed(self, members: Mapping[str, Member]) -> list[Json]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.replay import wire
+from harness.replay.dialects import TEXT, Forms
 from harness.replay.state import Group, Member, Partition, SpecState
 from harness.targets.base import Json
 
@@ -25,23 +26,25 @@ KEY_NUMBERS = {
 """Kafka's number of each record type that a consumer group has."""
 
 
-def written(before: SpecState, after: SpecState, now_ms: int) -> list[Json]:
+def written(before: SpecState, after: SpecState, now_ms: int, forms: Forms = TEXT) -> list[Json]:
     """The records of a step at `now_ms`, without their own offsets, in P1's order; members by their ids."""
     if before.group.exists and not after.group.exists:
         return [*_offsets(before, after, now_ms), *_deletion()]
     old, new = before.group, after.group
-    fresh = _fresh(old, after)
+    fresh = _fresh(old, after, forms)
     returned = after.step.member if after.step.action == "Return" and fresh else None
+    left = after.step.action == "LeaveTemporarily" and after.step.response.error == "NONE"
+    anew = {*fresh, after.step.member} if left and forms.away_runs_on else fresh
     return [
         *_offsets(before, after, now_ms),
         *_removals(old, new),
         *_group(old, new, fresh),
         *_target(old, new, fresh, returned),
-        *_current(old, new, fresh),
+        *_current(old, new, anew, forms),
     ]
 
 
-def _fresh(before: Group, after: SpecState) -> set[str]:
+def _fresh(before: Group, after: SpecState, forms: Forms) -> set[str]:
     """The members of which everything is written anew, whether or not it differs.
 
     A member that rejoins is replaced (H1); one that returns takes another's place (S1), perhaps after its own
@@ -50,14 +53,14 @@ def _fresh(before: Group, after: SpecState) -> set[str]:
     fresh = {name for name in after.group.members if name not in before.members}
     step = after.step
     if step.response.error == "NONE" and (
-        step.action == "Rejoin"
+        (step.action == "Rejoin" and not forms.rejoin_keeps)
         or (step.action == "Return" and before.holder(step.request.instance) != step.member)
     ):
         fresh.add(step.member)
     return fresh
 
 
-def whole(state: SpecState) -> list[Json]:
+def whole(state: SpecState, forms: Forms = TEXT) -> list[Json]:
     """The records of a state as one log that was never written step by step: what `load` is given."""
     offsets = [_committed(partition, offset, 0) for partition, offset in sorted(state.offsets.items())]
     group = state.group
@@ -69,7 +72,7 @@ def whole(state: SpecState) -> list[Json]:
         *offsets,
         *_group(nothing, group, everyone),
         *_target(nothing, group, everyone, None),
-        *_current(nothing, group, everyone),
+        *_current(nothing, group, everyone, forms),
     ]
 
 
@@ -183,18 +186,24 @@ def _target(before: Group, after: Group, fresh: set[str], returned: str | None) 
         yield _record("ConsumerGroupTargetAssignmentMetadata", None, epoch)
 
 
-def _current(before: Group, after: Group, fresh: set[str]) -> Iterator[Json]:
+def _current(before: Group, after: Group, anew: set[str], forms: Forms) -> Iterator[Json]:
     for name, member in after.members.items():
-        if name not in fresh:
-            old = before.members[name]
-            if (member.epoch, member.held) == (old.epoch, old.held):
-                continue
-        value = {
+        value = _assignment(member, forms)
+        if name in anew or value != _assignment(before.members[name], forms):
+            yield _record("ConsumerGroupCurrentMemberAssignment", name, value)
+
+
+def _assignment(member: Member, forms: Forms) -> Json:
+    """What a member holds, at its epoch; where it is recorded, what it revokes and the epoch before."""
+    if forms.recorded:
+        return {
             "memberEpoch": member.epoch,
-            "error": 0,
-            "topicPartitions": wire.expected_partitions(member.held),
+            "previousMemberEpoch": member.previous_epoch,
+            "assignedPartitions": wire.expected_partitions(member.assigned),
+            "partitionsPendingRevocation": wire.expected_partitions(member.revoking),
         }
-        yield _record("ConsumerGroupCurrentMemberAssignment", name, {**value, **_NO_ASSIGNOR_METADATA})
+    value = {"memberEpoch": member.epoch, "error": 0}
+    return {**value, "topicPartitions": wire.expected_partitions(member.held), **_NO_ASSIGNOR_METADATA}
 
 
 # Server side assignors have no metadata of their own.

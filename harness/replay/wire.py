@@ -115,14 +115,18 @@ def client(member: str) -> Json:
 
 
 def heartbeat(request: Request) -> Json:
-    """The body of a ConsumerGroupHeartbeat (H10); null and -1 say "unchanged" (H7)."""
-    joins = request.epoch == 0
+    """The body of a ConsumerGroupHeartbeat (H10); null and -1 say "unchanged" (H7).
+
+    Whoever reports what it owns and what it subscribes to says everything, the rebalance time-out too.
+    """
+    subscribes = request.subscription is not None or request.regex is not None
+    full = request.epoch == 0 or (request.owned is not None and subscribes)
     return {
         "groupId": GROUP,
         "memberId": request.member,
         "memberEpoch": request.epoch,
         "instanceId": request.instance,
-        "rebalanceTimeoutMs": REBALANCE_TIMEOUT_MS if joins else -1,
+        "rebalanceTimeoutMs": REBALANCE_TIMEOUT_MS if full else -1,
         "subscribedTopicNames": None if request.subscription is None else sorted(request.subscription),
         "subscribedTopicRegex": request.regex,
         "serverAssignor": request.assignor,

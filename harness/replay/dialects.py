@@ -1,0 +1,59 @@
+"""What a dialect changes in what is expected beside the states of the specification: records and timers.
+
+A trace names its dialect as its model does (the constant Dialect, in #meta); one that names none is of
+KIP-848's text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from harness.errors import ConformError
+from harness.itf import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """`name` is that of --dialect.
+
+    `recorded` is RevocationRecorded of spec/Dialects.tla: a member's record has its previous epoch and what
+    it revokes (P1), and is written when either changes. `away_runs_on`: leaving for a while neither renews
+    the session (S1, H8) nor goes unrecorded. `growth_rearms`: a revocation that grows has its time anew (R4).
+    `rejoin_keeps` is RejoinOfLiveMember: nothing of a member that rejoins is written that does not change.
+    """
+
+    name: str
+    recorded: bool = False
+    away_runs_on: bool = False
+    growth_rearms: bool = False
+    rejoin_keeps: bool = False
+
+
+def _kafka(version: str) -> Forms:
+    return Forms(f"kafka-{version}", recorded=True, away_runs_on=True, growth_rearms=True, rejoin_keeps=True)
+
+
+TEXT: Final = Forms("kip-848")
+
+FORMS: Final = {
+    "KIP848": TEXT,
+    "KIP848Literal": TEXT,
+    "Kafka42": _kafka("4.2"),
+    "Kafka43": _kafka("4.3"),
+    "Kafka44": _kafka("4.4"),
+}
+"""By the operators of spec/Dialects.tla and spec/KafkaDialects.tla."""
+
+
+def forms_of(trace: Trace, name: str) -> Forms:
+    """The forms of a trace's dialect. ConformError for one that there is not."""
+    constants = trace.meta.get("constants", {})
+    dialect = constants.get("Dialect", "KIP848") if isinstance(constants, dict) else "KIP848"
+    forms = FORMS.get(dialect) if isinstance(dialect, str) else None
+    if forms is None:
+        raise ConformError(
+            f"The trace {name}: there is no dialect {dialect!r}; "
+            f"Dialect in #meta is one of {', '.join(FORMS)}."
+        )
+    return forms

@@ -1,0 +1,43 @@
+---------------------------- MODULE KafkaDialects ----------------------------
+(***************************************************************************)
+(* What Apache Kafka's group coordinator does otherwise than KIP-848's     *)
+(* text, by version: choices of the constants of Dialects.  Each is what   *)
+(* Kafka's own code did, step by step, over the whole state graph of the   *)
+(* models MCKafka*; it is not written in any document.                     *)
+(*                                                                         *)
+(* Left out: regular expressions, which Kafka resolves later and apart;    *)
+(* time between two targets (group.consumer.assignment.interval.ms, from   *)
+(* 4.3 on), which is 0 here; the wire form of requests.                    *)
+(***************************************************************************)
+EXTENDS Dialects
+
+\* @type: $dialect;
+Kafka42 ==
+  [KIP848 EXCEPT
+     !.FencedMemberIsRemoved = FALSE,
+     !.RetrySubsetOf = "assigned",
+     !.PreviousEpochReset = "reconciliation",
+     !.RejoinOfLiveMember = "keeps",
+     !.JoinOwns = "empty",
+     !.JoinWithEmptySubscriptionBumps = FALSE,
+     !.AssignorChangeBumps = FALSE,
+     !.PendingInResponse = FALSE,
+     !.AssignmentSent = "on-change",
+     !.RevocationAsked = "if-owned",
+     !.RevocationRestart = "unsubscribed",
+     !.RevocationRecorded = TRUE,
+     !.InstanceChecked = "fenced",
+     !.AwaySession = "runs on",
+     !.ReturnOfMemberBumps = FALSE,
+     !.FullGroupRefuses = "strangers",
+     !.TargetOnRemoval = "next-heartbeat",
+     !.MetadataChange = "next-heartbeat",
+     !.UnknownGroupError = "GROUP_ID_NOT_FOUND",
+     !.LastLeaveAdvancesAssignmentEpoch = FALSE]
+
+\* @type: $dialect;
+Kafka43 == [Kafka42 EXCEPT !.FirstGroupEpoch = 2]
+
+\* @type: $dialect;
+Kafka44 == [Kafka43 EXCEPT !.AssignorChangeBumps = TRUE, !.LastLeaveAdvancesAssignmentEpoch = TRUE]
+=============================================================================

@@ -1,0 +1,16 @@
+------------------------------- MODULE MCKafka ------------------------------
+(***************************************************************************)
+(* The open instance in the dialects of Kafka: 2 members, one topic of up  *)
+(* to 2 partitions, without regular expressions.                           *)
+(***************************************************************************)
+EXTENDS MCOpen, KafkaDialects
+
+OnePartition == {<<"foo", 0>>}
+OneOrNone == {[t \in MCTopics |-> n] : n \in 0..1}
+
+\* H3: a join must say that it owns nothing; one that says otherwise, or not.
+\* @type: Set($request);
+JoinsThatOwn ==
+  {[member |-> m, epoch |-> 0, instance |-> {}, owned |-> owned, subscription |-> {{"foo"}},
+    regex |-> {}, assignor |-> {}] : m \in MCMemberIds, owned \in {{}, {{<<"foo", 0>>}}}}
+=============================================================================

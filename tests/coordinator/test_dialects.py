@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from group_driver import GroupDriver, error, given, pending
+from group_driver import GroupDriver, error, given, pending, topic_partitions
 
 from coordinator import DIALECTS, BadInput, Config, Dialect, ErrorCode
 
@@ -59,6 +59,13 @@ def test_first_group_epoch() -> None:
     assert kafka.epochs() == (3, 3)
 
 
+def test_first_group_epoch_when_the_first_join_subscribes_to_nothing() -> None:
+    """A group that starts at 1 stays there, where such a join bumps nothing."""
+    _, kafka = drivers(FirstGroupEpoch=2, JoinWithEmptySubscriptionBumps=False)
+    assert kafka.join("m1", subscribedTopicNames=[])["memberEpoch"] == 1
+    assert kafka.epochs() == (1, 1)
+
+
 def test_fenced_member_is_removed() -> None:
     text, kafka = drivers(FencedMemberIsRemoved=False)
     for g in (text, kafka):
@@ -84,8 +91,8 @@ def test_retry_subset_of_assigned(owned: list[str] | None, accepted: bool) -> No
     assert (error(kafka.heartbeat("m1", 2, owned)) == 0) is accepted
 
 
-def test_revoking_resets_previous_epoch() -> None:
-    text, kafka = drivers(RevokingResetsPreviousEpoch=True)
+def test_previous_epoch_reset_by_revoking() -> None:
+    text, kafka = drivers(PreviousEpochReset="reconciliation")
     for g in (text, kafka):
         g.two_stable_members()
         g.script(m1=[], m2=["foo-0", "foo-1"])
@@ -93,6 +100,34 @@ def test_revoking_resets_previous_epoch() -> None:
         g.heartbeat("m1")
     assert text.member("m1")["previousMemberEpoch"] == 1
     assert kafka.member("m1")["previousMemberEpoch"] == 2
+
+
+def test_previous_epoch_reset_by_waiting_for_partitions() -> None:
+    """m2 waits for foo-1: a heartbeat that changes nothing forgets the epoch before."""
+    text, kafka = drivers(PreviousEpochReset="reconciliation")
+    for g in (text, kafka):
+        g.two_stable_members()
+        g.script(m1=[], m2=["foo-0", "foo-1"])
+        g.join("m3")
+        g.heartbeat("m2")
+        assert g.member("m2")["previousMemberEpoch"] == 2
+        g.heartbeat("m2")
+    epochs = [(g.member("m2")["memberEpoch"], g.member("m2")["previousMemberEpoch"]) for g in (text, kafka)]
+    assert epochs == [(3, 2), (3, 3)]
+    kafka.heartbeat("m1")
+    kafka.heartbeat("m1", owned=[])
+    kafka.heartbeat("m2")
+    kafka.new_records()
+    kafka.heartbeat("m2")
+    assert kafka.new_records() == []
+
+
+def test_join_owns_must_be_empty() -> None:
+    text, kafka = drivers(JoinOwns="empty")
+    for owned in (None, topic_partitions(["foo-0"])):
+        assert error(text.join("m1", topicPartitions=owned)) == 0
+        assert error(kafka.join("m1", topicPartitions=owned)) == ErrorCode.INVALID_REQUEST
+    assert error(kafka.join("m1", topicPartitions=[])) == 0
 
 
 def test_rejoin_of_live_member_keeps() -> None:
@@ -151,8 +186,97 @@ def test_assignment_sent_on_change() -> None:
     assert given(kafka.heartbeat("m1")) == ["foo-0", "foo-1", "foo-2"]
 
 
-def test_revocation_restart_waits() -> None:
-    text, kafka = drivers(RevocationRestart="wait")
+def test_revocation_asked_only_of_what_is_owned() -> None:
+    text, kafka = drivers(RevocationAsked="if-owned")
+    for g in (text, kafka):
+        g.two_stable_members()
+        g.script(m1=[], m2=["foo-0", "foo-1"])
+        g.join("m3")
+        g.heartbeat("m1", owned=[])
+    assert (text.revoking("m1"), kafka.revoking("m1")) == (["foo-0"], [])
+    assert (text.member("m1")["memberEpoch"], kafka.member("m1")["memberEpoch"]) == (2, 3)
+    for owned in (None, ["foo-0"]):
+        _, asked = drivers(RevocationAsked="if-owned")
+        asked.two_stable_members()
+        asked.script(m1=[], m2=["foo-0", "foo-1"])
+        asked.join("m3")
+        asked.heartbeat("m1", owned=owned)
+        assert asked.revoking("m1") == ["foo-0"]
+
+
+def test_revocation_recorded_survives_a_fail_over() -> None:
+    """foo-1 is revoked, then m1's target changes: what is to be revoked no longer follows from it."""
+    text, kafka = drivers(RevocationRecorded=True)
+    for g in (text, kafka):
+        g.m1_revoking()
+        g.script(m1=["foo-0", "foo-1"], m2=[])
+        g.join("m3")
+        g.coordinator.restart()
+    assert (text.revoking("m1"), kafka.revoking("m1")) == ([], ["foo-1"])
+    text, kafka = drivers(RevocationRecorded=True)
+    for g in (text, kafka):
+        g.two_stable_members()
+        g.coordinator.restart()
+    assert [g.member("m1")["previousMemberEpoch"] for g in (text, kafka)] == [0, 1]
+
+
+def test_instance_checked_as_fenced() -> None:
+    text, kafka = drivers(InstanceChecked="fenced")
+    for g in (text, kafka):
+        g.join("m1", instanceId="i1")
+        g.join("m2")
+    fenced, unknown, unreleased = (
+        ErrorCode.FENCED_INSTANCE_ID,
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        ErrorCode.UNRELEASED_INSTANCE_ID,
+    )
+    assert error(text.heartbeat("m2", instanceId="i1")) == unreleased
+    assert error(kafka.heartbeat("m2", instanceId="i1")) == fenced
+    assert error(kafka.heartbeat("m2", -1, instanceId="i1")) == fenced
+    assert error(kafka.heartbeat("m2", instanceId="i2")) == unknown
+    assert error(text.heartbeat("m2", instanceId="i2")) == 0
+    assert error(kafka.join("m3", instanceId="i1")) == unreleased
+    assert error(kafka.join("m1", instanceId="i1")) == unreleased
+    assert error(text.join("m1", instanceId="i1")) == 0
+    assert error(kafka.heartbeat("m1", instanceId="i1")) == 0
+
+
+def test_away_session_runs_on() -> None:
+    for g, deadline_ms in zip(drivers(AwaySession="runs on"), (46_000, 45_000), strict=True):
+        g.join("m1", instanceId="i1")
+        g.coordinator.advance(1000)
+        g.heartbeat("m1", -2, instanceId="i1")
+        timers = [(timer["timer"], timer["deadlineMs"]) for timer in g.group()["timers"]]
+        assert timers == [("session", deadline_ms)]
+
+
+def test_return_of_a_member_of_the_group_bumps() -> None:
+    """m2 takes the place of i1, which is away, and gives up its own."""
+    text, kafka = drivers(ReturnOfMemberBumps=False)
+    for g in (text, kafka):
+        g.join("m1", instanceId="i1")
+        g.join("m2")
+        g.heartbeat("m1", -2, instanceId="i1")
+        g.join("m2", instanceId="i1")
+    assert (text.epochs(), kafka.epochs()) == ((3, 3), (2, 2))
+
+
+def test_full_group_refuses_strangers() -> None:
+    for departure, expected in (
+        ("joins", ErrorCode.UNKNOWN_MEMBER_ID),
+        ("strangers", ErrorCode.GROUP_MAX_SIZE_REACHED),
+    ):
+        dialect = dataclasses.replace(Dialect(), FullGroupRefuses=departure)
+        g = GroupDriver(dialect, config=Config(group_max_size=1))
+        g.join("m1")
+        assert error(g.heartbeat("m2", 1)) == expected
+        assert error(g.join("m2")) == ErrorCode.GROUP_MAX_SIZE_REACHED
+        assert error(g.heartbeat("m1")) == 0
+        assert error(g.heartbeat("m2", -1)) == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_revocation_restart_waits_but_for_what_the_member_unsubscribed() -> None:
+    text, kafka = drivers(RevocationRestart="unsubscribed")
     for g in (text, kafka):
         g.m1_revoking()
         g.script(m1=[], m2=["foo-0", "foo-1"])
@@ -161,6 +285,13 @@ def test_revocation_restart_waits() -> None:
     assert (text.revoking("m1"), kafka.revoking("m1")) == (["foo-0", "foo-1"], ["foo-1"])
     kafka.heartbeat("m1", owned=["foo-0"])
     assert kafka.revoking("m1") == ["foo-0"]
+    _, kafka = drivers(RevocationRestart="unsubscribed")
+    kafka.m1_revoking()
+    kafka.coordinator.advance(1000)
+    kafka.heartbeat("m1", subscribedTopicNames=[])
+    assert kafka.revoking("m1") == ["foo-0", "foo-1"]
+    rebalance = [timer["deadlineMs"] for timer in kafka.group()["timers"] if timer["timer"] == "rebalance"]
+    assert rebalance == [kafka.coordinator.clock.now_ms() + kafka.member("m1")["rebalanceTimeoutMs"]]
 
 
 def test_revocation_restart_restores() -> None:

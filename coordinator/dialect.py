@@ -51,8 +51,6 @@ class Dialect:
     """S2: an instance id in use. "fenced": every join is told UNRELEASED, others are fenced or unknown."""
     AwaySession: Literal["renewed", "runs on"] = "renewed"
     """S1, H8: what leaving for a while does to the session."""
-    ReturnOfMemberBumps: bool = True
-    """S1: a member that takes the place of another one gives up its own, which bumps the group epoch."""
     FullGroupRefuses: Literal["joins", "strangers"] = "joins"
     """H5: what a full group refuses."""
     TargetOnRemoval: Literal["at-once", "next-heartbeat"] = "at-once"
@@ -98,7 +96,6 @@ _KAFKA_4_2: Final = Dialect(
     RevocationRecorded=True,
     InstanceChecked="fenced",
     AwaySession="runs on",
-    ReturnOfMemberBumps=False,
     FullGroupRefuses="strangers",
     TargetOnRemoval="next-heartbeat",
     MetadataChange="next-heartbeat",

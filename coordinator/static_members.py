@@ -91,9 +91,7 @@ def take_place(step: Step, holder: str, member_id: str, metadata: MemberMetadata
     members[member_id] = metadata
     step.members = members
     step.place_of = holder
-    dialect = step.env.dialect
-    bumps = removes and dialect.ReturnOfMemberBumps
-    refresh_group(step, bumps or says_otherwise(dialect, known, metadata))
+    refresh_group(step, removes or says_otherwise(step.env.dialect, known, metadata))
     if member_id != holder or metadata != known:
         step.write(MEMBER_METADATA, member_id, MemberUpdate(step.epoch, metadata))
     write_group(step)

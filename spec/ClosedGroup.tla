@@ -261,8 +261,7 @@ EndedClient(client) == [NewClient(client.subscription) EXCEPT !.up = FALSE]
 
 \* KIP-848 "Response Handling": take over the epoch; revoke before anything
 \* else (K2), or use what is new at once.  Fenced or unknown: abandon all and
-\* rejoin (K1).  An instance id that is in use, or that another
-\* process took over, is fatal (S2).
+\* rejoin (K1).  An instance id that is in use, or was taken over, is fatal (S2).
 \* @type: ($client, $response) => $client;
 Reaction(client, response) ==
   IF response.error \in {"UNRELEASED_INSTANCE_ID", "FENCED_INSTANCE_ID"} THEN EndedClient(client)

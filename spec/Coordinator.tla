@@ -57,8 +57,7 @@ SaysOtherwise(new, old) ==
 \* @type: ($group, Str -> Int, Str, $request) => $updated;
 Return(g, topics, m, request) ==
   LET n == CHOOSE k \in HolderOf(g, request) : TRUE
-      leaves == m # n /\ m \in Members(g) /\ Dialect.ReturnOfMemberBumps
-      changed == SaysOtherwise(NewMember(request), g.members[n]) \/ leaves
+      changed == SaysOtherwise(NewMember(request), g.members[n]) \/ (m # n /\ m \in Members(g))
   IN Updated(RefreshGroup(TakePlace(g, n, m, NewMember(request)), topics, changed), "NONE", "return", TRUE)
 
 \* H6: the answer that moved the member to its epoch was lost, and it asks
@@ -157,13 +156,12 @@ Full(g, m, request) ==
 UpdateMember(g, topics, m, request) ==
   LET action == ActionOf(g, m, request)
       refused == InstanceError(g, m, request)
-      stranger == Dialect.FullGroupRefuses = "strangers"
   IN
   IF Invalid(request) THEN Updated(g, "INVALID_REQUEST", "invalid", FALSE)
   ELSE IF Unsupported(request) THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
-  ELSE IF stranger /\ Full(g, m, request) THEN Updated(g, "GROUP_MAX_SIZE_REACHED", "full", FALSE)
+  ELSE IF Full(g, m, request) /\ (refused = "NONE" \/ Dialect.FullGroupRefuses = "strangers")
+  THEN Updated(g, "GROUP_MAX_SIZE_REACHED", "full", FALSE)
   ELSE IF refused # "NONE" THEN Updated(g, refused, "unreleased", FALSE)
-  ELSE IF Full(g, m, request) THEN Updated(g, "GROUP_MAX_SIZE_REACHED", "full", FALSE)
   ELSE IF action = "Leave" THEN Leave(g, topics, m)
   ELSE IF action = "LeaveTemporarily" THEN LeaveTemporarily(g, m, request)
   ELSE IF action = "Heartbeat" THEN Heartbeat(g, topics, m, request)

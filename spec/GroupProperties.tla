@@ -112,7 +112,7 @@ MetadataChanged(g, h, s) ==
           \/ m \in Members(g) /\ m \in Members(h) /\ SaysOtherwise(h.members[m], g.members[m])
      \/ \E n \in taken :
           \/ SaysOtherwise(h.members[s.member], g.members[n])
-          \/ n # s.member /\ s.member \in Members(g) /\ Dialect.ReturnOfMemberBumps
+          \/ n # s.member /\ s.member \in Members(g)
      \/ g.metadata # h.metadata
 
 \* E1: bumped exactly when it must be, by one, once a step.
@@ -136,6 +136,12 @@ LegalAtInstallation(g, h) ==
     \/ /\ LegalTarget(h, h.target)
        /\ h.assignmentEpoch = h.epoch
 
+\* R5: did the request of `m` itself say that it owns none of these?
+\* @type: ($step, Str, Set($partition)) => Bool;
+GivenUp(s, m, partitions) ==
+  /\ Dialect.RevocationAsked = "if-owned"
+  /\ s.member = m /\ s.request.owned # {} /\ ValueOr(s.request.owned, {}) \cap partitions = {}
+
 \* R5: one response never gives and takes.
 \* @type: ($group, $group, $step) => Bool;
 NeverRevokeAndAssign(g, h, s) ==
@@ -143,6 +149,7 @@ NeverRevokeAndAssign(g, h, s) ==
     SameIncarnation(g, h, s, m) /\ s.action # "FailOver" =>
       \/ h.members[m].assigned \subseteq g.members[m].assigned
       \/ g.members[m].assigned \subseteq h.members[m].assigned
+      \/ GivenUp(s, m, g.members[m].assigned \ h.members[m].assigned)
 
 \* R6: a member whose target stays what it has only moves to the new epoch.
 \* @type: ($group, $group, $step) => Bool;

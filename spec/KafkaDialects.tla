@@ -7,7 +7,9 @@
 (*                                                                         *)
 (* Left out: regular expressions, which Kafka resolves later and apart;    *)
 (* time between two targets (group.consumer.assignment.interval.ms, from   *)
-(* 4.3 on), which is 0 here; the wire form of requests.                    *)
+(* 4.3 on), which is 0 here; the wire form of requests; member ids that    *)
+(* change their instance id: Kafka looks for the target of such a member   *)
+(* under the instance id, where it is not, and leaves it without one.      *)
 (***************************************************************************)
 EXTENDS Dialects
 
@@ -28,7 +30,6 @@ Kafka42 ==
      !.RevocationRecorded = TRUE,
      !.InstanceChecked = "fenced",
      !.AwaySession = "runs on",
-     !.ReturnOfMemberBumps = FALSE,
      !.FullGroupRefuses = "strangers",
      !.TargetOnRemoval = "next-heartbeat",
      !.MetadataChange = "next-heartbeat",

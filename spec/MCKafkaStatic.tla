@@ -1,7 +1,14 @@
 ---------------------------- MODULE MCKafkaStatic ---------------------------
 (***************************************************************************)
 (* Static members and fail-overs in the dialects of Kafka: the open        *)
-(* instance, one partition.                                                *)
+(* instance, one partition.  Each member id keeps the instance id that it  *)
+(* joined with, or that it has none, as long as it is in the group.        *)
 (***************************************************************************)
 EXTENDS MCStaticTour, KafkaDialects
+
+KeepsInstance ==
+  step'.request.epoch = 0 /\ step'.member \in Members(group) =>
+    TextOr(step'.request.instance, None) = group.members[step'.member].instance
+
+SteadySpec == Init /\ [][BoundedNext /\ KeepsInstance]_vars
 =============================================================================

@@ -7,7 +7,7 @@ current assignment of the member that was reconciled. Offsets are records of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from harness.replay import wire
 from harness.replay.dialects import TEXT, Forms
@@ -26,8 +26,17 @@ KEY_NUMBERS = {
 """Kafka's number of each record type that a consumer group has."""
 
 
-def written(before: SpecState, after: SpecState, now_ms: int, forms: Forms = TEXT) -> list[Json]:
-    """The records of a step at `now_ms`, without their own offsets, in P1's order; members by their ids."""
+def written(
+    before: SpecState,
+    after: SpecState,
+    now_ms: int,
+    forms: Forms = TEXT,
+    untargeted: Set[str] = frozenset(),
+) -> list[Json]:
+    """The records of a step at `now_ms`, without their own offsets, in P1's order; members by their ids.
+
+    `untargeted` are members that joined after the last target was computed: none of theirs is written yet.
+    """
     if before.group.exists and not after.group.exists:
         return [*_offsets(before, after, now_ms), *_deletion()]
     old, new = before.group, after.group
@@ -39,7 +48,7 @@ def written(before: SpecState, after: SpecState, now_ms: int, forms: Forms = TEX
         *_offsets(before, after, now_ms),
         *_removals(old, new),
         *_group(old, new, fresh),
-        *_target(old, new, fresh, returned),
+        *_target(old, new, fresh | untargeted, returned),
         *_current(old, new, anew, forms),
     ]
 

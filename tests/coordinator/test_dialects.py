@@ -250,17 +250,6 @@ def test_away_session_runs_on() -> None:
         assert timers == [("session", deadline_ms)]
 
 
-def test_return_of_a_member_of_the_group_bumps() -> None:
-    """m2 takes the place of i1, which is away, and gives up its own."""
-    text, kafka = drivers(ReturnOfMemberBumps=False)
-    for g in (text, kafka):
-        g.join("m1", instanceId="i1")
-        g.join("m2")
-        g.heartbeat("m1", -2, instanceId="i1")
-        g.join("m2", instanceId="i1")
-    assert (text.epochs(), kafka.epochs()) == ((3, 3), (2, 2))
-
-
 def test_full_group_refuses_strangers() -> None:
     for departure, expected in (
         ("joins", ErrorCode.UNKNOWN_MEMBER_ID),

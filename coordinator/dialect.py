@@ -70,6 +70,11 @@ class Dialect:
             if choices and getattr(self, name) not in choices:
                 raise BadInput(f"{name} cannot be {getattr(self, name)!r}; it is one of {list(choices)}")
 
+    @property
+    def initial_epoch(self) -> int:
+        """Created (E1): the epoch of a new group and of its empty target, of which there is no record."""
+        return self.FirstGroupEpoch - 1
+
     @staticmethod
     def named(name: str) -> Dialect:
         """The dialect of that name; BadInput where there is none."""

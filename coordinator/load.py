@@ -32,11 +32,11 @@ _MEMBER_FIELDS: Final = (
 )
 
 
-def groups_from(records: Iterable[Record]) -> dict[str, Group]:
+def groups_from(records: Iterable[Record], initial_epoch: int) -> dict[str, Group]:
     """The groups that the records leave. BadInput where a member's metadata is missing."""
     groups: dict[str, Group] = {}
     for record in records:
-        replay(groups, record)
+        replay(groups, record, initial_epoch)
     for group in groups.values():
         for member_id, member in group.members.items():
             if member.metadata is UNKNOWN_METADATA:

@@ -135,6 +135,7 @@ def commit(
     results: Sequence[Result],
     limit_bytes: int,
     topics: Json | None = None,
+    initial_epoch: int = 0,
 ) -> None:
     """Make steps durable, all or none, and then visible.
 
@@ -142,15 +143,15 @@ def commit(
     """
     log.append([result.records for result in results], limit_bytes, topics)
     for result in results:
-        _show(groups, offsets, result)
+        _show(groups, offsets, result, initial_epoch)
 
 
-def _show(groups: dict[str, Group], offsets: Offsets, result: Result) -> None:
+def _show(groups: dict[str, Group], offsets: Offsets, result: Result, initial_epoch: int) -> None:
     for record in result.records:
         if isinstance(record, OffsetRecord):
             replay_offset(offsets, record)
         else:
-            replay(groups, record)
+            replay(groups, record, initial_epoch)
     group = groups.get(result.group_id)
     if group is None:
         return
@@ -178,7 +179,7 @@ def with_tombstones(tombstones: Sequence[OffsetRecord], result: Result, limit_by
     return [*(Result(result.group_id, batch) for batch in batches), result]
 
 
-def state_from(records: Iterable[AnyRecord]) -> tuple[dict[str, Group], Offsets]:
+def state_from(records: Iterable[AnyRecord], initial_epoch: int) -> tuple[dict[str, Group], Offsets]:
     """Groups and offsets that the records leave. BadInput where a member's metadata is missing."""
     of_groups: list[Record] = []
     offsets: Offsets = {}
@@ -187,7 +188,7 @@ def state_from(records: Iterable[AnyRecord]) -> tuple[dict[str, Group], Offsets]
             replay_offset(offsets, record)
         else:
             of_groups.append(record)
-    return groups_from(of_groups), offsets
+    return groups_from(of_groups, initial_epoch), offsets
 
 
 def _apply_volatile(group: Group, change: Volatile) -> None:

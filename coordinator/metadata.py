@@ -49,13 +49,13 @@ def refresh_group(step: Step, changed: bool) -> None:
         step.metadata = metadata
         step.epoch = step.epoch + 1 if step.epoch else step.env.dialect.FirstGroupEpoch
     elif not step.epoch:
-        step.epoch = step.env.dialect.FirstGroupEpoch - 1
+        step.epoch = step.assignment_epoch = step.env.dialect.initial_epoch
 
 
 def write_group(step: Step) -> None:
     """The records of a bumped group (P1): its partition metadata if that changed, then its epoch."""
     group = step.group
-    if step.epoch == group.epoch:
+    if step.epoch == group.epoch or (not group.epoch and step.epoch == step.env.dialect.initial_epoch):
         return
     if step.metadata != group.metadata or not group.epoch:
         step.write(PARTITION_METADATA, None, PartitionMetadata(step.epoch, step.metadata))

@@ -92,10 +92,11 @@ class Record(NamedTuple):
 AnyRecord = Record | OffsetRecord
 
 
-def replay(groups: dict[str, Group], record: Record) -> None:
+def replay(groups: dict[str, Group], record: Record, initial_epoch: int) -> None:
     """Apply one record. What results is a function of the last record of each key alone.
 
-    So any compaction leaves the same state (P3), and the records of one group may come in any order.
+    A group starts at `initial_epoch`, and so does its target. Any compaction leaves the same state (P3), and
+    the records of one group may come in any order.
     """
     group = groups.get(record.group_id)
     value = record.value
@@ -106,7 +107,7 @@ def replay(groups: dict[str, Group], record: Record) -> None:
                 del groups[group.id]
         return
     if group is None:
-        group = groups[record.group_id] = Group(record.group_id)
+        group = groups[record.group_id] = Group(record.group_id, initial_epoch, initial_epoch)
     if isinstance(value, CurrentAssignment):
         _hold(group, record, value.member_epoch, value.held)
         if value.previous_epoch is not None and value.revoking is not None:

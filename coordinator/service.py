@@ -191,7 +191,9 @@ class Coordinator:
     def _commit(self, *results: Result, topics: Json | None = None) -> None:
         """Take steps and a change of the topics, all or none; AppendFailed where the log refuses."""
         limit_bytes = self._env.config.max_batch_bytes
-        commit(self._log, self._groups, self._offsets, results, limit_bytes, topics)
+        commit(
+            self._log, self._groups, self._offsets, results, limit_bytes, topics, self.dialect.initial_epoch
+        )
         for result in results:
             if result.script_used:
                 del self._scripts[result.group_id]
@@ -335,7 +337,7 @@ class Coordinator:
         if keep is not None and (type(keep) is not int or not 0 <= keep <= self.end):
             raise BadInput(f"a restart can keep 0 to {self.end} records, not {keep!r}")
         log = self._log.kept(self.end if keep is None else keep, topics_change(self._env.topics))
-        groups, offsets = state_from(log.records)
+        groups, offsets = state_from(log.records, self.dialect.initial_epoch)
         restore_volatile(groups, {}, self._env.config, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._replace(log, groups, offsets)
         self._commit(*self._notice_topics(self._env, deleted=True))
@@ -353,7 +355,7 @@ class Coordinator:
         """
         loaded = changed_topics({}, topics, ())
         replayed = [from_wire(record) for record in records]
-        groups, offsets = state_from(replayed)
+        groups, offsets = state_from(replayed, self.dialect.initial_epoch)
         clock_ms = fields.optional_integer(volatile, "clockMs", "volatile")
         simulated = self.clock if isinstance(self.clock, SimulatedClock) else None
         now_ms = clock_ms if simulated and clock_ms is not None else self.clock.now_ms()

@@ -125,9 +125,11 @@ MetadataOf(g, topics) ==
 MayBeCreated(topics, t) ==
   topics[t] = 0 /\ \A other \in Topics : TopicName[other] = TopicName[t] => topics[other] <= 0
 
-\* The epoch of a group that no one has joined yet.
+\* A group that is new: its empty target is of the epoch that it starts at.
 \* @type: ($group) => $group;
-Created(g) == IF Exists(g) THEN g ELSE [g EXCEPT !.epoch = Dialect.FirstGroupEpoch - 1]
+Created(g) ==
+  IF Exists(g) THEN g
+  ELSE [g EXCEPT !.epoch = Dialect.FirstGroupEpoch - 1, !.assignmentEpoch = Dialect.FirstGroupEpoch - 1]
 
 \* E1: bump once, whatever changed: the members or their subscriptions
 \* (`changed`), or the partition metadata of what they subscribe to.

@@ -10,5 +10,6 @@ KeepsInstance ==
   step'.request.epoch = 0 /\ step'.member \in Members(group) =>
     TextOr(step'.request.instance, None) = group.members[step'.member].instance
 
-SteadySpec == Init /\ [][BoundedNext /\ KeepsInstance]_vars
+SteadyNext == BoundedNext /\ KeepsInstance
+SteadySpec == Init /\ [][SteadyNext]_vars
 =============================================================================

@@ -170,7 +170,7 @@ class Decoder:
     def _step(self, index: int, before: SpecState, call: Call, load: Load, tick_ms: int, offset: int) -> Step:
         after, spec = load.state, load.state.step
         records = written(before, after, load.now_ms, load.forms)
-        script = expect.new_target(before.group, after.group)
+        script = expect.new_target(load.forms.created(before.group), after.group)
         joins = spec.action in ("Join", "Return") and spec.response.error == "NONE"
         topic, partition = (spec.topic, spec.partitions), (spec.partition, spec.offset)
         given: _Input = (before.key, spec.action, spec.member, spec.request, *topic, *partition)

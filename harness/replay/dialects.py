@@ -6,11 +6,12 @@ KIP-848's text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.replay.state import Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class Forms:
     `recorded` is RevocationRecorded of spec/Dialects.tla: a member's record has its previous epoch and what
     it revokes (P1), and is written when either changes. `away_runs_on`: leaving for a while neither renews
     the session (S1, H8) nor goes unrecorded. `growth_rearms`: a revocation that grows has its time anew (R4).
+    `initial_epoch`: where a group and its target start, of which there is no record (E1).
     `rejoin_keeps` is RejoinOfLiveMember: nothing of a member that rejoins is written that does not change.
     """
 
@@ -28,10 +30,24 @@ class Forms:
     away_runs_on: bool = False
     growth_rearms: bool = False
     rejoin_keeps: bool = False
+    initial_epoch: int = 0
+
+    def created(self, group: Group) -> Group:
+        """The group, as new as it can be where it does not exist."""
+        if group.exists:
+            return group
+        return replace(group, epoch=self.initial_epoch, assignment_epoch=self.initial_epoch)
 
 
-def _kafka(version: str) -> Forms:
-    return Forms(f"kafka-{version}", recorded=True, away_runs_on=True, growth_rearms=True, rejoin_keeps=True)
+def _kafka(version: str, initial_epoch: int) -> Forms:
+    return Forms(
+        f"kafka-{version}",
+        recorded=True,
+        away_runs_on=True,
+        growth_rearms=True,
+        rejoin_keeps=True,
+        initial_epoch=initial_epoch,
+    )
 
 
 TEXT: Final = Forms("kip-848")
@@ -39,9 +55,9 @@ TEXT: Final = Forms("kip-848")
 FORMS: Final = {
     "KIP848": TEXT,
     "KIP848Literal": TEXT,
-    "Kafka42": _kafka("4.2"),
-    "Kafka43": _kafka("4.3"),
-    "Kafka44": _kafka("4.4"),
+    "Kafka42": _kafka("4.2", 0),
+    "Kafka43": _kafka("4.3", 1),
+    "Kafka44": _kafka("4.4", 1),
 }
 """By the operators of spec/Dialects.tla and spec/KafkaDialects.tla."""
 

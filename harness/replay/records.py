@@ -39,7 +39,7 @@ def written(
     """
     if before.group.exists and not after.group.exists:
         return [*_offsets(before, after, now_ms), *_deletion()]
-    old, new = before.group, after.group
+    old, new = forms.created(before.group), after.group
     fresh = _fresh(old, after, forms)
     returned = after.step.member if after.step.action == "Return" and fresh else None
     left = after.step.action == "LeaveTemporarily" and after.step.response.error == "NONE"
@@ -47,7 +47,7 @@ def written(
     return [
         *_offsets(before, after, now_ms),
         *_removals(old, new),
-        *_group(old, new, fresh),
+        *_group(old, new, fresh, not before.group.exists),
         *_target(old, new, fresh | untargeted, returned),
         *_current(old, new, anew, forms),
     ]
@@ -79,7 +79,7 @@ def whole(state: SpecState, forms: Forms = TEXT) -> list[Json]:
     nothing = Group(epoch=0, assignment_epoch=-1, targets={}, metadata={}, members={})
     return [
         *offsets,
-        *_group(nothing, group, everyone),
+        *_group(nothing, group, everyone, True),
         *_target(nothing, group, everyone, None),
         *_current(nothing, group, everyone, forms),
     ]
@@ -150,14 +150,15 @@ def _removals(before: Group, after: Group) -> Iterator[Json]:
             yield _record("ConsumerGroupMemberMetadata", name, None)
 
 
-def _group(before: Group, after: Group, fresh: set[str]) -> Iterator[Json]:
+def _group(before: Group, after: Group, fresh: set[str], starts: bool) -> Iterator[Json]:
     for name, member in after.members.items():
         if name in fresh or _described(member) != _described(before.members[name]):
             yield _record("ConsumerGroupMemberMetadata", name, _member_metadata(after, name, member))
-    if after.metadata != before.metadata or (after.exists and not before.exists):
+    bumped = after.epoch != before.epoch
+    if after.metadata != before.metadata or (starts and bumped):
         value = {"epoch": after.epoch, "topics": wire.metadata(after.metadata)}
         yield _record("ConsumerGroupPartitionMetadata", None, value)
-    if after.epoch != before.epoch:
+    if bumped:
         yield _record("ConsumerGroupMetadata", None, {"epoch": after.epoch})
 
 

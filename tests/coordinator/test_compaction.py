@@ -41,7 +41,7 @@ def compacted(log: list[Record], first: int, last: int, drop_tombstones: bool) -
 
 def loaded(log: list[Record]) -> dict[str, Group]:
     """What a new coordinator has after it has read the log."""
-    groups = groups_from(log)
+    groups = groups_from(log, 0)
     restore_volatile(groups, {}, Config(), 0)
     return groups
 

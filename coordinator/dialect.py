@@ -51,6 +51,8 @@ class Dialect:
     """S2: an instance id in use. "fenced": every join is told UNRELEASED, others are fenced or unknown."""
     AwaySession: Literal["renewed", "runs on"] = "renewed"
     """S1, H8: what leaving for a while does to the session."""
+    ReturnWritten: Literal["what changed", "whole"] = "what changed"
+    """P1: what is written of a member that returns to its place."""
     FullGroupRefuses: Literal["joins", "strangers"] = "joins"
     """H5: what a full group refuses."""
     TargetOnRemoval: Literal["at-once", "next-heartbeat"] = "at-once"
@@ -101,6 +103,7 @@ _KAFKA_4_2: Final = Dialect(
     RevocationRecorded=True,
     InstanceChecked="fenced",
     AwaySession="runs on",
+    ReturnWritten="whole",
     FullGroupRefuses="strangers",
     TargetOnRemoval="next-heartbeat",
     MetadataChange="next-heartbeat",

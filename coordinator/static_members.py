@@ -87,11 +87,13 @@ def take_place(step: Step, holder: str, member_id: str, metadata: MemberMetadata
         targets = dict(step.targets)
         targets[member_id] = targets.pop(holder, NO_TARGET)
         step.targets = targets
+    whole = member_id != holder or step.env.dialect.ReturnWritten == "whole"
+    if whole:
         step.replaced = member_id
     members[member_id] = metadata
     step.members = members
     step.place_of = holder
     refresh_group(step, removes or says_otherwise(step.env.dialect, known, metadata))
-    if member_id != holder or metadata != known:
+    if whole or metadata != known:
         step.write(MEMBER_METADATA, member_id, MemberUpdate(step.epoch, metadata))
     write_group(step)

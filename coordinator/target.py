@@ -30,7 +30,7 @@ def update_target(step: Step) -> None:
     """
     if step.epoch == step.assignment_epoch or _lags(step):
         if step.place_of is not None and step.replaced is not None:
-            step.write(TARGET_MEMBER, step.replaced, step.targets[step.replaced])
+            step.write(TARGET_MEMBER, step.replaced, step.targets.get(step.replaced, NO_TARGET))
         return
     members = step.metadata_of_members()
     try:

@@ -14,9 +14,9 @@
     JoinWithEmptySubscriptionBumps: Bool, AssignorChangeBumps: Bool,
     PendingInResponse: Bool, AssignmentSent: Str, RevocationAsked: Str,
     RevocationRestart: Str, RevocationRecorded: Bool, InstanceChecked: Str,
-    AwaySession: Str, FullGroupRefuses: Str, TargetOnRemoval: Str,
-    TargetMayLag: Bool, MetadataChange: Str, UnknownGroupError: Str,
-    LastLeaveAdvancesAssignmentEpoch: Bool
+    AwaySession: Str, ReturnWritten: Str, FullGroupRefuses: Str,
+    TargetOnRemoval: Str, TargetMayLag: Bool, MetadataChange: Str,
+    UnknownGroupError: Str, LastLeaveAdvancesAssignmentEpoch: Bool
   };
 *)
 Dialects_aliases == TRUE
@@ -67,6 +67,8 @@ KIP848 == [
   \* S1: leaving for a while has the session "renewed", or it "runs on".  Here
   \* time-outs are untimed; traces are replayed with a clock.
   AwaySession |-> "renewed",
+  \* P1: of a member that returns "what changed" is written, or the "whole".
+  ReturnWritten |-> "what changed",
   \* H5: a full group refuses "joins", or whatever "strangers" send.
   FullGroupRefuses |-> "joins",
   \* E2: a removal computes the next target "at-once" or leaves it to the

@@ -30,6 +30,7 @@ Kafka42 ==
      !.RevocationRecorded = TRUE,
      !.InstanceChecked = "fenced",
      !.AwaySession = "runs on",
+     !.ReturnWritten = "whole",
      !.FullGroupRefuses = "strangers",
      !.TargetOnRemoval = "next-heartbeat",
      !.MetadataChange = "next-heartbeat",

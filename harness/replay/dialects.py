@@ -22,6 +22,7 @@ class Forms:
     it revokes (P1), and is written when either changes. `away_runs_on`: leaving for a while neither renews
     the session (S1, H8) nor goes unrecorded. `growth_rearms`: a revocation that grows has its time anew (R4).
     `initial_epoch`: where a group and its target start, of which there is no record (E1).
+    `return_whole` is ReturnWritten: all of a member that returns is written (P1).
     `rejoin_keeps` is RejoinOfLiveMember: nothing of a member that rejoins is written that does not change.
     """
 
@@ -29,6 +30,7 @@ class Forms:
     recorded: bool = False
     away_runs_on: bool = False
     growth_rearms: bool = False
+    return_whole: bool = False
     rejoin_keeps: bool = False
     initial_epoch: int = 0
 
@@ -45,6 +47,7 @@ def _kafka(version: str, initial_epoch: int) -> Forms:
         recorded=True,
         away_runs_on=True,
         growth_rearms=True,
+        return_whole=True,
         rejoin_keeps=True,
         initial_epoch=initial_epoch,
     )

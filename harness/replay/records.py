@@ -57,13 +57,16 @@ def _fresh(before: Group, after: SpecState, forms: Forms) -> set[str]:
     """The members of which everything is written anew, whether or not it differs.
 
     A member that rejoins is replaced (H1); one that returns takes another's place (S1), perhaps after its own
-    was given up, unless it kept its member id.
+    was given up, unless it kept its member id and only what changed is written.
     """
     fresh = {name for name in after.group.members if name not in before.members}
     step = after.step
     if step.response.error == "NONE" and (
         (step.action == "Rejoin" and not forms.rejoin_keeps)
-        or (step.action == "Return" and before.holder(step.request.instance) != step.member)
+        or (
+            step.action == "Return"
+            and (forms.return_whole or before.holder(step.request.instance) != step.member)
+        )
     ):
         fresh.add(step.member)
     return fresh

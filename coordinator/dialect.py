@@ -29,7 +29,7 @@ class Dialect:
     PreviousEpochReset: Literal["advances", "reconciliation"] = "advances"
     """H6: what overwrites the previous epoch: a new epoch, or every step towards a target not reached."""
     RejoinOfLiveMember: Literal["replaces", "keeps", "fenced"] = "replaces"
-    """H1: what epoch 0 from a member of the group does."""
+    """H1: what epoch 0 from a member of the group does. "fenced": unless it is a retry (H6)."""
     JoinOwns: Literal["ignored", "empty"] = "ignored"
     """H3: what a join reports as owned. "empty": anything else, or nothing, is an INVALID_REQUEST."""
     JoinWithEmptySubscriptionBumps: bool = True

@@ -87,11 +87,14 @@ def return_member(env: Env, group: Group, place_of: str, request: HeartbeatReque
 
 def rejoin(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Result:
     """Rejoin (H1): memberEpoch 0 from a member of the group; its former incarnation is replaced."""
-    if env.dialect.RejoinOfLiveMember == "fenced":
+    member = group.members[request.member_id]
+    departure = env.dialect.RejoinOfLiveMember
+    if departure == "fenced" and not is_retry(
+        env, member, group.targets.get(request.member_id, NO_TARGET), request
+    ):
         raise RequestRejected(ErrorCode.FENCED_MEMBER_EPOCH, _fenced(request))
-    if env.dialect.RejoinOfLiveMember == "keeps":
+    if departure != "replaces":
         step = Step(env, group, now_ms)
-        member = group.members[request.member_id]
         update_subscription(step, request.member_id, member.metadata, request)
         return accept(step, member, request, "keep")
     return join(env, group, request, now_ms)

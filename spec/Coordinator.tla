@@ -95,7 +95,7 @@ UpdateSubscription(g, topics, m, request) ==
 Rejoin(g, topics, m, request) ==
   CASE Dialect.RejoinOfLiveMember = "replaces" ->
          Join([g EXCEPT !.members[m] = NoMember], topics, m, request)
-    [] Dialect.RejoinOfLiveMember = "keeps" ->
+    [] Dialect.RejoinOfLiveMember = "keeps" \/ IsRetry(g, m, request) ->
          Updated(UpdateSubscription([g EXCEPT !.members[m].acknowledged = FALSE], topics, m, request),
                  "NONE", "keep", TRUE)
     [] OTHER -> Updated(g, "FENCED_MEMBER_EPOCH", "fenced", FALSE)

@@ -36,7 +36,7 @@ KIP848 == [
   \* every "reconciliation" with a target that is not reached yet.
   PreviousEpochReset |-> "advances",
   \* H1: epoch 0 from a member that the group has: "replaces" it by a fresh
-  \* one, "keeps" it and its assignment, or is "fenced".
+  \* one, "keeps" it and its assignment, or is "fenced" if it is no retry (H6).
   RejoinOfLiveMember |-> "replaces",
   \* H3: what a join reports as owned is "ignored", or must be "empty".
   JoinOwns |-> "ignored",

@@ -39,7 +39,8 @@ def written(
     """
     if before.group.exists and not after.group.exists:
         return [*_offsets(before, after, now_ms), *_deletion()]
-    old, new = forms.created(before.group), after.group
+    new = after.group
+    old = forms.created(before.group) if new.exists else before.group
     fresh = _fresh(old, after, forms)
     returned = after.step.member if after.step.action == "Return" and fresh else None
     left = after.step.action == "LeaveTemporarily" and after.step.response.error == "NONE"

@@ -148,6 +148,8 @@ def test_rejoin_of_live_member_fenced() -> None:
     kafka.two_stable_members()
     assert error(kafka.join("m1")) == ErrorCode.FENCED_MEMBER_EPOCH
     assert (list(kafka.members()), kafka.new_records()) == (["m1", "m2"], [])
+    kafka.join("m3")
+    assert (error(kafka.join("m3")), kafka.member("m3")["memberEpoch"]) == (0, 3)
 
 
 def test_join_with_empty_subscription_bumps() -> None:

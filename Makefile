@@ -10,7 +10,7 @@ RESULTS := $(BUILD)/results
 TOURS := MCTour MCStaticTour MCRefused
 GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
 
-.PHONY: all test test-sparks gate bench soak package setup check scenario generate replay exhaust graph report clean
+.PHONY: all test test-sparks test-kafka gate bench soak package setup check scenario generate replay exhaust graph report clean
 
 all: setup
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
@@ -77,6 +77,10 @@ package: setup
 # The tests that start Spark in processes of their own: runs that are killed, a cluster.
 test-sparks: setup
 	@$(BIN)/python -m pytest -m sparks
+
+# The tests that need Kafka itself: its jars are fetched from Maven Central, once; a JDK 17 or later compiles.
+test-kafka: setup
+	@$(BIN)/python -m pytest -m maven
 
 gate: setup
 	@$(BIN)/conform gate --out $(BUILD)/gate

@@ -14,7 +14,7 @@ from harness.engines.base import EngineError, Failure, Limits, Progress
 from harness.errors import ENGINE_FAILED, HOLDS, MODEL_VIOLATED, NOT_CONFORMANT, USAGE, ConformError
 from harness.manifest import Manifest
 from harness.replay.files import replay_files, trace_files
-from harness.replay.report import explain, to_json
+from harness.replay.report import explain, left_out, to_json
 from harness.scenario.files import SUFFIX as SCENARIO
 from harness.scenario.files import explain as explain_scenario
 from harness.scenario.files import scenario_files, stale
@@ -122,7 +122,7 @@ class Gate:
             progress=lambda so_far: progress(f"{so_far.traces} of {len(files)} traces"),
         )
         steps = f"{result.traces} traces, {result.judged:,} steps on {self.target}"
-        message = f"{steps}, {result.differences} differences"
+        message = "\n".join([f"{steps}, {result.differences} differences", *left_out(result)])
         if result.failures:
             message += "\n" + "\n".join(explain(result.failures[0], self.target, self.dialect))
         details = {"source": step.name, **to_json(result, self.target, self.dialect)}

@@ -16,7 +16,8 @@ VERBS = (
     *("check", "scenario", "generate", "replay", "exhaust", "validate", "graph", "shrink", "simulate"),
     *("mutate", "diff", "doctor", "broker", "report", "gate"),
 )
-"""All verbs in the order of `--help`; each is `command` in the module of its name, if that exists."""
+"""All verbs in the order of `--help`; each is `command` in the module of its name, if that exists: a
+function, or an app of verbs of its own."""
 
 
 class _Conform(typer.core.TyperGroup):
@@ -49,7 +50,11 @@ def _options() -> None:
 
 for _verb in VERBS:
     if importlib.util.find_spec(f"harness.cli.{_verb}"):
-        app.command(_verb)(importlib.import_module(f"harness.cli.{_verb}").command)
+        _command = importlib.import_module(f"harness.cli.{_verb}").command
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command, name=_verb)
+        else:
+            app.command(_verb)(_command)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from harness.errors import NOT_CONFORMANT, ConformError
 from harness.replay.files import replay_files, trace_files
 from harness.replay.report import explain, summary, to_json
 from harness.replay.run import Replayed
+from harness.waivers import Waivers, read_waivers
 
 
 def command(
@@ -29,6 +31,12 @@ def command(
     max_differences: Annotated[
         int, typer.Option(min=1, metavar="N", help="Judge no more steps after N differences.")
     ] = 20,
+    waivers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Differences that are accepted: signature, reason, expires (TOML)."
+        ),
+    ] = None,
 ) -> None:
     """Replay traces step by step on an implementation and compare everything after each step.
 
@@ -37,30 +45,37 @@ def command(
     state of the trace, so that later steps are judged by themselves. A counterexample of a checker is a
     trace like any other.
 
+    An implementation that can do less is judged as far as it goes; what is left out is counted by reason.
+    A waiver that covers nothing or has expired is a failure.
+
     \b
     conform replay traces/golden
     conform replay traces --target "stdio:python -m coordinator --stdio" --json build/replay.json
 
     Exit codes: 0 no difference; 11 differences; 2 a file that is not a trace of the group protocol, or
-    traces without steps; 3 the implementation failed.
+    traces without steps; 3 the implementation failed, or can do none of the steps.
     """
     check_json_place(json_file)
+    accepted = read_waivers(waivers, date.today()) if waivers else Waivers((), date.today())
     files = trace_files(traces)
     with running(f"replaying {len(files)} traces on {target}") as progress:
 
         def show(so_far: Replayed) -> None:
             progress(f"{so_far.traces} traces, {so_far.steps} steps, {so_far.differences} differences")
 
-        result = replay_files(files, target, dialect, max_differences, show)
-    for line in summary(result, target):
+        result = replay_files(files, target, dialect, max_differences, show, accepted.covers)
+    for line in summary(result, target, accepted):
         print(line)
-    write_json(json_file, to_json(result, target, dialect))
+    write_json(json_file, to_json(result, target, dialect, accepted))
+    problems = list(accepted.problems())
     if result.failures:
         print("first difference:")
         for line in explain(result.failures[0], target, dialect):
             print(line)
-        raise ConformError(
+        problems.insert(
+            0,
             f"The target {target} does not conform: {result.differences} differences in "
             f"{len(result.failures)} of {result.judged} steps.",
-            NOT_CONFORMANT,
         )
+    if problems:
+        raise ConformError(" ".join(problems), NOT_CONFORMANT)

@@ -49,8 +49,8 @@ class Exhausted:
     """The result. `transitions` of the state graph were judged; `steps` are the distinct ones among them (a
     model with more variables than the coordinator's has the same step in several states) and `inputs` the
     distinct pairs of a state and an input; `trace_steps` those of traces, of which `tours` are tours.
-    `failed` steps have differences. `digests` say what is in the tables, whatever the order of their
-    rows."""
+    `failed` steps have differences; what is `unobserved` was not compared. `digests` say what is in the
+    tables, whatever the order of their rows."""
 
     target: str
     dialect: str
@@ -66,6 +66,7 @@ class Exhausted:
     failed: int = 0
     not_judged: int = 0
     quarantined: int = 0
+    unobserved: Sequence[str] = ()
     findings: list[dict[str, Any]] = field(default_factory=list)
     coverage: list[dict[str, Any]] = field(default_factory=list)
     page: str = ""
@@ -88,23 +89,24 @@ def exhaust(job: Job, limits: Limits, log: Path, progress: Progress = silent) ->
     ConformError: exit 2 for inputs that are not there, 3 if an engine, Spark or the target fails, or if what
     went in and what came out do not add up.
     """
-    check_target(job.target, job.dialect)
+    hidden = check_target(job.target, job.dialect)
     store = Store(job.output)
     progress("starting Spark")
     begin = time.perf_counter()
     with spark_session(job.cluster, log / "spark.log") as spark:
         started = {"stage": "spark", "unit": "start", "rows": 0, "seconds": time.perf_counter() - begin}
-        return _Stages(job, Run(spark, store, progress, [started])).all(limits, log)
+        return _Stages(job, Run(spark, store, progress, [started]), hidden).all(limits, log)
 
 
 @dataclass
 class _Stages:
     job: Job
     run: Run
+    hidden: Sequence[str] = ()
     origins: dict[str, bool] = field(default_factory=dict)
 
     def all(self, limits: Limits, log: Path) -> Exhausted:
-        result = Exhausted(self.job.target, self.job.dialect)
+        result = Exhausted(self.job.target, self.job.dialect, unobserved=self.hidden)
         self._graph(result, limits, log)
         self._traces(result, limits, log)
         verdicts = self._verdicts()

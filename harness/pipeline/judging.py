@@ -16,6 +16,7 @@ from harness.replay import wire
 from harness.replay.calls import Call, call_of
 from harness.replay.compare import Difference, differences
 from harness.replay.judge import judge
+from harness.replay.view import EVERYTHING, View
 from harness.targets import open_target
 from harness.targets.base import Answer, Assignments, Json, Refused, Target
 
@@ -82,6 +83,7 @@ class Judge:
     _trace: str = ""
     _shift: int = 0
     _can_load: bool = True
+    _view: View = EVERYTHING
     _lost_track: bool = False
 
     def begin(self) -> None:
@@ -94,7 +96,7 @@ class Judge:
         verdict |= {"target": self.name, "dialect": self.dialect}
         try:
             reached = self._reach(row)
-            found = judge(self._opened(), prepared(row), self._shift) if reached else []
+            found = judge(self._opened(), prepared(row), self._shift, self._view) if reached else []
         except ConformError as error:
             self._close()
             reached = "trace" if row["trace"] else "load"
@@ -127,7 +129,8 @@ class Judge:
             self._begin(target, load)
             if self._loadable[0] != state:
                 described = Answer(group=self._opened().describe(wire.GROUP))
-                alike = not differences(Answer(group=json.loads(row["before"])), described)
+                before = self._view.of(Answer(group=json.loads(row["before"])))
+                alike = not differences(before, self._view.of(described))
                 self._loadable = state, alike
         except Refused:
             self._loadable = state, False
@@ -149,9 +152,10 @@ class Judge:
             self._close()
         if self._target is None:
             self._target = open_target(self.name, self.dialect)
-            controls = self._target.hello().controls
-            self._can_load = "load" in controls
-            if "configure" in controls:
+            known = self._target.hello()
+            self._can_load = "load" in known.controls
+            self._view = View(known)
+            if "configure" in known.controls:
                 self._target.configure({**wire.CONFIGURATION, **json.loads(configuration)})
             self._configuration = configuration
         return self._target
@@ -200,18 +204,18 @@ def judging(name: str, dialect: str, program: str) -> Callable[[Batches], Batche
     return judged
 
 
-def check_target(name: str, dialect: str) -> bool:
-    """Start the target once, for a clear sentence before the work; whether it can load states.
+def check_target(name: str, dialect: str) -> tuple[str, ...]:
+    """Start the target once, for a clear sentence before the work; the names of what it does not show.
 
     ConformError (exit 2 or 3) if there is no such target, or it lacks what judging needs.
     """
     target = open_target(name, dialect)
     try:
-        controls = target.hello().controls
+        known = target.hello()
     finally:
         target.close()
-    if missing := sorted(NEEDED - controls):
+    if missing := sorted(NEEDED - known.controls):
         raise ConformError(
             f"The target {name} cannot be judged: it has no operation {', '.join(missing)}.", 3
         )
-    return "load" in controls
+    return View(known).hidden

@@ -9,6 +9,7 @@ from typing import Any, Final
 from harness.engines.base import Model
 from harness.engines.tlc import VERSION
 from harness.pipeline.exhaust import Exhausted
+from harness.replay.signature import way
 
 _SHOWN: Final = 10
 _PATHS: Final = 3
@@ -29,6 +30,8 @@ def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]
         yield from _claim(result, model)
     if result.traces:
         yield f"{result.traces:,} traces with {result.trace_steps:,} steps on {result.target}"
+    if result.unobserved:
+        yield f"not compared, because the target does not show it: {', '.join(result.unobserved)}"
     if result.not_judged:
         yield f"{result.not_judged:,} steps could not be judged: their states were not reached"
     if result.quarantined:
@@ -63,9 +66,9 @@ def _findings(result: Exhausted, output: str) -> Iterator[str]:
         return
     yield f"findings: {len(result.findings)}"
     for one in result.findings[:_SHOWN]:
-        way = "/".join(part for part in (one["action"], one["branch"], one["error"]) if part)
         shown = ", ".join(one["paths"][:_PATHS]) + (" …" if len(one["paths"]) > _PATHS else "")
-        yield f"  {one['requirement']:>3} {one['count']:>8,} x {way}: {shown}"
+        what = way(one["action"], one["branch"], one["error"])
+        yield f"  {one['requirement']:>3} {one['count']:>8,} x {what}: {shown}"
         yield f"      {one['steps']} steps: {output}/examples/{one['finding']}.itf.json"
     if len(result.findings) > _SHOWN:
         yield f"  and {len(result.findings) - _SHOWN} more: see the table findings"

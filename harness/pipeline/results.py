@@ -12,6 +12,7 @@ from harness.pipeline.judging import FAIL, NOT_JUDGED
 from harness.pipeline.requirements import broken, requirements
 from harness.pipeline.run import Run
 from harness.pipeline.tables import key
+from harness.replay.signature import place
 
 _SHAPE: Final = ["action", "branch", "error"]
 
@@ -30,13 +31,11 @@ def coverage(run: Run, verdicts: DataFrame) -> list[dict[str, Any]]:
 
 
 def findings(verdicts: DataFrame) -> list[dict[str, Any]]:
-    """The rows of `findings`, the most frequent first; what stands in brackets in a path does not count."""
-    place = F.regexp_replace("one.path", r"\[(?:([A-Za-z]+) )?[^\]]*\]", "[$1]")
+    """The rows of `findings`, the most frequent first; of a difference only its `place` counts."""
     one = verdicts.where(F.col("verdict") == FAIL).select("*", F.explode("differences").alias("one"))
-    code = F.when(
-        place == "response.errorCode", F.concat(place, F.lit(" "), "one.expected", F.lit(" -> "), "one.got")
+    named = one.withColumn(
+        "place", F.udf(place, "string", useArrow=False)("one.path", "one.expected", "one.got")
     )
-    named = one.withColumn("place", F.coalesce(code, place))
     steps = named.groupBy("step", "trace", "index", "depth", *_SHAPE, "source").agg(
         F.sort_array(F.collect_set("place")).alias("paths"), F.first("differences").alias("differences")
     )

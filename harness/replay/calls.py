@@ -14,8 +14,12 @@ from harness.targets.base import Answer, Json, Target
 class Call(Protocol):
     """One operation of a target, prepared."""
 
-    def send(self, target: Target, end: int) -> Answer:
-        """Do it, and observe the group; `end` is how many records the target's log has before it."""
+    def send(self, target: Target, end: int | None, observe: str | None = wire.GROUP) -> Answer:
+        """Do it, and observe the group if that is asked for; `end` is how many records the target's log has
+        before it, None if its log cannot be read."""
+
+    def needs(self) -> frozenset[str]:
+        """The API, or the operations, that the target must have."""
 
     def fired(self) -> Sequence[Json]:
         """The timers that it makes run out."""
@@ -32,9 +36,13 @@ class SendRequest:
     client: Json
     body: Json
 
-    def send(self, target: Target, end: int) -> Answer:
+    def send(self, target: Target, end: int | None, observe: str | None = wire.GROUP) -> Answer:
         """Send it."""
-        return target.request(self.api, wire.VERSIONS[self.api], self.client, self.body, wire.GROUP)
+        return target.request(self.api, wire.VERSIONS[self.api], self.client, self.body, observe)
+
+    def needs(self) -> frozenset[str]:
+        """Its API."""
+        return frozenset({self.api})
 
     def fired(self) -> Sequence[Json]:
         """None."""
@@ -58,9 +66,13 @@ class FireTimer:
     timer: str
     member: str
 
-    def send(self, target: Target, end: int) -> Answer:
+    def send(self, target: Target, end: int | None, observe: str | None = wire.GROUP) -> Answer:
         """Fire it."""
-        return target.fire(self.timer, wire.GROUP, self.member, wire.GROUP)
+        return target.fire(self.timer, wire.GROUP, self.member, observe)
+
+    def needs(self) -> frozenset[str]:
+        """`fire`."""
+        return frozenset({"fire"})
 
     def fired(self) -> Sequence[Json]:
         """This timer."""
@@ -78,9 +90,13 @@ class ChangeTopics:
     upsert: tuple[Json, ...]
     delete: tuple[str, ...]
 
-    def send(self, target: Target, end: int) -> Answer:
+    def send(self, target: Target, end: int | None, observe: str | None = wire.GROUP) -> Answer:
         """Tell the target of it."""
-        return target.topics(self.upsert, self.delete, wire.GROUP)
+        return target.topics(self.upsert, self.delete, observe)
+
+    def needs(self) -> frozenset[str]:
+        """`topics`."""
+        return frozenset({"topics"})
 
     def fired(self) -> Sequence[Json]:
         """None."""
@@ -101,10 +117,15 @@ class Restart:
 
     change: ChangeTopics | None
 
-    def send(self, target: Target, end: int) -> Answer:
-        """Let the new coordinator take over the first `end` records."""
+    def send(self, target: Target, end: int | None, observe: str | None = wire.GROUP) -> Answer:
+        """Let the new coordinator take over the first `end` records, or all."""
         answer = target.restart(end)
-        return answer._replace(group=target.describe(wire.GROUP), records=target.records(end))
+        group = None if observe is None else target.describe(observe)
+        return answer._replace(group=group, records=() if end is None else target.records(end))
+
+    def needs(self) -> frozenset[str]:
+        """`restart`, and for a change that is lost the records that are kept."""
+        return frozenset({"restart"} if self.change is None else {"restart", "topics", "records"})
 
     def fired(self) -> Sequence[Json]:
         """None."""

@@ -50,7 +50,7 @@ def differences(expected: Answer, got: Answer, shift: int = 0) -> list[Differenc
     return found
 
 
-_RESPONSE: Final[Json] = {
+RESPONSE: Final[Json] = {
     "throttleTimeMs": 0,
     "errorCode": 0,
     "errorMessage": None,
@@ -60,7 +60,7 @@ _RESPONSE: Final[Json] = {
     "heartbeatIntervalMs": 0,
     "assignment": None,
 }
-_ASSIGNMENT: Final[Json] = {
+ASSIGNMENT: Final[Json] = {
     "error": 0,
     "assignedTopicPartitions": [],
     "pendingTopicPartitions": [],
@@ -83,11 +83,11 @@ def _normal_response(expected: Json | None, body: Json | None) -> Json | None:
         return body
     if isinstance(expected, dict) and "memberEpoch" not in expected:
         return {"throttleTimeMs": 0, **_normal_lists(expected, body)}
-    normal = {**_RESPONSE, **body}
+    normal = {**RESPONSE, **body}
     if normal["errorCode"] != 0 and isinstance(normal["errorMessage"], str):
         normal["errorMessage"] = None
     if isinstance(normal["assignment"], dict):
-        normal["assignment"] = {**_ASSIGNMENT, **normal["assignment"]}
+        normal["assignment"] = {**ASSIGNMENT, **normal["assignment"]}
     return normal
 
 

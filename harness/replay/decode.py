@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.replay import expect, wire
-from harness.replay.calls import Call, ChangeTopics, Restart, SendRequest
+from harness.replay.calls import Call, ChangeTopics, Restart
 from harness.replay.dialects import TEXT, Forms, forms_of
 from harness.replay.log import check_log
 from harness.replay.members import MemberStep, member_steps
@@ -99,12 +99,16 @@ class Step:
         """How many records the log has after the step."""
         return self.start + len(self.expected.records)
 
+    def needs(self) -> frozenset[str]:
+        """The API, or the operations, without which it cannot be replayed at all."""
+        return self.call.needs() | {"ids"} if self.new_id else self.call.needs()
+
 
 @dataclass(frozen=True, slots=True)
 class DecodedTrace:
     """A trace ready to be replayed: the state it starts from and its description, its target-calling steps
-    and how often it has other actions; the configuration that its model assumes, and what it needs of a
-    target besides what every trace needs: APIs and operations; and what its client processes do."""
+    and how often it has other actions; the configuration that its model assumes, the APIs and operations that
+    its steps need; and what its client processes do."""
 
     name: str
     configuration: Json
@@ -158,7 +162,7 @@ class Decoder:
             _check_log(before, after, step.expected.records, name, index)
             end = step.end
             decoded.steps.append(step)
-            decoded.needs.add(call.api if isinstance(call, SendRequest) else call.operation()["op"])
+            decoded.needs.update(step.needs())
         return decoded
 
     def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[Load, Json]:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from harness.errors import ConformError
+from harness.errors import ENGINE_FAILED, ConformError
 from harness.itf import Trace, read_trace
 from harness.replay.decode import Decoder
+from harness.replay.report import reason, skipped
 from harness.replay.run import Replayed, Replayer
 from harness.scenario.files import SUFFIX as SCENARIO
 from harness.scenario.files import trace_beside, trace_of
@@ -48,19 +49,28 @@ def replay_files(
     dialect: str = "kip-848",
     max_differences: int = 20,
     progress: Callable[[Replayed], None] = lambda _: None,
+    waives: Callable[[str], bool] = lambda _: False,
 ) -> Replayed:
-    """Replay traces on a target; `progress` is called after each with what there is so far.
+    """Replay traces on a target; `progress` is called after each with what there is so far, and `waives` says
+    of a difference's signature whether it is accepted.
 
     Every file is read even when enough differences were found. ConformError: exit 2 for a file that is not
-    a trace of the group protocol or has no steps, 3 for a target that fails.
+    a trace of the group protocol or has no steps, 3 for a target that fails or can do none of the steps.
     """
     decoder = Decoder()
     with closing(open_target(target, dialect)) as opened:
-        replayer = Replayer(opened, max_differences, open_members(target))
+        replayer = Replayer(opened, max_differences, open_members(target), waives)
         for file in files:
             replayer.replay(decoder.decode(_read(file), str(file)))
             progress(replayer.result)
     result = replayer.result
     if not result.judged and not result.failures:
+        if result.ended_early:
+            reasons = ", ".join(reason(name) for name in skipped(result))
+            raise ConformError(
+                f"None of the {len(files)} traces can be replayed on {target}: {reasons}. "
+                "conform doctor says what it can do.",
+                ENGINE_FAILED,
+            )
         raise ConformError(f"None of the {len(files)} traces has a step that calls the coordinator.")
     return result

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from harness.replay import wire
-from harness.replay.calls import Call
+from harness.replay.calls import Call, Restart
 from harness.replay.compare import Difference, agree, differences
+from harness.replay.view import EVERYTHING, View
 from harness.targets.base import Answer, Assignments, Json, Refused, Target
 
 
@@ -30,32 +31,44 @@ class Prepared(Protocol):
     def start(self) -> int: ...
 
 
-def judge(target: Target, step: Prepared, shift: int) -> list[Difference]:
+def judge(target: Target, step: Prepared, shift: int, view: View = EVERYTHING) -> list[Difference]:
     """All differences of one step on a target that is in the state before it.
 
-    `shift` is how far the target's log is ahead of `start`. ConformError (exit 3) if the target fails.
+    `shift` is how far the target's log is ahead of `start`; `view` is what the target shows. ConformError
+    (exit 3) if the target fails.
     """
+    return act(target, step, shift, view)[1]
+
+
+def act(target: Target, step: Prepared, shift: int, view: View) -> tuple[Answer, list[Difference]]:
+    """The same with what the target showed; nothing if it refused."""
     early: Sequence[Json] = ()
+    end = step.start + shift if view.reads else None
     try:
-        if step.tick_ms:
+        if not view.counts and isinstance(step.call, Restart):
+            end = len(target.records(0))
+        if step.tick_ms and view.ticks:
             early = target.advance(step.tick_ms).fired
         if step.lost is not None:
-            step.lost.send(target, 0)
+            step.lost.send(target, 0, view.observe)
         if step.new_id:
             target.ids([step.new_id])
-        if step.script is not None:
+        if step.script is not None and view.scripts:
             target.assign(wire.GROUP, step.script)
-        answer = step.call.send(target, step.start + shift)
+        answer = step.call.send(target, end, view.observe)
     except Refused as refusal:
-        return [refused(refusal)]
-    if agree(step.expected, answer) and not early:
-        return []
-    found = differences(step.expected, answer, shift)
+        return Answer(), [refused(refusal)]
+    expected = step.expected
+    if not view.complete:
+        expected, answer = view.of(expected), view.of(answer)
+    if agree(expected, answer) and not early:
+        return answer, []
+    found = differences(expected, answer, shift if view.counts else 0)
     if early:
         found.append(Difference("fired before the step", [], list(early)))
-    return found
+    return answer, found
 
 
 def refused(refusal: Refused) -> Difference:
     """What a target would not do, as a difference."""
-    return Difference(f"operation {refusal.operation}", "done", f"refused: {refusal.reason}")
+    return Difference(f"operation {refusal.operation}", "done", refusal.shown)

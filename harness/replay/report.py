@@ -9,14 +9,17 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.replay.compare import Difference
-from harness.replay.run import Failure, Replayed
+from harness.replay.run import ANOTHER, DIFFERENCE, Failure, Replayed
 from harness.replay.wire import TOPIC_NAMES
 from harness.targets.base import Json
+from harness.waivers import Waivers
 
 
-def to_json(result: Replayed, target: str, dialect: str) -> Json:
+def to_json(result: Replayed, target: str, dialect: str, waivers: Waivers | None = None) -> Json:
     """For `--json`: `steps` are all of the traces, `target_steps` those that were judged on the target, and
-    `member_steps` those of client processes that were judged on a member."""
+    `member_steps` those of client processes that were judged on a member. `skipped` says of each reason how
+    many traces ended early for it and how many steps that cost, `ended_early` which traces and where, and
+    `left_out` is all of that in words."""
     return {
         "target": target,
         "dialect": dialect,
@@ -25,14 +28,42 @@ def to_json(result: Replayed, target: str, dialect: str) -> Json:
         "target_steps": result.judged,
         "not_judged": result.not_judged,
         "member_steps": result.member_steps,
+        "unobserved": list(result.unobserved),
+        "skipped": skipped(result),
+        "ended_early": [asdict(one) for one in result.ended_early],
+        "left_out": list(left_out(result, waivers)),
         "differences": result.differences,
+        "waived": [
+            {**asdict(waiver), "expires": str(waiver.expires), "differences": count}
+            for waiver, count in (waivers.listed() if waivers else ())
+        ],
         "coverage": result.coverage.to_json(),
-        "failures": [asdict(failure) for failure in result.failures],
+        "failures": [_failure(failure) for failure in result.failures],
     }
 
 
-def summary(result: Replayed, target: str) -> Iterator[str]:
-    """A few lines: what was replayed, what differs, what was never tested."""
+def _failure(failure: Failure) -> Json:
+    found = [{**asdict(one), "signature": failure.signature(one)} for one in failure.differences]
+    return {**asdict(failure), "differences": found}
+
+
+def skipped(result: Replayed) -> dict[str, dict[str, int]]:
+    """What was not judged, by reason: {"fire": {"traces": 2, "steps": 9}}."""
+    counts: dict[str, dict[str, int]] = {}
+    for one in sorted(result.ended_early, key=lambda one: one.reason):
+        count = counts.setdefault(one.reason, {"traces": 0, "steps": 0})
+        count["traces"] += 1
+        count["steps"] += one.skipped
+    return counts
+
+
+def reason(name: str) -> str:
+    """Why steps were skipped, in words: what the target lacks is a name of an operation or an API."""
+    return name if name in (ANOTHER, DIFFERENCE) else f"needs {name}"
+
+
+def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> Iterator[str]:
+    """A few lines: what was replayed, what differs, what was left out and why, what was never tested."""
     coverage = result.coverage
     yield (
         f"{result.traces} traces, {result.steps} steps, {result.judged} of them on {target}, "
@@ -41,12 +72,23 @@ def summary(result: Replayed, target: str) -> Iterator[str]:
     if result.member_steps:
         yield f"{result.member_steps} steps of client processes on the member of {target}"
     yield f"{result.differences} differences in {len(result.failures)} steps"
+    yield from left_out(result, waivers)
     if result.not_judged:
         yield f"{result.not_judged} steps were not judged, because enough differences were found before them"
     yield f"actions: {_counts(coverage.actions)}"
     yield f"errors: {_counts(coverage.errors)}"
     if coverage.never_reached():
         yield f"never reached: {', '.join(coverage.never_reached())}"
+
+
+def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:
+    """What was not compared, not judged or not counted as a difference, and why."""
+    for waiver, count in waivers.listed() if waivers else ():
+        yield f"waived until {waiver.expires}, {waiver.reason}: {count} x {waiver.signature}"
+    if result.unobserved:
+        yield f"not compared, because the target does not show it: {', '.join(result.unobserved)}"
+    for name, counts in skipped(result).items():
+        yield f"skipped, {reason(name)}: {counts['steps']} steps at the end of {counts['traces']} traces"
 
 
 def _counts(counts: dict[str, int]) -> str:

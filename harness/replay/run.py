@@ -3,40 +3,68 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.replay import wire
 from harness.replay.compare import Difference, differences
 from harness.replay.coverage import Coverage
 from harness.replay.decode import DecodedTrace, Load, Step
-from harness.replay.judge import judge, refused
+from harness.replay.dialects import TEXT
+from harness.replay.judge import act, refused
 from harness.replay.members import MemberReplayer
-from harness.targets.base import Answer, Json, Refused, Target
+from harness.replay.signature import place, signature
+from harness.replay.unscripted import Unscripted
+from harness.replay.view import RECORDS, View
+from harness.targets.base import Answer, Capabilities, Json, Refused, Target
 from harness.targets.members import StartProcess
 
-NEEDED_CONTROLS = ("topics", "advance", "fire", "assign", "load", "ids")
-"""What a target must have, so that every step of a spec can be replayed and judged on it."""
+FULL: Final = "enough differences"
+DIFFERENCE: Final = "after a difference"
+ANOTHER: Final = "another target assignment"
+"""Why the rest of a trace was not judged, where it is not for want of an operation or an API."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A step after which the target was not as expected; `index` is that of the state after it."""
+    """A step after which the target was not as expected; `index` is that of the state after it, `error` the
+    expected response's."""
 
     trace: str
     index: int
     action: str
     branch: str
+    error: str
     script: Json | None
     operation: Json
     differences: list[Difference]
 
+    def signature(self, one: Difference) -> str:
+        """What a waiver of this difference says."""
+        where = place(one.path, one.expected, one.got)
+        return signature(self.action, self.branch, self.error, where)
+
+
+@dataclass(frozen=True, slots=True)
+class EndedEarly:
+    """A trace of which only the first `judged` steps that call the target were judged, and why: what the
+    target lacks for the next one, `DIFFERENCE` or `ANOTHER`."""
+
+    trace: str
+    judged: int
+    skipped: int
+    reason: str
+
 
 @dataclass
 class Replayed:
-    """The sum of all traces. A judged step was compared in full; after a difference the target is loaded with
-    the state that the spec has there, so that what follows is judged by itself. `member_steps` are those of
-    client processes that were compared."""
+    """The sum of all traces. A judged step was compared as far as the target can be observed, but for what is
+    `unobserved`. After a difference the target is loaded with the state that the spec has there, so that what
+    follows is judged by itself. Of what was not judged, `not_judged` steps came after enough differences, all
+    others are in `ended_early`. `waived` differences are neither failures nor in `differences`.
+    `member_steps` are those of client processes that were compared."""
 
     traces: int = 0
     steps: int = 0
@@ -44,29 +72,49 @@ class Replayed:
     not_judged: int = 0
     member_steps: int = 0
     differences: int = 0
+    waived: int = 0
+    unobserved: Sequence[str] = ()
     failures: list[Failure] = field(default_factory=list)
+    ended_early: list[EndedEarly] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
 
 
 class Replayer:
     """Replays traces one after another on one target.
 
-    The client processes of closed models are replayed, too, if one can be started. Stops judging when
-    `max_differences` are found. ConformError (exit 3) if the target fails, or lacks an
-    operation that replaying needs.
+    Of a target that lacks operations each trace is replayed as far as it goes; one that cannot be loaded
+    takes only traces that begin without a group, and those only until a difference. Traces of KIP-848's text
+    are for every target, those of another dialect only for one that speaks it. `unscripted` has the rule
+    for target assignments. The client processes of closed models are replayed, too, if one can be started.
+    Stops judging when `max_differences` are found that no waiver covers. ConformError (exit 3) if the target
+    fails, or has no heartbeat.
     """
 
     def __init__(
-        self, target: Target, max_differences: int, start_process: StartProcess | None = None
+        self,
+        target: Target,
+        max_differences: int,
+        start_process: StartProcess | None = None,
+        waives: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._target = target
         self._members = start_process and MemberReplayer(start_process)
         self._max_differences = max_differences
-        self.result = Replayed()
-        self._capabilities = target.hello()
+        self._waives = waives
+        known = target.hello()
+        self._dialect = known.dialect
+        self._view = View(known)
+        self._unscripted = None if self._view.scripts else Unscripted(target, self._view)
+        self._has = _has(known, self._view)
+        self.result = Replayed(unobserved=self._view.hidden)
         self._configuration: Json = wire.DEFAULTS
-        self._needs({wire.HEARTBEAT, *NEEDED_CONTROLS})
-        if "configure" in self._capabilities.controls:
+        if wire.HEARTBEAT not in self._has:
+            raise ConformError(
+                f"The target {target.name} does not have version {wire.VERSIONS[wire.HEARTBEAT]} of "
+                f"{wire.HEARTBEAT}, without which nothing can be replayed.",
+                ENGINE_FAILED,
+            )
+        if "configure" in self._has:
             target.configure(wire.CONFIGURATION)
 
     @property
@@ -79,13 +127,16 @@ class Replayer:
         result = self.result
         result.traces += 1
         result.steps += trace.length
-        judged = 0
+        judged, reason = 0, FULL
         if not self.full:
-            self._needs(trace.needs)
-            judged = self._steps(trace) if self._starts(trace) else 0
+            judged, reason = self._judge(trace)
             self._replay_members(trace)
         result.judged += judged
-        result.not_judged += len(trace.steps) - judged
+        if left := len(trace.steps) - judged:
+            if reason == FULL:
+                result.not_judged += left
+            else:
+                result.ended_early.append(EndedEarly(trace.name, judged, left, reason))
         result.coverage.add(trace.steps[:judged], trace.other_actions if judged else Counter())
 
     def _replay_members(self, trace: DecodedTrace) -> None:
@@ -93,82 +144,110 @@ class Replayer:
         if self._members is None:
             return
         for step, found in self._members.replay(trace.members):
-            self._fail(Failure(trace.name, step.index, step.action, "", None, step.operation(), found))
+            self._fail(Failure(trace.name, step.index, step.action, "", "", None, step.operation(), found))
             if self.full:
                 break
         self.result.member_steps = self._members.judged
 
-    def _starts(self, trace: DecodedTrace) -> bool:
-        """Load the state that the trace starts from."""
+    def _judge(self, trace: DecodedTrace) -> tuple[int, str]:
+        """Replay the steps until the end, or until the next one cannot be judged: how many were, and why."""
+        try:
+            if reason := self._begin(trace):
+                return 0, reason
+        except ConformError as error:
+            raise _at(error, trace.name, 0, "the start") from None
+        everything = trace.needs <= self._has
+        shift, before = 0, trace.start.state.group
+        for count, step in enumerate(trace.steps):
+            if not everything and (lacking := step.needs() - self._has):
+                return count, max(lacking)
+            try:
+                if self._unscripted is None:
+                    found: list[Difference] | None = act(self._target, step, shift, self._view)[1]
+                else:
+                    found = self._unscripted.judge(step, before, shift)
+                    before = step.load.state.group
+                if found is None:
+                    return count, ANOTHER
+                if found:
+                    failed = self._fail(_failure(trace.name, step, found))
+                    if self.full:
+                        return count + 1, FULL
+                    if "load" in self._has:
+                        shift = self._load(step.load) - step.end
+                    elif failed or any(not one.path.startswith("response") for one in found):
+                        return count + 1, DIFFERENCE
+            except ConformError as error:
+                raise _at(error, trace.name, step.index, step.action) from None
+        return len(trace.steps), ""
+
+    def _begin(self, trace: DecodedTrace) -> str:
+        """Bring the target into the state that the trace starts from, or say why it cannot be."""
+        if trace.start.forms.name not in (TEXT.name, self._dialect):
+            return f"dialect {trace.start.forms.name}"
+        if "load" not in self._has and trace.start.records:
+            return "load"
+        if not self._has & {"load", "fresh"}:
+            return "fresh"
+        if not self._has & {"load", "topics"} and trace.start.topics:
+            return "topics"
+        if trace.configuration != self._configuration and "configure" not in self._has:
+            return "configure"
+        found: list[Difference] = []
         try:
             self._configure(trace.configuration)
             self._load(trace.start)
-            found = differences(Answer(group=trace.initial), Answer(group=self._target.describe(wire.GROUP)))
+            if self._view.observe is not None:
+                described = Answer(group=self._target.describe(self._view.observe))
+                found = differences(self._view.of(Answer(group=trace.initial)), self._view.of(described))
         except Refused as refusal:
             found = [refused(refusal)]
-        except ConformError as error:
-            raise _at(error, trace.name, 0, "the start") from None
         if found:
             operation = {"op": "load", "records": trace.start.records, "topics": trace.start.topics}
-            self._fail(Failure(trace.name, 0, "Init", "", None, operation, found))
-        return not found
-
-    def _needs(self, names: set[str]) -> None:
-        """ConformError (exit 3) if the target lacks an API or an operation."""
-        known = self._capabilities
-        for api in sorted(names & wire.VERSIONS.keys()):
-            first, last = known.apis.get(api, (0, -1))
-            if not first <= wire.VERSIONS[api] <= last:
-                raise ConformError(
-                    f"The target {self._target.name} does not have version {wire.VERSIONS[api]} of {api}.",
-                    ENGINE_FAILED,
-                )
-        if missing := sorted(names - wire.VERSIONS.keys() - known.controls):
-            raise ConformError(
-                f"The target {self._target.name} cannot be replayed on: "
-                f"it has no operation {', '.join(missing)}.",
-                ENGINE_FAILED,
-            )
+            self._fail(Failure(trace.name, 0, "Init", "", "", None, operation, found))
+        return DIFFERENCE if found else ""
 
     def _configure(self, configuration: Json) -> None:
         """Configure the target as the trace's model assumes: made new, so that it had no request yet."""
         if configuration != self._configuration:
-            self._needs({"configure"})
             self._target.load([], [], {"clockMs": 0})
             self._target.configure({**wire.CONFIGURATION, **configuration})
             self._configuration = configuration
 
-    def _steps(self, trace: DecodedTrace) -> int:
-        """Replay the steps until the end or until enough differences are found; how many were judged."""
-        shift = 0
-        for count, step in enumerate(trace.steps, start=1):
-            try:
-                found = judge(self._target, step, shift)
-                if found:
-                    self._fail(_failure(trace.name, step, found))
-                    if self.full:
-                        return count
-                    shift = self._load(step.load) - step.end
-            except ConformError as error:
-                raise _at(error, trace.name, step.index, step.action) from None
-        return len(trace.steps)
-
     def _load(self, load: Load) -> int:
         """Make the target be in a state; how long its log is then."""
         records = load.records
-        self._target.load(records, load.topics, load.volatile)
+        self._target.load(records, load.topics, load.volatile if "load" in self._has else {"clockMs": 0})
+        if self._unscripted is not None:
+            self._unscripted.begin()
         return len(records)
 
-    def _fail(self, failure: Failure) -> None:
-        self.result.failures.append(failure)
-        self.result.differences += len(failure.differences)
+    def _fail(self, failure: Failure) -> bool:
+        """Note a failure, without what is waived; whether anything is left of it."""
+        kept = [one for one in failure.differences if not self._waives(failure.signature(one))]
+        self.result.waived += len(failure.differences) - len(kept)
+        self.result.differences += len(kept)
+        if kept:
+            self.result.failures.append(replace(failure, differences=kept))
+        return bool(kept)
+
+
+def _has(known: Capabilities, view: View) -> frozenset[str]:
+    """The APIs in the versions that replaying needs, and the operations; records only if they are shown."""
+    apis = {
+        api
+        for api, version in wire.VERSIONS.items()
+        if known.apis.get(api, (0, -1))[0] <= version <= known.apis.get(api, (0, -1))[1]
+    }
+    return frozenset(apis | (known.controls if view.reads else known.controls - {RECORDS}))
 
 
 def _failure(trace: str, step: Step, found: list[Difference]) -> Failure:
     script = None
     if step.script is not None:
         script = {"op": "assign", "group": wire.GROUP, "target": dict(step.script)}
-    return Failure(trace, step.index, step.action, step.branch, script, step.call.operation(), found)
+    sent = step.call.operation()
+    return Failure(trace, step.index, step.action, step.branch, step.error, script, sent, found)
 
 
 def _at(error: ConformError, trace: str, index: int, action: str) -> ConformError:

@@ -68,6 +68,7 @@ class Replay:
     target_steps: int
     not_judged: int
     differences: int
+    left_out: Sequence[str]
     coverage: Mapping[str, Any]
     failures: Sequence[Failure]
 
@@ -263,6 +264,7 @@ def _replay(data: _Json) -> Replay:
         target_steps=data.get("target_steps", int),
         not_judged=data.get("not_judged", int),
         differences=data.get("differences", int),
+        left_out=data.get("left_out", list),
         coverage=coverage,
         failures=[_failure(raw, data.stem) for raw in data.get("failures", list)],
     )
@@ -270,7 +272,8 @@ def _replay(data: _Json) -> Replay:
 
 def _failure(raw: Any, stem: str) -> Failure:
     try:
-        return Failure(**{**raw, "differences": [Difference(**one) for one in raw["differences"]]})
+        differences = [Difference(one["path"], one["expected"], one["got"]) for one in raw["differences"]]
+        return Failure(**{**raw, "differences": differences})
     except (KeyError, TypeError):
         raise ConformError(f"The result {stem}.json has a failure of another form: {raw!r:.80}.") from None
 

@@ -93,6 +93,10 @@ def _replays(results: Results, console: Console) -> None:
         figures = (replay.traces, replay.steps, replay.target_steps, replay.differences)
         table.add_row(replay.source, replay.target, *map(_figure, figures))
     console.print(table)
+    for replay in results.replays:
+        for line in replay.left_out:
+            text = textwrap.fill(f"{replay.source}: {line}", WIDTH, subsequent_indent="  ")
+            console.print(text, highlight=False)
 
 
 def _exhausts(results: Results, console: Console) -> None:

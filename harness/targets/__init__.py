@@ -5,10 +5,14 @@ from __future__ import annotations
 from harness.errors import USAGE, ConformError
 from harness.targets.base import Target
 from harness.targets.python import PythonTarget
-from harness.targets.stdio import StdioTarget
+from harness.targets.stdio import TIMEOUT_S, StdioTarget
 from harness.targets.symbolic import SymbolicIds
 
-KINDS = "python (this repository's coordinator), stdio:COMMAND (a program that speaks the line protocol)"
+KINDS = (
+    "python (this repository's coordinator), stdio:COMMAND (a program that speaks the line protocol), "
+    "kafka:VERSION (Kafka's own coordinator in a JVM), broker:HOST:PORT (a live broker), "
+    "mock (librdkafka's mock cluster)"
+)
 
 
 def open_target(name: str, dialect: str = "kip-848") -> Target:
@@ -17,7 +21,13 @@ def open_target(name: str, dialect: str = "kip-848") -> Target:
     `dialect` is what it must speak. ConformError: exit 2 for a name or dialect that there is not, 3 for a
     target that does not start.
     """
-    target = _started(name, dialect)
+    target = start_target(name, dialect)
+    return target if "ids" in target.hello().controls else SymbolicIds(target)
+
+
+def start_target(name: str, dialect: str = "kip-848", timeout_s: float = TIMEOUT_S) -> Target:
+    """The same with member ids that it makes itself; of `stdio` an answer may take `timeout_s` seconds."""
+    target = _started(name, dialect, timeout_s)
     try:
         capabilities = target.hello()
         if capabilities.dialect != dialect:
@@ -29,13 +39,25 @@ def open_target(name: str, dialect: str = "kip-848") -> Target:
     except ConformError:
         target.close()
         raise
-    return target if "ids" in capabilities.controls else SymbolicIds(target)
+    return target
 
 
-def _started(name: str, dialect: str) -> Target:
+def _started(name: str, dialect: str, timeout_s: float) -> Target:
     kind, _, argument = name.partition(":")
     if name == "python":
         return PythonTarget(dialect)
     if kind == "stdio" and argument.strip():
-        return StdioTarget(argument)
+        return StdioTarget(argument, timeout_s)
+    if kind == "kafka":
+        from harness.targets.kafka.target import kafka_target
+
+        return kafka_target(argument)
+    if kind == "broker":
+        from harness.targets.broker.target import BrokerTarget
+
+        return BrokerTarget(argument, dialect)
+    if name == "mock":
+        from harness.targets.broker.mock_target import MockTarget
+
+        return MockTarget(dialect)
     raise ConformError(f"There is no target {name!r}; there are {KINDS}.", USAGE)

@@ -23,10 +23,28 @@ Assignments: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 class Refused(ConformError):
     """The target answered that it does not do an operation."""
 
+    did = "refused"
+
     def __init__(self, target: str, operation: str, reason: str) -> None:
-        super().__init__(f"The target {target} refused {operation}: {reason}", ENGINE_FAILED)
+        super().__init__(f"The target {target} {self.did} {operation}: {reason}", ENGINE_FAILED)
         self.operation = operation
         self.reason = reason
+
+    @property
+    def shown(self) -> str:
+        """What it did, in a report of differences."""
+        return f"refused: {self.reason}"
+
+
+class Died(Refused):
+    """The operation ended the target's process: a difference like a refusal. `load` starts another one."""
+
+    did = "died in"
+
+    @property
+    def shown(self) -> str:
+        """How it died."""
+        return self.reason
 
 
 class Answer(NamedTuple):
@@ -48,12 +66,18 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The answer to `hello`: who it is, the API versions it knows, the operations it has."""
+    """The answer to `hello`: who it is, the API versions it knows, the operations it has.
+
+    A target that has no `load`, but `fresh`, takes a load of topics alone at 0: a new coordinator with them.
+    `unobserved` is what it cannot show and so is not compared, by the names of `harness.replay.view.NAMES`:
+    parts of a description ("metadata", "members.acknowledged", "timers.group"), or "records".
+    """
 
     name: str
     dialect: str
     apis: Mapping[str, Sequence[int]]
     controls: frozenset[str]
+    unobserved: frozenset[str] = frozenset()
 
 
 class Target(Protocol):

@@ -24,16 +24,29 @@ SHOWN: Final = 300
 
 
 class StdioTarget:
-    """A subprocess; the methods are those of `harness.targets.base.Target`. Nothing is ever asked twice."""
+    """A subprocess; the methods are those of `harness.targets.base.Target`. Nothing is ever asked twice.
 
-    def __init__(self, command: str, timeout_s: float = TIMEOUT_S) -> None:
-        self.name = f"stdio:{command}"
+    A program that has neither `load` nor `fresh` is ended and started again for a load of nothing, and
+    configured as before: `fresh`.
+    """
+
+    def __init__(
+        self, command: str | Sequence[str], timeout_s: float = TIMEOUT_S, name: str | None = None
+    ) -> None:
+        """`command` is one as a shell reads it, or the words of one; `name` is the target's."""
+        self.name = name or f"stdio:{command}"
+        self._command = command
         self._timeout_s = timeout_s
+        self._renewed = False
+        self._settings: Json = {}
+        self._start()
+
+    def _start(self) -> None:
         self._received = b""
         self._broken = False
         with ExitStack() as stack:
             self._stderr = stack.enter_context(tempfile.TemporaryFile())
-            self._process = self._started(command)
+            self._process = self._started(self._command)
             self._stdin, self._stdout = _pipes(self._process)
             # A target that neither reads nor writes must run into the time-out, not block the replay.
             os.set_blocking(self._stdin.fileno(), False)
@@ -43,26 +56,28 @@ class StdioTarget:
             self._readable.register(self._stdout, selectors.EVENT_READ)
             self._resources = stack.pop_all()
 
-    def _started(self, command: str) -> subprocess.Popen[bytes]:
+    def _started(self, command: str | Sequence[str]) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
         try:
-            return subprocess.Popen(
-                shlex.split(command), stdin=pipe, stdout=pipe, stderr=self._stderr, bufsize=0
-            )
+            words = shlex.split(command) if isinstance(command, str) else command
+            return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=self._stderr, bufsize=0)
         except (OSError, ValueError) as error:
             raise ConformError(f"The target {self.name} cannot be started: {error}.", USAGE) from None
 
     def hello(self) -> Capabilities:
         """Ask who it is."""
         answer = self._ask({"op": "hello"})
-        apis, controls = answer.get("apis"), answer.get("controls")
-        if not isinstance(apis, dict) or not isinstance(controls, list):
+        apis, controls, unobserved = answer.get("apis"), answer.get("controls"), answer.get("unobserved", [])
+        if not isinstance(apis, dict) or not isinstance(controls, list) or not isinstance(unobserved, list):
             raise self._nonsense("hello", answer)
         for versions in apis.values():
             if not isinstance(versions, list) or len(versions) != 2:
                 raise self._nonsense("hello", answer)
         name, dialect = str(answer.get("name", self.name)), str(answer.get("dialect", ""))
-        return Capabilities(name, dialect, apis, frozenset(str(control) for control in controls))
+        known = frozenset(str(control) for control in controls)
+        self._renewed = not known & {"load", "fresh"}
+        hidden = frozenset(str(part) for part in unobserved)
+        return Capabilities(name, dialect, apis, known | {"fresh"} if self._renewed else known, hidden)
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         """Send one request."""
@@ -104,7 +119,18 @@ class StdioTarget:
 
     def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
         """Replace the state."""
+        if self._renewed and not records:
+            self._renew(topics)
+            return
         self._ask({"op": "load", "records": list(records), "topics": list(topics), "volatile": volatile})
+
+    def _renew(self, topics: Sequence[Json]) -> None:
+        self.close()
+        self._start()
+        if self._settings:
+            self._ask({"op": "configure", **self._settings})
+        if topics:
+            self.topics(topics, [])
 
     def restart(self, keep: int | None = None) -> Answer:
         """Load the log anew."""
@@ -117,6 +143,7 @@ class StdioTarget:
     def configure(self, settings: Json) -> None:
         """Set configuration."""
         self._ask({"op": "configure", **settings})
+        self._settings = {**self._settings, **settings}
 
     def commit(self, mode: str) -> None:
         """Set how writes become durable."""
@@ -125,6 +152,10 @@ class StdioTarget:
     def background(self) -> Answer:
         """Run queued work."""
         return self._perform({"op": "background"}, None)
+
+    def line(self, line: str) -> Json:
+        """The answer to one line, whatever it says; Refused as for any operation."""
+        return self._exchange(line, "a line")
 
     def close(self) -> None:
         """End the program: by the end of its input, or by force if it failed or that does not do it."""
@@ -148,9 +179,11 @@ class StdioTarget:
 
     def _ask(self, operation: Json) -> Json:
         """Send one operation and wait for its answer; Refused if that says so."""
-        name = str(operation["op"])
+        return self._exchange(json.dumps(operation, separators=(",", ":")), str(operation["op"]))
+
+    def _exchange(self, sent: str, name: str) -> Json:
         deadline = time.monotonic() + self._timeout_s
-        self._send(json.dumps(operation, separators=(",", ":")).encode() + b"\n", name, deadline)
+        self._send(sent.encode() + b"\n", name, deadline)
         line = self._receive(name, deadline)
         try:
             answer: Any = json.loads(line)

@@ -8,6 +8,7 @@ translated, so that everything else sees the ids of the spec.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Target
@@ -34,7 +35,7 @@ class SymbolicIds:
     def hello(self) -> Capabilities:
         """The capabilities of the other target, and `ids`."""
         known = self._target.hello()
-        return Capabilities(known.name, known.dialect, known.apis, known.controls | {"ids"})
+        return replace(known, controls=known.controls | {"ids"})
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         """Send one request; the answer to a join without member id binds the id that it gives."""

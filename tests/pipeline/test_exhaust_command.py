@@ -92,3 +92,9 @@ def test_a_step_that_several_states_of_the_model_have_counts_once() -> None:
     said = " ".join(" ".join(summary(result, None, "out")).split())
     assert "4 steps over 3 coordinator states hold on python, none left out" in said
     assert "10 steps from loaded states" in said and "6 of them again in other states" in said
+
+
+def test_what_the_target_does_not_show_is_said() -> None:
+    result = Exhausted("T", "kip-848", steps=4, unobserved=("metadata", "timers.group"))
+    said = " ".join(summary(result, None, "out"))
+    assert "not compared, because the target does not show it: metadata, timers.group" in said

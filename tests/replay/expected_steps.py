@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from spec_model import Model
@@ -41,3 +42,24 @@ def failures(target: PythonTarget, model: Model, most: int = 1000) -> list[Failu
     replayer = Replayer(target, most)
     replayer.replay(decoded(model))
     return replayer.result.failures
+
+
+def corruptions(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Every copy of a JSON value with one thing changed: a leaf, an item that is missing, one too many."""
+    if isinstance(value, dict):
+        for key in value:
+            for where, changed in corruptions(value[key], f"{path}.{key}"):
+                yield where, {**value, key: changed}
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield f"{path} without {index}", value[:index] + value[index + 1 :]
+            for where, changed in corruptions(item, f"{path}[{index}]"):
+                yield where, [*value[:index], changed, *value[index + 1 :]]
+        yield f"{path} with another", [*value, {"memberId": "m9"}]
+    elif isinstance(value, bool):
+        yield path, not value
+    elif isinstance(value, int):
+        yield path, value + 1
+    else:
+        yield path, "x" if value is None else None
+        yield path, f"{value}x"

@@ -80,7 +80,14 @@ def test_a_difference_is_shown_in_full_and_ends_with_11(
     ]
     result = json.loads((tmp_path / "result.json").read_text())
     assert (result["differences"], result["target_steps"]) == (1, 3)
-    assert result["failures"][0]["differences"] == [{"path": "response.memberEpoch", "expected": 3, "got": 1}]
+    assert result["failures"][0]["differences"] == [
+        {
+            "path": "response.memberEpoch",
+            "expected": 3,
+            "got": 1,
+            "signature": "Join/join/NONE: response.memberEpoch",
+        }
+    ]
 
 
 def test_a_result_that_cannot_be_written_is_said_first(

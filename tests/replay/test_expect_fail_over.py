@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from expected_steps import FOO, failures, kinds, steps, wire_partitions
+from expected_steps import FOO, decoded, failures, kinds, steps, wire_partitions
 from spec_model import NOTHING, Model
 
 from harness.errors import ConformError
@@ -253,20 +253,24 @@ def test_the_largest_group_is_configured_and_taken_back() -> None:
     assert replayer.result.coverage.errors == {"NONE": 4, "GROUP_MAX_SIZE_REACHED": 2}
 
 
-def test_a_target_without_an_api_that_a_trace_needs_is_turned_down() -> None:
+def test_a_trace_ends_before_a_step_whose_api_or_operation_the_target_lacks() -> None:
     class Old(PythonTarget):
         def hello(self) -> Capabilities:
             known = super().hello()
             only = {wire.HEARTBEAT: known.apis[wire.HEARTBEAT]}
             return Capabilities(known.name, known.dialect, only, known.controls - {"restart"})
 
-    assert failures(Old("kip-848"), joined()) == []
-    with pytest.raises(ConformError, match="does not have version 9 of OffsetCommit"):
-        failures(Old("kip-848"), committed())
-    model = joined()
-    model.fail_over()
-    with pytest.raises(ConformError, match="it has no operation restart"):
-        failures(Old("kip-848"), model)
+    failing_over = joined()
+    failing_over.fail_over()
+    replayer = Replayer(Old("kip-848"), max_differences=1)
+    for model in (joined(), committed(), failing_over):
+        replayer.replay(decoded(model))
+    result, length = replayer.result, len(steps(joined()))
+    assert (result.failures, result.judged) == ([], 3 * length)
+    assert [(one.judged, one.skipped, one.reason) for one in result.ended_early] == [
+        (length, len(steps(committed())) - length, "OffsetCommit"),
+        (length, 1, "restart"),
+    ]
 
 
 def test_a_fetch_of_something_else_is_a_contradiction() -> None:

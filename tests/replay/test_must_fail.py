@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import deepcopy
-from typing import Any
+from dataclasses import replace
 
 import pytest
-from expected_steps import FOO, decoded, failures
+from expected_steps import FOO, corruptions, decoded, failures
 from spec_model import NOTHING, Model
 
 from harness.errors import ConformError
@@ -21,27 +21,6 @@ def walk(seed: int = 1, steps: int = 60) -> Model:
     model = Model(seed, {"foo": 3, "bar": 1})
     model.walk(steps)
     return model
-
-
-def corruptions(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Every copy of a JSON value with one thing changed: a leaf, an item that is missing, one too many."""
-    if isinstance(value, dict):
-        for key in value:
-            for where, changed in corruptions(value[key], f"{path}.{key}"):
-                yield where, {**value, key: changed}
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield f"{path} without {index}", value[:index] + value[index + 1 :]
-            for where, changed in corruptions(item, f"{path}[{index}]"):
-                yield where, [*value[:index], changed, *value[index + 1 :]]
-        yield f"{path} with another", [*value, {"memberId": "m9"}]
-    elif isinstance(value, bool):
-        yield path, not value
-    elif isinstance(value, int):
-        yield path, value + 1
-    else:
-        yield path, "x" if value is None else None
-        yield path, f"{value}x"
 
 
 def test_every_value_of_every_answer_is_compared() -> None:
@@ -264,12 +243,11 @@ def test_judging_stops_after_enough_differences() -> None:
     assert sum(result.coverage.actions.values()) == result.judged
 
 
-def test_a_target_without_a_needed_operation_is_turned_down() -> None:
-    class Partial(PythonTarget):
+def test_a_target_without_heartbeats_is_turned_down() -> None:
+    class Silent(PythonTarget):
         def hello(self) -> Capabilities:
-            known = super().hello()
-            return Capabilities(known.name, known.dialect, known.apis, known.controls - {"fire"})
+            return replace(super().hello(), apis={"OffsetCommit": (9, 9)})
 
-    with pytest.raises(ConformError, match="cannot be replayed on: it has no operation fire") as caught:
-        Replayer(Partial("kip-848"), 1)
+    with pytest.raises(ConformError, match="without which nothing can be replayed") as caught:
+        Replayer(Silent("kip-848"), 1)
     assert caught.value.exit_code == 3

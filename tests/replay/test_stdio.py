@@ -134,7 +134,7 @@ def test_every_operation_reaches_the_program() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("kafka:4.2.1", "There is no target 'kafka:4.2.1'; there are python"),
+        ("kafka-4.2.1", "There is no target 'kafka-4.2.1'; there are python"),
         ("stdio:", "There is no target 'stdio:'"),
         ("stdio:/no/such/program", "cannot be started: .*No such file"),
         ("stdio:'", "cannot be started: No closing quotation"),

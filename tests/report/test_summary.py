@@ -23,6 +23,7 @@ from harness.errors import (
 )
 from harness.manifest import read_manifest
 from harness.report.coverage import BRANCHES, ERRORS, coverage
+from harness.report.page import page
 from harness.report.results import read_results
 from harness.report.summary import WIDTH, print_summary
 from harness.report.verdict import MEANINGS, WORST_FIRST, worst
@@ -136,3 +137,15 @@ def test_every_exit_code_has_a_place_and_a_meaning() -> None:
     assert worst([HOLDS, EVIDENCE_MISSING, NOT_CONFORMANT]) == NOT_CONFORMANT
     assert worst([MODEL_VIOLATED, ENGINE_FAILED]) == ENGINE_FAILED
     assert worst([]) == HOLDS
+
+
+def test_what_a_replay_left_out_is_said(tmp_path: Path) -> None:
+    build = good_build(tmp_path)
+    file = build / "results" / "replay-golden.json"
+    left = "skipped, needs fire: 4 steps at the end of 1 traces"
+    file.write_text(
+        json.dumps({**json.loads(file.read_text()), "left_out": [left, "not compared <metadata>"]})
+    )
+    assert {f"golden: {left}", "golden: not compared <metadata>"} <= set(summary(build))
+    shown = page(read_results(build, None))
+    assert left in shown and "not compared &lt;metadata&gt;" in shown

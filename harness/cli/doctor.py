@@ -1,0 +1,66 @@
+"""`conform doctor`: whether an adapter does what it says, operation by operation, and what it is good for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from harness.cli.console import check_json_place, running, write_json
+from harness.doctor.examine import Doctor
+from harness.doctor.report import levels, rows, to_json
+from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
+from harness.targets import start_target
+
+WIDTH = 80
+
+
+def command(
+    target: Annotated[
+        str, typer.Option(help="The implementation: python, stdio:COMMAND, or another that replay takes.")
+    ] = "python",
+    dialect: Annotated[str, typer.Option(help="What the target speaks.")] = "kip-848",
+    timeout: Annotated[
+        float, typer.Option(min=0.1, metavar="S", help="Seconds that an answer of stdio:COMMAND may take.")
+    ] = 20.0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
+    ] = None,
+) -> None:
+    """Test an adapter against the contract of targets, and say what can be tested on it.
+
+    Each operation that it declares is used in a small conversation with a target of its own; no trace is
+    needed. Of what is wrong it says what was sent, what came back and what the protocol says. The level is
+    black box (responses), observable (the state, too) or loadable (everything).
+
+    \b
+    conform doctor --target "stdio:python -m coordinator --stdio"
+
+    Exit codes: 0 everything that it declares works; 11 something does not; 2 there is no such target; 3 the
+    target died, or did not answer.
+    """
+    check_json_place(json_file)
+    with running(f"examining {target}") as progress:
+        doctor = Doctor(target, dialect, lambda: start_target(target, dialect, timeout))
+        examined = doctor.examine(progress)
+    _print(["operation", "", "what was seen"], rows(examined))
+    _print(["level", "", "what it buys"], levels(examined))
+    print(f"level: {examined.level}")
+    write_json(json_file, to_json(examined))
+    if examined.wrong:
+        raise ConformError(
+            f"The target {target} does not do what it declares: {', '.join(examined.wrong)}.",
+            ENGINE_FAILED if examined.died else NOT_CONFORMANT,
+        )
+
+
+def _print(columns: list[str], lines: list[list[str]]) -> None:
+    table = Table(*columns, box=None, pad_edge=False)
+    for line in lines:
+        table.add_row(*line)
+    table.columns[-1].overflow = "fold"
+    Console(highlight=False, markup=False, width=WIDTH).print(table)
+    print()

@@ -1,0 +1,281 @@
+"""The operations by which a target is controlled: clock, timers, target assignments, states, ids.
+
+A check takes a conversation with a new target, raises `Wrong`, and says in a sentence what it has seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from harness.doctor.talk import FOO, Talk, Wrong, never, partitions, same
+from harness.replay import wire
+from harness.targets.base import Answer, Json, Refused
+
+SESSION: Final = {"timer": "session", "group": wire.GROUP, "member": "m1"}
+HEARTBEAT_MS: Final = 6_000
+METADATA: Final = "ConsumerGroupPartitionMetadata"
+VOLATILE: Final = ("previousMemberEpoch", "acknowledged")
+"""What a new coordinator need not know of a member (P2)."""
+
+
+def advance(talk: Talk) -> str:
+    """The clock moves, and what is due then runs."""
+    talk.begin("m1")
+    same("advance by 1 ms", list(talk.target.advance(1).fired), [], "nothing is due yet (H8)")
+    ms = wire.SESSION_TIMEOUT_MS
+    fired = list(talk.target.advance(ms).fired)
+    if SESSION not in fired:
+        raise Wrong(f"advance by {ms} ms", fired, f"fired has the session of m1: {SESSION}")
+    _gone(talk, f"advance by {ms} ms", "m1")
+    return f"After {ms} ms without heartbeats the session of the member ends, and is said to."
+
+
+def _gone(talk: Talk, sent: str, member: str) -> None:
+    talk.forget(member)
+    if talk.is_member(member):
+        raise Wrong(sent, f"{member} is still in the group", f"{member}, whose session ended, is removed")
+
+
+def fire(talk: Talk) -> str:
+    """One timer runs out, and no other."""
+    talk.begin("m1", "m2")
+    fired = list(talk.target.fire("session", wire.GROUP, "m1").fired)
+    same("fire of the session of m1", fired, [SESSION], "fired has that timer, and no other")
+    _gone(talk, "fire of the session of m1", "m1")
+    if not talk.is_member("m2"):
+        never("fire of the session of m1", "m2 is gone, too", "only this timer runs out")
+    talk.refuses("fire of the session of m1 again", lambda: talk.target.fire("session", wire.GROUP, "m1"))
+    talk.settle(lambda: talk.shared("m2"), "heartbeats of m2, which is alone")
+    return "The session of one of two members ends; the other goes on."
+
+
+def assign(talk: Talk) -> str:
+    """A scripted target assignment is the next one, once; before the first join, too."""
+    talk.begin()
+    owned = {"m1": [0], "m2": [1]}
+    if not talk.can("topics"):
+        return "It is taken; without topics nothing shows whether it is used."
+    talk.target.assign(wire.GROUP, {"m1": partitions(0)})
+    sent = "assign of foo-0 to m1 before the group exists, then its join"
+    if not (talk.join("m1").consumed or _consumed(talk)):
+        never(sent, "no answer said consumed", "the answer of the step that used it says so")
+    talk.settle(lambda: talk.owned("m1") == [0], sent, "it is the target assignment")
+    talk.target.assign(wire.GROUP, {name: partitions(*indices) for name, indices in owned.items()})
+    sent = f"assign of {owned}, then the join of m2"
+    if not (talk.join("m2").consumed or _consumed(talk)):
+        never(sent, "no answer said consumed", "the answer of the step that used it says so")
+    talk.settle(
+        lambda: {name: talk.owned(name) for name in owned} == owned, sent, "it is the target assignment"
+    )
+    leaving = talk.heartbeat("m2", {"memberEpoch": -1, "topicPartitions": None})
+    talk.forget("m2")
+    if leaving.consumed or _consumed(talk, rounds=3):
+        never("the leave of m2", "an answer said consumed", "a script is used once")
+    talk.settle(lambda: talk.shared("m1"), "the leave of m2, after which no script is left")
+    return "Two scripts were used, each once, and said to be; then the assignor decided again."
+
+
+def _consumed(talk: Talk, rounds: int = 10) -> bool:
+    """Whether an answer says so, with a target that computes its target assignment later."""
+    for _ in range(rounds):
+        talk.pause()
+        if any(talk.beat(member).consumed for member in talk.members()):
+            return True
+    return False
+
+
+def load(talk: Talk) -> str:
+    """A state that is loaded is the one that was described, and goes on as it did."""
+    topics: Sequence[Json] = [FOO] if talk.can("topics") else []
+    talk.target.load([], topics, {"clockMs": 0})
+    talk.begin("m1", "m2")
+    talk.rest()
+    if not (talk.can("records") and talk.can("describe")):
+        return "Nothing is loaded, which is a new coordinator. No more can be seen of it."
+    group, log = talk.shown(), talk.records()
+    volatile = volatile_of(talk.describe(), talk.now_ms)
+    resume = talk.remember()
+    following = _goes_on(talk)
+    talk.target.load([], topics, {"clockMs": 0})
+    if talk.view.shows("state"):
+        same("load of nothing", talk.describe()["state"], "Dead", "there is no group")
+    talk.target.load(_whole(log, group), topics, volatile)
+    sent = "load of the records and the volatile state of a group with two members"
+    for name, value in group.items():
+        same(f"{sent}, describe", {name: talk.shown().get(name)}, {name: value}, f"{name} is {value}")
+    resume()
+    says = f"the answers are {following}"
+    same(f"{sent}, then m2 leaves and m1 is given the rest", _goes_on(talk), following, says)
+    return "A group with two members is described as before, and goes on as it did."
+
+
+def _whole(log: list[Json], group: Json) -> list[Json]:
+    """The log as a trace would have it: with the metadata, of which some targets keep only a hash (P1)."""
+    kept = any(record["key"]["type"] == METADATA for record in log)
+    if kept or not group.get("metadata"):
+        return log
+    key = {"type": METADATA, "groupId": wire.GROUP}
+    value = {"epoch": group.get("groupEpoch"), "topics": group["metadata"]}
+    return [*log, {"offset": len(log), "key": key, "value": value}]
+
+
+def _goes_on(talk: Talk) -> list[Any]:
+    """One of two members leaves; what it and the other are answered."""
+    left = talk.heartbeat("m2", {"memberEpoch": -1, "topicPartitions": None}).body
+    return [left, *(talk.beat("m1").body for _ in range(3))]
+
+
+def volatile_of(group: Json, now_ms: int) -> Json:
+    """What records do not hold of a described group, as far as it is shown."""
+    deadlines = {
+        (timer["timer"], timer["member"]): timer["deadlineMs"]
+        for timer in group.get("timers", [])
+        if "deadlineMs" in timer
+    }
+    members: Json = {}
+    for one in group.get("members", []):
+        name = one["memberId"]
+        known = {part: one[part] for part in (*VOLATILE, "pendingRevocation") if part in one}
+        for timer, part in (("session", "sessionDeadlineMs"), ("rebalance", "rebalanceDeadlineMs")):
+            if (timer, name) in deadlines:
+                known[part] = deadlines[timer, name]
+        members[name] = known
+    return {"clockMs": now_ms, "groups": {wire.GROUP: {"members": members}}}
+
+
+def fresh(talk: Talk) -> str:
+    """A load of topics alone is a new coordinator."""
+    topics: Sequence[Json] = [FOO] if talk.can("topics") else []
+    first = []
+    for _ in range(2):
+        talk.target.load([], topics, {"clockMs": 0})
+        same("load of topics alone, records", talk.records(), [], "a new coordinator's log is empty")
+        group = talk.describe()
+        if talk.view.shows("state"):
+            same("load of topics alone, describe", group["state"], "Dead", "there is no group")
+        first.append(talk.join("m1").body)
+    sent = "load of topics alone after a join, then the same join"
+    same(sent, first[1], first[0], "the answer is that of a new coordinator")
+    return "A load of topics alone is a new coordinator: a join is answered as the first time."
+
+
+def restart(talk: Talk) -> str:
+    """A new coordinator knows what the kept records say, and no more."""
+    talk.begin("m1")
+    kept = len(talk.records())
+    talk.begin("m2")
+    talk.rest()
+    before, log = _durable(talk.shown()), talk.records()
+    talk.target.restart()
+    same("restart, describe", _durable(talk.shown()), before, "the group is as its records say (P2)")
+    if not log:
+        for member in ("m1", "m2"):
+            talk.beat(member)
+        return "After a restart both members go on. Without records no more can be seen."
+    same("restart, records", talk.records()[: len(log)], log, "the log is kept")
+    talk.target.restart(kept)
+    if not talk.is_member("m1") or talk.is_member("m2"):
+        never(f"restart that keeps {kept} records", talk.shown(), "it has what was in them: m1, but not m2")
+    talk.target.restart(0)
+    if talk.is_member("m1"):
+        never("restart that keeps no record", talk.shown(), "there is no group")
+    return "All records, some or none are kept, and the group is as they say."
+
+
+def _durable(group: Json) -> Json:
+    """Without what a new coordinator does not know (P2)."""
+    members = [
+        {name: value for name, value in one.items() if name not in VOLATILE}
+        for one in group.get("members", [])
+    ]
+    return {**{name: value for name, value in group.items() if name != "timers"}, "members": members}
+
+
+def ids(talk: Talk) -> str:
+    """Members that join without id are given these, in order."""
+    talk.begin()
+    wanted = ["doctor-2", "doctor-1"]
+    talk.target.ids(wanted)
+    given = [talk.body("a join", talk.heartbeat("", {"memberEpoch": 0})).get("memberId") for _ in wanted]
+    same(f"ids {wanted}, then two joins without member id", given, wanted, "they are used in order")
+    return "Two members that join without id are given the ids, in order."
+
+
+def configure(talk: Talk) -> str:
+    """A setting counts, and only before the first request."""
+    settings = {**wire.CONFIGURATION, "group.consumer.heartbeat.interval.ms": HEARTBEAT_MS}
+    sent = f"configure group.consumer.heartbeat.interval.ms {HEARTBEAT_MS}"
+    talk.target.configure(settings)
+    talk.begin()
+    body = talk.join("m1").body or {}
+    same(sent, body.get("heartbeatIntervalMs"), HEARTBEAT_MS, "answers have it as heartbeatIntervalMs")
+    talk.refuses("configure after a request", lambda: talk.target.configure(settings))
+    return "A setting counts; after the first request it is refused."
+
+
+def commit(talk: Talk) -> str:
+    """A log that takes no records: nothing is answered or seen that is not durable."""
+    talk.begin("m1")
+    talk.rest()
+    before = talk.state()
+    talk.target.commit("fail")
+    answer = talk.body("a join while appends fail", talk.heartbeat("m2", {"memberEpoch": 0}))
+    if not answer.get("errorCode", 0):
+        never("commit mode fail, then a join", answer, "it is answered with an error (P3)")
+    same("commit mode fail, then a join", talk.state(), before, "nothing of it is visible (P3)")
+    waits = _waits(talk, before)
+    talk.target.commit("auto")
+    talk.join("m3")
+    return f"A join that cannot be recorded is an error, and nothing of it is seen{waits}."
+
+
+def _waits(talk: Talk, before: Any) -> str:
+    try:
+        talk.target.commit("manual")
+    except Refused:
+        return "; there is no mode manual"
+    answer = talk.heartbeat("m2", {"memberEpoch": 0})
+    same("commit mode manual, then a join", answer.body, None, "it is pending until a commit (P3)")
+    same("commit mode manual, then a join", talk.state(), before, "nothing of it is visible (P3)")
+    talk.target.commit("auto")
+    if not talk.is_member("m2"):
+        never("commit mode auto after a join that waited", talk.shown(), "the join is handled then")
+    return "; one may wait"
+
+
+def background(talk: Talk) -> str:
+    """Queued work runs when it is told to, and there is none left then."""
+    talk.begin("m1")
+    talk.rest()
+    talk.target.background()
+    before = talk.state()
+    answer: Answer = talk.target.background()
+    same("background, twice", list(answer.completed), [], "nothing is queued any more")
+    same("background, twice", talk.state(), before, "a group that has all it should stays as it is")
+    return "Queued work was run, and none is left."
+
+
+CONSUMERS: Final = ("m1", "m2")
+
+
+def determinism(talk: Talk, again: Talk) -> str:
+    """The same conversation with two new targets gives the same answers."""
+    first, second = _transcript(talk), _transcript(again)
+    for index, (one, other) in enumerate(zip(first, second, strict=True)):
+        sent = f"the same conversation with a second target, answer {index + 1}"
+        same(sent, other, one, f"the same inputs give the same answers: {one}")
+    return f"{len(first)} answers of a conversation are the same with a second target."
+
+
+def _transcript(talk: Talk) -> list[Any]:
+    talk.begin()
+    heard: list[Any] = []
+    for _ in range(3):
+        for member in CONSUMERS:
+            answer = talk.beat(member) if member in talk.members() else talk.join(member)
+            heard += [answer.body, talk.shown()]
+        talk.pause()
+    heard.append(talk.heartbeat("m1", {"memberEpoch": -1, "topicPartitions": None}).body)
+    shown = talk.view.of(Answer(records=talk.records()))
+    return [*heard, talk.shown(), list(shown.records)]

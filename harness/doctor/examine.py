@@ -1,0 +1,218 @@
+"""All checks on one target, and the level that it has."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from harness.doctor import answers, controls
+from harness.doctor.talk import Talk, Wrong
+from harness.errors import ConformError
+from harness.replay.view import EVERYTHING, View
+from harness.targets.base import Capabilities, Died, Refused, Target
+
+Check = Callable[[Talk], str]
+
+
+class Verdict(StrEnum):
+    """What became of a check. Of what is not declared nothing is wrong."""
+
+    OK = "ok"
+    MISSING = "missing"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One operation: what was seen; or is missed without it; or was sent, came back and should have."""
+
+    operation: str
+    verdict: Verdict
+    said: str
+
+
+class Level(StrEnum):
+    """What a target can do, from which follows what can be tested on it."""
+
+    NONE = "none"
+    BLACK_BOX = "black box"
+    OBSERVABLE = "observable"
+    LOADABLE = "loadable"
+
+
+NEEDS: Final[dict[Level, tuple[str, ...]]] = {
+    Level.BLACK_BOX: ("hello", "request"),
+    Level.OBSERVABLE: ("topics", "describe"),
+    Level.LOADABLE: ("records", "advance", "fire", "assign", "restart", "load"),
+}
+"""The operations of each level, besides those of the levels below it."""
+
+BUYS: Final = {
+    Level.BLACK_BOX: "conform replay compares responses, on traces that begin without a group, each as far "
+    "as the target can follow it. Random schedules on two targets can be compared by their responses.",
+    Level.OBSERVABLE: "conform replay compares the group and every member, too, so that a wrong state is "
+    "found where it arises. Random schedules can be compared by their states.",
+    Level.LOADABLE: "conform replay judges every trace to its end, with timers, fail-overs and target "
+    "assignments as in the model, and goes on after a difference. conform exhaust judges every step of a "
+    "model's state graph, none left out.",
+}
+"""What a level makes possible, besides what the levels below it do."""
+
+MISSED: Final = {
+    "topics": "Traces that have topics cannot be replayed.",
+    "describe": "Only responses are compared.",
+    "records": "Records are not compared, and fail-overs that lose some not replayed.",
+    "observe": "It needs describe.",
+    "advance": "Deadlines are not compared.",
+    "fire": "A trace ends where a timer runs out.",
+    "assign": "A trace ends where the target chooses another target assignment.",
+    "load": "A trace ends after a difference; one that begins with a group is not replayed.",
+    "fresh": "It needs neither with load.",
+    "restart": "A trace ends where the coordinator fails over.",
+    "ids": "Ids that the target makes are bound to those of traces as they are learned.",
+    "configure": "Traces of models with a largest group are not replayed.",
+    "commit": "Nothing that replays needs it: what happens when a log takes no records is not tested.",
+    "background": "Nothing that replays needs it: work that is queued runs when it does.",
+}
+"""What is missed without an operation."""
+
+CHECKS: Final[dict[str, Check]] = {
+    "hello": answers.hello,
+    "request": answers.request,
+    "errors": answers.errors,
+    "topics": answers.topics,
+    "describe": answers.describe,
+    "records": answers.records,
+    "observe": answers.observe,
+    "advance": controls.advance,
+    "fire": controls.fire,
+    "assign": controls.assign,
+    "restart": controls.restart,
+    "load": controls.load,
+    "fresh": controls.fresh,
+    "ids": controls.ids,
+    "configure": controls.configure,
+    "commit": controls.commit,
+    "background": controls.background,
+    "bad input": answers.bad_input,
+}
+"""In this order: what is wrong is not used by the checks after it."""
+ALWAYS: Final = ("hello", "request", "errors", "bad input")
+DETERMINISM: Final = "determinism"
+
+
+@dataclass(frozen=True)
+class Examined:
+    """All findings on a target; `died` says that it failed instead of answering."""
+
+    target: str
+    dialect: str
+    findings: list[Finding]
+    died: bool
+
+    @property
+    def wrong(self) -> list[str]:
+        """The operations that are wrong."""
+        return [one.operation for one in self.findings if one.verdict is Verdict.WRONG]
+
+    @property
+    def level(self) -> Level:
+        """The highest level all of whose operations work."""
+        reached = Level.NONE
+        for level in NEEDS:
+            if self.lacking(level):
+                break
+            reached = level
+        return reached
+
+    def lacking(self, level: Level) -> list[str]:
+        """The operations of a level that do not work."""
+        works = {one.operation for one in self.findings if one.verdict is Verdict.OK}
+        return [name for name in NEEDS[level] if name not in works]
+
+
+class Doctor:
+    """Examines one target, which `start` starts anew for each check, so that none suffers from another.
+
+    `sleep` takes the time in seconds that a target without `advance` is given.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        dialect: str,
+        start: Callable[[], Target],
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._name, self._dialect, self._start, self._sleep = name, dialect, start, sleep
+        self._findings: list[Finding] = []
+        self._died = False
+
+    def examine(self, progress: Callable[[str], None]) -> Examined:
+        """Make all checks. ConformError (exit 2 or 3) for a target that does not even start."""
+        target = self._start()
+        try:
+            known = target.hello()
+        finally:
+            target.close()
+        for name, check in CHECKS.items():
+            progress(name)
+            self._findings.append(self._finding(name, known, check))
+        progress(DETERMINISM)
+        self._findings.append(self._finding(DETERMINISM, known, self._twice))
+        return Examined(self._name, self._dialect, self._findings, self._died)
+
+    def _finding(self, name: str, known: Capabilities, check: Check) -> Finding:
+        needed = "describe" if name == "observe" else name
+        if name == "observe" and needed in self._wrong():
+            return Finding(name, Verdict.MISSING, "It needs describe, which is wrong.")
+        if name not in (*ALWAYS, DETERMINISM) and needed not in known.controls:
+            said = "With load it is not needed." if name == "fresh" and "load" in known.controls else ""
+            return Finding(name, Verdict.MISSING, said or MISSED[name])
+        try:
+            with self._talk() as talk:
+                return Finding(name, Verdict.OK, check(talk))
+        except Wrong as wrong:
+            return Finding(name, Verdict.WRONG, str(wrong))
+        except Died as death:
+            return self._dead(name, death)
+        except Refused as refusal:
+            says = f"The protocol says: what is declared is done. Refused {refusal.operation}"
+            return Finding(name, Verdict.WRONG, f"{says}: {refusal.reason}")
+        except ConformError as error:
+            return self._dead(name, error)
+
+    def _dead(self, name: str, error: ConformError) -> Finding:
+        self._died = True
+        said = error.message.replace(f"The target {self._name}", "It")
+        return Finding(name, Verdict.WRONG, " ".join(said.split()))
+
+    def _wrong(self) -> list[str]:
+        return [one.operation for one in self._findings if one.verdict is Verdict.WRONG]
+
+    def _twice(self, talk: Talk) -> str:
+        with self._talk() as again:
+            return controls.determinism(talk, again)
+
+    @contextmanager
+    def _talk(self) -> Iterator[Talk]:
+        target = self._start()
+        try:
+            known = target.hello()
+            broken = self._wrong()
+            view = EVERYTHING if "hello" in broken else _view(known)
+            yield Talk(target, known, view, broken, self._sleep)
+        finally:
+            with suppress(ConformError):  # it is dead already, which is what is being reported
+                target.close()
+
+
+def _view(known: Capabilities) -> View:
+    try:
+        return View(known)
+    except ConformError:  # the check of hello says so
+        return EVERYTHING

@@ -1,0 +1,156 @@
+"""The forms of descriptions, records and responses: which fields there are, and of which types.
+
+Each function gives what is wrong first, in words, or "".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
+from uuid import UUID
+
+from harness.replay.compare import ASSIGNMENT, RESPONSE
+from harness.replay.records import KEY_NUMBERS
+from harness.replay.view import TIMERS, View
+from harness.targets.base import Answer, Json
+
+Kind: TypeAlias = tuple[type, ...]
+
+TEXT: Final[Kind] = (str,)
+NUMBER: Final[Kind] = (int,)
+MAYBE: Final[Kind] = (str, type(None))
+LIST: Final[Kind] = (list,)
+STATES: Final = ("Dead", "Empty", "Assigning", "Reconciling", "Stable")
+
+GROUP: Final[dict[str, Kind]] = {
+    **{"groupId": TEXT, "state": TEXT, "groupEpoch": NUMBER, "assignmentEpoch": NUMBER},
+    **{"metadata": LIST, "members": LIST, "timers": LIST},
+}
+MEMBER: Final[dict[str, Kind]] = {
+    **{"memberId": TEXT, "memberEpoch": NUMBER, "previousMemberEpoch": NUMBER, "state": TEXT},
+    **{"assigned": LIST, "pendingRevocation": LIST, "target": LIST, "targetError": NUMBER},
+    **{"acknowledged": (bool,), "instanceId": MAYBE, "subscribedTopicNames": LIST},
+    **{"subscribedTopicRegex": MAYBE, "serverAssignor": MAYBE, "rebalanceTimeoutMs": NUMBER},
+    **{"rackId": MAYBE, "clientId": TEXT, "clientHost": TEXT},
+}
+TOPIC: Final[dict[str, Kind]] = {"topicId": TEXT, "topicName": TEXT, "numPartitions": NUMBER}
+TIMER: Final[dict[str, Kind]] = {"timer": TEXT, "group": TEXT, "member": TEXT, "deadlineMs": NUMBER}
+PARTITIONS: Final = ("assigned", "pendingRevocation", "target")
+
+
+def of_group(group: Json, view: View) -> str:
+    """A description, without what the target does not show."""
+    fields = {name: kind for name, kind in GROUP.items() if view.shows(name)}
+    shown = view.of(Answer(group=group)).group or {}
+    if problem := _of_fields(shown, fields, "the group"):
+        return problem
+    if shown.get("state", "Dead") not in STATES:
+        return f"the group has the state {shown['state']!r}, which is none of {', '.join(STATES)}"
+    members, timers = shown.get("members", []), shown.get("timers", [])
+    if problem := _of_members(members, view) or _of_timers(timers, view):
+        return problem
+    return _of_each(shown.get("metadata", []), TOPIC, "the metadata", "topicName")
+
+
+def _of_members(members: Sequence[Any], view: View) -> str:
+    fields = {name: kind for name, kind in MEMBER.items() if view.shows(f"members.{name}")}
+    if problem := _of_each(members, fields, "the members", "memberId"):
+        return problem
+    for member in members:
+        for name in PARTITIONS:
+            if problem := of_partitions(member.get(name, [])):
+                return f"{name} of member {member['memberId']!r}: {problem}"
+    return ""
+
+
+def _of_timers(timers: Sequence[Any], view: View) -> str:
+    fields = {name: kind for name, kind in TIMER.items() if view.shows(f"timers.{name}")}
+    for timer in timers:
+        if problem := _of_fields(timer, fields, "a timer"):
+            return problem
+        if timer["timer"] not in TIMERS:
+            return f"there is a timer {timer['timer']!r}, which is none of {', '.join(TIMERS)}"
+    return ""
+
+
+def of_partitions(listed: Any) -> str:
+    """Topic partitions in the normal form: sorted by topic id, and indices sorted."""
+    if not isinstance(listed, list):
+        return f"topic partitions must be a list, not {listed!r}"
+    for one in listed:
+        if problem := _of_fields(one, {"topicId": TEXT, "partitions": LIST}, "a topic with partitions"):
+            return problem
+        if not is_uuid(one["topicId"]):
+            return f"the topic id {one['topicId']!r} is not a UUID as RFC 4122 writes it"
+        if not all(type(index) is int for index in one["partitions"]):
+            return f"the partitions {one['partitions']} must be numbers"
+        if one["partitions"] != sorted(set(one["partitions"])):
+            return f"the partitions {one['partitions']} must be sorted"
+    ids = [one["topicId"] for one in listed]
+    return "" if ids == sorted(set(ids)) else f"the topic ids {ids} must be sorted"
+
+
+def is_uuid(text: str) -> bool:
+    """Whether this is the one text that RFC 4122 gives a UUID."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def of_heartbeat(body: Any) -> str:
+    """The body of a response to ConsumerGroupHeartbeat."""
+    if not isinstance(body, dict):
+        return f"there is no body, but {body!r}"
+    if unknown := sorted(body.keys() - RESPONSE.keys()):
+        return f"the response has {', '.join(unknown)}, which ConsumerGroupHeartbeatResponse has not"
+    if type(body.get("errorCode", 0)) is not int or type(body.get("memberEpoch", 0)) is not int:
+        return f"errorCode and memberEpoch must be numbers, not {_shown(body, 'errorCode', 'memberEpoch')}"
+    assignment = body.get("assignment")
+    if assignment is None:
+        return ""
+    if not isinstance(assignment, dict) or assignment.keys() - ASSIGNMENT.keys():
+        return f"assignment must have {', '.join(ASSIGNMENT)}, but is {assignment!r}"
+    for name in ("assignedTopicPartitions", "pendingTopicPartitions"):
+        if problem := of_partitions(assignment.get(name, [])):
+            return f"assignment.{name}: {problem}"
+    return ""
+
+
+def of_records(records: Sequence[Any], first: int) -> str:
+    """Records of one group from an offset on."""
+    for offset, record in enumerate(records, start=first):
+        fields: dict[str, Kind] = {"offset": NUMBER, "key": (dict,), "value": (dict, type(None))}
+        if problem := _of_fields(record, fields, "a record"):
+            return problem
+        if record["offset"] != offset:
+            return f"after offset {offset - 1} comes {record['offset']}, not {offset}"
+        if str(record["key"].get("type")) not in KEY_NUMBERS:
+            return f"a key has the type {record['key'].get('type')!r}; there are {', '.join(KEY_NUMBERS)}"
+    return ""
+
+
+def _of_each(items: Sequence[Any], fields: Mapping[str, Kind], what: str, by: str) -> str:
+    for item in items:
+        if problem := _of_fields(item, fields, f"one of {what}"):
+            return problem
+    names = [item[by] for item in items]
+    return "" if names == sorted(names) else f"{what} must be sorted by {by}: {names}"
+
+
+def _of_fields(item: Any, fields: Mapping[str, Kind], what: str) -> str:
+    if not isinstance(item, dict):
+        return f"{what} must be an object, not {item!r}"
+    if missing := [name for name in fields if name not in item]:
+        return f"{what} has no {', '.join(missing)}"
+    if unknown := sorted(item.keys() - fields.keys()):
+        return f"{what} has {', '.join(unknown)}, which a description or record has not"
+    for name, kinds in fields.items():
+        # bool is an int to Python, but not to JSON.
+        if not isinstance(item[name], kinds) or (isinstance(item[name], bool) and bool not in kinds):
+            return f"{name} of {what} is {item[name]!r}, which is of another type"
+    return ""
+
+
+def _shown(body: Json, *names: str) -> Json:
+    return {name: body.get(name) for name in names}

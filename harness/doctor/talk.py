@@ -1,0 +1,244 @@
+"""A small conversation with a target: members that join and heartbeat, and what must come back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn
+
+from harness.doctor import shape
+from harness.replay import wire
+from harness.replay.view import View
+from harness.targets.base import Answer, Capabilities, Died, Json, Refused, Target
+
+FOO: Final[Json] = {"name": "foo", "id": "f0f0f0f0-0000-4000-8000-000000000001", "partitions": 2}
+"""The topic that everyone subscribes to."""
+ALL: Final = frozenset({0, 1})
+"""Its partitions."""
+CLIENT: Final = {"id": "doctor", "host": wire.CLIENT_HOST, "principal": "User:doctor"}
+_ROUNDS: Final = 30
+"""Of heartbeats, until the members have what they should."""
+_ROUND_MS: Final = 1000
+_PAUSE_S: Final = 0.1
+_REST_S: Final = 0.4
+_QUIET: Final = 3
+"""Rounds in which nothing changes: longer than a target assignment may be late."""
+_SHOWN: Final = 160
+
+
+class Wrong(Exception):
+    """Something is not as the line protocol says: what was sent, what came back, what should have."""
+
+    def __init__(self, sent: str, got: object, says: str) -> None:
+        said = got if isinstance(got, str) else json.dumps(got, ensure_ascii=False)
+        short = said if len(said) <= _SHOWN else f"{said[:_SHOWN]} …"
+        super().__init__(f"Sent: {sent}. Came back: {short}. The protocol says: {says}.")
+
+
+@dataclass
+class _Member:
+    epoch: int = 0
+    owned: list[Json] = field(default_factory=list)
+
+
+class Talk:
+    """One conversation with one new target. `broken` are operations that were found to be wrong already:
+    what can be checked without them is."""
+
+    def __init__(
+        self,
+        target: Target,
+        known: Capabilities,
+        view: View,
+        broken: Collection[str],
+        sleep: Callable[[float], None],
+    ) -> None:
+        self.target, self.known, self.view = target, known, view
+        self._broken = broken
+        self._sleep = sleep
+        self._members: dict[str, _Member] = {}
+        self._silent: dict[str, _Member] = {}
+        self.now_ms = 0
+
+    def members(self) -> list[str]:
+        """Who heartbeats."""
+        return list(self._members)
+
+    def can(self, operation: str) -> bool:
+        """Whether an operation is there, and not known to be wrong."""
+        return operation in self.known.controls and operation not in self._broken
+
+    def begin(self, *members: str) -> None:
+        """Make the topic, and let members join until each partition has an owner that has said so."""
+        if self.can("topics"):
+            self.target.topics([FOO], [])
+        for member in members:
+            self.join(member)
+            self.settle(lambda: self.shared(*self._members), f"heartbeats of {', '.join(self._members)}")
+
+    def shared(self, *members: str) -> bool:
+        """Whether these members own all partitions, none of them two (if there are topics)."""
+        owned = sorted(index for name in members for index in self.owned(name))
+        return owned == (sorted(ALL) if self.can("topics") else [])
+
+    def owned(self, member: str) -> list[int]:
+        """The partitions of the topic that the member was last told to own."""
+        return [index for one in self._members[member].owned for index in one["partitions"]]
+
+    def settle(self, reached: Callable[[], bool], sent: str, says: str = "") -> None:
+        """Let all members heartbeat until it is so, for a while."""
+        for _ in range(_ROUNDS):
+            for member in list(self._members):
+                self.beat(member)
+            if reached():
+                return
+            self.pause()
+        owned = {name: self.owned(name) for name in self._members}
+        raise Wrong(
+            sent,
+            f"after {_ROUNDS} rounds of heartbeats the members own {json.dumps(owned)}",
+            says or f"every partition of {FOO['name']} has one owner in the end (A4)",
+        )
+
+    def pause(self, seconds: float = _PAUSE_S) -> None:
+        """Let time pass: a target may compute a target assignment or notice a topic later."""
+        if self.can("advance"):
+            self.target.advance(_ROUND_MS)
+            self.now_ms += _ROUND_MS
+        else:
+            self._sleep(seconds)
+
+    def rest(self) -> None:
+        """Let all members heartbeat until nothing changes any more."""
+        quiet, known = 0, ""
+        for _ in range(_ROUNDS):
+            for member in self.members():
+                self.beat(member)
+            quiet, known = (quiet + 1 if known == str(self._members) else 0), str(self._members)
+            if quiet == _QUIET:
+                return
+            self.pause(_REST_S)
+        raise Wrong("heartbeats that say nothing new", known, "a group comes to rest (R8)")
+
+    def join(self, member: str, observe: str | None = None) -> Answer:
+        """A first heartbeat, which must be answered without error."""
+        self._members[member] = _Member()
+        answer = self.heartbeat(member, {}, observe)
+        self._follow(member, f"the join of {member}", answer)
+        return answer
+
+    def beat(self, member: str) -> Answer:
+        """A heartbeat of a member that says everything, and must be answered without error."""
+        answer = self.heartbeat(member)
+        self._follow(member, f"a heartbeat of {member} with its epoch", answer)
+        return answer
+
+    def _follow(self, member: str, sent: str, answer: Answer) -> None:
+        body = self.body(sent, answer)
+        if body.get("errorCode", 0):
+            raise Wrong(sent, body, "it is answered without error (H1)")
+        if body.get("memberId") != member or body.get("memberEpoch", 0) < 1:
+            raise Wrong(sent, body, "the answer has the member's id and an epoch above 0 (H9)")
+        known = self._members[member]
+        known.epoch = body["memberEpoch"]
+        if body.get("assignment") is not None:
+            known.owned = body["assignment"].get("assignedTopicPartitions", [])
+
+    def body(self, sent: str, answer: Answer) -> Json:
+        """The body of an answer to a heartbeat, which must have the right form."""
+        if problem := shape.of_heartbeat(answer.body):
+            raise Wrong(sent, answer.body, problem)
+        return answer.body or {}
+
+    def heartbeat(self, member: str, changed: Json | None = None, observe: str | None = None) -> Answer:
+        """A heartbeat with all that the member knows, but for what is `changed`; any answer will do."""
+        known = self._members.get(member) or self._silent.get(member) or _Member()
+        body = {
+            "groupId": wire.GROUP,
+            "memberId": member,
+            "memberEpoch": known.epoch,
+            "instanceId": None,
+            "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
+            "subscribedTopicNames": [FOO["name"]],
+            "subscribedTopicRegex": None,
+            "serverAssignor": None,
+            "topicPartitions": known.owned,
+            **(changed or {}),
+        }
+        version = wire.VERSIONS[wire.HEARTBEAT]
+        return self.target.request(wire.HEARTBEAT, version, CLIENT, body, observe)
+
+    def remember(self) -> Callable[[], None]:
+        """What the members know now, to be made so again."""
+        known = deepcopy(self._members)
+
+        def resume() -> None:
+            self._members = known
+
+        return resume
+
+    def forget(self, member: str) -> None:
+        """The member sends no more, by itself."""
+        self._silent[member] = self._members.pop(member)
+
+    def is_member(self, member: str) -> bool:
+        """Whether the group has the member: by its description, or because its heartbeat is taken."""
+        if self.can("describe"):
+            return any(one["memberId"] == member for one in self.describe()["members"])
+        return not (self.heartbeat(member).body or {}).get("errorCode", 0)
+
+    def describe(self, sent: str = "describe") -> Json:
+        """The description, which must have the right form, if it can be asked for; else {}."""
+        if not self.can("describe"):
+            return {}
+        group = self.target.describe(wire.GROUP)
+        if problem := shape.of_group(group, self.view):
+            raise Wrong(sent, problem, "a description has exactly the fields that the target can show")
+        return group
+
+    def shown(self) -> Json:
+        """The same without what the target does not show."""
+        return self.view.of(Answer(group=self.describe())).group or {}
+
+    def records(self) -> list[Json]:
+        """All records, if they can be asked for; else []."""
+        return self.target.records(0) if self.can("records") and self.view.reads else []
+
+    def state(self) -> Any:
+        """All that can be seen of the target."""
+        return [self.shown(), self.records()]
+
+    def refuses(self, sent: str, operation: Callable[[], object], unchanged: bool = True) -> None:
+        """An operation that makes no sense must be refused, and change nothing."""
+        before = self.state() if unchanged else None
+        try:
+            done = operation()
+        except Died:
+            raise
+        except Refused as refusal:
+            if not refusal.reason.strip():
+                raise Wrong(sent, "ok false without a reason", "a refusal says why") from None
+        else:
+            # Some implementations answer a request of another version with an error of the protocol.
+            if not (isinstance(done, Answer) and done.body and done.body.get("errorCode")):
+                raise Wrong(sent, f"no refusal, but {done!r}", 'bad input gets {"ok":false,"error":…}')
+        if unchanged and (after := self.state()) != before:
+            raise Wrong(sent, after, "bad input changes nothing")
+
+
+def same(sent: str, got: object, wanted: object, says: str) -> None:
+    """Raise Wrong unless both are equal."""
+    if got != wanted:
+        raise Wrong(sent, got, says)
+
+
+def never(sent: str, got: object, says: str) -> NoReturn:
+    """What came back should not have."""
+    raise Wrong(sent, got, says)
+
+
+def partitions(*indices: int) -> Sequence[Json]:
+    """Partitions of the topic in the normal form."""
+    return [{"topicId": FOO["id"], "partitions": list(indices)}] if indices else []

@@ -1,0 +1,27 @@
+"""What makes differences alike: the names by which findings are grouped and waivers find what they cover."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+_IN_BRACKETS: Final = re.compile(r"\[(?:([A-Za-z]+) )?[^\]]*\]")
+
+
+def place(path: str, expected: Any, got: Any) -> str:
+    """Where a difference is, whoever's it is: in brackets only a kind counts, not a member or an index.
+
+    "group.members[m1].state" -> "group.members[].state"; of an error code both values count.
+    """
+    where = _IN_BRACKETS.sub(r"[\1]", path)
+    return f"{where} {expected} -> {got}" if where == "response.errorCode" else where
+
+
+def way(action: str, branch: str, error: str) -> str:
+    """What a step does: "Heartbeat/stable/NONE"."""
+    return "/".join(part for part in (action, branch, error) if part)
+
+
+def signature(action: str, branch: str, error: str, where: str) -> str:
+    """A difference at a `place`, in a step: "Heartbeat/stable/NONE: response.assignment"."""
+    return f"{way(action, branch, error)}: {where}"

@@ -1,0 +1,137 @@
+"""What of a target is compared: all that it can show.
+
+A target may lack operations, and fields of a description. What it cannot show is left out of what is expected
+and of what it answers alike, and every report names it; all else is compared as with any target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from harness.errors import ENGINE_FAILED, ConformError
+from harness.replay import wire
+from harness.targets.base import Answer, Capabilities, Json
+
+MEMBER_FIELDS: Final = (
+    *("memberEpoch", "previousMemberEpoch", "state", "assigned", "pendingRevocation", "target"),
+    *("targetError", "acknowledged", "instanceId", "subscribedTopicNames", "subscribedTopicRegex"),
+    *("serverAssignor", "rebalanceTimeoutMs", "rackId", "clientId", "clientHost"),
+)
+"""What a description has of each member, besides its id."""
+GROUP_FIELDS: Final = ("state", "groupEpoch", "assignmentEpoch", "metadata", "members", "timers")
+"""What a description has of a group, besides its id."""
+TIMERS: Final = ("session", "rebalance", "group")
+RECORDS: Final = "records"
+RECORD_TYPES: Final = ("ConsumerGroupPartitionMetadata",)
+"""Records that a target may not have at all; offsets of its log are then not compared."""
+RECORD_FIELDS: Final = (
+    *("commitTimestamp", "groupEpoch", "assignors"),
+    *("error", "metadataVersion", "metadataBytes"),
+)
+"""Fields of records that a target may not have, whatever the record's type."""
+GROUP: Final = "group"
+"""The whole description, where there is none."""
+NAMES: Final = (
+    *GROUP_FIELDS,
+    *(f"members.{name}" for name in MEMBER_FIELDS),
+    *(f"timers.{name}" for name in (*TIMERS, "deadlineMs")),
+    RECORDS,
+    *(f"records.{name}" for name in (*RECORD_TYPES, *RECORD_FIELDS)),
+)
+"""What `Capabilities.unobserved` may name."""
+
+
+class View:
+    """What one target shows. ConformError (exit 3) if it declares an `unobserved` that there is not.
+
+    `hidden` are the names of all that is not compared, also for want of an operation; a `complete` view hides
+    nothing. `observe` is the group to observe, None for no description; `ticks`, `scripts` and `reads` say
+    whether the clock moves before a step, targets are scripted and records are read; `counts`, whether its
+    log has every record, so that offsets mean something.
+    """
+
+    def __init__(self, known: Capabilities) -> None:
+        if unknown := sorted(known.unobserved - set(NAMES)):
+            raise ConformError(
+                f"The target {known.name} says that {', '.join(unknown)} cannot be observed, but there is no "
+                f"such part of what is compared; there are {', '.join(NAMES)}.",
+                ENGINE_FAILED,
+            )
+        hidden = set(known.unobserved)
+        if "describe" not in known.controls:
+            hidden.add(GROUP)
+        if RECORDS not in known.controls:
+            hidden.add(RECORDS)
+        self.ticks, self.scripts = "advance" in known.controls, "assign" in known.controls
+        if not self.ticks:  # what depends on the clock
+            hidden |= {"timers.deadlineMs", "records.commitTimestamp"}
+        hidden -= {name for name in hidden if name.partition(".")[0] in hidden and "." in name}
+        if GROUP in hidden:
+            hidden = {GROUP, RECORDS}
+        self.hidden = tuple(sorted(hidden))
+        self.complete = not hidden and self.ticks and self.scripts
+        self.observe = None if GROUP in hidden else wire.GROUP
+        self.reads = RECORDS not in hidden
+        self._group = frozenset(hidden)
+        self._member = _below("members", hidden)
+        self._timer = _below("timers", hidden)
+        self._record = _below("records", hidden)
+        self.counts = not self._record & set(RECORD_TYPES)
+
+    def shows(self, name: str) -> bool:
+        """Whether that part of what is compared can be observed."""
+        return not {GROUP, name, name.partition(".")[0]} & self._group
+
+    def of(self, answer: Answer) -> Answer:
+        """The part of an answer that is compared; what is prepared is not changed."""
+        return Answer(
+            answer.body,
+            None if answer.group is None or self.observe is None else self._of_group(answer.group),
+            self._of_records(answer.records) if self.reads else (),
+            answer.consumed and self.scripts,
+            answer.fired,
+            answer.completed,
+        )
+
+    def _of_records(self, records: Sequence[Json]) -> list[Json]:
+        if self.counts:
+            return [self._of_record(record) for record in records]
+        kept = [one for one in records if one.get("key", {}).get("type") not in self._record]
+        return [{**self._of_record(record), "offset": offset} for offset, record in enumerate(kept)]
+
+    def _of_record(self, record: Json) -> Json:
+        if not self._record or not isinstance(record.get("value"), dict):
+            return record
+        return {**record, "value": _without(record["value"], self._record)}
+
+    def _of_group(self, group: Json) -> Json:
+        shown = {name: value for name, value in group.items() if name not in self._group}
+        if self._member and isinstance(shown.get("members"), list):
+            shown["members"] = [_without(one, self._member) for one in shown["members"]]
+        if self._timer and isinstance(shown.get("timers"), list):
+            kept = [one for one in shown["timers"] if not _is_one_of(one, self._timer)]
+            shown["timers"] = [_without(one, self._timer) for one in kept]
+        return shown
+
+
+def _below(name: str, hidden: set[str]) -> frozenset[str]:
+    """The names of parts of a part."""
+    return frozenset(part.removeprefix(f"{name}.") for part in hidden if part.startswith(f"{name}."))
+
+
+def _without(item: object, names: frozenset[str]) -> object:
+    """An item of a list of a description; one of another form is left to the comparison."""
+    if not isinstance(item, dict):
+        return item
+    return {name: value for name, value in item.items() if name not in names}
+
+
+def _is_one_of(timer: object, names: frozenset[str]) -> bool:
+    return isinstance(timer, dict) and timer.get("timer") in names
+
+
+EVERYTHING: Final = View(
+    Capabilities("everything", "", {}, frozenset({"describe", "records", "advance", "assign"}))
+)
+"""The view of a target that shows all."""

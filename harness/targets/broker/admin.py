@@ -1,0 +1,151 @@
+"""Topics and groups of a live broker: created, waited for, and deleted again. The names are the broker's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from harness.errors import ENGINE_FAILED, ConformError
+from harness.targets.base import Json
+from harness.targets.broker.connection import Connection
+from harness.targets.broker.forms import DESCRIBE, HEARTBEAT
+
+PAUSE_S: Final = 0.01
+"""Between two looks at something that a broker does in the background."""
+NOT_YET: Final = frozenset({14, 15, 16})
+"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR."""
+WAIT_MS: Final = 20_000
+"""How long a broker may take over a change of topics before it answers."""
+UNKNOWN_TOPIC: Final = 3
+GROUP_ID_NOT_FOUND: Final = 69
+
+
+def wait_until(done: Callable[[], bool], address: str, timeout_s: float, what: str) -> None:
+    """Wait for what a broker does in the background; `what` follows "did not". ConformError (exit 3) if it
+    takes too long."""
+    deadline = time.monotonic() + timeout_s
+    while not done():
+        if time.monotonic() > deadline:
+            raise ConformError(
+                f"The broker {address} did not {what} within {timeout_s:g} s: see its log.", ENGINE_FAILED
+            )
+        time.sleep(PAUSE_S)
+
+
+def create_topic(broker: Connection, name: str, partitions: int) -> str:
+    """Create a topic with the broker's default replication; its id. ConformError if that is refused."""
+    wanted = {"name": name, "numPartitions": partitions, "replicationFactor": -1}
+    [answer] = broker.call("CreateTopics", 7, {"topics": [wanted], "timeoutMs": WAIT_MS})["topics"]
+    _check(broker, f"create the topic {name}", answer)
+    return str(answer["topicId"])
+
+
+def grow_topic(broker: Connection, name: str, partitions: int) -> None:
+    """Add partitions up to that number. ConformError if that is refused."""
+    wanted = {"name": name, "count": partitions, "assignments": None}
+    [answer] = broker.call("CreatePartitions", 3, {"topics": [wanted], "timeoutMs": WAIT_MS})["results"]
+    _check(broker, f"give the topic {name} {partitions} partitions", answer)
+
+
+def delete_topic(broker: Connection, name: str) -> None:
+    """Delete a topic; one that is not there is no error. ConformError if that is refused."""
+    [answer] = broker.call("DeleteTopics", 6, {"topics": [{"name": name}], "timeoutMs": WAIT_MS})["responses"]
+    if answer["errorCode"] != UNKNOWN_TOPIC:
+        _check(broker, f"delete the topic {name}", answer)
+
+
+def topics(broker: Connection) -> dict[str, int]:
+    """How many partitions with leaders each topic has, by name."""
+    answer = broker.call("Metadata", 12, {"topics": None, "allowAutoTopicCreation": False})
+    return {
+        topic["name"]: sum(partition["leaderId"] >= 0 for partition in topic["partitions"])
+        for topic in answer["topics"]
+    }
+
+
+def groups(broker: Connection) -> set[str]:
+    """The ids of all groups of a broker, of any kind."""
+    return {group["groupId"] for group in broker.call("ListGroups", 4, {})["groups"]}
+
+
+def wait_for_topics(
+    broker: Connection, there: Mapping[str, int], gone: Iterable[str], timeout_s: float
+) -> None:
+    """Until a broker tells others of these topics, with so many partitions, and of those no more."""
+    absent = set(gone)
+
+    def seen() -> bool:
+        known = topics(broker)
+        return there.items() <= known.items() and not absent & known.keys()
+
+    names = ", ".join(sorted({*there, *absent}))
+    wait_until(seen, broker.address, timeout_s, f"show a change of the topics {names}")
+
+
+def wait_for_coordinator(broker: Connection, group: str, timeout_s: float) -> tuple[str, int]:
+    """Host and port of the coordinator of a group, once there is one."""
+    body = {"keyType": 0, "coordinatorKeys": [group]}
+    found: list[Json] = []
+
+    def ready() -> bool:
+        found[:] = broker.call("FindCoordinator", 4, body)["coordinators"]
+        return found[0]["errorCode"] not in NOT_YET
+
+    wait_until(ready, broker.address, timeout_s, "have a group coordinator")
+    _check(broker, f"name the coordinator of {group}", found[0])
+    return str(found[0]["host"]), int(found[0]["port"])
+
+
+def wait_for_group(coordinator: Connection, group: str, timeout_s: float) -> None:
+    """Until a coordinator answers for a group that is new."""
+    wait_until(
+        lambda: describe_group(coordinator, group)["errorCode"] not in NOT_YET,
+        coordinator.address,
+        timeout_s,
+        f"load the group {group}",
+    )
+
+
+def describe_group(coordinator: Connection, group: str) -> Json:
+    """A group as ConsumerGroupDescribe has it, its error included."""
+    version = 1 if coordinator.has(DESCRIBE, 1) else 0
+    [answer] = coordinator.call(DESCRIBE, version, {"groupIds": [group]})["groups"]
+    described: Json = answer
+    return described
+
+
+def delete_group(coordinator: Connection, group: str) -> None:
+    """Let every member leave, and delete the group. ConformError if that is refused."""
+    for member in describe_group(coordinator, group)["members"]:
+        leave = {"groupId": group, "memberId": member["memberId"], "memberEpoch": -1}
+        coordinator.call(HEARTBEAT, 0, leave)
+    [answer] = coordinator.call("DeleteGroups", 2, {"groupsNames": [group]})["results"]
+    if answer["errorCode"] != GROUP_ID_NOT_FOUND:
+        _check(coordinator, f"delete the group {group}", answer)
+
+
+def assigned_alone(coordinator: Connection, group: str, names: list[str]) -> dict[str, int]:
+    """What a member that is alone in a new group is given of these topics: ids, and how many partitions each.
+
+    That is how one sees what the coordinator knows: it learns of topics later than the broker tells others.
+    """
+    join = {
+        "groupId": group,
+        "memberEpoch": 0,
+        "rebalanceTimeoutMs": 10_000,
+        "subscribedTopicNames": names,
+        "topicPartitions": [],
+    }
+    assignment = coordinator.call(HEARTBEAT, 0, join)["assignment"] or {"topicPartitions": []}
+    delete_group(coordinator, group)
+    return {topic["topicId"]: len(topic["partitions"]) for topic in assignment["topicPartitions"]}
+
+
+def _check(broker: Connection, what: str, answer: Json) -> None:
+    if code := answer["errorCode"]:
+        raise ConformError(
+            f"The broker {broker.address} would not {what}: error {code}, "
+            f"{answer.get('errorMessage') or 'without a message'}. See whether this client may do that.",
+            ENGINE_FAILED,
+        )

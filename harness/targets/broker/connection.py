@@ -1,0 +1,178 @@
+"""One connection to a broker: frames, correlation ids, versions and time-outs; the messages are JSON."""
+
+from __future__ import annotations
+
+import io
+import re
+import socket
+import struct
+import time
+from functools import cache
+from typing import Any, Final
+
+from kio.index import load_request_schema, load_response_schema
+from kio.schema.index import api_key_map
+from kio.serial import entity_reader, entity_writer
+from kio.serial.errors import SerialError
+
+from harness.errors import ENGINE_FAILED, ConformError
+from harness.targets.base import Json
+from harness.targets.broker.codec import from_json, to_json
+
+TIMEOUT_S: Final = 30.0
+"""How long connecting, and each answer, may take."""
+LARGEST: Final = 100 * 2**20
+"""Bytes of an answer: more is not Kafka's protocol (this is the default limit of Kafka's own brokers)."""
+CLIENT_ID: Final = "conform"
+
+_KEYS: Final = {name: key for key, name in api_key_map.items()}
+
+
+class Unreachable(ConformError):
+    """The broker cannot be connected to, is silent, closed the connection or talks nonsense (exit 3)."""
+
+    def __init__(self, address: str, what: str, way_out: str) -> None:
+        super().__init__(f"The broker {address} {what}: {way_out}.", ENGINE_FAILED)
+
+
+class Connection:
+    """A synchronous client of one broker; one request at a time.
+
+    Every method raises Unreachable when the broker fails; from then on `call` says the same at once.
+    """
+
+    def __init__(self, host: str, port: int, timeout_s: float = TIMEOUT_S) -> None:
+        self.address = f"{host}:{port}"
+        self._timeout_s = timeout_s
+        self._correlation_id = 0
+        self._failure: Unreachable | None = None
+        try:
+            self._socket = socket.create_connection((host, port), timeout_s)
+        except (OSError, OverflowError, UnicodeError) as error:
+            raise Unreachable(
+                self.address,
+                f"cannot be reached ({error})",
+                "start one with `conform broker up`, or name one that runs as broker:HOST:PORT",
+            ) from None
+        try:
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.versions = self._negotiated()
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def _negotiated(self) -> dict[str, tuple[int, int]]:
+        """The APIs of the broker with their first and last versions, by Kafka's names."""
+        answer = self.call("ApiVersions", 0, {})
+        return {
+            _camel(api_key_map[api["apiKey"]]): (api["minVersion"], api["maxVersion"])
+            for api in answer["apiKeys"]
+            if api["apiKey"] in api_key_map
+        }
+
+    def has(self, api: str, version: int) -> bool:
+        """Whether the broker has this version of an API."""
+        first, last = self.versions.get(api, (0, -1))
+        return first <= version <= last
+
+    def call(self, api: str, version: int, body: Json, client_id: str = CLIENT_ID) -> Json:
+        """Send one request and wait for its response. ValueError, in words, for a body that is not one."""
+        if self._failure is not None:
+            raise self._failure
+        self._correlation_id += 1
+        frame = self._encoded(api, version, body, client_id)
+        try:
+            return self._decoded(api, version, self._exchanged(api, frame))
+        except Unreachable as failure:
+            self._failure = failure
+            raise
+
+    def _exchanged(self, api: str, frame: bytes) -> bytes:
+        """Send a frame and receive one."""
+        deadline = time.monotonic() + self._timeout_s
+        try:
+            self._socket.settimeout(self._timeout_s)
+            self._socket.sendall(frame)
+            (length,) = struct.unpack(">i", self._received(4, deadline))
+            if not 0 <= length <= LARGEST:
+                raise self._nonsense(api)
+            return self._received(length, deadline)
+        except TimeoutError:
+            what = f"did not answer {api} within {self._timeout_s:g} s"
+            raise Unreachable(self.address, what, "see whether it still runs, and its log") from None
+        except OSError as error:
+            what = f"closed the connection in {api} ({error})"
+            raise Unreachable(self.address, what, "see its log for why") from None
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._socket.close()
+
+    def _encoded(self, api: str, version: int, body: Json, client_id: str) -> bytes:
+        schema: Any = load_request_schema(_KEYS[_snake(api)], version)
+        header = schema.__header_schema__
+        buffer = io.BytesIO()
+        try:
+            _writer(header)(
+                buffer,
+                header(
+                    request_api_key=schema.__api_key__,
+                    request_api_version=schema.__version__,
+                    correlation_id=self._correlation_id,
+                    client_id=client_id,
+                ),
+            )
+            _writer(schema)(buffer, from_json(schema, body))
+        except SerialError as error:
+            raise ValueError(f"{api} cannot be encoded: {error}") from None
+        frame = buffer.getvalue()
+        return struct.pack(">i", len(frame)) + frame
+
+    def _decoded(self, api: str, version: int, frame: bytes) -> Json:
+        schema: Any = load_response_schema(_KEYS[_snake(api)], version)
+        try:
+            header, start = _reader(schema.__header_schema__)(frame, 0)
+            message, _ = _reader(schema)(frame, start)
+        except (SerialError, ValueError, IndexError):
+            raise self._nonsense(api) from None
+        if header.correlation_id != self._correlation_id:
+            raise self._nonsense(api)
+        return to_json(message)
+
+    def _received(self, length: int, deadline: float) -> bytes:
+        parts = []
+        while length:
+            self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
+            part = self._socket.recv(min(length, 1 << 16))
+            if not part:
+                raise ConnectionResetError("end of the stream")
+            parts.append(part)
+            length -= len(part)
+        return b"".join(parts)
+
+    def _nonsense(self, api: str) -> Unreachable:
+        return Unreachable(
+            self.address,
+            f"answered {api} with something that is not Kafka's protocol",
+            "see whether a Kafka broker listens there, without TLS and SASL",
+        )
+
+
+@cache
+def _writer(schema: type) -> Any:
+    return entity_writer(schema)
+
+
+@cache
+def _reader(schema: type) -> Any:
+    return entity_reader(schema)
+
+
+@cache
+def _snake(api: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", api).lower()
+
+
+@cache
+def _camel(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))

@@ -1,0 +1,142 @@
+"""What KIP-848 and Kafka write differently: requests and responses, in the spec's form and in Kafka's.
+
+KIP-848's version 9 of OffsetCommit and OffsetFetch names topics by id or by name; Kafka's has names, ids came
+with its version 10. KIP-848's OffsetFetch names the member once, Kafka's with each group. The assignment of a
+heartbeat's response is called assignedTopicPartitions in KIP-848 and topicPartitions in Kafka.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from harness.targets.base import Json
+from harness.targets.broker.names import Names, translated
+
+HEARTBEAT: Final = "ConsumerGroupHeartbeat"
+COMMIT: Final = "OffsetCommit"
+FETCH: Final = "OffsetFetch"
+DESCRIBE: Final = "ConsumerGroupDescribe"
+
+Has = Callable[[str, int], bool]
+"""Whether the broker has this version of an API."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A request as the broker takes it, and which of its topics the spec names by id."""
+
+    api: str
+    version: int
+    body: Json
+    by_id: dict[str, str]
+    """The ids in the spec by names, of topics that only Kafka's request names."""
+
+
+def versions_of(has: Has) -> dict[str, list[int]]:
+    """The first and last version of each API that a target with such a broker has, in KIP-848's count."""
+    offers = {
+        HEARTBEAT: [[0, 1]] if has(HEARTBEAT, 1) else [[0, 0]] if has(HEARTBEAT, 0) else [],
+        COMMIT: [[9, 9]] if has(COMMIT, 9) else [],
+        FETCH: [[9, 9]] if has(FETCH, 9) else [],
+        DESCRIBE: [[0, version] for version in (1, 0) if has(DESCRIBE, version)][:1],
+    }
+    return {api: offered[0] for api, offered in offers.items() if offered}
+
+
+def to_kafka(api: str, version: int, body: Json, names: Names, has: Has) -> Form:
+    """A request of the spec as one that the broker takes. ValueError, in words, where Kafka has none."""
+    by_id: dict[str, str] = {}
+    if api == HEARTBEAT:
+        version, body = _heartbeat(version, body, has)
+    elif api == COMMIT:
+        version, topics, by_id = _topics(api, body.get("topics"), names, has)
+        body = {**body, "topics": topics}
+    elif api == FETCH:
+        version, body, by_id = _fetch(body, names, has)
+    return Form(api, version, translated(body, names.to_broker), by_id)
+
+
+def from_kafka(form: Form, answer: Json, names: Names) -> Json:
+    """The response to that request in the spec's form."""
+    body: Json = translated(answer, names.from_broker)
+    if form.api == HEARTBEAT:
+        if assignment := body["assignment"]:
+            assigned = sorted_partitions(assignment["topicPartitions"])
+            body["assignment"] = {"assignedTopicPartitions": assigned}
+    elif form.api == COMMIT:
+        body["topics"] = _topics_back(form, body["topics"])
+    elif form.api == FETCH:
+        body["groups"] = [
+            {**group, "topics": _topics_back(form, group["topics"])} for group in body["groups"]
+        ]
+    return body
+
+
+def sorted_partitions(topic_partitions: list[Json]) -> list[Json]:
+    """[{"topicId", "partitions"}] in the normal form: by id, then by index."""
+    inner = [{**topic, "partitions": sorted(topic["partitions"])} for topic in topic_partitions]
+    return sorted(inner, key=lambda topic: str(topic["topicId"]))
+
+
+def _heartbeat(version: int, body: Json, has: Has) -> tuple[int, Json]:
+    """Kafka's version 0 has no regular expressions. Where there is only version 1, as of librdkafka's mock,
+    names alone are what its own client sends: with an empty expression."""
+    if version > 0 or body.get("subscribedTopicRegex") is not None:
+        return 1, body
+    if has(HEARTBEAT, 0):
+        return 0, {name: value for name, value in body.items() if name != "subscribedTopicRegex"}
+    no_regex = None if body.get("subscribedTopicNames") is None else ""
+    return 1, {**body, "subscribedTopicRegex": no_regex}
+
+
+def _fetch(body: Json, names: Names, has: Has) -> tuple[int, Json, dict[str, str]]:
+    member, epoch = body.get("memberId"), body.get("generationIdOrMemberEpoch", -1)
+    # No member is null in Kafka and may be "" in the spec.
+    of_member = {"memberId": member or (None if epoch < 0 else member), "memberEpoch": epoch}
+    groups, version = [], 9
+    by_id: dict[str, str] = {}
+    for group in body.get("groups", []):
+        version, topics, named = _topics(FETCH, group.get("topics"), names, has)
+        groups.append({**of_member, **group, "topics": topics})
+        by_id |= named
+    rest = {
+        name: value for name, value in body.items() if name not in ("memberId", "generationIdOrMemberEpoch")
+    }
+    return version, {**rest, "groups": groups}, by_id
+
+
+def _topics(
+    api: str, topics: list[Json] | None, names: Names, has: Has
+) -> tuple[int, list[Json] | None, dict[str, str]]:
+    """Kafka's version, its topics, and the ids of those that are named for want of ids."""
+    ids = [topic.get("topicId") for topic in topics or []]
+    if not any(ids):
+        return 9, _without(topics, "topicId"), {}
+    if not all(ids) or any(topic.get("name") is not None for topic in topics or []):
+        raise ValueError(f"Kafka's {api} names all topics by id, or all by name")
+    if has(api, 10):
+        return 10, _without(topics, "name"), {}
+    # A topic that never was has no name: its id is the name of none, too.
+    by_id = {names.topic_of(str(topic_id)) or str(topic_id): str(topic_id) for topic_id in ids}
+    if len(by_id) < len(ids):
+        raise ValueError(f"{api} of this broker names topics by name, and two of these have the same")
+    named = [{**topic, "name": name} for topic, name in zip(topics or [], by_id, strict=True)]
+    return 9, _without(named, "topicId"), by_id
+
+
+def _without(topics: list[Json] | None, field: str) -> list[Json] | None:
+    if topics is None:
+        return None
+    return [{name: value for name, value in topic.items() if name != field} for topic in topics]
+
+
+def _topics_back(form: Form, topics: list[Json]) -> list[Json]:
+    """Topics with name and id, one of them null, as KIP-848's responses have them."""
+    back = []
+    for topic in topics:
+        name = topic.get("name")
+        topic_id = topic.get("topicId") or form.by_id.get(str(name))
+        back.append({**topic, "name": None if topic_id else name, "topicId": topic_id})
+    return back

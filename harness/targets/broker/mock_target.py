@@ -1,0 +1,178 @@
+"""`mock`: librdkafka's mock cluster, over the wire like any broker, in a process of its own.
+
+What the mock cannot bear, it answers by ending its process. That is an answer, too: `Died`, which is a
+difference like others, and the next `load` starts another process.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any, Final
+
+from harness.errors import ENGINE_FAILED, ConformError
+from harness.targets.base import Answer, Capabilities, Died, Json, Refused
+from harness.targets.broker.connection import TIMEOUT_S, Connection, Unreachable
+from harness.targets.broker.forms import versions_of
+from harness.targets.broker.names import Names
+from harness.targets.broker.refusing import Refusing
+from harness.targets.broker.target import ask
+
+CONTROLS: Final = frozenset({"topics", "fresh"})
+"""The mock has no ConsumerGroupDescribe: only responses can be compared."""
+ENDING_S: Final = 5.0
+
+
+class MockTarget(Refusing):
+    """A mock cluster; the methods are those of `harness.targets.base.Target`.
+
+    ConformError (exit 3) if confluent-kafka, which has the mock, is not installed.
+    """
+
+    name = "mock"
+
+    def __init__(self, dialect: str, timeout_s: float = TIMEOUT_S) -> None:
+        if importlib.util.find_spec("confluent_kafka") is None:
+            raise ConformError(
+                "The target mock is in the package confluent-kafka, which is not installed: "
+                "pip install 'group-conformance[mock]'.",
+                ENGINE_FAILED,
+            )
+        self._dialect = dialect
+        self._timeout_s = timeout_s
+        self._names = Names("")
+        self._topics: dict[str, Json] = {}
+        self._process = MockProcess()
+        try:
+            self._broker = self._cluster()
+        except ConformError:
+            self._process.close()
+            raise
+
+    def hello(self) -> Capabilities:
+        """What a client can do; the dialect is what the caller says that the mock speaks."""
+        return Capabilities(self.name, self._dialect, versions_of(self._broker.has), CONTROLS)
+
+    def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
+        """Send one request. Died if it ends the mock's process."""
+        process = self._alive(f"request {api}")
+        try:
+            return Answer(ask(self._broker, self._names, self.name, api, version, client, body))
+        except Unreachable:
+            if (death := process.death()) is None:
+                raise
+            raise Died(self.name, f"request {api}", death) from None
+
+    def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:
+        """Create, recreate and delete topics. Refused for more partitions of one: the mock cannot do that."""
+        process = self._alive("topics")
+        for name in delete:
+            if self._topics.pop(name, None) is not None:
+                process.ask("delete", topic=name)
+        for topic in upsert:
+            self._upsert(process, topic)
+        return Answer()
+
+    def describe(self, group: str) -> Json:
+        """The mock cannot describe groups."""
+        raise self._cannot("describe")
+
+    def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
+        """`fresh`: a new cluster with these topics. Refused for a state that has anything else in it."""
+        if records or any(volatile.values()):
+            raise Refused(self.name, "load", "a mock cluster can only start anew")
+        self._broker.close()
+        if self._process.death(0) is not None:
+            self._process.close()
+            self._process = MockProcess()
+        self._names.forget_topics()
+        self._topics.clear()
+        self._broker = self._cluster()
+        self.topics(topics, ())
+
+    def close(self) -> None:
+        """End the process."""
+        self._broker.close()
+        self._process.close()
+
+    def _cluster(self) -> Connection:
+        """A new cluster, without topics."""
+        host, _, port = str(self._process.ask("cluster")["address"]).rpartition(":")
+        return Connection(host, int(port), self._timeout_s)
+
+    def _alive(self, operation: str) -> MockProcess:
+        if self._process.death(0) is not None:
+            raise Died(self.name, operation, "its process has died already; `load` starts another")
+        return self._process
+
+    def _upsert(self, process: MockProcess, topic: Json) -> None:
+        name, there = topic["name"], self._topics.get(topic["name"])
+        if there is not None and there["id"] == topic["id"]:
+            if there["partitions"] != topic["partitions"]:
+                raise Refused(self.name, "topics", "the mock cannot change the partitions of a topic")
+            return
+        if there is not None:
+            process.ask("delete", topic=name)
+        process.ask("create", topic=name, partitions=topic["partitions"])
+        body = {"topics": [{"name": name}], "allowAutoTopicCreation": False}
+        [made] = self._broker.call("Metadata", 12, body)["topics"]
+        self._names.bind(name, topic["id"], made["topicId"])
+        self._topics[name] = topic
+
+
+class MockProcess:
+    """The program `harness.targets.broker.mock`. ConformError (exit 3) if it does not do what it is told."""
+
+    def __init__(self) -> None:
+        with ExitStack() as stack:
+            self._stderr = stack.enter_context(tempfile.TemporaryFile())
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "harness.targets.broker.mock"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                text=True,
+            )
+            self._resources = stack.pop_all()
+
+    def ask(self, operation: str, **parameters: str | int) -> Json:
+        """One operation."""
+        line, answer = json.dumps({"op": operation, **parameters}) + "\n", ""
+        if self._process.stdin is not None and self._process.stdout is not None:
+            try:
+                self._process.stdin.write(line)
+                self._process.stdin.flush()
+                answer = self._process.stdout.readline()
+            except OSError:
+                pass
+        if not answer:
+            raise ConformError(f"The target mock did not do {operation}: {self.death()}.", ENGINE_FAILED)
+        given: Any = json.loads(answer)
+        if given.get("error"):
+            raise ConformError(
+                f"The target mock did not do {operation}: error {given['error']}.", ENGINE_FAILED
+            )
+        return dict(given)
+
+    def death(self, wait_s: float = ENDING_S) -> str | None:
+        """How the process died, with its last words; None if it lives."""
+        try:
+            code = self._process.wait(wait_s)
+        except subprocess.TimeoutExpired:
+            return None
+        how = f"of signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"with exit code {code}"
+        self._stderr.seek(0)
+        said = self._stderr.read().decode(errors="replace").strip().splitlines()
+        return f"its process died {how}{': ' + said[-1].strip() if said else ''}"
+
+    def close(self) -> None:
+        """End it."""
+        with self._resources:
+            self._process.kill()
+            self._process.communicate()

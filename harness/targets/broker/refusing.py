@@ -1,0 +1,52 @@
+"""What no broker lets its clients do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.targets.base import Answer, Assignments, Json, Refused
+
+
+class Refusing:
+    """The operations of `harness.targets.base.Target` that a target over the wire does not have."""
+
+    name: str
+
+    def advance(self, ms: int, observe: str | None = None) -> Answer:
+        """The clock is the broker's own."""
+        raise self._cannot("advance")
+
+    def fire(self, timer: str, group: str, member: str, observe: str | None = None) -> Answer:
+        """So are its timers."""
+        raise self._cannot("fire")
+
+    def assign(self, group: str, target: Assignments | None, error: str | None = None) -> None:
+        """Targets are its own assignors'."""
+        raise self._cannot("assign")
+
+    def records(self, since: int) -> list[Json]:
+        """Its log is internal."""
+        raise self._cannot("records")
+
+    def restart(self, keep: int | None = None) -> Answer:
+        """It is not this process's to end."""
+        raise self._cannot("restart")
+
+    def ids(self, following: Sequence[str]) -> None:
+        """Member ids are drawn by the broker."""
+        raise self._cannot("ids")
+
+    def configure(self, settings: Json) -> None:
+        """It is configured when it starts."""
+        raise self._cannot("configure")
+
+    def commit(self, mode: str) -> None:
+        """Writes are made durable as it is configured."""
+        raise self._cannot("commit")
+
+    def background(self) -> Answer:
+        """Queued work runs when it likes."""
+        raise self._cannot("background")
+
+    def _cannot(self, operation: str) -> Refused:
+        return Refused(self.name, operation, "a broker does not let its clients do that")

@@ -1,0 +1,190 @@
+"""`broker:HOST:PORT`: a live broker, over the wire.
+
+Groups and topics of a run have names that nobody else's have, and are deleted at its end. What a client
+cannot control or see there is declared: `hello` has neither the operations nor the fields.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from typing import Final
+
+from harness.errors import ENGINE_FAILED, USAGE, ConformError
+from harness.targets.base import Answer, Capabilities, Json, Refused
+from harness.targets.broker import admin
+from harness.targets.broker.connection import TIMEOUT_S, Connection
+from harness.targets.broker.forms import HEARTBEAT, from_kafka, sorted_partitions, to_kafka, versions_of
+from harness.targets.broker.names import Names, translated
+from harness.targets.broker.refusing import Refusing
+from harness.targets.broker.run_topics import RunTopics
+
+CONTROLS: Final = frozenset({"topics", "describe", "fresh"})
+UNOBSERVED: Final = frozenset(
+    {"records", "metadata", "timers"}
+    | {
+        f"members.{field}"
+        for field in (
+            *("previousMemberEpoch", "state", "pendingRevocation", "targetError", "acknowledged"),
+            *("serverAssignor", "rebalanceTimeoutMs", "clientHost"),
+        )
+    }
+)
+"""What ConsumerGroupDescribe does not say; the host of a client is where this program happens to run."""
+
+
+def ask(
+    broker: Connection, names: Names, target: str, api: str, version: int, client: Json, body: Json
+) -> Json:
+    """Send a request of the spec; the response in the spec's form. Refused for what Kafka has no form of."""
+    try:
+        form = to_kafka(api, version, body, names, broker.has)
+        if not broker.has(form.api, form.version):
+            raise ValueError(f"this broker does not have version {form.version} of {form.api}")
+        answer = broker.call(form.api, form.version, form.body, str(client.get("id", "")))
+    except ValueError as error:
+        raise Refused(target, f"request {api}", str(error)) from None
+    return from_kafka(form, answer, names)
+
+
+class BrokerTarget(Refusing):
+    """A live broker; the methods are those of `harness.targets.base.Target`.
+
+    `run` makes the names of this run unlike all others: `conform-RUN-foo`, `conform-RUN-1-g`. ConformError:
+    exit 2 for an address that is none, 3 for a broker that is not there or too old.
+    """
+
+    def __init__(
+        self, address: str, dialect: str, run: str | None = None, timeout_s: float = TIMEOUT_S
+    ) -> None:
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdecimal():
+            raise ConformError(f"broker:{address} names no broker: write broker:HOST:PORT.", USAGE)
+        self.name = f"broker:{address}"
+        self._dialect = dialect
+        self._timeout_s = timeout_s
+        self._prefix = f"conform-{run or secrets.token_hex(3)}-"
+        self._names = Names(self._prefix)
+        self._broker = Connection(host, int(port), timeout_s)
+        self._connections = {self._broker.address: self._broker}
+        self._groups: dict[str, Connection] = {}
+        self._topics = RunTopics(self._broker, self._names, self._assigned, timeout_s)
+        self._probes = 0
+        if not self._broker.has(HEARTBEAT, 0):
+            self._broker.close()
+            raise ConformError(
+                f"The broker {address} does not have version 0 of {HEARTBEAT}: that takes Kafka 4.0 or "
+                "later, with consumer among its group.coordinator.rebalance.protocols.",
+                ENGINE_FAILED,
+            )
+
+    def hello(self) -> Capabilities:
+        """What a client can do; the dialect is what the caller says that the broker speaks."""
+        apis = versions_of(self._broker.has)
+        return Capabilities(self.name, self._dialect, apis, CONTROLS, UNOBSERVED)
+
+    def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
+        """Send one request."""
+        coordinator = self._coordinator(self._names.group(_group_of(body)))
+        response = ask(coordinator, self._names, self.name, api, version, client, body)
+        return Answer(response, self._observed(observe))
+
+    def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:
+        """Create, grow, recreate and delete topics, and wait until the coordinator has noticed."""
+        self._topics.change(upsert, delete)
+        return Answer(None, self._observed(observe))
+
+    def describe(self, group: str) -> Json:
+        """A group by ConsumerGroupDescribe; one that does not exist is Dead. Refused for another error."""
+        theirs = self._names.group(group)
+        described = admin.describe_group(self._coordinator(theirs), theirs)
+        code = described["errorCode"]
+        if code not in (0, admin.GROUP_ID_NOT_FOUND):
+            raise Refused(self.name, "describe", f"error {code}, {described['errorMessage']}")
+        return _description(group, translated(described, self._names.from_broker))
+
+    def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
+        """`fresh`: a new group beside these topics. Refused for a state that has anything else in it."""
+        if records or any(volatile.values()):
+            raise Refused(self.name, "load", "a broker can only start a new group")
+        self._delete_groups()
+        self._names.generation += 1
+        self._topics.renew(topics)
+
+    def close(self) -> None:
+        """Delete what the run made. ConformError (exit 3) names what could not be deleted."""
+        try:
+            self._delete_groups()
+            self._topics.delete_all()
+        except ConformError as error:
+            left = ", ".join([*self._groups, *self._topics.left()])
+            raise ConformError(f"{error.message} What may be left there: {left}.", error.exit_code) from None
+        finally:
+            for connection in self._connections.values():
+                connection.close()
+
+    def _observed(self, group: str | None) -> Json | None:
+        return None if group is None else self.describe(group)
+
+    def _coordinator(self, group: str) -> Connection:
+        """The broker that coordinates a group of this run, which is deleted at the end from now on."""
+        if not group:
+            return self._broker
+        if group not in self._groups:
+            host, port = admin.wait_for_coordinator(self._broker, group, self._timeout_s)
+            address = f"{host}:{port}"
+            if address not in self._connections:
+                self._connections[address] = Connection(host, port, self._timeout_s)
+            admin.wait_for_group(self._connections[address], group, self._timeout_s)
+            self._groups[group] = self._connections[address]
+        return self._groups[group]
+
+    def _assigned(self, names: list[str]) -> dict[str, int]:
+        """What a group of its own is assigned of topics: each time another, which has no target yet."""
+        self._probes += 1
+        probe = f"{self._prefix}probe-{self._probes}"
+        assigned = admin.assigned_alone(self._coordinator(probe), probe, names)
+        del self._groups[probe]
+        return assigned
+
+    def _delete_groups(self) -> None:
+        for group in list(self._groups):
+            admin.delete_group(self._groups[group], group)
+            del self._groups[group]
+
+
+def _group_of(body: Json) -> str:
+    """The group that a request is about; the first one, if it names several."""
+    groups = body.get("groups") or [{"groupId": group} for group in body.get("groupIds") or [""]]
+    return str(body.get("groupId", groups[0].get("groupId")) or "")
+
+
+def _description(group: str, ours: Json) -> Json:
+    """As the operation `describe` has it, without what is unobserved."""
+    dead = ours["errorCode"] != 0
+    return {
+        "groupId": group,
+        "state": "Dead" if dead else ours["groupState"],
+        "groupEpoch": ours["groupEpoch"],
+        "assignmentEpoch": ours["assignmentEpoch"],
+        "members": sorted(map(_member, ours["members"]), key=lambda member: str(member["memberId"])),
+    }
+
+
+def _member(member: Json) -> Json:
+    fields = ("memberId", "memberEpoch", "instanceId", "rackId", "clientId")
+    return {
+        **{name: member[name] for name in fields},
+        "assigned": _partitions(member["assignment"]),
+        "target": _partitions(member["targetAssignment"]),
+        "subscribedTopicNames": sorted(member["subscribedTopicNames"]),
+        "subscribedTopicRegex": member["subscribedTopicRegex"] or None,
+    }
+
+
+def _partitions(assignment: Json) -> list[Json]:
+    without_names = [
+        {"topicId": topic["topicId"], "partitions": topic["partitions"]}
+        for topic in assignment["topicPartitions"]
+    ]
+    return sorted_partitions(without_names)

@@ -1,0 +1,1 @@
+"""Kafka itself: its jars, and its own group coordinator as a target."""

@@ -1,0 +1,96 @@
+"""The Java program that runs Kafka's coordinator: compiled at first use, and kept in the user's cache.
+
+`java/common` fits every version of Kafka, `java/4.2` and the like what differs. A compiled program is found
+by the hash of all that it was made from; it appears whole or not at all, however many processes make it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from harness.engines.java import OLDEST, java_version
+from harness.errors import ENGINE_FAILED, ConformError
+
+SOURCES: Final = Path(__file__).parent / "java"
+
+
+def cache() -> Path:
+    """Where compiled programs are kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "conform"
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Only one process at a time fetches jars or compiles: others wait, and find what it made."""
+    cache().mkdir(parents=True, exist_ok=True)
+    with (cache() / "kafka.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def program(version: str, jars: Sequence[Path]) -> Path:
+    """The folder of the classes for a version of Kafka with these jars.
+
+    ConformError (exit 3) if they must be compiled and there is no JDK, or they do not compile.
+    """
+    line = version.rpartition(".")[0]
+    sources = sorted([*(SOURCES / "common").rglob("*.java"), *(SOURCES / line).rglob("*.java")])
+    classes = cache() / f"kafka-{version}-{_digest(sources, jars)}"
+    if not classes.is_dir():
+        _compile(sources, jars, classes)
+    return classes
+
+
+def _digest(sources: Sequence[Path], jars: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in sources:
+        digest.update(f"{path.relative_to(SOURCES)}\n".encode() + path.read_bytes())
+    digest.update(" ".join(jar.name for jar in jars).encode())
+    return digest.hexdigest()[:16]
+
+
+def _compile(sources: Sequence[Path], jars: Sequence[Path], classes: Path) -> None:
+    """Beside the final place, then renamed."""
+    javac = find_javac()
+    classes.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=classes.parent) as folder:
+        made = Path(folder) / "classes"
+        options = ["-proc:none", "-nowarn", "--release", str(OLDEST), "-d", str(made), "-encoding", "UTF-8"]
+        path = os.pathsep.join(map(str, jars))
+        ended = subprocess.run(
+            [javac, *options, "-cp", path, *map(str, sources)], capture_output=True, text=True
+        )
+        if ended.returncode:
+            said = "\n".join(line for line in ended.stderr.splitlines() if "error:" in line) or ended.stderr
+            raise ConformError(
+                f"The program that runs Kafka does not compile with {javac}: {said}", ENGINE_FAILED
+            )
+        try:
+            made.rename(classes)
+        except OSError:
+            if not classes.is_dir():
+                raise
+
+
+def find_javac() -> Path:
+    """The compiler of a JDK >= 17, of JAVA_HOME or PATH. ConformError (exit 3) if there is none."""
+    homes = [Path(home) / "bin" / "javac" for home in [os.environ.get("JAVA_HOME")] if home]
+    on_path = shutil.which("javac")
+    for javac in [*homes, *([Path(on_path)] if on_path else [])]:
+        version = java_version(javac.resolve().with_name("java"))
+        if version is not None and version >= OLDEST:
+            return javac
+    raise ConformError(
+        f"Kafka's coordinator needs a JDK >= {OLDEST} once, to compile the program that runs it, and no "
+        "javac of one is in JAVA_HOME or PATH: install one, like the package openjdk-17-jdk-headless.",
+        ENGINE_FAILED,
+    )

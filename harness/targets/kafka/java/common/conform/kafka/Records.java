@@ -1,0 +1,79 @@
+package conform.kafka;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
+import org.apache.kafka.coordinator.group.generated.ConsumerGroupRegularExpressionKey;
+import org.apache.kafka.coordinator.group.generated.CoordinatorRecordJsonConverters;
+import org.apache.kafka.server.common.ApiMessageAndVersion;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Kafka's records in the normal form of KIP-848's records. The only place where something of Kafka's is left out:
+ * FIELDS are the fields that both have; the records of resolved regular expressions are Kafka's own.
+ */
+final class Records {
+    /** What the normal form has and Kafka has not, as the line protocol's `unobserved` names it. */
+    static final List<String> UNOBSERVED = List.of(
+        "records.ConsumerGroupPartitionMetadata",  // there is a hash in the group's record instead
+        "records.groupEpoch", "records.assignors",  // of a member's metadata
+        "records.error", "records.metadataVersion", "records.metadataBytes"  // of client side assignors
+    );
+
+    private static final Map<String, List<String>> FIELDS = Map.of(
+        "OffsetCommit", List.of("offset", "leaderEpoch", "metadata", "commitTimestamp", "topicId"),
+        "ConsumerGroupMetadata", List.of("epoch"),
+        "ConsumerGroupMemberMetadata", List.of("instanceId", "rackId", "clientId", "clientHost",
+            "subscribedTopicNames", "subscribedTopicRegex", "rebalanceTimeoutMs", "serverAssignor"),
+        "ConsumerGroupTargetAssignmentMetadata", List.of("assignmentEpoch"),
+        "ConsumerGroupTargetAssignmentMember", List.of("topicPartitions"),
+        "ConsumerGroupCurrentMemberAssignment",
+            List.of("memberEpoch", "previousMemberEpoch", "assignedPartitions", "partitionsPendingRevocation")
+    );
+
+    private Records() { }
+
+    /** Whether the normal form has such a record. */
+    static boolean shown(CoordinatorRecord record) {
+        return !(record.key() instanceof ConsumerGroupRegularExpressionKey);
+    }
+
+    /** {"offset", "key", "value"}; `raw`: with Kafka's own JSON, unchanged but for the key's type. */
+    static ObjectNode json(MemoryLog.Entry entry, boolean raw) {
+        CoordinatorRecord record = MemoryLog.read(entry.key(), entry.value());
+        ApiMessageAndVersion value = record.value();
+        ObjectNode key = Json.object().put("type", record.key().getClass().getSimpleName().replaceFirst("Key$", ""));
+        key.setAll((ObjectNode) CoordinatorRecordJsonConverters.writeRecordKeyAsJson(record.key()));
+        JsonNode kafkas = value == null ? null : CoordinatorRecordJsonConverters.writeRecordValueAsJson(value.message(), value.version());
+        ObjectNode json = Json.object().put("offset", entry.offset());
+        json.set("key", raw ? key : key(key));
+        json.set("value", raw || value == null ? kafkas : value(key.path("type").asText(), (ObjectNode) Json.fromKafka(kafkas)));
+        return json;
+    }
+
+    private static ObjectNode key(ObjectNode key) {
+        if (key.has("group")) key.set("groupId", key.remove("group"));
+        return key;
+    }
+
+    private static JsonNode value(String type, ObjectNode json) {
+        if (!FIELDS.containsKey(type)) return json;
+        if (json.path("subscribedTopicRegex").asText("none").isEmpty()) json.putNull("subscribedTopicRegex");
+        if (json.has("subscribedTopicNames")) json.set("subscribedTopicNames", sorted(json.get("subscribedTopicNames")));
+        for (String part : List.of("topicPartitions", "assignedPartitions", "partitionsPendingRevocation"))
+            if (json.has(part)) json.set(part, Json.partitions(Json.partitions(json, part, "a record")));
+        return json.retain(FIELDS.get(type));
+    }
+
+    private static ArrayNode sorted(JsonNode names) {
+        ArrayNode sorted = Json.array();
+        List<String> texts = new ArrayList<>();
+        names.forEach(name -> texts.add(name.asText()));
+        texts.stream().sorted().forEach(sorted::add);
+        return sorted;
+    }
+}

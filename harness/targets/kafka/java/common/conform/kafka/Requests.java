@@ -1,0 +1,181 @@
+package conform.kafka;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.kafka.common.message.*;
+import org.apache.kafka.common.protocol.ApiMessage;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.security.auth.KafkaPrincipal;
+import org.apache.kafka.common.security.auth.SecurityProtocol;
+import org.apache.kafka.server.authorizer.AuthorizableRequestContext;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/** The requests that groups have, from the line protocol's JSON to Kafka's service and back. */
+final class Requests {
+    /** A request that was read and can be handled: nothing has happened yet. */
+    record Prepared(String group, Supplier<CompletableFuture<JsonNode>> handle) { }
+
+    private interface Reader<Q> {
+        Q read(JsonNode json, short version);
+    }
+
+    private interface Writer<A> {
+        JsonNode write(A message, short version);
+    }
+
+    private interface Handler<Q, A> {
+        CompletableFuture<A> handle(Coordinator coordinator, AuthorizableRequestContext context, Q request);
+    }
+
+    /** One API; `first` and `last` are the versions that the line protocol has, of Kafka's schema. */
+    private record Api<Q extends ApiMessage, A>(int first, int last, Supplier<Q> empty, Writer<Q> defaults, Reader<Q> reader,
+                                                Writer<A> writer, Handler<Q, A> handler) { }
+
+    private static final Map<String, Api<?, ?>> APIS = new LinkedHashMap<>();
+
+    static {
+        APIS.put("ConsumerGroupHeartbeat", new Api<>(0, 1, ConsumerGroupHeartbeatRequestData::new,
+            ConsumerGroupHeartbeatRequestDataJsonConverter::write, ConsumerGroupHeartbeatRequestDataJsonConverter::read,
+            ConsumerGroupHeartbeatResponseDataJsonConverter::write,
+            (coordinator, context, request) -> coordinator.service.consumerGroupHeartbeat(context, request)));
+        APIS.put("ConsumerGroupDescribe", new Api<>(0, 1, ConsumerGroupDescribeRequestData::new,
+            ConsumerGroupDescribeRequestDataJsonConverter::write, ConsumerGroupDescribeRequestDataJsonConverter::read,
+            ConsumerGroupDescribeResponseDataJsonConverter::write,
+            (coordinator, context, request) -> coordinator.service.consumerGroupDescribe(context, request.groupIds())
+                .thenApply(groups -> new ConsumerGroupDescribeResponseData().setGroups(groups))));
+        APIS.put("OffsetCommit", new Api<>(9, 9, OffsetCommitRequestData::new,
+            OffsetCommitRequestDataJsonConverter::write, OffsetCommitRequestDataJsonConverter::read,
+            OffsetCommitResponseDataJsonConverter::write, Offsets::commit));
+        APIS.put("OffsetFetch", new Api<>(9, 9, OffsetFetchRequestData::new,
+            OffsetFetchRequestDataJsonConverter::write, OffsetFetchRequestDataJsonConverter::read,
+            OffsetFetchResponseDataJsonConverter::write, Offsets::fetch));
+        APIS.put("JoinGroup", new Api<>(9, 9, JoinGroupRequestData::new,
+            JoinGroupRequestDataJsonConverter::write, JoinGroupRequestDataJsonConverter::read,
+            JoinGroupResponseDataJsonConverter::write,
+            (coordinator, context, request) -> coordinator.service.joinGroup(context, request, null)));
+        APIS.put("SyncGroup", new Api<>(5, 5, SyncGroupRequestData::new,
+            SyncGroupRequestDataJsonConverter::write, SyncGroupRequestDataJsonConverter::read,
+            SyncGroupResponseDataJsonConverter::write,
+            (coordinator, context, request) -> coordinator.service.syncGroup(context, request, null)));
+        APIS.put("Heartbeat", new Api<>(4, 4, HeartbeatRequestData::new,
+            HeartbeatRequestDataJsonConverter::write, HeartbeatRequestDataJsonConverter::read,
+            HeartbeatResponseDataJsonConverter::write,
+            (coordinator, context, request) -> coordinator.service.heartbeat(context, request)));
+        APIS.put("LeaveGroup", new Api<>(5, 5, LeaveGroupRequestData::new,
+            LeaveGroupRequestDataJsonConverter::write, LeaveGroupRequestDataJsonConverter::read,
+            LeaveGroupResponseDataJsonConverter::write,
+            (coordinator, context, request) -> coordinator.service.leaveGroup(context, request)));
+        APIS.put("ListGroups", new Api<>(5, 5, ListGroupsRequestData::new,
+            ListGroupsRequestDataJsonConverter::write, ListGroupsRequestDataJsonConverter::read,
+            ListGroupsResponseDataJsonConverter::write,
+            (coordinator, context, request) -> coordinator.service.listGroups(context, request)));
+        APIS.put("DeleteGroups", new Api<>(2, 2, DeleteGroupsRequestData::new,
+            DeleteGroupsRequestDataJsonConverter::write, DeleteGroupsRequestDataJsonConverter::read,
+            DeleteGroupsResponseDataJsonConverter::write,
+            (coordinator, context, request) -> coordinator.service.deleteGroups(context, request.groupsNames(), null)
+                .thenApply(results -> new DeleteGroupsResponseData().setResults(results))));
+    }
+
+    private Requests() { }
+
+    /** {api: [first version, last version]}. */
+    static ObjectNode versions() {
+        ObjectNode json = Json.object();
+        APIS.forEach((name, api) -> json.putArray(name).add(api.first).add(api.last));
+        return json;
+    }
+
+    /** Read a request. BadInput for what Kafka's schema cannot express. */
+    static Prepared prepare(Coordinator coordinator, JsonNode operation) {
+        String where = "a request";
+        String name = Json.text(operation, "api", where);
+        Api<?, ?> api = APIS.get(name);
+        if (api == null) throw new BadInput("there is no API '" + name + "'; there are " + String.join(", ", APIS.keySet()));
+        int version = Json.integer(operation, "version", where);
+        if (version < api.first || version > api.last)
+            throw new BadInput("there is no version " + version + " of " + name + " here; there are " + api.first + " to " + api.last);
+        JsonNode client = Json.has(operation, "client") ? Json.object(operation, "client", where) : Json.object();
+        return prepare(coordinator, name, api, version, client, (ObjectNode) Json.object(operation, "body", where));
+    }
+
+    private static <Q extends ApiMessage, A> Prepared prepare(Coordinator coordinator, String name, Api<Q, A> api, int asked,
+                                                              JsonNode client, ObjectNode body) {
+        ObjectNode given = (ObjectNode) Json.toKafka(body);
+        boolean regex = name.equals("ConsumerGroupHeartbeat") && Json.has(given, "subscribedTopicRegex");
+        boolean ids = name.startsWith("Offset") && Offsets.byId(given);
+        short version = (short) (regex ? 1 : ids ? 10 : asked);
+        if (ids) Offsets.withoutNullNames(given);
+        if (name.equals("OffsetFetch")) Offsets.membersIntoGroups(given);
+        if (name.equals("OffsetCommit")) Offsets.complete(given);
+        if (!regex) given.remove("subscribedTopicRegex");
+        ObjectNode json = (ObjectNode) api.defaults.write(api.empty.get(), version);
+        given.properties().forEach(field -> {
+            if (!json.has(field.getKey())) throw new BadInput(name + " has no field '" + field.getKey() + "'");
+            json.set(field.getKey(), field.getValue());
+        });
+        AuthorizableRequestContext context = context(client, version);
+        Q request;
+        try {
+            request = api.reader.read(json, version);
+        } catch (RuntimeException e) {
+            throw new BadInput("Kafka's schema of " + name + " does not have this: " + e.getMessage());
+        }
+        return new Prepared(body.path("groupId").asText(""), () -> api.handler.handle(coordinator, context, request)
+            .thenApply(answer -> response(Json.fromKafka(api.writer.write(answer, version))))
+            .exceptionally(failure -> Json.object().put("throttleTimeMs", 0).put("errorCode", error(failure).code())
+                .put("errorMessage", error(failure).message())));
+    }
+
+    /** The error that a broker answers with when its coordinator throws. */
+    static Errors error(Throwable failure) {
+        return Errors.forException(Errors.maybeUnwrapException(failure));
+    }
+
+    /** KIP-848's name for what a heartbeat assigns. */
+    private static JsonNode response(JsonNode json) {
+        if (json.path("assignment") instanceof ObjectNode assignment && assignment.has("topicPartitions"))
+            assignment.set("assignedTopicPartitions", assignment.remove("topicPartitions"));
+        return json;
+    }
+
+    private record Context(String clientId, InetAddress clientAddress, KafkaPrincipal principal, int requestVersion)
+            implements AuthorizableRequestContext {
+        @Override public String listenerName() {
+            return "CLIENTS";
+        }
+
+        @Override public SecurityProtocol securityProtocol() {
+            return SecurityProtocol.PLAINTEXT;
+        }
+
+        @Override public int requestType() {
+            return 0;
+        }
+
+        @Override public int correlationId() {
+            return 0;
+        }
+    }
+
+    private static Context context(JsonNode client, int version) {
+        Json.known(client, Set.of("id", "host", "principal"), "a client");
+        String id = Json.has(client, "id") ? Json.text(client, "id", "a client") : "";
+        String host = Json.has(client, "host") ? Json.text(client, "host", "a client") : "/127.0.0.1";
+        String address = host.replaceFirst("^/", "");
+        if (!address.matches("[0-9.]+|[0-9a-fA-F:]+")) throw new BadInput("a client's host must be /ADDRESS, not '" + host + "'");
+        String principal = Json.has(client, "principal") ? Json.text(client, "principal", "a client") : "User:ANONYMOUS";
+        String[] named = principal.contains(":") ? principal.split(":", 2) : new String[] {"User", principal};
+        try {
+            return new Context(id, InetAddress.getByName(address), new KafkaPrincipal(named[0], named[1]), version);
+        } catch (UnknownHostException e) {
+            throw new BadInput("a client's host must be /ADDRESS, not '" + host + "'");
+        }
+    }
+}

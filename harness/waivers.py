@@ -1,0 +1,93 @@
+"""Waivers: differences that a user accepts for a while, in a file.
+
+    [[waiver]]
+    signature = "Heartbeat/stable/NONE: response.assignment"
+    reason = "sent only when it changes, see issue 17"
+    expires = 2027-03-01
+
+A signature is what `conform replay --json` gives with each difference. A waiver counts until the end of the
+day that it expires on; one that covers nothing, or has expired, is a failure itself, so that none outlives
+its reason.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ConformError
+from harness.files import read_text
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """One entry of a file."""
+
+    signature: str
+    reason: str
+    expires: date
+
+
+class Waivers:
+    """Waivers of a run that takes place `today`; `used` counts the differences that each has covered."""
+
+    def __init__(self, waivers: Iterable[Waiver], today: date) -> None:
+        self._waivers = {waiver.signature: waiver for waiver in waivers}
+        self._today = today
+        self.used: Counter[str] = Counter()
+
+    def covers(self, signature: str) -> bool:
+        """Whether a difference with this signature is accepted; it is counted."""
+        waiver = self._waivers.get(signature)
+        if waiver is None or waiver.expires < self._today:
+            return False
+        self.used[signature] += 1
+        return True
+
+    def listed(self) -> Iterator[tuple[Waiver, int]]:
+        """The waivers that covered something, and how many differences."""
+        for signature, waiver in self._waivers.items():
+            if self.used[signature]:
+                yield waiver, self.used[signature]
+
+    def problems(self) -> Iterator[str]:
+        """A sentence for each waiver that has expired or covered nothing."""
+        for signature, waiver in self._waivers.items():
+            if waiver.expires < self._today:
+                yield f'The waiver of "{signature}" expired on {waiver.expires}: {waiver.reason}.'
+            elif not self.used[signature]:
+                yield f'The waiver of "{signature}" covers nothing: no difference has that signature.'
+
+
+def read_waivers(path: Path, today: date) -> Waivers:
+    """The waivers in a file. ConformError (exit 2) for one without signature, reason or date."""
+    try:
+        data = tomllib.loads(read_text(path, "The file of waivers"))
+    except tomllib.TOMLDecodeError as error:
+        raise ConformError(f"The file of waivers {path} is not TOML: {error}.") from None
+    entries = data.pop("waiver", [])
+    if data or not isinstance(entries, list):
+        raise ConformError(f"The file of waivers {path} must have tables [[waiver]], and nothing else.")
+    waivers = [_waiver(entry, f"{path}, waiver {number}") for number, entry in enumerate(entries, start=1)]
+    repeated = [name for name, count in Counter(one.signature for one in waivers).items() if count > 1]
+    if repeated:
+        raise ConformError(f'{path} has more than one waiver of "{repeated[0]}".')
+    return Waivers(waivers, today)
+
+
+def _waiver(entry: Any, where: str) -> Waiver:
+    if not isinstance(entry, dict) or (unknown := sorted(entry.keys() - {"signature", "reason", "expires"})):
+        named = ", ".join(unknown) if isinstance(entry, dict) else repr(entry)
+        raise ConformError(f"{where}: it has signature, reason and expires, not {named}.")
+    for name in ("signature", "reason"):
+        if not isinstance(entry.get(name), str) or not entry[name].strip():
+            raise ConformError(f"{where}: it needs a {name}, as text in quotes.")
+    # A date with a time of day is a date to Python, too.
+    if type(entry.get("expires")) is not date:
+        raise ConformError(f"{where}: it needs the day it expires on: expires = 2027-03-01, without quotes.")
+    return Waiver(entry["signature"], entry["reason"], entry["expires"])

@@ -1,0 +1,17 @@
+"""Whether the jars of a Kafka broker can be had."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.errors import ConformError
+from harness.targets.broker import local
+from harness.targets.kafka import jars
+
+
+def needs_jars(version: str) -> None:
+    """Skip, with the reason, where Maven Central cannot be reached."""
+    try:
+        jars.jars(local.COORDINATE, version)
+    except ConformError as error:
+        pytest.skip(error.message)

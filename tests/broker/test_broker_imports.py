@@ -1,0 +1,26 @@
+"""What talks to brokers is imported only when such a target is opened, and only where the map says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HARNESS = Path(__file__).parents[2] / "harness"
+
+
+def test_only_brokers_need_what_talks_to_brokers() -> None:
+    users = {
+        path.parent.name
+        for path in HARNESS.rglob("*.py")
+        if re.search(r"^\s*(from|import) (kio|confluent_kafka)\b", path.read_text(), re.MULTILINE)
+    }
+    assert users == {"broker"}
+
+
+def test_other_targets_do_without() -> None:
+    imports = "import sys, harness.cli.main, harness.targets as t; t.open_target('python').close()"
+    asked = f"{imports}; print([name for name in ('kio', 'confluent_kafka', 'jgo') if name in sys.modules])"
+    ended = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert ended.stdout == "[]\n"

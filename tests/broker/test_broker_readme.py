@@ -1,0 +1,56 @@
+"""The README's commands for live brokers, as they are written, on another port."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from needed_jars import needs_jars
+
+from harness.errors import NOT_CONFORMANT
+from harness.targets.broker.local import free_port
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = re.findall(
+    r"^conform (broker .*|.*--target (?:broker:|mock).*)$", (ROOT / "README.md").read_text(), re.MULTILINE
+)
+MOCK = [command for command in COMMANDS if "--target mock" in command]
+BROKER = [command for command in COMMANDS if command not in MOCK]
+
+
+def run(command: str, state: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "XDG_STATE_HOME": str(state)}
+    words = [sys.executable, "-m", "harness", *command.split()]
+    return subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True)
+
+
+@pytest.mark.maven
+def test_a_broker_goes_up_is_judged_and_goes_down(tmp_path: Path) -> None:
+    needs_jars("4.2.1")
+    port = str(free_port())
+    up, replay, down = (command.replace("9092", port) for command in BROKER)
+    try:
+        started = run(up, tmp_path)
+        assert started.stdout == f"broker:127.0.0.1:{port}\n", started.stderr
+        # Kafka departs from KIP-848's text, whose case studies these are.
+        judged = run(replay, tmp_path)
+        assert judged.returncode == NOT_CONFORMANT, judged.stderr
+        assert "not compared, because the target does not show it: " in judged.stdout
+    finally:
+        assert run(down, tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("command", MOCK)
+def test_the_mock_is_judged(command: str, tmp_path: Path) -> None:
+    pytest.importorskip("confluent_kafka", reason="the target mock needs confluent-kafka")
+    judged = run(command, tmp_path)
+    assert judged.returncode == NOT_CONFORMANT, judged.stderr
+    assert "response.memberEpoch\n    expected 1\n    got      2\n" in judged.stdout
+
+
+def test_there_are_commands() -> None:
+    assert (len(BROKER), len(MOCK)) == (3, 1)

@@ -1,0 +1,289 @@
+"""Faults of the operations that control a program: clock, timers, target assignments, states, ids."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from faults import FAULTS, Json, instead_of, of
+
+from coordinator.stdio import LineProtocol
+
+if TYPE_CHECKING:
+    from faulty_program import Program
+
+
+@of("advance")
+def advances_silently(program: Program, operation: Json, said: Json) -> None:
+    if said["ok"]:
+        said["fired"] = []
+
+
+@instead_of("advance")
+def stands_still(program: Program, operation: Json) -> Json:
+    if operation["ms"] > 5000:
+        return {"ok": True, "fired": [{"timer": "session", "group": "g", "member": "m1"}], "completed": []}
+    return program.right(operation)
+
+
+@instead_of("advance")
+def too_fast(program: Program, operation: Json) -> Json:
+    if operation["ms"] == 1:
+        return program.right({**operation, "ms": 50_000})
+    return program.right(operation)
+
+
+@of("fire")
+def fires_silently(program: Program, operation: Json, said: Json) -> None:
+    if said["ok"]:
+        said["fired"] = []
+
+
+@instead_of("fire")
+def fires_all(program: Program, operation: Json) -> Json:
+    said = program.right(operation)
+    if said["ok"]:
+        program.right({**operation, "member": "m2"})
+    return said
+
+
+@instead_of("fire")
+def fires_nothing(program: Program, operation: Json) -> Json:
+    said = LineProtocol.answer(program.protocol, {**operation, "member": "nobody"})
+    fired = [{"timer": operation["timer"], "group": "g", "member": operation["member"]}]
+    return {"ok": True, "fired": fired} if "armed: session" in said["error"] else said
+
+
+@instead_of("assign")
+def script_ignored(program: Program, operation: Json) -> Json:
+    return {"ok": True}
+
+
+@of("request")
+def consumed_unsaid(program: Program, operation: Json, said: Json) -> None:
+    said.pop("consumed", None)
+
+
+def _said_once(program: Program, operation: Json) -> Json:
+    said = program.right(operation)
+    if said.get("consumed"):
+        program.scripts.append(said)
+    if len(program.scripts) > 1:
+        said.pop("consumed", None)
+    return said
+
+
+FAULTS["consumed_said_once"] = _said_once
+
+
+def _sticky(program: Program, operation: Json) -> Json:
+    if operation["op"] == "assign":
+        program.scripts = [operation]
+    said = program.right(operation)
+    if said.get("consumed") and len(program.scripts[0]["target"]) == 2:
+        program.right(program.scripts[0])
+    return said
+
+
+FAULTS["script_used_again"] = _sticky
+
+
+@instead_of("restart")
+def restart_forgets(program: Program, operation: Json) -> Json:
+    return program.right({"op": "restart", "keep": 0})
+
+
+@instead_of("restart")
+def keep_ignored(program: Program, operation: Json) -> Json:
+    return program.right({"op": "restart"})
+
+
+@instead_of("restart")
+def keep_0_ignored(program: Program, operation: Json) -> Json:
+    return program.right(operation if operation.get("keep", 1) else {"op": "restart"})
+
+
+def _restart_hides_log(program: Program, operation: Json) -> Json:
+    said = program.right(operation)
+    if operation["op"] == "restart":
+        program.scripts.append(operation)
+    if operation["op"] == "records" and program.scripts:
+        said["records"] = []
+    return said
+
+
+FAULTS["restart_hides_log"] = _restart_hides_log
+
+
+@instead_of("load")
+def load_loses_volatile(program: Program, operation: Json) -> Json:
+    for group in operation["volatile"].get("groups", {}).values():
+        for member in group["members"].values():
+            member.pop("acknowledged", None)
+    return program.right(operation)
+
+
+@instead_of("load")
+def load_loses_deadlines(program: Program, operation: Json) -> Json:
+    for group in operation["volatile"].get("groups", {}).values():
+        for member in group["members"].values():
+            member["sessionDeadlineMs"] += 1
+    return program.right(operation)
+
+
+@instead_of("load")
+def load_of_nothing_ignored(program: Program, operation: Json) -> Json:
+    return program.right(operation) if operation["records"] else {"ok": True, "end": 0}
+
+
+@instead_of("load")
+def load_loses_topics(program: Program, operation: Json) -> Json:
+    return program.right({**operation, "topics": [] if operation["records"] else operation["topics"]})
+
+
+def _fresh_ignored(program: Program, operation: Json) -> Json:
+    if operation["op"] == "load":
+        return {"ok": True}
+    said = program.right(operation)
+    if operation["op"] == "hello":
+        said["controls"] = [*(name for name in said["controls"] if name != "load"), "fresh"]
+    return said
+
+
+FAULTS["fresh_ignored"] = _fresh_ignored
+
+
+def _fresh_only(program: Program, operation: Json) -> Json:
+    """Right, but that there is only `fresh`; counts how often it was used."""
+    said = program.right(operation)
+    if operation["op"] == "hello":
+        said["controls"] = [*(name for name in said["controls"] if name != "load"), "fresh"]
+    if operation["op"] == "load":
+        program.scripts.append(operation)
+    return said
+
+
+def _fresh_shows_group(program: Program, operation: Json) -> Json:
+    said = _fresh_only(program, operation)
+    if operation["op"] == "describe" and len(program.scripts) > 1:
+        said["group"]["state"] = "Empty"
+    return said
+
+
+FAULTS["fresh_shows_group"] = _fresh_shows_group
+
+
+def _fresh_goes_on(program: Program, operation: Json) -> Json:
+    said = _fresh_only(program, operation)
+    if said.get("body"):
+        said["body"]["memberEpoch"] += max(0, len(program.scripts) - 1)
+    return said
+
+
+FAULTS["fresh_goes_on"] = _fresh_goes_on
+
+
+@instead_of("ids")
+def ids_reversed(program: Program, operation: Json) -> Json:
+    return program.right({**operation, "next": operation["next"][::-1]})
+
+
+@instead_of("ids")
+def ids_ignored(program: Program, operation: Json) -> Json:
+    return {"ok": True}
+
+
+@instead_of("configure")
+def configure_ignored(program: Program, operation: Json) -> Json:
+    return {"ok": True}
+
+
+@instead_of("configure")
+def configured_late(program: Program, operation: Json) -> Json:
+    program.coordinator._started = False
+    return program.right(operation)
+
+
+@instead_of("commit")
+def commit_ignored(program: Program, operation: Json) -> Json:
+    return {"ok": True, "completed": []} if operation["mode"] == "fail" else program.right(operation)
+
+
+def _failure_is_seen(program: Program, operation: Json) -> Json:
+    failing = program.coordinator._log.failing
+    if failing and operation["op"] == "request":
+        program.coordinator.fail_appends(False)
+        said = program.right(operation)
+        said["body"]["errorCode"] = 15
+        program.coordinator.fail_appends(True)
+        return said
+    return program.right(operation)
+
+
+FAULTS["failed_but_seen"] = _failure_is_seen
+
+
+@instead_of("commit")
+def never_waits(program: Program, operation: Json) -> Json:
+    return program.right({**operation, "mode": operation["mode"].replace("manual", "auto")})
+
+
+def _waits_but_is_seen(program: Program, operation: Json) -> Json:
+    if operation["op"] == "request" and program.protocol._manual:
+        program.protocol._manual = False
+        program.right(operation)
+        program.protocol._manual = True
+        return {"ok": True, "id": operation["id"], "pending": True}
+    return program.right(operation)
+
+
+FAULTS["waits_but_is_seen"] = _waits_but_is_seen
+
+
+@instead_of("commit")
+def forgets_who_waits(program: Program, operation: Json) -> Json:
+    program.protocol._waiting.clear()
+    return program.right(operation)
+
+
+@of("background")
+def never_done(program: Program, operation: Json, said: Json) -> None:
+    said["completed"] = [{"id": 1, "body": {}}]
+
+
+@instead_of("background")
+def background_expires(program: Program, operation: Json) -> Json:
+    program.right({"op": "advance", "ms": 30_000})
+    return program.right(operation)
+
+
+def _nonsense_is_fine(program: Program, operation: Json) -> Json:
+    said = program.right(operation)
+    return said if said["ok"] or operation["op"] != "nonsense" else {"ok": True}
+
+
+FAULTS["nonsense_is_fine"] = _nonsense_is_fine
+
+
+def _refusal_counts(program: Program, operation: Json) -> Json:
+    said = program.right(operation)
+    if not said["ok"]:
+        program.right({"op": "topics", "upsert": [], "delete": ["foo"]})
+    return said
+
+
+FAULTS["refusal_changes"] = _refusal_counts
+
+
+def _no_reason(program: Program, operation: Json) -> Json:
+    said = program.right(operation)
+    return said if said["ok"] else {"ok": False, "error": ""}
+
+
+FAULTS["no_reason"] = _no_reason
+
+
+@of("request")
+def depends_on_the_process(program: Program, operation: Json, said: Json) -> None:
+    if "body" in said:
+        said["body"]["heartbeatIntervalMs"] = os.getpid() + id(program)

@@ -1,0 +1,253 @@
+"""`conform doctor`: each fault of an adapter is found, at its operation, and said; a right one is right."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from faults import FAULTS
+from faulty_program import Program
+
+from harness.cli.doctor import command
+from harness.doctor.examine import BUYS, CHECKS, NEEDS, Doctor, Examined, Finding, Level, Verdict
+from harness.doctor.report import to_json
+from harness.doctor.talk import Talk, Wrong
+from harness.errors import ConformError
+from harness.replay.view import EVERYTHING
+from harness.targets import open_target, start_target
+from harness.targets.base import Json, Refused
+from harness.targets.stdio import StdioTarget
+
+HERE = Path(__file__).parent
+PARTIAL = HERE.parent / "replay" / "partial_target.py"
+
+
+class Lines(StdioTarget):
+    """The faulty program without a process of its own: its lines are handed over in this one."""
+
+    def _start(self) -> None:
+        self._program = Program(self._command)
+
+    def _exchange(self, sent: str, name: str) -> Json:
+        answer: Json = json.loads(self._program.line(sent))
+        if not answer["ok"]:
+            raise Refused(self.name, name, answer["error"])
+        return answer
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+
+def no_time(seconds: float) -> None:
+    """What a target has to wait for takes none here."""
+
+
+def examined(fault: str) -> Examined:
+    return Doctor(f"stdio:{fault}", "kip-848", lambda: Lines(fault), no_time).examine(lambda _: None)
+
+
+def stdio(fault: str) -> str:
+    return f"stdio:{sys.executable} {shlex.quote(str(HERE / 'faulty_program.py'))} {fault}"
+
+
+TOLD = {
+    "unobserved_unknown": ("hello", "members.shoeSize cannot be observed"),
+    "hello_changes": ("hello", "both answers are the same"),
+    "no_heartbeat": ("hello", "version 0 of ConsumerGroupHeartbeat is there"),
+    "versions_are_text": ("hello", "[first, last] version of each API"),
+    "join_refused": ("request", 'Sent: the join of m1. Came back: {"throttleTimeMs": 0, "errorCode": 15'),
+    "other_member_id": ("request", "the answer has the member's id"),
+    "unknown_field": ("request", "shoeSize, which ConsumerGroupHeartbeatResponse has not"),
+    "epoch_is_text": ("request", "errorCode and memberEpoch must be numbers"),
+    "partitions_unsorted": ("request", "the partitions [1, 0] must be sorted"),
+    "topic_id_in_capitals": ("request", "is not a UUID as RFC 4122 writes it"),
+    "invalid_is_fine": ("errors", "Sent: a heartbeat without group id."),
+    "error_is_a_refusal": ("errors", "Refused request: this member is unknown"),
+    "leaves_with_epoch_0": ("request", "its epoch is -1 (H2)"),
+    "never_grows": ("topics", "the only member is given partitions that are added"),
+    "never_deletes": ("topics", "partitions of a topic that is deleted are taken back"),
+    "field_missing": ("describe", "one of the members has no acknowledged"),
+    "field_too_many": ("describe", "the group has shoeSize"),
+    "epoch_as_text": ("describe", "groupEpoch of the group is '0', which is of another type"),
+    "acknowledged_as_number": ("describe", "acknowledged of one of the members is 1"),
+    "unknown_state": ("describe", "the state 'DEAD', which is none of"),
+    "dead_is_empty": ("describe", "its state is Dead, it has no members"),
+    "never_stable": ("describe", "a group whose members have all they should is Stable"),
+    "no_timers": ("describe", "the timers have the member's session"),
+    "unknown_timer": ("describe", "there is a timer 'egg'"),
+    "no_members": ("describe", "members has the one member"),
+    "other_target": ("describe", 'Came back: {"target": []}'),
+    "other_epoch": ("describe", "memberEpoch of m1 is 1"),
+    "offsets_from_1": ("records", "after offset -1 comes 1, not 0"),
+    "log_never_empty": ("records", "a new coordinator's log is empty"),
+    "since_ignored": ("records", "Sent: records since 1 of"),
+    "unknown_key": ("records", "a key has the type 'Shoe'"),
+    "no_values": ("records", "a record has no value"),
+    "no_group_record": ("records", "there is a ConsumerGroupMetadata"),
+    "observes_too_early": ("observe", "group is what describe gives then"),
+    "observes_no_records": ("observe", "records are those that the request wrote"),
+    "advances_silently": ("advance", "fired has the session of m1"),
+    "stands_still": ("advance", "m1 is still in the group"),
+    "too_fast": ("advance", "nothing is due yet"),
+    "fires_silently": ("fire", "fired has that timer, and no other"),
+    "fires_all": ("fire", "m2 is gone, too"),
+    "fires_nothing": ("fire", "m1 is still in the group"),
+    "script_ignored": ("assign", "no answer said consumed"),
+    "consumed_unsaid": ("assign", "no answer said consumed"),
+    "consumed_said_once": ("assign", "Sent: assign of {'m1': [0], 'm2': [1]}, then the join of m2. Came"),
+    "script_used_again": ("assign", "a script is used once"),
+    "restart_forgets": ("restart", "the group is as its records say"),
+    "keep_0_ignored": ("restart", "Sent: restart that keeps no record"),
+    "restart_hides_log": ("restart", "the log is kept"),
+    "keep_ignored": ("restart", "it has what was in them: m1, but not m2"),
+    "load_loses_volatile": ("load", "members is"),
+    "load_loses_deadlines": ("load", "timers is"),
+    "load_of_nothing_ignored": ("load", "there is no group"),
+    "load_loses_topics": ("load", "then m2 leaves and m1 is given the rest"),
+    "fresh_ignored": ("fresh", "a new coordinator's log is empty"),
+    "fresh_shows_group": ("fresh", "there is no group"),
+    "fresh_goes_on": ("fresh", "the answer is that of a new coordinator"),
+    "ids_reversed": ("ids", "they are used in order"),
+    "ids_ignored": ("ids", "they are used in order"),
+    "configure_ignored": ("configure", "answers have it as heartbeatIntervalMs"),
+    "configured_late": ("configure", "no refusal"),
+    "commit_ignored": ("commit", "it is answered with an error"),
+    "failed_but_seen": ("commit", "Sent: commit mode fail, then a join. Came back: [{"),
+    "waits_but_is_seen": ("commit", "Sent: commit mode manual, then a join. Came back: [{"),
+    "forgets_who_waits": ("commit", "the join is handled then"),
+    "never_waits": ("commit", "it is pending until a commit"),
+    "never_done": ("background", "nothing is queued any more"),
+    "background_expires": ("background", "a group that has all it should stays as it is"),
+    "nonsense_is_fine": ("bad input", 'Sent: the line {"op":"nonsense"}. Came back: no refusal'),
+    "refusal_changes": ("bad input", "bad input changes nothing"),
+    "no_reason": ("bad input", "a refusal says why"),
+    "depends_on_the_process": ("determinism", "the same inputs give the same answers"),
+}
+"""Fault -> the operation at which it must be found, and words of the sentence."""
+STARTED = {"dies_of_epoch": "errors", "hangs": "describe", "never_rests": ""}
+"""Faults that are tried below."""
+
+
+def test_every_fault_is_tried() -> None:
+    assert TOLD.keys() | STARTED.keys() == FAULTS.keys()
+    assert {operation for operation, _ in TOLD.values()} == {*CHECKS, "determinism"}
+
+
+@pytest.mark.parametrize("fault", TOLD)
+def test_a_fault_is_told(fault: str) -> None:
+    operation, words = TOLD[fault]
+    result = examined(fault)
+    found = {one.operation: one for one in result.findings}
+    assert found[operation].verdict is Verdict.WRONG, found[operation]
+    assert words in found[operation].said
+    assert not result.died
+
+
+def test_a_group_that_never_rests_is_waited_for_in_vain() -> None:
+    target = Lines("never_rests")
+    talk = Talk(target, target.hello(), EVERYTHING, [], no_time)
+    talk.begin("m1")
+    with pytest.raises(Wrong, match="a group comes to rest"):
+        talk.rest()
+
+
+def test_a_program_without_fault_has_none() -> None:
+    result = examined("")
+    assert (result.wrong, result.level, result.died) == ([], Level.LOADABLE, False)
+    assert [one.operation for one in result.findings] == [*CHECKS, "determinism"]
+    assert {one.operation for one in result.findings if one.verdict is Verdict.MISSING} == {"fresh"}
+
+
+@pytest.mark.parametrize("dialect", ["kip-848", "kafka-4.2", "kafka-4.3", "kafka-4.4"])
+def test_it_asks_nothing_that_depends_on_a_dialect(dialect: str) -> None:
+    result = Doctor("python", dialect, lambda: start_target("python", dialect)).examine(lambda _: None)
+    assert (result.wrong, result.level) == ([], Level.LOADABLE)
+
+
+@pytest.mark.parametrize(
+    ("controls", "level", "lacking"),
+    [
+        ([], "black box", ["topics", "describe"]),
+        (["topics"], "black box", ["describe"]),
+        (["topics", "describe"], "observable", ["records", "advance", "fire", "assign", "restart", "load"]),
+        (
+            ["topics", "describe", "records", "fire", "restart", "load"],
+            "observable",
+            ["advance", "assign"],
+        ),
+    ],
+)
+def test_the_level_is_what_works(controls: list[str], level: str, lacking: list[str]) -> None:
+    options = shlex.quote(json.dumps({"controls": [*controls, "fresh"]}))
+    name = f"stdio:{sys.executable} {shlex.quote(str(PARTIAL))} {options}"
+    result = Doctor(name, "kip-848", lambda: start_target(name), no_time).examine(lambda _: None)
+    said = to_json(result)
+    assert (result.wrong, said["level"], said["lacking"]) == ([], level, lacking)
+
+
+def test_what_is_wrong_counts_as_missing_for_the_level() -> None:
+    def finding(name: str) -> Finding:
+        return Finding(name, Verdict.WRONG if name == "topics" else Verdict.OK, "")
+
+    result = Examined("T", "kip-848", [finding(name) for names in NEEDS.values() for name in names], False)
+    assert (result.level, result.lacking(Level.OBSERVABLE)) == (Level.BLACK_BOX, ["topics"])
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command(f"stdio:{sys.executable} -m coordinator --stdio", json_file=tmp_path / "a.json")
+    said = capsys.readouterr().out
+    assert "level: loadable" in said and "17 senseless operations are refused" in said
+    assert all(len(line) <= 80 for line in said.splitlines())
+    result = json.loads((tmp_path / "a.json").read_text())
+    assert (result["level"], result["next_level"], result["lacking"], result["died"]) == (
+        "loadable", None, [], False,
+    )  # fmt: skip
+    verdicts = {one["operation"]: one["verdict"] for one in result["operations"]}
+    assert verdicts.pop("fresh") == "missing" and set(verdicts.values()) == {"ok"}
+
+
+def test_something_that_is_wrong_ends_with_11(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ConformError, match="does not do what it declares: ids") as caught:
+        command(stdio("ids_reversed"), json_file=tmp_path / "a.json")
+    assert caught.value.exit_code == 11
+    said = capsys.readouterr().out
+    assert "ids          wrong    Sent: ids ['doctor-2', 'doctor-1'], then two joins" in said
+    assert all(len(line) <= 80 for line in said.splitlines())
+    assert "level: loadable" in said  # ids are bound as they are learned
+    assert json.loads((tmp_path / "a.json").read_text())["level"] == "loadable"
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (
+            "dies_of_epoch",
+            "It closed its output before it answered request (exit code 1). Its standard error",
+        ),
+        ("hangs", "It did not answer describe within 4 s"),
+    ],
+)
+def test_a_target_that_dies_or_hangs_ends_with_3_and_is_examined_to_the_end(
+    tmp_path: Path, fault: str, words: str
+) -> None:
+    with pytest.raises(ConformError, match=STARTED[fault]) as caught:
+        command(stdio(fault), timeout=4 if fault == "hangs" else 60, json_file=tmp_path / "a.json")
+    assert caught.value.exit_code == 3
+    result = json.loads((tmp_path / "a.json").read_text())
+    said = {one["operation"]: one for one in result["operations"]}
+    assert words in said[STARTED[fault]]["said"] and result["died"]
+    assert said["ids"]["verdict"] == "ok"
+
+
+def test_a_target_that_does_not_start() -> None:
+    with pytest.raises(ConformError, match="cannot be started") as caught:
+        command("stdio:/no/such/program")
+    assert caught.value.exit_code == 2
+
+
+def test_every_level_says_what_it_buys() -> None:
+    assert BUYS.keys() == NEEDS.keys() == set(Level) - {Level.NONE}
+    assert open_target("python").hello().controls >= {name for name in NEEDS[Level.LOADABLE]}

@@ -1,0 +1,32 @@
+"""The README's commands on Kafka's own coordinator, as they are written."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kafka_driver import skip_without_jars
+
+from harness.errors import HOLDS, NOT_CONFORMANT
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = re.findall(r"^conform (.*--target kafka:.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+ENDS = {"doctor": (HOLDS, "loadable"), "replay": (NOT_CONFORMANT, "first difference:")}
+
+
+@pytest.mark.maven
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_of_the_readme(command: str) -> None:
+    skip_without_jars("4.2.1")
+    words = command.split()
+    done = subprocess.run([sys.executable, "-m", "harness", *words], cwd=ROOT, capture_output=True, text=True)
+    exit_code, said = ENDS[words[0]]
+    assert done.returncode == exit_code, done.stderr
+    assert said in done.stdout
+
+
+def test_there_are_commands() -> None:
+    assert [command.split()[0] for command in COMMANDS] == list(ENDS)

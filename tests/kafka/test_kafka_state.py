@@ -77,9 +77,10 @@ def test_kafkas_own_records_are_loaded_as_they_are(kafka: Driver) -> None:
 def test_deadlines_are_loaded(kafka: Driver) -> None:
     epoch = kafka.two_members()
     records = kafka.target.records(0)
-    m1 = {"previousMemberEpoch": 1, "pendingRevocation": [part("foo", 0)], "acknowledged": False}
-    m2 = {"previousMemberEpoch": 0, "pendingRevocation": [], "sessionDeadlineMs": 5_000}
-    members = {"m1": {**m1, "sessionDeadlineMs": 2_000, "rebalanceDeadlineMs": 1_500}, "m2": m2}
+    members = {
+        "m1": {"sessionDeadlineMs": 2_000, "rebalanceDeadlineMs": 1_500},
+        "m2": {"sessionDeadlineMs": 5_000},
+    }
     topics = [{"name": "foo", "id": TOPICS["foo"], "partitions": 2}]
     kafka.target.load(records, topics, {"clockMs": 1_000, "groups": {"g": {"members": members}}})
     group = kafka.target.describe("g")
@@ -88,23 +89,39 @@ def test_deadlines_are_loaded(kafka: Driver) -> None:
         ("rebalance", 1_500),
         ("session", 5_000),
     ]
-    assert kafka.member("m1")["previousMemberEpoch"] == 1
     assert not kafka.target.advance(499).fired
     assert [timer["timer"] for timer in kafka.target.advance(1).fired] == ["rebalance"]
     assert kafka.target.describe("g")["groupEpoch"] == epoch + 1
 
 
-def test_without_volatile_state_it_is_derived(kafka: Driver) -> None:
-    """As in the text after a fail-over: what is held beyond the target is being revoked."""
+@pytest.mark.parametrize("text", [False, True])
+def test_without_volatile_state_it_is_recorded_or_derived(kafka: Driver, text: bool) -> None:
+    """Kafka records what a member revokes. In the records of KIP-848's text that is derived as after a
+    fail-over: what is held beyond the target; and there is no previous epoch."""
     kafka.two_members()
     group, records = kafka.state()
-    kafka.target.load(records, [{"name": "foo", "id": TOPICS["foo"], "partitions": 2}], {})
+    loads = [in_text(record) for record in records] if text else records
+    kafka.target.load(loads, [{"name": "foo", "id": TOPICS["foo"], "partitions": 2}], {})
     loaded = kafka.target.describe("g")
     assert [timer["timer"] for timer in loaded["timers"]] == ["session", "rebalance", "session"]
     derived = ("memberId", "state", "assigned", "pendingRevocation", "target")
     for before, after in zip(group["members"], loaded["members"], strict=True):
         assert {name: before[name] for name in derived} == {name: after[name] for name in derived}
-        assert after["previousMemberEpoch"] == 0
+        assert after["previousMemberEpoch"] == (0 if text else before["previousMemberEpoch"])
+
+
+def in_text(record: Json) -> Json:
+    """The record as KIP-848's text has it."""
+    value = record["value"] or {}
+    if "assignedPartitions" not in value:
+        return record
+    held = sorted(
+        index
+        for one in (*value["assignedPartitions"], *value["partitionsPendingRevocation"])
+        for index in one["partitions"]
+    )
+    text = {"memberEpoch": value["memberEpoch"], "topicPartitions": [part("foo", *held)] if held else []}
+    return {**record, "value": text}
 
 
 @pytest.mark.parametrize("topics", [1, 2])

@@ -68,7 +68,7 @@ report:
 	@$(BIN)/conform report --results $(BUILD) --out $(BUILD)/report/index.html --summary
 
 test: setup
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # One file for the workers of a Spark cluster, where they do not share this machine's Python.
 package: setup

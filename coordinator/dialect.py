@@ -34,8 +34,9 @@ class Dialect:
     """H3: what a join reports as owned. "empty": anything else, or nothing, is an INVALID_REQUEST."""
     JoinWithEmptySubscriptionBumps: bool = True
     """E1: joining without subscribing to anything bumps the group epoch."""
-    AssignorChangeBumps: bool = True
-    """E1: naming another server-side assignor bumps the group epoch."""
+    AssignorChangeBumps: Literal["always", "never", "if-preferred"] = "always"
+    """E1: when naming another server-side assignor bumps the group epoch. "if-preferred": if it changes
+    which one the group prefers."""
     PendingInResponse: bool = True
     """H9: responses carry PendingTopicPartitions."""
     AssignmentSent: Literal["until-acknowledged", "on-change"] = "until-acknowledged"
@@ -51,10 +52,13 @@ class Dialect:
     """S2: an instance id in use. "fenced": every join is told UNRELEASED, others are fenced or unknown."""
     AwaySession: Literal["renewed", "runs on"] = "renewed"
     """S1, H8: what leaving for a while does to the session."""
+    ReturnLeftOut: Literal["forgotten", "kept"] = "forgotten"
+    """S1, H7: what becomes of what a member leaves out as it returns to its place."""
     ReturnWritten: Literal["what changed", "whole"] = "what changed"
     """P1: what is written of a member that returns to its place."""
-    FullGroupRefuses: Literal["joins", "strangers"] = "joins"
-    """H5: what a full group refuses."""
+    FullGroupRefuses: Literal["joins", "strangers", "newcomers"] = "joins"
+    """H5: what a full group refuses. "strangers": whatever member ids send that it does not have;
+    "newcomers": if it does not have their instance id either."""
     TargetOnRemoval: Literal["at-once", "next-heartbeat"] = "at-once"
     """E2: when a removal leads to the next target."""
     TargetMayLag: bool = False
@@ -95,7 +99,7 @@ _KAFKA_4_2: Final = Dialect(
     RejoinOfLiveMember="keeps",
     JoinOwns="empty",
     JoinWithEmptySubscriptionBumps=False,
-    AssignorChangeBumps=False,
+    AssignorChangeBumps="never",
     PendingInResponse=False,
     AssignmentSent="on-change",
     RevocationAsked="if-owned",
@@ -103,6 +107,7 @@ _KAFKA_4_2: Final = Dialect(
     RevocationRecorded=True,
     InstanceChecked="fenced",
     AwaySession="runs on",
+    ReturnLeftOut="kept",
     ReturnWritten="whole",
     FullGroupRefuses="strangers",
     TargetOnRemoval="next-heartbeat",
@@ -112,7 +117,11 @@ _KAFKA_4_2: Final = Dialect(
 )
 _KAFKA_4_3: Final = dataclasses.replace(_KAFKA_4_2, name="kafka-4.3", FirstGroupEpoch=2)
 _KAFKA_4_4: Final = dataclasses.replace(
-    _KAFKA_4_3, name="kafka-4.4", AssignorChangeBumps=True, LastLeaveAdvancesAssignmentEpoch=True
+    _KAFKA_4_3,
+    name="kafka-4.4",
+    AssignorChangeBumps="if-preferred",
+    FullGroupRefuses="newcomers",
+    LastLeaveAdvancesAssignmentEpoch=True,
 )
 
 DIALECTS: Final = {dialect.name: dialect for dialect in (_KIP_848, _KAFKA_4_2, _KAFKA_4_3, _KAFKA_4_4)}

@@ -18,7 +18,13 @@ from coordinator.model import AWAY, NO_TARGET, NOTHING, Group, Member, Target
 from coordinator.reconcile import Reconciled, gave_up, reconcile, says_more, write_current
 from coordinator.request import JOIN_EPOCH, LEAVE_EPOCH, HeartbeatRequest
 from coordinator.response import assignment_to_wire, error_response, heartbeat_response, leave_response
-from coordinator.static_members import check_instance, keep_place, returns_to, take_place
+from coordinator.static_members import (
+    check_instance,
+    keep_place,
+    returning_member,
+    returns_to,
+    take_place,
+)
 from coordinator.step import Env, Result, Step, Timer, Volatile
 from coordinator.target import update_target
 
@@ -29,7 +35,7 @@ Kind = Literal["join", "keep", "current", "retry"]
 def consumer_group_heartbeat(env: Env, group: Group | None, request: HeartbeatRequest, now_ms: int) -> Result:
     """One valid request to one group (None where it does not exist). Raises RequestRejected."""
     if group is not None:
-        if env.dialect.FullGroupRefuses == "strangers" and request.member_epoch >= JOIN_EPOCH:
+        if refuses_first(env, group, request):
             check_size(env, group, request)
         check_instance(env.dialect, group, request)
     if request.member_epoch == JOIN_EPOCH:
@@ -67,6 +73,13 @@ def join(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Resu
     return accept(step, Member(metadata), request, "join")
 
 
+def refuses_first(env: Env, group: Group, request: HeartbeatRequest) -> bool:
+    """FullGroupRefuses (H5): is the size of the group looked at before all else of the request?"""
+    if env.dialect.FullGroupRefuses == "newcomers" and request.instance_id in group.instances:
+        return False
+    return env.dialect.FullGroupRefuses != "joins" and request.member_epoch >= JOIN_EPOCH
+
+
 def check_size(env: Env, group: Group, request: HeartbeatRequest) -> None:
     """Full (H5). Raises RequestRejected with GROUP_MAX_SIZE_REACHED where one more would be too many."""
     if request.member_id not in group.members and len(group.members) >= env.config.group_max_size:
@@ -80,7 +93,7 @@ def check_size(env: Env, group: Group, request: HeartbeatRequest) -> None:
 def return_member(env: Env, group: Group, place_of: str, request: HeartbeatRequest, now_ms: int) -> Result:
     """Return (S1): a join with the instance id of a member that is away; it owns nothing any more."""
     step = Step(env, group, now_ms)
-    metadata = new_member_metadata(request)
+    metadata = returning_member(env.dialect, group.members[place_of].metadata, request)
     take_place(step, place_of, request.member_id, metadata)
     return accept(step, Member(metadata), request, "join")
 

@@ -17,7 +17,7 @@ from coordinator.records import (
 from coordinator.request import HeartbeatRequest
 from coordinator.step import Env, Result, Step, Timer
 from coordinator.subscription import shared
-from coordinator.target import update_target
+from coordinator.target import select_assignor, update_target
 
 
 def new_member_metadata(request: HeartbeatRequest) -> MemberMetadata:
@@ -45,13 +45,12 @@ def add_member(step: Step, member_id: str, metadata: MemberMetadata) -> None:
     _write_member(step, member_id, metadata, bumps)
 
 
-def update_subscription(step: Step, member_id: str, known: MemberMetadata, request: HeartbeatRequest) -> None:
-    """UpdateMember of a heartbeat (UpdateSubscription): what the request gives replaces what is known (H7).
+def said_by(request: HeartbeatRequest, known: MemberMetadata) -> MemberMetadata:
+    """SaidBy (H7): what the request gives replaces what is known; absent says unchanged.
 
     An empty regular expression says that there is none any more.
     """
-    dialect = step.env.dialect
-    metadata = MemberMetadata(
+    return MemberMetadata(
         instance_id=known.instance_id if request.instance_id is None else request.instance_id,
         rack_id=known.rack_id if request.rack_id is None else request.rack_id,
         client_id=request.client_id,
@@ -63,6 +62,12 @@ def update_subscription(step: Step, member_id: str, known: MemberMetadata, reque
         ),
         server_assignor=known.server_assignor if request.server_assignor is None else request.server_assignor,
     )
+
+
+def update_subscription(step: Step, member_id: str, known: MemberMetadata, request: HeartbeatRequest) -> None:
+    """UpdateMember of a heartbeat (UpdateSubscription, H7)."""
+    dialect = step.env.dialect
+    metadata = said_by(request, known)
     if metadata != known:
         _write_member(step, member_id, metadata, says_otherwise(dialect, known, metadata))
     elif dialect.MetadataChange == "next-heartbeat":
@@ -73,13 +78,23 @@ def update_subscription(step: Step, member_id: str, known: MemberMetadata, reque
 def says_otherwise(dialect: Dialect, known: MemberMetadata, metadata: MemberMetadata) -> bool:
     """SaysOtherwise (E1): subscription and assignor bump the group epoch; all else a member says does not."""
     return (metadata.subscription, metadata.regex) != (known.subscription, known.regex) or (
-        dialect.AssignorChangeBumps and metadata.server_assignor != known.server_assignor
+        dialect.AssignorChangeBumps == "always" and metadata.server_assignor != known.server_assignor
     )
+
+
+def preference_changed(step: Step) -> bool:
+    """PreferenceChanged (E1): where that is what counts of the assignors that members name."""
+    if step.env.dialect.AssignorChangeBumps != "if-preferred":
+        return False
+    assignors = step.env.assignors
+    before = (member.metadata for member in step.group.members.values())
+    now = step.metadata_of_members().values()
+    return select_assignor(assignors, before).name != select_assignor(assignors, now).name
 
 
 def _write_member(step: Step, member_id: str, metadata: MemberMetadata, bumps: bool) -> None:
     step.members = {**step.metadata_of_members(), member_id: metadata}
-    refresh_group(step, bumps)
+    refresh_group(step, bumps or preference_changed(step))
     step.write(MEMBER_METADATA, member_id, MemberUpdate(step.epoch, metadata))
     write_group(step)
 

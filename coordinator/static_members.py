@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from coordinator.dialect import Dialect
 from coordinator.errors import ErrorCode, RequestRejected
-from coordinator.membership import says_otherwise
+from coordinator.membership import new_member_metadata, preference_changed, said_by, says_otherwise
 from coordinator.metadata import refresh_group, write_group
 from coordinator.model import AWAY, NO_TARGET, NOTHING, Group, Member, MemberMetadata
 from coordinator.reconcile import Reconciled, write_current
@@ -71,6 +71,11 @@ def keep_place(step: Step, member_id: str, member: Member) -> None:
         step.result.timers.append(Timer("rebalance", member_id, None))
 
 
+def returning_member(dialect: Dialect, place: MemberMetadata, request: HeartbeatRequest) -> MemberMetadata:
+    """ReturningMember (S1): what a member that returns to that place says of itself, and so has not yet."""
+    return new_member_metadata(request) if dialect.ReturnLeftOut == "forgotten" else said_by(request, place)
+
+
 def take_place(step: Step, holder: str, member_id: str, metadata: MemberMetadata) -> None:
     """TakePlace (S1): the member gets the target of `holder`, who was away, and may get what that one held.
 
@@ -93,7 +98,8 @@ def take_place(step: Step, holder: str, member_id: str, metadata: MemberMetadata
     members[member_id] = metadata
     step.members = members
     step.place_of = holder
-    refresh_group(step, removes or says_otherwise(step.env.dialect, known, metadata))
+    changed = says_otherwise(step.env.dialect, known, metadata) or preference_changed(step)
+    refresh_group(step, removes or changed)
     if whole or metadata != known:
         step.write(MEMBER_METADATA, member_id, MemberUpdate(step.epoch, metadata))
     write_group(step)

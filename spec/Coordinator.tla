@@ -25,14 +25,29 @@ Updated(g, error, kind, acknowledges) ==
 \* @type: ($group) => Str;
 UnknownError(g) == IF Exists(g) THEN "UNKNOWN_MEMBER_ID" ELSE Dialect.UnknownGroupError
 
+\* H7: the member with what the request says of it; absent says unchanged.
+\* @type: ($request, $member) => $member;
+SaidBy(request, member) ==
+  [member EXCEPT !.instance = TextOr(request.instance, member.instance),
+                 !.subscription = ValueOr(request.subscription, member.subscription),
+                 !.regex = TextOr(request.regex, member.regex),
+                 !.assignor = TextOr(request.assignor, member.assignor)]
+
 \* What a joining member says of itself.
 \* @type: ($request) => $member;
-NewMember(request) ==
-  [NoMember EXCEPT !.epoch = 0,
-                   !.instance = TextOr(request.instance, None),
-                   !.subscription = ValueOr(request.subscription, {}),
-                   !.regex = TextOr(request.regex, None),
-                   !.assignor = TextOr(request.assignor, "")]
+NewMember(request) == SaidBy(request, [NoMember EXCEPT !.epoch = 0])
+
+\* A1: the assignor that most members name.  Of a tie, and if none is named,
+\* the first that is configured.
+\* @type: ($group) => Str;
+Preferred(g) ==
+  LET votes == [a \in Assignors |-> Cardinality({m \in Members(g) : g.members[m].assignor = a})]
+      most == {a \in Assignors : \A b \in Assignors : votes[b] <= votes[a]}
+  IN IF FirstAssignor \in most THEN FirstAssignor ELSE CHOOSE a \in most : TRUE
+
+\* E1: where that is what counts of the assignors that members name.
+\* @type: ($group, $group) => Bool;
+PreferenceChanged(g, h) == Dialect.AssignorChangeBumps = "if-preferred" /\ Preferred(g) # Preferred(h)
 
 \* @type: ($member) => Bool;
 SubscribesToNothing(member) == member.subscription = {} /\ member.regex = None
@@ -42,23 +57,35 @@ SubscribesToNothing(member) == member.subscription = {} /\ member.regex = None
 Join(g, topics, m, request) ==
   LET member == NewMember(request)
       starts == ~Exists(g) /\ Dialect.FirstGroupEpoch = 1
-      bumps == starts \/ ~SubscribesToNothing(member) \/ Dialect.JoinWithEmptySubscriptionBumps
-  IN Updated(RefreshGroup([g EXCEPT !.members[m] = member], topics, bumps), "NONE", "join", FALSE)
+      joined == [g EXCEPT !.members[m] = member]
+      bumps == \/ starts \/ ~SubscribesToNothing(member) \/ PreferenceChanged(g, joined)
+               \/ Dialect.JoinWithEmptySubscriptionBumps
+  IN Updated(RefreshGroup(joined, topics, bumps), "NONE", "join", FALSE)
 
 \* Does `new` say something else than `old` that is for the group to know (E1)?
 \* @type: ($member, $member) => Bool;
 SaysOtherwise(new, old) ==
   \/ new.subscription # old.subscription
   \/ new.regex # old.regex
-  \/ new.assignor # old.assignor /\ Dialect.AssignorChangeBumps
+  \/ new.assignor # old.assignor /\ Dialect.AssignorChangeBumps = "always"
+
+\* What a member that takes the place of `n` says of itself, and so has not yet.
+\* @type: ($group, Str, $request) => $member;
+ReturningMember(g, n, request) ==
+  IF Dialect.ReturnLeftOut = "forgotten" THEN NewMember(request)
+  ELSE SaidBy(request, [g.members[n] EXCEPT !.epoch = 0, !.previousEpoch = 0, !.assigned = {},
+                                            !.revoking = {}, !.acknowledged = FALSE])
 
 \* S1: a join with the instance id of a member that is away takes its place;
 \* the group epoch is bumped only if something else changed.
 \* @type: ($group, Str -> Int, Str, $request) => $updated;
 Return(g, topics, m, request) ==
   LET n == CHOOSE k \in HolderOf(g, request) : TRUE
-      changed == SaysOtherwise(NewMember(request), g.members[n]) \/ (m # n /\ m \in Members(g))
-  IN Updated(RefreshGroup(TakePlace(g, n, m, NewMember(request)), topics, changed), "NONE", "return", TRUE)
+      member == ReturningMember(g, n, request)
+      returned == TakePlace(g, n, m, member)
+      changed == \/ SaysOtherwise(member, g.members[n]) \/ PreferenceChanged(g, returned)
+                 \/ m # n /\ m \in Members(g)
+  IN Updated(RefreshGroup(returned, topics, changed), "NONE", "return", TRUE)
 
 \* H6: the answer that moved the member to its epoch was lost, and it asks
 \* again with the epoch before.
@@ -79,16 +106,13 @@ Acknowledges(g, m, request) ==
   /\ request.owned # {}
   /\ ValueOr(request.owned, {}) \cap g.members[m].revoking = {}
 
-\* The member's new subscription, assignor and instance id (H7: absent says
-\* unchanged).  The instance id alone is not for the group to know.
+\* The member's new subscription, assignor and instance id (H7).  The instance
+\* id alone is not for the group to know.
 \* @type: ($group, Str -> Int, Str, $request) => $group;
 UpdateSubscription(g, topics, m, request) ==
-  LET old == g.members[m]
-      new == [old EXCEPT !.instance = TextOr(request.instance, old.instance),
-                         !.subscription = ValueOr(request.subscription, old.subscription),
-                         !.regex = TextOr(request.regex, old.regex),
-                         !.assignor = TextOr(request.assignor, old.assignor)]
-  IN RefreshGroup([g EXCEPT !.members[m] = new], topics, SaysOtherwise(new, old))
+  LET new == SaidBy(request, g.members[m])
+      updated == [g EXCEPT !.members[m] = new]
+  IN RefreshGroup(updated, topics, SaysOtherwise(new, g.members[m]) \/ PreferenceChanged(g, updated))
 
 \* H1: memberEpoch 0 from a member that the group has.
 \* @type: ($group, Str -> Int, Str, $request) => $updated;
@@ -147,8 +171,9 @@ InstanceError(g, m, request) ==
 \* @type: ($group, Str, $request) => Bool;
 Full(g, m, request) ==
   /\ Cardinality(Members(g)) >= MaxGroupSize
-  /\ IF Dialect.FullGroupRefuses = "joins" THEN ActionOf(g, m, request) = "Join"
-     ELSE m \notin Members(g) /\ request.epoch >= 0
+  /\ CASE Dialect.FullGroupRefuses = "joins" -> ActionOf(g, m, request) = "Join"
+       [] Dialect.FullGroupRefuses = "strangers" -> m \notin Members(g) /\ request.epoch >= 0
+       [] OTHER -> m \notin Members(g) /\ HolderOf(g, request) = {} /\ request.epoch >= 0
 
 \* Step 1: create, check, update or remove the member, bump the group epoch.
 \* `m` is the request's member id, or the one made for a join without (H1).
@@ -159,7 +184,7 @@ UpdateMember(g, topics, m, request) ==
   IN
   IF Invalid(request) THEN Updated(g, "INVALID_REQUEST", "invalid", FALSE)
   ELSE IF Unsupported(request) THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
-  ELSE IF Full(g, m, request) /\ (refused = "NONE" \/ Dialect.FullGroupRefuses = "strangers")
+  ELSE IF Full(g, m, request) /\ (refused = "NONE" \/ Dialect.FullGroupRefuses # "joins")
   THEN Updated(g, "GROUP_MAX_SIZE_REACHED", "full", FALSE)
   ELSE IF refused # "NONE" THEN Updated(g, refused, "unreleased", FALSE)
   ELSE IF action = "Leave" THEN Leave(g, topics, m)

@@ -11,10 +11,10 @@
   @typeAlias: dialect = {
     FirstGroupEpoch: Int, FencedMemberIsRemoved: Bool, RetrySubsetOf: Str,
     PreviousEpochReset: Str, RejoinOfLiveMember: Str, JoinOwns: Str,
-    JoinWithEmptySubscriptionBumps: Bool, AssignorChangeBumps: Bool,
+    JoinWithEmptySubscriptionBumps: Bool, AssignorChangeBumps: Str,
     PendingInResponse: Bool, AssignmentSent: Str, RevocationAsked: Str,
     RevocationRestart: Str, RevocationRecorded: Bool, InstanceChecked: Str,
-    AwaySession: Str, ReturnWritten: Str, FullGroupRefuses: Str,
+    AwaySession: Str, ReturnLeftOut: Str, ReturnWritten: Str, FullGroupRefuses: Str,
     TargetOnRemoval: Str, TargetMayLag: Bool, MetadataChange: Str,
     UnknownGroupError: Str, LastLeaveAdvancesAssignmentEpoch: Bool
   };
@@ -42,8 +42,9 @@ KIP848 == [
   JoinOwns |-> "ignored",
   \* E1: joining without subscribing to anything bumps the group epoch.
   JoinWithEmptySubscriptionBumps |-> TRUE,
-  \* E1: naming another server side assignor bumps the group epoch.
-  AssignorChangeBumps |-> TRUE,
+  \* E1: naming another server side assignor bumps the group epoch "always",
+  \* "never", or "if-preferred": if it changes which one the group prefers.
+  AssignorChangeBumps |-> "always",
   \* H9: responses carry PendingTopicPartitions.
   PendingInResponse |-> TRUE,
   \* R5: the assignment is sent "until-acknowledged", or "on-change" only (a
@@ -67,9 +68,13 @@ KIP848 == [
   \* S1: leaving for a while has the session "renewed", or it "runs on".  Here
   \* time-outs are untimed; traces are replayed with a clock.
   AwaySession |-> "renewed",
+  \* S1: what a member leaves out as it returns is "forgotten", as in any join,
+  \* or "kept" as its place had it.
+  ReturnLeftOut |-> "forgotten",
   \* P1: of a member that returns "what changed" is written, or the "whole".
   ReturnWritten |-> "what changed",
-  \* H5: a full group refuses "joins", or whatever "strangers" send.
+  \* H5: a full group refuses "joins", whatever "strangers" send, whose member
+  \* id it does not have, or "newcomers", whose instance id neither.
   FullGroupRefuses |-> "joins",
   \* E2: a removal computes the next target "at-once" or leaves it to the
   \* "next-heartbeat".

@@ -114,6 +114,7 @@ MetadataChanged(g, h, s) ==
           \/ SaysOtherwise(h.members[s.member], g.members[n])
           \/ n # s.member /\ s.member \in Members(g)
      \/ g.metadata # h.metadata
+     \/ PreferenceChanged(g, h)
 
 \* E1: bumped exactly when it must be, by one, once a step.
 \* @type: ($group, $group, $step) => Bool;

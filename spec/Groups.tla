@@ -41,6 +41,8 @@ OwnName == [t \in Topics |-> t]
 \* @type: Str -> Set(Str);
 NoRegexes == [r \in {x \in {""} : FALSE} |-> {}]
 TwoAssignors == {"range", "uniform"}
+\* A1, A2: what `group.consumer.assignors` names first.
+FirstAssignor == "uniform"
 
 (***************************************************************************)
 (* Reading a group                                                         *)

@@ -22,7 +22,7 @@ Kafka42 ==
      !.RejoinOfLiveMember = "keeps",
      !.JoinOwns = "empty",
      !.JoinWithEmptySubscriptionBumps = FALSE,
-     !.AssignorChangeBumps = FALSE,
+     !.AssignorChangeBumps = "never",
      !.PendingInResponse = FALSE,
      !.AssignmentSent = "on-change",
      !.RevocationAsked = "if-owned",
@@ -30,6 +30,7 @@ Kafka42 ==
      !.RevocationRecorded = TRUE,
      !.InstanceChecked = "fenced",
      !.AwaySession = "runs on",
+     !.ReturnLeftOut = "kept",
      !.ReturnWritten = "whole",
      !.FullGroupRefuses = "strangers",
      !.TargetOnRemoval = "next-heartbeat",
@@ -41,5 +42,9 @@ Kafka42 ==
 Kafka43 == [Kafka42 EXCEPT !.FirstGroupEpoch = 2]
 
 \* @type: $dialect;
-Kafka44 == [Kafka43 EXCEPT !.AssignorChangeBumps = TRUE, !.LastLeaveAdvancesAssignmentEpoch = TRUE]
+Kafka44 ==
+  [Kafka43 EXCEPT
+     !.AssignorChangeBumps = "if-preferred",
+     !.FullGroupRefuses = "newcomers",
+     !.LastLeaveAdvancesAssignmentEpoch = TRUE]
 =============================================================================

@@ -2,9 +2,13 @@
 (***************************************************************************)
 (* Static members and fail-overs in the dialects of Kafka: the open        *)
 (* instance, one partition.  Each member id keeps the instance id that it  *)
-(* joined with, or that it has none, as long as it is in the group.        *)
+(* joined with, or that it has none, as long as it is in the group.  With  *)
+(* MaxGroupSize = 1: who is refused by a full group.                       *)
 (***************************************************************************)
 EXTENDS MCStaticTour, KafkaDialects
+
+\* One name, so that no two assignors can tie (see KafkaDialects).
+OnlyRange == {"range"}
 
 KeepsInstance ==
   step'.request.epoch = 0 /\ step'.member \in Members(group) =>

@@ -162,12 +162,28 @@ def test_join_with_empty_subscription_bumps() -> None:
 
 
 def test_assignor_change_bumps() -> None:
-    text, kafka = drivers(AssignorChangeBumps=False)
+    text, kafka = drivers(AssignorChangeBumps="never")
     for g in (text, kafka):
         g.join("m1")
         g.heartbeat("m1", serverAssignor="range")
         assert g.member("m1")["serverAssignor"] == "range"
     assert (text.epochs(), kafka.epochs()) == ((2, 2), (1, 1))
+
+
+def test_assignor_change_bumps_if_the_group_prefers_another() -> None:
+    _, kafka = drivers(AssignorChangeBumps="if-preferred", JoinWithEmptySubscriptionBumps=False)
+    kafka.join("m1", instanceId="i1")
+    kafka.heartbeat("m1", serverAssignor="uniform")
+    assert kafka.epochs() == (1, 1), "the first that is configured is what a group without names prefers"
+    kafka.heartbeat("m1", serverAssignor="range")
+    assert kafka.epochs() == (2, 2)
+    kafka.join("m2", subscribedTopicNames=[], serverAssignor="range")
+    assert kafka.epochs() == (2, 2)
+    kafka.heartbeat("m1", -2, instanceId="i1")
+    kafka.join("m3", instanceId="i1", serverAssignor="uniform")
+    assert kafka.epochs() == (3, 3), "a tie: the first that is configured"
+    kafka.join("m4", subscribedTopicNames=[], serverAssignor="range")
+    assert kafka.epochs() == (4, 4)
 
 
 def test_pending_in_response() -> None:
@@ -256,6 +272,7 @@ def test_full_group_refuses_strangers() -> None:
     for departure, expected in (
         ("joins", ErrorCode.UNKNOWN_MEMBER_ID),
         ("strangers", ErrorCode.GROUP_MAX_SIZE_REACHED),
+        ("newcomers", ErrorCode.GROUP_MAX_SIZE_REACHED),
     ):
         dialect = dataclasses.replace(Dialect(), FullGroupRefuses=departure)
         g = GroupDriver(dialect, config=Config(group_max_size=1))
@@ -264,6 +281,27 @@ def test_full_group_refuses_strangers() -> None:
         assert error(g.join("m2")) == ErrorCode.GROUP_MAX_SIZE_REACHED
         assert error(g.heartbeat("m1")) == 0
         assert error(g.heartbeat("m2", -1)) == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_full_group_refuses_strangers_or_newcomers_whose_instance_id_it_has() -> None:
+    for departure, expected in (("strangers", ErrorCode.GROUP_MAX_SIZE_REACHED), ("newcomers", 0)):
+        dialect = dataclasses.replace(Dialect(), FullGroupRefuses=departure)
+        g = GroupDriver(dialect, config=Config(group_max_size=1))
+        g.join("m1", instanceId="i1")
+        g.heartbeat("m1", -2, instanceId="i1")
+        assert error(g.join("m2", instanceId="i1")) == expected
+        assert error(g.join("m3", instanceId="i3")) == ErrorCode.GROUP_MAX_SIZE_REACHED
+
+
+def test_what_a_returning_member_leaves_out_is_kept() -> None:
+    text, kafka = drivers(ReturnLeftOut="kept")
+    for g in (text, kafka):
+        g.join("m1", instanceId="i1", rackId="r1", serverAssignor="range")
+        g.heartbeat("m1", -2, instanceId="i1")
+        g.join("m2", instanceId="i1")
+    said = [(g.member("m2")["rackId"], g.member("m2")["serverAssignor"]) for g in (text, kafka)]
+    assert said == [(None, None), ("r1", "range")]
+    assert (text.epochs(), kafka.epochs()) == ((2, 2), (1, 1))
 
 
 def test_revocation_restart_waits_but_for_what_the_member_unsubscribed() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from harness.errors import ConformError
 from harness.targets.broker import local
 from harness.targets.kafka import jars
 
@@ -13,5 +12,5 @@ def needs_jars(version: str) -> None:
     """Skip, with the reason, where Maven Central cannot be reached."""
     try:
         jars.jars(local.COORDINATE, version)
-    except ConformError as error:
+    except jars.Unavailable as error:
         pytest.skip(error.message)

@@ -20,6 +20,10 @@ MAVEN_CENTRAL: Final = "https://repo.maven.apache.org/maven2"
 PINS: Final = Path(__file__).parent / "pins"
 
 
+class Unavailable(ConformError):
+    """A jar cannot be had from Maven Central: the one thing for which tests may be skipped."""
+
+
 @cache
 def jars(coordinate: str, version: str) -> list[Path]:
     """The jars of GROUP:ARTIFACT at a version, with all that it depends on, in the order of its list.
@@ -72,7 +76,7 @@ def _fetched(maven: Any, name: str) -> Path:
     try:
         return Path(maven.project(group, artifact).at_version(version).artifact().resolve())
     except (requests.RequestException, RuntimeError, OSError) as error:
-        raise ConformError(
+        raise Unavailable(
             f"The jar {name} could not be had from Maven Central: {error}. Does this machine reach it?",
             ENGINE_FAILED,
         ) from None

@@ -5,9 +5,15 @@ import org.apache.kafka.coordinator.common.runtime.CoordinatorLoader;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorPlayback;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
 import org.apache.kafka.coordinator.group.GroupCoordinatorRecordSerde;
+import org.apache.kafka.coordinator.group.generated.ConsumerGroupCurrentMemberAssignmentKey;
+import org.apache.kafka.coordinator.group.generated.ConsumerGroupMemberMetadataKey;
+import org.apache.kafka.coordinator.group.generated.ConsumerGroupMetadataKey;
+import org.apache.kafka.coordinator.group.generated.ConsumerGroupTargetAssignmentMemberKey;
+import org.apache.kafka.coordinator.group.generated.ConsumerGroupTargetAssignmentMetadataKey;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,15 +23,18 @@ import java.util.function.Predicate;
 /**
  * One partition of __consumer_offsets in memory, from which a coordinator loads, too.
  *
- * A record's offset is the one that the line protocol shows: records that only Kafka has take none. Of several of one
- * key in a batch the last value is shown, at the first's place: when a static member returns, Kafka removes the former
- * one, writes a copy of it, and then what changed.
+ * A record's offset is the one that the line protocol shows: records that only Kafka has take none. When a static
+ * member returns, Kafka removes the former one, writes a copy of it, and then what changed: of several records of one
+ * key in a batch the last value is shown, and the batch in the order that all others have, removals first.
  */
 public final class MemoryLog implements CoordinatorLoader<CoordinatorRecord> {
     /** `end` is the offset after the batch that the record is in. */
     record Entry(long offset, boolean shown, long end, byte[] key, byte[] value) { }
 
     private static final GroupCoordinatorRecordSerde SERDE = new GroupCoordinatorRecordSerde();
+    private static final List<Class<?>> KINDS = List.of(ConsumerGroupMemberMetadataKey.class, ConsumerGroupMetadataKey.class,
+        ConsumerGroupTargetAssignmentMemberKey.class, ConsumerGroupTargetAssignmentMetadataKey.class,
+        ConsumerGroupCurrentMemberAssignmentKey.class);
 
     private final List<Entry> entries = new ArrayList<>();
     private long end;
@@ -45,7 +54,9 @@ public final class MemoryLog implements CoordinatorLoader<CoordinatorRecord> {
     List<Entry> since(long offset, boolean all) {
         int from = entries.size();
         while (from > 0 && entries.get(from - 1).offset >= offset) from--;
-        return entries.subList(from, entries.size()).stream().filter(entry -> all || entry.shown).toList();
+        List<Entry> found = entries.subList(from, entries.size());
+        if (all) return found;
+        return found.stream().filter(Entry::shown).sorted(Comparator.comparingLong(Entry::offset)).toList();
     }
 
     /** Append one batch. */
@@ -57,13 +68,21 @@ public final class MemoryLog implements CoordinatorLoader<CoordinatorRecord> {
             latest.put(record.key(), record);
         }
         Predicate<CoordinatorRecord> counts = record -> Records.shown(record) && place.get(record.key()) == record;
-        long last = end + records.stream().filter(counts).count();
+        List<CoordinatorRecord> order = new ArrayList<>(records.stream().filter(counts).toList());
+        if (latest.size() < records.size()) order.sort(Comparator.comparingInt(MemoryLog::rank));
+        long last = end + order.size();
         for (CoordinatorRecord record : records) {
             boolean shown = counts.test(record);
             CoordinatorRecord kept = shown ? latest.get(record.key()) : record;
-            entries.add(new Entry(end, shown, last, SERDE.serializeKey(kept), SERDE.serializeValue(kept)));
-            if (shown) end++;
+            long offset = shown ? end + order.indexOf(record) : end;
+            entries.add(new Entry(offset, shown, last, SERDE.serializeKey(kept), SERDE.serializeValue(kept)));
         }
+        end = last;
+    }
+
+    /** P1: removals, members, the group's epoch, its target, its target's epoch, what a member has now. */
+    private static int rank(CoordinatorRecord record) {
+        return record.value() == null ? 0 : 1 + KINDS.indexOf(record.key().getClass());
     }
 
     /** The log of the whole batches among the first `count` records. */

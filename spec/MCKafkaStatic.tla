@@ -12,7 +12,7 @@ EXTENDS MCStaticTour, KafkaDialects
 OnlyRange == {"range"}
 
 KeepsInstance ==
-  step'.request.epoch = 0 /\ step'.member \in Members(group) =>
+  step'.action \in {"Rejoin", "Return"} /\ step'.member \in Members(group) =>
     TextOr(step'.request.instance, None) = group.members[step'.member].instance
 
 SteadyNext == BoundedNext /\ KeepsInstance

@@ -55,6 +55,8 @@ replay:
 	@for source in tour goals random; do \
 	  $(BIN)/conform replay $(TRACES)/$$source --target python --json $(RESULTS)/replay-$$source.json || exit $$?; done
 	@$(BIN)/conform replay traces --target python --json $(RESULTS)/replay-committed.json
+	@for dialect in $$(ls traces/dialects); do \
+	  $(BIN)/conform replay traces/dialects/$$dialect --target python --dialect $$dialect --json $(RESULTS)/replay-$$dialect.json || exit $$?; done
 
 exhaust:
 	@$(BIN)/conform exhaust MCTour --page --output $(BUILD)/exhaust/MCTour --json $(RESULTS)/exhaust-MCTour.json

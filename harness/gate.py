@@ -22,7 +22,7 @@ from harness.scenario.load import load_scenario
 from harness.scenario.run import play
 
 TRACE_FOLDERS = ("golden", "counterexamples", "corpus")
-"""The committed traces, in the folder of traces."""
+"""The committed traces, in the folder of traces; and those of the target's dialect, in dialects/."""
 SCENARIOS = "golden"
 """The folder of them that has scenarios."""
 
@@ -71,7 +71,9 @@ class Gate:
         if not models:
             raise ConformError(f"{self.manifest.folder / 'manifest.json'} has no model of tier {self.tier}.")
         records = [Step("evidence", name) for in_tier, name in tiers if not in_tier]
-        replays = [Step("replay", name) for name in TRACE_FOLDERS]
+        own = f"dialects/{self.dialect}"
+        folders = [*TRACE_FOLDERS, *([own] if (self.traces / own).is_dir() else [])]
+        replays = [Step("replay", name) for name in folders]
         written = any((self.traces / SCENARIOS).rglob(f"*{SCENARIO}"))
         return [*records, *replays, *([Step("scenario", SCENARIOS)] if written else []), *models]
 

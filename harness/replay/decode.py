@@ -18,7 +18,7 @@ from harness.replay.calls import Call, ChangeTopics, Restart
 from harness.replay.dialects import TEXT, Forms, forms_of
 from harness.replay.log import check_log
 from harness.replay.members import MemberStep, member_steps
-from harness.replay.records import whole, written
+from harness.replay.records import still_untargeted, whole, written
 from harness.replay.state import Partition, Request, SpecState, StateReader
 from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS
 from harness.targets.base import Answer, Assignments, Json
@@ -147,7 +147,7 @@ class Decoder:
         configuration = _configuration(trace, states, name)
         members = member_steps(trace, states, name)
         decoded = DecodedTrace(name, configuration, start, initial, [], Counter(), set(), members)
-        end, now_ms = self._length(start), 0
+        end, now_ms, untargeted = self._length(start), 0, frozenset[str]()
         for index in range(1, len(states)):
             before, after = states[index - 1], states[index]
             call = _call(before, after, name, index)
@@ -158,7 +158,8 @@ class Decoder:
             tick_ms = 1 if now_ms < STOP_MS else 0
             now_ms += tick_ms
             load = Load(after, timers.follow(before.group, after, now_ms), now_ms, forms)
-            step = self._step(index, before, call, load, tick_ms, end)
+            step = self._step(index, before, call, load, tick_ms, end, untargeted)
+            untargeted = still_untargeted(untargeted, forms.created(before.group), after.group)
             _check_log(before, after, step.expected.records, name, index)
             end = step.end
             decoded.steps.append(step)
@@ -171,9 +172,18 @@ class Decoder:
         load, _ = _loaded(self._reader.read(trace, name)[0], forms_of(trace, name))
         return load, self._description(load)
 
-    def _step(self, index: int, before: SpecState, call: Call, load: Load, tick_ms: int, offset: int) -> Step:
+    def _step(
+        self,
+        index: int,
+        before: SpecState,
+        call: Call,
+        load: Load,
+        tick_ms: int,
+        offset: int,
+        untargeted: frozenset[str],
+    ) -> Step:
         after, spec = load.state, load.state.step
-        records = written(before, after, load.now_ms, load.forms)
+        records = written(before, after, load.now_ms, load.forms, untargeted)
         script = expect.new_target(load.forms.created(before.group), after.group)
         joins = spec.action in ("Join", "Return") and spec.response.error == "NONE"
         topic, partition = (spec.topic, spec.partitions), (spec.partition, spec.offset)

@@ -54,6 +54,14 @@ def written(
     ]
 
 
+def still_untargeted(untargeted: Set[str], before: Group, after: Group) -> frozenset[str]:
+    """The members, after a step, of whom no target assignment was written yet, by those before it (E2)."""
+    if after.assignment_epoch != before.assignment_epoch:
+        return frozenset()
+    joined = after.members.keys() - before.members.keys()
+    return frozenset((untargeted | joined) & after.members.keys())
+
+
 def _fresh(before: Group, after: SpecState, forms: Forms) -> set[str]:
     """The members of which everything is written anew, whether or not it differs.
 

@@ -11,6 +11,7 @@ from harness.itf import read_trace
 from harness.replay.decode import Decoder
 from harness.replay.run import Replayed, Replayer
 from harness.targets.stdio import StdioTarget
+from harness.targets.symbolic import SymbolicIds
 
 pytestmark = pytest.mark.maven
 
@@ -22,7 +23,8 @@ def spoken(version: str) -> str:
 
 
 def replayed(target: StdioTarget, dialect: str) -> Replayed:
-    decoder, replayer = Decoder(), Replayer(target, max_differences=5)
+    target.load([], [], {"clockMs": 0})
+    decoder, replayer = Decoder(), Replayer(SymbolicIds(target), max_differences=5)
     for path in sorted((FOLDER / dialect).glob("*.itf.json")):
         replayer.replay(decoder.decode(read_trace(path), path.stem))
     return replayer.result

@@ -46,8 +46,7 @@ CONSTANTS
   \* The instance id of each process, None for a dynamic member (S1).
   \* @type: Str -> Str;
   InstanceOf,
-  \* Does a member report what it owns also while it has something to give up
-  \* (H7 literally: all fields after a lost answer)?
+  \* Does a member report what it owns while it must give something up (H7)?
   \* @type: Bool;
   ReportsWhileRevoking,
   \* May the coordinator fail (P2)?
@@ -161,8 +160,7 @@ RequestOf(m, client) ==
    regex |-> {}, assignor |-> {}]
 
 \* Where an assignment is sent once, the answer to a keep-alive must not pass for
-\* one to a report that became due meanwhile: what is reported is noted when it
-\* is sent.
+\* one to a report that became due meanwhile: it is noted when it is sent.
 NotesReports == Dialect.AssignmentSent = "on-change"
 
 \* A heartbeat or a join arrives (R9: the client has nothing else in flight).

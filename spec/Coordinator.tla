@@ -37,18 +37,6 @@ SaidBy(request, member) ==
 \* @type: ($request) => $member;
 NewMember(request) == SaidBy(request, [NoMember EXCEPT !.epoch = 0])
 
-\* A1: the assignor that most members name.  Of a tie, and if none is named,
-\* the first that is configured.
-\* @type: ($group) => Str;
-Preferred(g) ==
-  LET votes == [a \in Assignors |-> Cardinality({m \in Members(g) : g.members[m].assignor = a})]
-      most == {a \in Assignors : \A b \in Assignors : votes[b] <= votes[a]}
-  IN IF FirstAssignor \in most THEN FirstAssignor ELSE CHOOSE a \in most : TRUE
-
-\* E1: where that is what counts of the assignors that members name.
-\* @type: ($group, $group) => Bool;
-PreferenceChanged(g, h) == Dialect.AssignorChangeBumps = "if-preferred" /\ Preferred(g) # Preferred(h)
-
 \* @type: ($member) => Bool;
 SubscribesToNothing(member) == member.subscription = {} /\ member.regex = None
 

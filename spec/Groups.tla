@@ -116,6 +116,18 @@ GroupState(g) ==
 BumpGroupEpoch(g) ==
   [g EXCEPT !.epoch = IF Exists(g) THEN g.epoch + 1 ELSE Dialect.FirstGroupEpoch]
 
+\* A1: the assignor that most members name.  Of a tie, and if none is named,
+\* the first that is configured.
+\* @type: ($group) => Str;
+Preferred(g) ==
+  LET votes == [a \in Assignors |-> Cardinality({m \in Members(g) : g.members[m].assignor = a})]
+      most == {a \in Assignors : \A b \in Assignors : votes[b] <= votes[a]}
+  IN IF FirstAssignor \in most THEN FirstAssignor ELSE CHOOSE a \in most : TRUE
+
+\* E1: where that is what counts of the assignors that members name.
+\* @type: ($group, $group) => Bool;
+PreferenceChanged(g, h) == Dialect.AssignorChangeBumps = "if-preferred" /\ Preferred(g) # Preferred(h)
+
 \* What the group records of the topics: `topics` is the number of partitions
 \* of each topic in the cluster, 0 before it is created, -1 once deleted.
 \* @type: ($group, Str -> Int) => (Str -> Int);

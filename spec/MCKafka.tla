@@ -6,7 +6,11 @@
 EXTENDS MCOpen, KafkaDialects
 
 OnePartition == {<<"foo", 0>>}
+One == {[t \in MCTopics |-> 1]}
 OneOrNone == {[t \in MCTopics |-> n] : n \in 0..1}
+
+\* One name, so that no two assignors can tie (see KafkaDialects).
+OnlyRange == {"range"}
 
 \* H3: a join must say that it owns nothing; one that says otherwise, or not.
 \* @type: Set($request);

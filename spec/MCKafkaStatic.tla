@@ -3,7 +3,8 @@
 (* Static members and fail-overs in the dialects of Kafka: the open        *)
 (* instance, one partition.  Each member id keeps the instance id that it  *)
 (* joined with, or that it has none, as long as it is in the group.  With  *)
-(* MaxGroupSize = 1: who is refused by a full group.                       *)
+(* MaxGroupSize = 1: whom a full group refuses, and what is kept of a      *)
+(* member that returns.                                                    *)
 (***************************************************************************)
 EXTENDS MCStaticTour, KafkaDialects
 
@@ -11,7 +12,7 @@ EXTENDS MCStaticTour, KafkaDialects
 OnlyRange == {"range"}
 
 KeepsInstance ==
-  step'.request.epoch = 0 /\ step'.member \in Members(group) =>
+  step'.action \in {"Rejoin", "Return"} /\ step'.member \in Members(group) =>
     TextOr(step'.request.instance, None) = group.members[step'.member].instance
 
 SteadyNext == BoundedNext /\ KeepsInstance

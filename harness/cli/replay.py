@@ -37,6 +37,10 @@ def command(
             metavar="FILE", help="Differences that are accepted: signature, reason, expires (TOML)."
         ),
     ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="LOG", help="Write down what it was told and answered, for conform validate."),
+    ] = None,
 ) -> None:
     """Replay traces step by step on an implementation and compare everything after each step.
 
@@ -63,7 +67,7 @@ def command(
         def show(so_far: Replayed) -> None:
             progress(f"{so_far.traces} traces, {so_far.steps} steps, {so_far.differences} differences")
 
-        result = replay_files(files, target, dialect, max_differences, show, accepted.covers)
+        result = replay_files(files, target, dialect, max_differences, show, accepted.covers, record)
     for line in summary(result, target, accepted):
         print(line)
     write_json(json_file, to_json(result, target, dialect, accepted))

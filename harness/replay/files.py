@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from harness.errors import ENGINE_FAILED, ConformError
@@ -15,6 +15,7 @@ from harness.scenario.files import SUFFIX as SCENARIO
 from harness.scenario.files import trace_beside, trace_of
 from harness.targets import open_target
 from harness.targets.members import open_members
+from harness.targets.recording import recorded
 
 SUFFIX = ".itf.json"
 
@@ -50,15 +51,19 @@ def replay_files(
     max_differences: int = 20,
     progress: Callable[[Replayed], None] = lambda _: None,
     waives: Callable[[str], bool] = lambda _: False,
+    record: Path | None = None,
 ) -> Replayed:
     """Replay traces on a target; `progress` is called after each with what there is so far, and `waives` says
-    of a difference's signature whether it is accepted.
+    of a difference's signature whether it is accepted. `record` is a log for what it was told and said.
 
     Every file is read even when enough differences were found. ConformError: exit 2 for a file that is not
     a trace of the group protocol or has no steps, 3 for a target that fails or can do none of the steps.
     """
     decoder = Decoder()
-    with closing(open_target(target, dialect)) as opened:
+    with ExitStack() as stack:
+        opened = stack.enter_context(closing(open_target(target, dialect)))
+        if record is not None:
+            opened = stack.enter_context(recorded(opened, record))
         replayer = Replayer(opened, max_differences, open_members(target), waives)
         for file in files:
             replayer.replay(decoder.decode(_read(file), str(file)))

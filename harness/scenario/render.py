@@ -40,8 +40,8 @@ def universe(scenarios: Iterable[Scenario]) -> Universe:
         regexes.update(step.request.regex for step in scenario.steps if step.request and step.request.regex)
     topics = frozenset(topic for topic, _ in partitions)
     names = {topic_name(topic) for topic in topics}
-    matching = {regex: _matching(regex, names) for regex in sorted(regexes)}
-    found = {regex: matched for regex, matched in matching.items() if matched is not None}
+    matched = {regex: matching(regex, names) for regex in sorted(regexes)}
+    found = {regex: names for regex, names in matched.items() if names is not None}
     return Universe(frozenset(members), topics, frozenset(partitions), found)
 
 
@@ -76,7 +76,7 @@ def _partitions(scenario: Scenario) -> Iterator[Partition]:
             yield from owned
 
 
-def _matching(regex: str, names: Iterable[str]) -> frozenset[str] | None:
+def matching(regex: str, names: Iterable[str]) -> frozenset[str] | None:
     """The names that an RE2 expression matches as a whole; None if it is not valid."""
     options = re2.Options()
     options.log_errors = False
@@ -116,20 +116,22 @@ def _templates() -> jinja2.Environment:
         loader=jinja2.PackageLoader("harness.scenario", "."), undefined=jinja2.StrictUndefined
     )
     filters: dict[str, Callable[..., str]] = {
-        "text": _text,
-        "texts": lambda texts: f"{{{', '.join(_text(text) for text in sorted(texts))}}}",
-        "option_text": lambda text: "{}" if text is None else f"{{{_text(text)}}}",
-        "partitions": _tla_partitions,
+        "text": tla_text,
+        "texts": lambda texts: f"{{{', '.join(tla_text(text) for text in sorted(texts))}}}",
+        "option_text": lambda text: "{}" if text is None else f"{{{tla_text(text)}}}",
+        "partitions": tla_partitions,
         "topic_name": topic_name,
     }
     environment.filters |= filters
     return environment
 
 
-def _text(text: str) -> str:
+def tla_text(text: str) -> str:
+    """A text as TLA+ writes it."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-def _tla_partitions(partitions: Iterable[Partition]) -> str:
-    return f"{{{', '.join(f'<<{_text(topic)}, {index}>>' for topic, index in sorted(partitions))}}}"
+def tla_partitions(partitions: Iterable[Partition]) -> str:
+    """A set of partitions as TLA+ writes it."""
+    return f"{{{', '.join(f'<<{tla_text(topic)}, {index}>>' for topic, index in sorted(partitions))}}}"

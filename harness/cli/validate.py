@@ -1,0 +1,142 @@
+"""`conform validate`: is a recorded run a behaviour of the specification?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.console import check_json_place, running, write_json
+from harness.engines.base import Limits
+from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.files import write_text
+from harness.itf import trace_to_text
+from harness.replay.dialects import FORMS
+from harness.scenario.files import SPEC
+from harness.targets.base import Json
+from harness.validate.read import read_log
+from harness.validate.run import Instead, Validated, Validation, validate
+
+SHOWN = 3
+"""How many steps that the specification has instead are shown; all are in the JSON."""
+
+
+def command(
+    log: Annotated[Path, typer.Argument(metavar="LOG", help="Operations with their answers, as JSON lines.")],
+    group: Annotated[
+        str | None, typer.Option(help="Which group (default: the first that a request names).")
+    ] = None,
+    dialect: Annotated[
+        str | None, typer.Option(help="What the target spoke (default: what the log says, or kip-848).")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the behaviours there as ITF traces.")
+    ] = None,
+    spec: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the specification.")] = SPEC,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
+    ] = None,
+    memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "2g",
+    timeout: Annotated[
+        float | None, typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds.")
+    ] = None,
+) -> None:
+    """Is what an implementation did, and answered, a behaviour of the specification?
+
+    A log has one JSON object a line: an operation of the line protocol with its `answer`; --record of
+    `conform replay` writes one, and any program can. What an answer leaves out is not compared. The log is
+    rendered into a module over spec/Recorded.tla that TLC follows line by line. Where a line does not fit,
+    the longest prefix that does is told, and what the specification has instead of the line.
+
+    \b
+    {"op":"request","api":"ConsumerGroupHeartbeat","body":{...},"answer":{"body":{...},"group":{...}}}
+    {"op":"fire","timer":"session","group":"g","member":"m1","answer":{"fired":[...]}}
+
+    \b
+    conform replay traces/golden/basic.itf.json --record build/basic.jsonl
+    conform validate build/basic.jsonl
+
+    Exit codes: 0 a behaviour; 11 it is none; 2 no log, or nothing in it to judge; 3 TLC failed.
+    """
+    check_json_place(json_file)
+    recorded = read_log(log, group)
+    name = dialect or recorded.dialect or "kip-848"
+    known = {forms.name for forms in FORMS.values()}
+    if name not in known:
+        raise ConformError(
+            f"There is no dialect {name!r}: --dialect is one of {', '.join(sorted(known))}.", USAGE
+        )
+    with running(f"validating {recorded.lines} steps of {log.name}") as progress:
+        result = validate(recorded, name, spec, Limits(memory, timeout, 1), progress)
+    steps, runs = recorded.lines, len(result.runs)
+    print(f"{log}: {steps} steps of group {recorded.group} in {runs} run{'s' * (runs != 1)}, dialect {name}")
+    for reason, count in sorted(recorded.left_out.items()):
+        print(f"left out: {count} lines, {reason}")
+    if out:
+        for number, run in enumerate(result.runs, start=1):
+            write_text(out / f"{log.stem}-{number:04}.itf.json", trace_to_text(run.trace))
+    write_json(json_file, _json(result, name))
+    if result.holds:
+        print(f"a behaviour of the specification ({result.engine}, spec {result.spec[:12]})")
+        return
+    first = next(run for run in result.runs if run.misfit)
+    _explain(first)
+    raise ConformError(f"{log} is no behaviour of the specification.", NOT_CONFORMANT)
+
+
+def _explain(found: Validated) -> None:
+    misfit = found.misfit
+    assert misfit is not None
+    print(f"the longest prefix that is a behaviour: {found.fits} of {len(found.run.lines)} steps")
+    print(f"line {misfit.line.number} does not fit: {_said(misfit.line.said)}")
+    for one in misfit.instead[:SHOWN]:
+        print(f"  the specification has {one.action}{f' ({one.branch})' if one.branch else ''}, where")
+        for difference in one.differences:
+            print(f"    {difference.path}: {difference.expected}, not {difference.got}")
+    if len(misfit.instead) > SHOWN:
+        print(f"  and {len(misfit.instead) - SHOWN} other outcomes of it, further away")
+    if not misfit.instead:
+        print("  the specification has no such step there")
+    if misfit.enabled:
+        print(f"  enabled there, too: {', '.join(misfit.enabled)}")
+
+
+def _said(said: Json) -> str:
+    shown = {name: value for name, value in said.items() if name not in ("answer", "client")}
+    return json.dumps(shown)
+
+
+def _instead(one: Instead) -> Json:
+    return {
+        "action": one.action,
+        "branch": one.branch,
+        "differences": [
+            {"path": difference.path, "expected": difference.expected, "got": difference.got}
+            for difference in one.differences
+        ],
+    }
+
+
+def _json(result: Validation, dialect: str) -> Json:
+    recorded = result.recorded
+    rows = []
+    for run in result.runs:
+        row: Json = {"steps": len(run.run.lines), "fits": run.fits}
+        if run.misfit:
+            row["line"] = run.misfit.line.number
+            row["instead"] = [_instead(one) for one in run.misfit.instead]
+            row["enabled"] = list(run.misfit.enabled)
+        rows.append(row)
+    return {
+        "verb": "validate",
+        "group": recorded.group,
+        "dialect": dialect,
+        "engine": result.engine,
+        "spec": result.spec,
+        "steps": recorded.lines,
+        "left_out": dict(recorded.left_out),
+        "holds": result.holds,
+        "runs": rows,
+    }

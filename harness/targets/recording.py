@@ -1,0 +1,136 @@
+"""A target whose every operation and answer is written down: the log that `conform validate` reads.
+
+One JSON object a line: an operation of the line protocol (python -m coordinator --help) with its `answer`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TypeVar
+
+from harness.errors import ConformError
+from harness.files import output_folder
+from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused, Target
+
+T = TypeVar("T")
+
+
+@contextmanager
+def recorded(target: Target, path: Path) -> Iterator[Target]:
+    """The target, with a log at `path` that is complete line by line, however the run ends."""
+    output_folder(path.parent)
+    try:
+        log = path.open("w", encoding="utf-8", buffering=1)
+    except OSError as error:
+        raise ConformError(
+            f"The log {path} cannot be written: {error.strerror}. Choose another place."
+        ) from None
+    with log:
+        yield Recording(target, log)
+
+
+class Recording:
+    """The methods are those of `harness.targets.base.Target`. `log` is written line by line and not closed.
+
+    Reading the target's own log is not written down: no rule is about it.
+    """
+
+    def __init__(self, target: Target, log: IO[str]) -> None:
+        self.name = target.name
+        self._target = target
+        self._log = log
+
+    def hello(self) -> Capabilities:
+        """Written down: the dialect, the operations, and what is not shown."""
+        return self._do({"op": "hello"}, self._target.hello)
+
+    def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
+        """Send one request."""
+        operation = {"op": "request", "api": api, "version": version, "client": client, "body": body}
+        return self._do(operation, lambda: self._target.request(api, version, client, body, observe))
+
+    def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:
+        """Change topics."""
+        operation = {"op": "topics", "upsert": list(upsert), "delete": list(delete)}
+        return self._do(operation, lambda: self._target.topics(upsert, delete, observe))
+
+    def advance(self, ms: int, observe: str | None = None) -> Answer:
+        """Move the clock."""
+        return self._do({"op": "advance", "ms": ms}, lambda: self._target.advance(ms, observe))
+
+    def fire(self, timer: str, group: str, member: str, observe: str | None = None) -> Answer:
+        """Fire one timer."""
+        operation = {"op": "fire", "timer": timer, "group": group, "member": member}
+        return self._do(operation, lambda: self._target.fire(timer, group, member, observe))
+
+    def assign(self, group: str, target: Assignments | None, error: str | None = None) -> None:
+        """Script the next target assignment."""
+        given: Json = {"error": error or ""} if target is None else {"target": dict(target)}
+        operation = {"op": "assign", "group": group, **given}
+        return self._do(operation, lambda: self._target.assign(group, target, error))
+
+    def describe(self, group: str) -> Json:
+        """Describe a group."""
+        return self._do({"op": "describe", "group": group}, lambda: self._target.describe(group))
+
+    def records(self, since: int) -> list[Json]:
+        """Read the log."""
+        return self._target.records(since)
+
+    def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
+        """Replace the state."""
+        operation = {"op": "load", "records": list(records), "topics": list(topics), "volatile": volatile}
+        return self._do(operation, lambda: self._target.load(records, topics, volatile))
+
+    def restart(self, keep: int | None = None) -> Answer:
+        """Load the log anew."""
+        operation: Json = {"op": "restart"} if keep is None else {"op": "restart", "keep": keep}
+        return self._do(operation, lambda: self._target.restart(keep))
+
+    def ids(self, following: Sequence[str]) -> None:
+        """Give the next member ids."""
+        return self._do({"op": "ids", "next": list(following)}, lambda: self._target.ids(following))
+
+    def configure(self, settings: Json) -> None:
+        """Set configuration."""
+        return self._do({"op": "configure", **settings}, lambda: self._target.configure(settings))
+
+    def commit(self, mode: str) -> None:
+        """Set how writes become durable."""
+        return self._do({"op": "commit", "mode": mode}, lambda: self._target.commit(mode))
+
+    def background(self) -> Answer:
+        """Run queued work."""
+        return self._do({"op": "background"}, self._target.background)
+
+    def close(self) -> None:
+        """End the target."""
+        self._target.close()
+
+    def _do(self, operation: Json, call: Callable[[], T]) -> T:
+        try:
+            result = call()
+        except Refused as refusal:
+            self._write(operation, {"error": refusal.reason})
+            raise
+        self._write(operation, _answer(result))
+        return result
+
+    def _write(self, operation: Json, answer: Json) -> None:
+        self._log.write(json.dumps({**operation, "answer": answer}, separators=(",", ":")) + "\n")
+
+
+def _answer(result: object) -> Json:
+    """As the line protocol has it, without what is not there."""
+    if isinstance(result, Answer):
+        parts: Json = {"body": result.body, "group": result.group}
+        parts |= {"fired": list(result.fired) or None, "completed": list(result.completed) or None}
+        return {name: part for name, part in parts.items() if part is not None}
+    if isinstance(result, Capabilities):
+        apis = {api: list(versions) for api, versions in result.apis.items()}
+        known = {"controls": sorted(result.controls), "unobserved": sorted(result.unobserved)}
+        return {"name": result.name, "dialect": result.dialect, "apis": apis, **known}
+    return {} if result is None else {"group": result}

@@ -1,0 +1,138 @@
+------------------------------ MODULE Recorded ------------------------------
+(***************************************************************************)
+(* Is a recorded run of a coordinator a behaviour of the open instance?    *)
+(* A log (requests, responses, what was seen of the group, events) is      *)
+(* rendered into a module that extends this one and says what Runs are;    *)
+(* nobody writes such a module by hand.                                    *)
+(*                                                                         *)
+(* `at` counts the lines that fit.  A run is a behaviour if `at` reaches   *)
+(* its end; else the greatest `at` is the longest prefix that is one, and  *)
+(* the states with a negative `at` are what the specification has instead  *)
+(* of the line that does not fit.  A model replaces Targets by             *)
+(* RecordedTargets.  Left out: offsets; events that nobody wrote down,     *)
+(* but for time-outs where the clock was not the recorder's.               *)
+(***************************************************************************)
+EXTENDS OpenGroup, Sequences
+
+(*
+  What was seen of a member; {} is what the target does not show.
+  @typeAlias: seenMember = {epoch: Int, previousEpoch: Set(Int), instance: Set(Str),
+    subscription: Set(Set(Str)), regex: Set(Str), assignor: Set(Str),
+    assigned: Set(Set($partition)), revoking: Set(Set($partition))};
+  @typeAlias: seen = {epoch: Int, assignmentEpoch: Int, target: Set($partition -> Str),
+    members: Str -> $seenMember};
+
+  One line: what was done ("Request", or an event by the name of its action),
+  its response and the group after it, as far as they were seen.
+  @typeAlias: line = {does: Str, member: Str, request: $request, topic: Str, partitions: Int,
+    response: Set($response), seen: Set($seen)};
+  @typeAlias: run = {topics: Str -> Int, timed: Bool, lines: Seq($line)};
+*)
+Recorded_aliases == TRUE
+
+CONSTANTS
+  \* @type: Seq($run);
+  Runs
+
+VARIABLES
+  \* Which run it is.
+  \* @type: Int;
+  run,
+  \* How many of its lines fit; -n: what might be instead of line n.
+  \* @type: Int;
+  at
+
+recordedVars == <<vars, run, at>>
+
+\* @type: Seq($line);
+Lines == Runs[run].lines
+\* @type: $line;
+Line == Lines[at + 1]
+
+\* What a model has instead of all Targets: the one that was seen afterwards.
+\* @type: Set($partition -> Str);
+RecordedTargets ==
+  LET seen == UNION {one.target : one \in Line.seen} IN
+  IF seen # {} /\ Runs[run].timed THEN seen ELSE [Partitions -> MemberIds \cup {None}]
+
+\* @type: ($member, $seenMember) => Bool;
+LooksLikeMember(member, seen) ==
+  /\ member.epoch = seen.epoch
+  /\ member.epoch # NotInGroup =>
+       /\ \A epoch \in seen.previousEpoch : member.previousEpoch = epoch
+       /\ \A instance \in seen.instance : member.instance = instance
+       /\ \A subscription \in seen.subscription : member.subscription = subscription
+       /\ \A regex \in seen.regex : member.regex = regex
+       /\ \A assignor \in seen.assignor : member.assignor = assignor
+       /\ \A assigned \in seen.assigned : member.assigned = assigned
+       /\ \A revoking \in seen.revoking : member.revoking = revoking
+
+\* What one who was removed has in the target until the next one is not shown.
+\* @type: ($group, $partition -> Str) => Bool;
+HasTarget(g, target) ==
+  \A p \in Partitions :
+    IF target[p] = None THEN g.target[p] \notin Members(g) ELSE g.target[p] = target[p]
+
+\* @type: ($group, $seen) => Bool;
+LooksLike(g, seen) ==
+  /\ g.epoch = seen.epoch
+  /\ g.assignmentEpoch = seen.assignmentEpoch
+  /\ \A target \in seen.target : HasTarget(g, target)
+  /\ \A m \in MemberIds : LooksLikeMember(g.members[m], seen.members[m])
+
+\* Does the step that is taken have the line's response and state?
+Fits ==
+  /\ \A response \in Line.response : step'.response = response
+  /\ \A seen \in Line.seen : LooksLike(group', seen)
+
+\* Is it the line's event?
+IsLine ==
+  /\ step'.action = Line.does
+  /\ step'.member = Line.member
+  /\ step'.topic = Line.topic
+  /\ step'.partitions = Line.partitions
+
+TimeOut == SessionTimeout \/ RebalanceTimeout \/ DeleteGroup
+
+\* The line as the specification has it, or what it has instead.
+RecordedRequest ==
+  /\ Line.does = "Request"
+  /\ Request(Line.member, Line.request)
+  /\ at' = IF Fits THEN at + 1 ELSE -(at + 1)
+
+RecordedEvent ==
+  /\ Line.does # "Request"
+  /\ TimeOut \/ CreateTopic \/ AddPartitions \/ DeleteTopic \/ FailOver
+  /\ IsLine
+  /\ at' = IF Fits THEN at + 1 ELSE -(at + 1)
+
+\* For a report of what might have happened instead: the timers that are armed.
+OtherTimer ==
+  /\ \/ \E m \in MemberIds :
+          \/ SessionTimerArmed(group, m) /\ step' = EventStep("SessionTimeout", m, "", 0)
+          \/ RebalanceTimerArmed(group, m) /\ step' = EventStep("RebalanceTimeout", m, "", 0)
+     \/ GroupState(group) = "Empty" /\ step' = EventStep("DeleteGroup", None, "", 0)
+  /\ ~IsLine
+  /\ at' = -(at + 1)
+  /\ UNCHANGED <<group, topics>>
+
+\* H8, R4, E5: time went by, and nobody wrote down what ran out.
+Unrecorded ==
+  /\ ~Runs[run].timed
+  /\ TimeOut
+  /\ at' = at
+
+RecordedInit ==
+  /\ run \in DOMAIN Runs
+  /\ at = 0
+  /\ group = NoGroup
+  /\ topics = Runs[run].topics
+  /\ step = NoStep
+
+RecordedNext ==
+  /\ 0 <= at /\ at < Len(Lines)
+  /\ RecordedRequest \/ RecordedEvent \/ OtherTimer \/ Unrecorded
+  /\ UNCHANGED run
+
+RecordedSpec == RecordedInit /\ [][RecordedNext]_recordedVars
+=============================================================================

@@ -1,0 +1,231 @@
+"""`conform validate`: recorded runs of the Python coordinator, as they were and made wrong."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli.replay import command as replay
+from harness.cli.validate import command as validate
+from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.replay import wire
+from harness.targets import open_target
+from harness.targets.base import Json, Refused
+from harness.targets.recording import recorded
+
+ROOT = Path(__file__).parents[2]
+FOO = wire.topic("foo", 2)
+
+
+class Run:
+    """A group of the Python coordinator, of which everything is recorded."""
+
+    def __init__(self, log: Path, dialect: str = "kip-848", topics: tuple[Json, ...] = (FOO,)) -> None:
+        self.log = log
+        self._recorded = recorded(open_target("python", dialect), log)
+        self.target = self._recorded.__enter__()
+        self.target.hello()
+        self.target.load([], list(topics), {"clockMs": 0})
+
+    def heartbeat(self, member: str, epoch: int, **fields: Any) -> Json:
+        body = {"groupId": "g", "memberId": member, "memberEpoch": epoch, **fields}
+        answer = self.target.request(wire.HEARTBEAT, 0, wire.client(member), body, "g")
+        assert answer.body is not None
+        return answer.body
+
+    def join(self, member: str, *names: str, **fields: Any) -> int:
+        said = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": list(names), "topicPartitions": []}
+        return int(self.heartbeat(member, 0, **{**said, **fields})["memberEpoch"])
+
+    def end(self) -> list[Json]:
+        self._recorded.__exit__(None, None, None)
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+def write(log: Path, lines: list[Json]) -> Path:
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return log
+
+
+def failure(log: Path, **options: Any) -> ConformError:
+    with pytest.raises(ConformError) as caught:
+        validate(log, **options)
+    return caught.value
+
+
+def two_members(log: Path, dialect: str = "kip-848") -> list[Json]:
+    """m1 revokes and acknowledges, m2 gets what it released, and m1's session runs out."""
+    run = Run(log, dialect)
+    run.join("m1", "foo")
+    owned = [{"topicId": FOO["id"], "partitions": [0, 1]}]
+    epoch = run.join("m2", "foo")
+    run.heartbeat("m1", epoch - 1, topicPartitions=owned)
+    kept = run.target.describe("g")["members"][0]["assigned"]
+    run.heartbeat("m1", epoch - 1, topicPartitions=kept)
+    run.heartbeat("m2", epoch)
+    run.target.fire("session", "g", "m1", "g")
+    run.heartbeat("m2", epoch)
+    return run.end()
+
+
+def test_what_was_replayed_is_a_behaviour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "golden.jsonl"
+    replay([ROOT / "traces" / "golden"], record=log)
+    validate(log, json_file=tmp_path / "result.json", out=tmp_path)
+    said = capsys.readouterr().out
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["holds"] and result["steps"] > 80
+    assert all(run["steps"] == run["fits"] > 0 for run in result["runs"])
+    assert f"{result['steps']} steps of group g in {len(result['runs'])} runs, dialect kip-848" in said
+    assert "a behaviour of the specification (TLC 2.18, spec " in said
+    assert result["left_out"]["OffsetCommit"] > 0, "commits are counted, not silently dropped"
+    replay(sorted(tmp_path.glob("golden-*.itf.json")))
+
+
+def test_a_wrong_response_ends_the_longest_prefix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = two_members(tmp_path / "log")
+    requests = [number for number, line in enumerate(lines) if line["op"] == "request"]
+    lines[requests[3]]["answer"]["body"]["memberEpoch"] -= 1
+    error = failure(write(tmp_path / "bad", lines), json_file=tmp_path / "result.json")
+    assert error.exit_code == NOT_CONFORMANT
+    said = capsys.readouterr().out
+    assert "the longest prefix that is a behaviour: 3 of 7 steps" in said
+    assert f"line {requests[3] + 1} does not fit" in said
+    assert "the specification has Heartbeat (acknowledge), where\n    response.epoch: 2, not 1" in said
+    assert "enabled there, too: RebalanceTimeout m1, SessionTimeout m1, SessionTimeout m2" in said
+    (run,) = json.loads((tmp_path / "result.json").read_text())["runs"]
+    assert (run["fits"], run["line"]) == (3, requests[3] + 1)
+    assert run["instead"][0]["differences"] == [{"path": "response.epoch", "expected": "2", "got": "1"}]
+
+
+def described(line: Json) -> list[Json]:
+    members: list[Json] = line["answer"]["group"]["members"]
+    return members
+
+
+def give_away(line: Json) -> None:
+    """Nobody has the target that must be computed: it is no legal one (A4)."""
+    for member in described(line):
+        member["target"] = []
+
+
+def give_back(line: Json) -> None:
+    described(line)[0]["assigned"] = described(line)[0]["pendingRevocation"]
+
+
+def without_m1(line: Json) -> None:
+    del described(line)[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (give_away, "target of m2: {foo-0, foo-1}, not {}"),
+        (give_back, "m1.assigned: "),
+        (without_m1, "group.members: {m1, m2}, not {m2}"),
+    ],
+)
+def test_a_wrong_state_does_not_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Callable[[Json], None], said: str
+) -> None:
+    lines = two_members(tmp_path / "log")
+    observed = [line for line in lines if line["answer"].get("group")]
+    change(observed[-1 if change is give_away else 2])
+    assert failure(write(tmp_path / "bad", lines)).exit_code == NOT_CONFORMANT
+    assert said in capsys.readouterr().out
+
+
+def test_a_log_of_another_dialect(tmp_path: Path) -> None:
+    two_members(tmp_path / "log", "kafka-4.2")
+    validate(tmp_path / "log")
+    assert failure(tmp_path / "log", dialect="kip-848").exit_code == NOT_CONFORMANT
+    assert "one of kafka-4.2" in failure(tmp_path / "log", dialect="kafka-9").message
+
+
+def test_what_was_not_observed_is_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = two_members(tmp_path / "log")
+    blind = [{**line, "answer": {**line["answer"], "group": None}} for line in lines]
+    validate(write(tmp_path / "blind", blind))
+    capsys.readouterr()
+    blind[-1]["answer"]["body"]["memberEpoch"] += 1
+    assert failure(write(tmp_path / "wrong", blind)).exit_code == NOT_CONFORMANT
+    deaf = [{**line, "answer": {} if line["op"] in ("request", "fire") else line["answer"]} for line in blind]
+    assert failure(write(tmp_path / "deaf", deaf)).exit_code == USAGE
+
+
+def test_time_outs_need_no_line_where_the_clock_was_not_the_recorders(tmp_path: Path) -> None:
+    lines = two_members(tmp_path / "log")
+    unseen = [line for line in lines if line["op"] != "fire"]
+    assert failure(write(tmp_path / "timed", unseen)).exit_code == NOT_CONFORMANT
+    unseen[0]["answer"]["controls"].remove("advance")
+    validate(write(tmp_path / "untimed", unseen))
+
+
+def test_hundreds_of_steps(tmp_path: Path) -> None:
+    """Static members, fail-overs, topics, regular expressions, a full group, every kind of request."""
+    rng, run = random.Random(848), Run(tmp_path / "log", topics=())
+    run.target.load([], [], {"clockMs": 0})
+    run.target.configure({"group.consumer.max.size": 2})
+    run.target.topics([FOO], [])
+    members, partitions = ("m1", "m2", "m3"), [[0], [1], [0, 1], []]
+    for step in range(400):
+        member = rng.choice(members)
+        known = {one["memberId"]: one["memberEpoch"] for one in run.target.describe("g")["members"]}
+        owned = rng.choice([None, *([{"topicId": FOO["id"], "partitions": some}] for some in partitions)])
+        if member not in known:
+            run.join(member, "foo", instanceId=rng.choice([None, "i1"]))
+        elif rng.random() < 0.1:
+            run.heartbeat(member, rng.choice([-1, known[member] - 1]))
+        else:
+            run.heartbeat(member, known[member], topicPartitions=owned)
+        if step % 40 == 39:
+            run.target.restart()
+        if step % 90 == 89:
+            run.target.topics([wire.topic("bar" if step < 200 else "foo", 1 + step // 100)], [], "g")
+        run.target.advance(rng.choice([1, 1, 3000]), "g")
+    run.end()
+    validate(tmp_path / "log", json_file=tmp_path / "result.json")
+    assert json.loads((tmp_path / "result.json").read_text())["steps"] > 400
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "has no step of a group"),
+        ("{", "line 1 is no operation with its answer"),
+        ('{"op":"request"}', "line 1 is no operation with its answer (KeyError: 'answer')"),
+        ('{"op":"guess","answer":{}}', "there is no operation 'guess'"),
+        ('{"op":"request","api":"OffsetCommit","body":{},"answer":{"body":{}}}', "left out: OffsetCommit: 1"),
+        ('{"op":"topics","upsert":[],"delete":[],"answer":{"error":"no"}}', "left out: refused: 1"),
+    ],
+)
+def test_what_is_no_log(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "log").write_text(text)
+    error = failure(tmp_path / "log")
+    assert (error.exit_code, said in error.message) == (USAGE, True), error.message
+
+
+def test_what_has_no_words_in_the_specification_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Run(tmp_path / "log")
+    run.join("m1", "foo")
+    body = {"groupId": "h", "memberId": "m1", "memberEpoch": 0, "subscribedTopicNames": ["foo"]}
+    run.target.request(wire.HEARTBEAT, 0, wire.client("m1"), {**body, "rebalanceTimeoutMs": 1}, "h")
+    with pytest.raises(Refused):
+        run.target.topics([{**FOO, "partitions": 1}], [])
+    run.target.restart(1)
+    run.heartbeat("m1", 1)
+    run.end()
+    validate(tmp_path / "log")
+    said = capsys.readouterr().out
+    assert "1 steps of group g in 1 run" in said
+    for reason in ("another group", "refused", "after a restart from a part of the log"):
+        assert f"left out: 1 lines, {reason}" in said
+    validate(tmp_path / "log", group="h")
+    assert "1 steps of group h in 1 run" in capsys.readouterr().out

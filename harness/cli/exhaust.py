@@ -12,6 +12,7 @@ from harness.cli.console import MANIFEST, check_json_place, find_model, running,
 from harness.engines.base import Limits
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
 from harness.files import output_folder
+from harness.replay.dialects import chosen_dialect
 
 if TYPE_CHECKING:
     from harness.pipeline.exhaust import Exhausted
@@ -27,7 +28,9 @@ def command(
     target: Annotated[
         str, typer.Option(help="The implementation: python, or stdio:COMMAND (the line protocol).")
     ] = "python",
-    dialect: Annotated[str, typer.Option(help="What the target speaks.")] = "kip-848",
+    dialect: Annotated[
+        str | None, typer.Option(help="What the target speaks; by default what the model is of.")
+    ] = None,
     inputs: Annotated[
         list[str] | None,
         typer.Option(
@@ -87,6 +90,7 @@ def command(
     """
     # here, so that no other verb waits until Spark is imported
     from harness.pipeline.exhaust import Job, exhaust
+    from harness.pipeline.inputs import model_dialect
     from harness.pipeline.report import summary
     from harness.pipeline.session import Cluster
     from harness.pipeline.sources import find_files
@@ -99,7 +103,9 @@ def command(
     closed = find_model(toured, None, manifest)[0] if toured else None
     place = output or f"{_OUTPUT}/{model.name if model else 'traces'}"
     files = find_files(inputs or [])
-    job = Job(target, dialect, place, model, closed, files, page, Cluster(master, spark_memory, package))
+    judged = {f"The model {one.name}": model_dialect(one) for one in (model, closed) if one}
+    spoken = chosen_dialect(dialect, judged)
+    job = Job(target, spoken, place, model, closed, files, page, Cluster(master, spark_memory, package))
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
         log = Path(folder) if "://" in place else output_folder(Path(place))
         with running(f"judging {model.name if model else f'{len(files)} files'} on {target}") as progress:

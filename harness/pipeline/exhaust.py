@@ -140,7 +140,7 @@ class _Stages:
         result.states, result.inputs = counts["sources"], counts["inputs"]
         tested = Tested(self.job.target, self.job.dialect)
         judge_steps(self.run, tested, "graph", depends, counts["steps"])
-        result.by_path = judge_by_path(self.run, tested, depends)
+        result.by_path = judge_by_path(self.run, tested, depends, self._constants())
         verdicts = self.run.read("verdicts", "graph").count()
         _same(counts["steps"], verdicts, "steps of the state graph")
         result.steps, result.transitions = counts["distinct_steps"], verdicts
@@ -216,9 +216,12 @@ class _Stages:
         model = self.job.model
         if model is None:
             return {"engine": "tlc"}
-        constants = read_config(inputs.config_of(model)).constants()
+        constants = self._constants()
         known = {"model": model.name, "engine": "tlc", "version": VERSION, "spec_hash": result.spec_hash}
         return {**known, **({"constants": constants} if constants else {})}
+
+    def _constants(self) -> dict[str, Any]:
+        return read_config(inputs.config_of(self.job.model)).constants() if self.job.model else {}
 
     def _contents(self, verdicts: DataFrame) -> list[tuple[str, DataFrame]]:
         """The tables that are the same in every run of the same inputs."""

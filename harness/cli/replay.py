@@ -14,7 +14,7 @@ from harness.replay.dialects import chosen_dialect
 from harness.replay.files import common_dialect, replay_files, trace_files
 from harness.replay.report import explain, summary, to_json
 from harness.replay.run import Replayed
-from harness.waivers import Waivers, read_waivers
+from harness.waivers import read_waivers
 
 
 def command(
@@ -61,7 +61,7 @@ def command(
     traces without steps; 3 the implementation failed, or can do none of the steps.
     """
     check_json_place(json_file)
-    accepted = read_waivers(waivers, date.today()) if waivers else Waivers((), date.today())
+    accepted = read_waivers(waivers, date.today())
     files = trace_files(traces)
     common = common_dialect(files)
     spoken = chosen_dialect(dialect, {"Every trace": common} if common else {})

@@ -15,6 +15,7 @@ import pyarrow.dataset as ds
 from harness.engines.base import Limits, Model
 from harness.mutants import apply_patch, read_mutant
 from harness.pipeline.exhaust import Exhausted, Job, exhaust
+from harness.waivers import Waivers
 
 ROOT: Final = Path(__file__).parents[2]
 SPEC: Final = ROOT / "spec"
@@ -49,11 +50,12 @@ def run(
     model: Model | None = None,
     files: Sequence[Path | str] = (),
     page: bool = False,
+    waivers: Waivers | None = None,
 ) -> Ran:
     """Run all stages into `place`."""
     place.mkdir(parents=True, exist_ok=True)
     uris = [str(file) if "://" in str(file) else Path(file).as_uri() for file in files]
-    job = Job(target, "kip-848", str(place), model=model, files=uris, page=page)
+    job = Job(target, "kip-848", str(place), model=model, files=uris, page=page, waivers=waivers or Waivers())
     return Ran(place, exhaust(job, LIMITS, place), model)
 
 

@@ -21,7 +21,7 @@ from harness.targets.broker.run_topics import RunTopics
 
 CONTROLS: Final = frozenset({"topics", "describe", "fresh"})
 UNOBSERVED: Final = frozenset(
-    {"records", "metadata", "timers"}
+    {"records", "metadata", "timers", "members.deletedTopics"}
     | {
         f"members.{field}"
         for field in (

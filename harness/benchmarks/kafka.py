@@ -61,7 +61,7 @@ def targets_side_by_side(progress: Progress, number: int = 200, over_the_wire: i
 
 def _behaviours(folder: Path, number: int) -> list[Path]:
     limits, log = Limits(memory="2g"), folder / "simulate.log"
-    files = []
+    files: list[Path] = []
     for trace in simulate(MODEL, number=number, depth=50, seed=848, limits=limits, log=log):
         files.append(folder / f"{len(files):04}.itf.json")
         write_trace(files[-1], trace)

@@ -30,7 +30,7 @@ def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]
     if model or result.steps:
         yield from _claim(result, model)
     if result.traces:
-        apart = "" if result.steps else _waived(result)
+        apart = _waived(result) if result.holds and not result.steps else ""
         yield f"{result.traces:,} traces with {result.trace_steps:,} steps on {result.target}{apart}"
     for one in result.waivers:
         yield f"waived until {one['expires']}, {one['reason']}: {one['steps']:,} x {one['signature']}"
@@ -53,7 +53,7 @@ def _claim(result: Exhausted, model: Model | None) -> Iterator[str]:
     spec = f"{model.name} (TLC {VERSION}, spec {result.spec_hash[:12]}, " if model else "the state graph ("
     held = f"{result.steps:,} steps over {result.states:,} coordinator states {verb} on {result.target}"
     yield f"{spec}dialect {result.dialect}): {held}" + (
-        f", none left out{_waived(result)}" if result.holds else _waived(result)
+        f", none left out{_waived(result)}" if result.holds else ""
     )
     loaded = result.transitions - result.by_path - result.not_judged
     reached = f"{loaded:,} steps from loaded states, {result.by_path:,} by way of their shortest paths"

@@ -55,7 +55,7 @@ def findings(verdicts: DataFrame) -> list[dict[str, Any]]:
                 "requirement": broken(row["action"], row["branch"], row["error"], paths),
                 **shape,
                 "paths": paths,
-                "signatures": [signature(*shape.values(), path) for path in paths],
+                "signatures": [signature(*_shape(row), path) for path in paths],
                 "count": row["count"],
                 "steps": example_row.pop("depth") + 1,
                 **example_row,

@@ -1,8 +1,8 @@
-"""The benchmark beside Kafka, at tiny sizes: figures where Kafka can be had, else the reason."""
+"""The benchmark beside Kafka where there is none: the reason in place of figures."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,6 @@ import pytest
 from harness.benchmarks import kafka
 from harness.benchmarks.shapes import Size
 from harness.errors import ConformError
-from harness.targets.kafka.jars import Unavailable
 
 
 def said(line: str) -> None:
@@ -31,10 +30,8 @@ def test_without_a_jdk_the_rows_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_where_kafka_cannot_run_only_this_coordinator_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    @contextmanager
-    def broker(folder: Path) -> object:  # type: ignore[misc]
+    def broker(folder: Path) -> AbstractContextManager[str]:
         raise ConformError("It does not start.")
-        yield
 
     monkeypatch.setattr(kafka, "_broker", broker)
     monkeypatch.setattr("harness.targets.kafka.target.java", cannot)
@@ -46,17 +43,3 @@ def test_where_kafka_cannot_run_only_this_coordinator_is_measured(monkeypatch: p
         "broker, Kafka 4.2.1 over the wire: It does not start.",
     ]
     assert [len(row) for row in table.rows] == [len(table.columns)] * 3
-
-
-@pytest.mark.maven
-def test_assignors_side_by_side() -> None:
-    try:
-        kafka.java(kafka.VERSION)
-    except Unavailable as error:
-        pytest.skip(error.message)
-    table = kafka.assignors_side_by_side(said, [Size(12, 2)], rounds=2)
-    assert [data["assignor"] for data in table.data] == ["uniform", "range"]
-    for data in table.data:
-        for step in ("initial", "join", "leave"):
-            assert 0 < data["kafka"][step]["best"] <= data["kafka"][step]["median"]
-            assert data["this"][step] > 0

@@ -7,7 +7,9 @@
 - assignors and the requests that compute a target, in groups of 1,000 and 10,000 members;
 - a heartbeat that changes nothing, in groups of 10 to 10,000 members, also as a picture;
 - a log of 10,000 groups, loaded;
-- whole state graphs judged by Spark: steps a second on one core and on two, and memory at growing sizes.
+- whole state graphs judged by Spark: steps a second on one core and on two, and memory at growing sizes;
+- the same traces on this coordinator, on Kafka's own in a JVM and on a live broker;
+- Kafka's assignors in Java beside this coordinator's.
 
 The figures, and what machine they are of, go to build/bench.json and build/bench-heartbeat.svg.
 """
@@ -24,6 +26,7 @@ import typer
 
 from harness.benchmarks.curve import heartbeat_curves
 from harness.benchmarks.exhaust import exhaustive
+from harness.benchmarks.kafka import assignors_side_by_side, targets_side_by_side
 from harness.benchmarks.measure import machine
 from harness.benchmarks.scale import Table, heartbeats, takeovers, targets
 from harness.cli.console import print_table, running, write_json
@@ -49,6 +52,8 @@ class Part(StrEnum):
     heartbeats = "heartbeats"
     load = "load"
     exhaust = "exhaust"
+    kafka = "kafka"
+    assignors = "assignors"
 
 
 def main(
@@ -114,6 +119,10 @@ def _scale_table(part: Part, out: Path) -> Table:
     with running(f"measuring {part.value}") as progress:
         if part is Part.targets:
             return targets(progress)
+        if part is Part.kafka:
+            return targets_side_by_side(progress)
+        if part is Part.assignors:
+            return assignors_side_by_side(progress)
         if part is Part.load:
             return takeovers(progress)
         if part is Part.exhaust:

@@ -20,6 +20,7 @@ from harness.scenario.files import explain as explain_scenario
 from harness.scenario.files import scenario_files, stale
 from harness.scenario.load import load_scenario
 from harness.scenario.run import play
+from harness.waivers import Waivers
 
 TRACE_FOLDERS = ("golden", "counterexamples", "corpus")
 """The committed traces, in the folder of traces; and those of the target's dialect, in dialects/."""
@@ -29,7 +30,7 @@ SCENARIOS = "golden"
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that the gate does: `kind` is check, evidence, replay or scenario."""
+    """One thing that the gate does: `kind` is check, evidence, replay, scenario or waivers."""
 
     kind: str
     name: str
@@ -51,7 +52,7 @@ class Gate:
     """A gate over a manifest's tier, its evidence, and the traces in a folder.
 
     `seconds` is the time for all of it: what does not fit is not run, and failed. Logs and counterexamples go
-    to `out`.
+    to `out`. `waivers` accept differences of the replays; that each did is a step of its own, the last one.
     """
 
     manifest: Manifest
@@ -62,6 +63,7 @@ class Gate:
     out: Path
     limits: Limits
     seconds: float
+    waivers: Waivers = field(default_factory=Waivers)
     _started: float = field(default_factory=time.monotonic)
 
     def steps(self) -> list[Step]:
@@ -75,7 +77,9 @@ class Gate:
         folders = [*TRACE_FOLDERS, *([own] if (self.traces / own).is_dir() else [])]
         replays = [Step("replay", name) for name in folders]
         written = any((self.traces / SCENARIOS).rglob(f"*{SCENARIO}"))
-        return [*records, *replays, *([Step("scenario", SCENARIOS)] if written else []), *models]
+        scenarios = [Step("scenario", SCENARIOS)] if written else []
+        accepted = [Step("waivers", "accepted")] if self.waivers else []
+        return [*records, *replays, *scenarios, *models, *accepted]
 
     def run(self, step: Step, progress: Progress) -> Done:
         """Do one step. Nothing is raised for a step that fails: that is what it says."""
@@ -95,6 +99,8 @@ class Gate:
             raise EngineError(Failure.TIME_OUT, "no time is left")
         if step.kind == "replay":
             return self._replay(step, progress)
+        if step.kind == "waivers":
+            return self._accepted(step)
         if step.kind == "scenario":
             return self._scenarios(step, left)
         entry = self.manifest.entry(step.name)
@@ -115,19 +121,28 @@ class Gate:
         details = {"name": step.name, "scenarios": len(scenarios), "errata": errata, "differences": wrong}
         return Done(step, MODEL_VIOLATED if wrong else HOLDS, message, 0, details)
 
+    def _accepted(self, step: Step) -> Done:
+        """Whether every waiver covered something, and is not over."""
+        problems, used = list(self.waivers.problems()), self.waivers.used.total()
+        message = "\n".join(problems) or f"{used} differences waived, by every waiver some"
+        return Done(step, NOT_CONFORMANT if problems else HOLDS, message, 0, {"problems": problems})
+
     def _replay(self, step: Step, progress: Progress) -> Done:
         files = trace_files([self.traces / step.name])
+        accepted = self.waivers.again()
         result = replay_files(
             files,
             self.target,
             self.dialect,
             progress=lambda so_far: progress(f"{so_far.traces} of {len(files)} traces"),
+            waives=accepted.covers,
         )
+        self.waivers.used += accepted.used
         steps = f"{result.traces} traces, {result.judged:,} steps on {self.target}"
-        message = "\n".join([f"{steps}, {result.differences} differences", *left_out(result)])
+        message = "\n".join([f"{steps}, {result.differences} differences", *left_out(result, accepted)])
         if result.failures:
             message += "\n" + "\n".join(explain(result.failures[0], self.target, self.dialect))
-        details = {"source": step.name, **to_json(result, self.target, self.dialect)}
+        details = {"source": step.name, **to_json(result, self.target, self.dialect, accepted)}
         return Done(step, NOT_CONFORMANT if result.failures else HOLDS, message, 0, details)
 
 

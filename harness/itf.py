@@ -8,11 +8,12 @@ different types.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from keyword import iskeyword
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from frozendict import frozendict
 
@@ -48,6 +49,21 @@ def read_trace(path: Path) -> Trace:
             f"(line {error.lineno}, column {error.colno}: {error.msg})."
         ) from None
     return trace_from_json(data, f"The trace {path}")
+
+
+def read_meta(path: Path) -> dict[str, Any]:
+    """The #meta of an ITF file, without decoding its states; {} where it has none or is not ITF."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    try:
+        first = _META_FIRST.match(text)
+        data = json.JSONDecoder().raw_decode(text, first.end())[0] if first else json.loads(text)["#meta"]
+    except (json.JSONDecodeError, KeyError, TypeError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+_META_FIRST: Final = re.compile(r'\s*\{\s*"#meta"\s*:\s*')
+"""Where nearly every engine writes it; the states behind it may be many."""
 
 
 def trace_from_json(data: Any, name: str) -> Trace:

@@ -5,9 +5,9 @@
     reason = "sent only when it changes, see issue 17"
     expires = 2027-03-01
 
-A signature is what `conform replay --json` gives with each difference. A waiver counts until the end of the
-day that it expires on; one that covers nothing, or has expired, is a failure itself, so that none outlives
-its reason.
+A signature is what `conform replay --json` gives with each difference and `conform exhaust --json` with each
+finding. A waiver counts until the end of the day that it expires on; one that covers nothing, or has expired,
+is a failure itself, so that none outlives its reason.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -36,17 +36,24 @@ class Waiver:
 class Waivers:
     """Waivers of a run that takes place `today`; `used` counts the differences that each has covered."""
 
-    def __init__(self, waivers: Iterable[Waiver], today: date) -> None:
+    def __init__(self, waivers: Iterable[Waiver] = (), today: date = date.min) -> None:
         self._waivers = {waiver.signature: waiver for waiver in waivers}
         self._today = today
         self.used: Counter[str] = Counter()
 
-    def covers(self, signature: str) -> bool:
-        """Whether a difference with this signature is accepted; it is counted."""
+    def __bool__(self) -> bool:
+        return bool(self._waivers)
+
+    def again(self) -> Waivers:
+        """The same waivers, of which none has covered anything yet."""
+        return Waivers(self._waivers.values(), self._today)
+
+    def covers(self, signature: str, count: int = 1) -> bool:
+        """Whether a difference with this signature is accepted; it is counted, so many times."""
         waiver = self._waivers.get(signature)
         if waiver is None or waiver.expires < self._today:
             return False
-        self.used[signature] += 1
+        self.used[signature] += count
         return True
 
     def listed(self) -> Iterator[tuple[Waiver, int]]:
@@ -54,6 +61,22 @@ class Waivers:
         for signature, waiver in self._waivers.items():
             if self.used[signature]:
                 yield waiver, self.used[signature]
+
+    def to_json(self, counted: str) -> list[dict[str, Any]]:
+        """The same for `--json`, the count under the name `counted`."""
+        return [
+            {**asdict(waiver), "expires": str(waiver.expires), counted: count}
+            for waiver, count in self.listed()
+        ]
+
+    def lines(self) -> Iterator[str]:
+        """The same in words."""
+        for waiver, count in self.listed():
+            yield f"waived until {waiver.expires}, {waiver.reason}: {count:,} x {waiver.signature}"
+
+    def excepted(self, what: str) -> str:
+        """What a claim does not hold for: ', except 3 differences waived by "…"'; "" if that is nothing."""
+        return excepted([one.signature for one, _ in self.listed()], self.used.total(), what)
 
     def problems(self) -> Iterator[str]:
         """A sentence for each waiver that has expired or covered nothing."""
@@ -64,8 +87,16 @@ class Waivers:
                 yield f'The waiver of "{signature}" covers nothing: no difference has that signature.'
 
 
-def read_waivers(path: Path, today: date) -> Waivers:
-    """The waivers in a file. ConformError (exit 2) for one without signature, reason or date."""
+def excepted(signatures: Iterable[str], count: int, what: str) -> str:
+    """The end of a claim that holds but for what waivers with these signatures cover."""
+    names = ", ".join(f'"{signature}"' for signature in signatures)
+    return f", except {count:,} {what} waived by {names}" if count else ""
+
+
+def read_waivers(path: Path | None, today: date) -> Waivers:
+    """The waivers in a file; none without a file. ConformError (exit 2) for one that lacks a part."""
+    if path is None:
+        return Waivers()
     try:
         data = tomllib.loads(read_text(path, "The file of waivers"))
     except tomllib.TOMLDecodeError as error:

@@ -13,7 +13,7 @@ from harness.cli.console import check_json_place, running, write_json
 from harness.doctor.examine import Doctor
 from harness.doctor.report import levels, rows, to_json
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
-from harness.targets import start_target
+from harness.targets import own_dialect, start_target
 
 WIDTH = 80
 
@@ -22,7 +22,9 @@ def command(
     target: Annotated[
         str, typer.Option(help="The implementation: python, stdio:COMMAND, or another that replay takes.")
     ] = "python",
-    dialect: Annotated[str, typer.Option(help="What the target speaks.")] = "kip-848",
+    dialect: Annotated[
+        str | None, typer.Option(help="What the target speaks; by default kip-848, or what its name says.")
+    ] = None,
     timeout: Annotated[
         float, typer.Option(min=0.1, metavar="S", help="Seconds that an answer of stdio:COMMAND may take.")
     ] = 20.0,
@@ -44,7 +46,8 @@ def command(
     """
     check_json_place(json_file)
     with running(f"examining {target}") as progress:
-        doctor = Doctor(target, dialect, lambda: start_target(target, dialect, timeout))
+        spoken = dialect or own_dialect(target)
+        doctor = Doctor(target, spoken, lambda: start_target(target, spoken, timeout))
         examined = doctor.examine(progress)
     _print(["operation", "", "what was seen"], rows(examined))
     _print(["level", "", "what it buys"], levels(examined))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,8 @@ from harness.cli.console import MANIFEST, check_json_place, find_model, running,
 from harness.engines.base import Limits
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
 from harness.files import output_folder
+from harness.replay.dialects import chosen_dialect
+from harness.waivers import read_waivers
 
 if TYPE_CHECKING:
     from harness.pipeline.exhaust import Exhausted
@@ -27,7 +30,9 @@ def command(
     target: Annotated[
         str, typer.Option(help="The implementation: python, or stdio:COMMAND (the line protocol).")
     ] = "python",
-    dialect: Annotated[str, typer.Option(help="What the target speaks.")] = "kip-848",
+    dialect: Annotated[
+        str | None, typer.Option(help="What the target speaks; by default what the model is of.")
+    ] = None,
     inputs: Annotated[
         list[str] | None,
         typer.Option(
@@ -57,6 +62,12 @@ def command(
         Path | None, typer.Option(help="The configuration, if the model is the path of a module.")
     ] = None,
     manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
+    waivers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Differences that are accepted: signature, reason, expires (TOML)."
+        ),
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
     ] = None,
@@ -74,6 +85,9 @@ def command(
     model that the manifest names beside it are replayed as long paths ("--tour ''" leaves them out), and with
     --input traces as they are.
 
+    A waiver accepts differences by their signature, which `--json` gives with each finding; one that covers
+    nothing or has expired is a failure.
+
     All of it is in tables (Parquet) in the output folder. A run that was stopped goes on where it was when it
     is started again.
 
@@ -87,11 +101,13 @@ def command(
     """
     # here, so that no other verb waits until Spark is imported
     from harness.pipeline.exhaust import Job, exhaust
+    from harness.pipeline.inputs import model_dialect
     from harness.pipeline.report import summary
     from harness.pipeline.session import Cluster
     from harness.pipeline.sources import find_files
 
     check_json_place(json_file)
+    accepted = read_waivers(waivers, date.today())
     if name is None and not inputs:
         raise ConformError("Say what to judge: a MODEL, files with --input, or both.")
     model, entry = find_model(name, config, manifest) if name else (None, None)
@@ -99,7 +115,11 @@ def command(
     closed = find_model(toured, None, manifest)[0] if toured else None
     place = output or f"{_OUTPUT}/{model.name if model else 'traces'}"
     files = find_files(inputs or [])
-    job = Job(target, dialect, place, model, closed, files, page, Cluster(master, spark_memory, package))
+    judged = {f"The model {one.name}": model_dialect(one) for one in (model, closed) if one}
+    spoken = chosen_dialect(dialect, judged)
+    job = Job(
+        target, spoken, place, model, closed, files, page, Cluster(master, spark_memory, package), accepted
+    )
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
         log = Path(folder) if "://" in place else output_folder(Path(place))
         with running(f"judging {model.name if model else f'{len(files)} files'} on {target}") as progress:
@@ -112,12 +132,12 @@ def command(
 
 def _end(result: Exhausted) -> None:
     """Exit as the result says."""
+    problems = list(result.waiver_problems)
     if result.failed:
-        raise ConformError(
-            f"The target {result.target} does not conform: {result.failed:,} of "
-            f"{result.transitions + result.trace_steps:,} steps differ.",
-            NOT_CONFORMANT,
-        )
+        steps = f"{result.failed:,} of {result.transitions + result.trace_steps:,} steps differ"
+        problems.insert(0, f"The target {result.target} does not conform: {steps}.")
+    if problems:
+        raise ConformError(" ".join(problems), NOT_CONFORMANT)
     if not result.steps + result.trace_steps and not result.quarantined:
         raise ConformError("There was no step to judge: neither the model nor the files have one.")
     if not result.holds:

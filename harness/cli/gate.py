@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from harness.files import output_folder, write_text
 from harness.gate import Done, Gate, junit
 from harness.manifest import TIERS
 from harness.report.verdict import MEANINGS, worst
+from harness.waivers import read_waivers
 
 _SHOWN = 5
 
@@ -30,6 +32,12 @@ def command(
     ] = Path("traces"),
     manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
     out: Annotated[Path, typer.Option(help="Folder for logs and counterexamples.")] = Path("build/gate"),
+    waivers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Differences that are accepted: signature, reason, expires (TOML)."
+        ),
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="The result (default: OUT/gate.json).")
     ] = None,
@@ -43,6 +51,8 @@ def command(
 
     Evidence is verified for the models of other tiers.
 
+    A waiver accepts differences of the replays; one that covers nothing or has expired is a failure.
+
     Every step is done, whatever the others give; one line says what became of it.
 
     \b
@@ -54,6 +64,7 @@ def command(
     """
     if tier not in TIERS:
         raise ConformError(f"There is no tier {tier!r}: choose {' or '.join(TIERS)}.")
+    accepted = read_waivers(waivers, date.today())
     output_folder(out)
     json_file, junit_file = json_file or out / "gate.json", junit_file or out / "gate.xml"
     for file in (json_file, junit_file):
@@ -67,6 +78,7 @@ def command(
         out,
         Limits(memory, None, workers),
         minutes * 60,
+        accepted,
     )
     steps = gate.steps()
     finished: list[Done] = []
@@ -78,9 +90,11 @@ def command(
         verdict = "ok" if done.exit_code == HOLDS else f"FAILED ({done.exit_code})"
         print(f"{title}: {verdict} ({done.seconds:.1f} s): {done.message}", flush=True)
     exit_code = worst(done.exit_code for done in finished)
-    write_json(json_file, _to_json(finished, exit_code, target, dialect))
+    waived = accepted.to_json("differences")
+    write_json(json_file, {**_to_json(finished, exit_code, target, dialect), "waived": waived})
     write_text(junit_file, junit(finished))
-    print(f"gate: {_verdict(finished, exit_code)}")
+    apart = accepted.excepted("differences") if exit_code == HOLDS else ""
+    print(f"gate: {_verdict(finished, exit_code)}{apart}")
     raise typer.Exit(exit_code)
 
 

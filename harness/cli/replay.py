@@ -10,10 +10,11 @@ import typer
 
 from harness.cli.console import check_json_place, running, write_json
 from harness.errors import NOT_CONFORMANT, ConformError
-from harness.replay.files import replay_files, trace_files
+from harness.replay.dialects import chosen_dialect
+from harness.replay.files import common_dialect, replay_files, trace_files
 from harness.replay.report import explain, summary, to_json
 from harness.replay.run import Replayed
-from harness.waivers import Waivers, read_waivers
+from harness.waivers import read_waivers
 
 
 def command(
@@ -24,7 +25,9 @@ def command(
     target: Annotated[
         str, typer.Option(help="The implementation: python, or stdio:COMMAND (the line protocol).")
     ] = "python",
-    dialect: Annotated[str, typer.Option(help="What the target speaks and the traces are of.")] = "kip-848",
+    dialect: Annotated[
+        str | None, typer.Option(help="What the target speaks; by default what all the traces are of.")
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
     ] = None,
@@ -52,6 +55,8 @@ def command(
     An implementation that can do less is judged as far as it goes; what is left out is counted by reason.
     A waiver that covers nothing or has expired is a failure.
 
+    Traces of KIP-848's text are for every implementation, those of another dialect for one that speaks it.
+
     \b
     conform replay traces/golden
     conform replay traces --target "stdio:python -m coordinator --stdio" --json build/replay.json
@@ -60,21 +65,23 @@ def command(
     traces without steps; 3 the implementation failed, or can do none of the steps.
     """
     check_json_place(json_file)
-    accepted = read_waivers(waivers, date.today()) if waivers else Waivers((), date.today())
+    accepted = read_waivers(waivers, date.today())
     files = trace_files(traces)
+    common = common_dialect(files)
+    spoken = chosen_dialect(dialect, {"Every trace": common} if common else {})
     with running(f"replaying {len(files)} traces on {target}") as progress:
 
         def show(so_far: Replayed) -> None:
             progress(f"{so_far.traces} traces, {so_far.steps} steps, {so_far.differences} differences")
 
-        result = replay_files(files, target, dialect, max_differences, show, accepted.covers, record)
+        result = replay_files(files, target, spoken, max_differences, show, accepted.covers, record)
     for line in summary(result, target, accepted):
         print(line)
-    write_json(json_file, to_json(result, target, dialect, accepted))
+    write_json(json_file, to_json(result, target, spoken, accepted))
     problems = list(accepted.problems())
     if result.failures:
         print("first difference:")
-        for line in explain(result.failures[0], target, dialect):
+        for line in explain(result.failures[0], target, spoken):
             print(line)
         problems.insert(
             0,

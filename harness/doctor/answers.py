@@ -115,7 +115,9 @@ def describe(talk: Talk) -> str:
         (one["timer"], one["member"]) == ("session", "m1") for one in group["timers"]
     ):
         raise Wrong(sent, group["timers"], "the timers have the member's session (H8)")
-    return f"The state of group, {len(members[0])} fields of a member, timers; Dead where there is none."
+    timers = ", the timers" if talk.view.shows("timers") else ""
+    seen = f"The group's state, {len(members[0])} fields of a member{timers}"
+    return f"{seen}; Dead where there is no group."
 
 
 def records(talk: Talk) -> str:
@@ -147,7 +149,8 @@ def observe(talk: Talk) -> str:
     if talk.can("records") and talk.view.reads:
         says = "records are those that the request wrote"
         same(sent, list(answer.records), talk.target.records(since), says)
-    return "A join that is observed gives the description, and the records that it wrote."
+        return "A join that is observed gives the description, and the records that it wrote."
+    return "A join that is observed gives the description."
 
 
 _LINES: Final = ("no JSON", "[]", "{}", '{"op":1}', '{"op":"nonsense"}')

@@ -25,6 +25,7 @@ from harness.pipeline.session import Cluster, spark_session
 from harness.pipeline.store import Store
 from harness.pipeline.verdicts import Tested, judge_by_path, judge_steps
 from harness.spechash import spec_hash
+from harness.waivers import Waivers
 
 _EXAMPLES: Final = 20
 """Findings of which a trace is written."""
@@ -42,6 +43,7 @@ class Job:
     files: Sequence[str] = ()
     page: bool = False
     cluster: Cluster = field(default_factory=Cluster)
+    waivers: Waivers = field(default_factory=Waivers)
 
 
 @dataclass
@@ -49,8 +51,9 @@ class Exhausted:
     """The result. `transitions` of the state graph were judged; `steps` are the distinct ones among them (a
     model with more variables than the coordinator's has the same step in several states) and `inputs` the
     distinct pairs of a state and an input; `trace_steps` those of traces, of which `tours` are tours.
-    `failed` steps have differences; what is `unobserved` was not compared. `digests` say what is in the
-    tables, whatever the order of their rows."""
+    `failed` steps have differences, `waived` ones none but those that `waivers` accept, of which some may be
+    wrong themselves (`waiver_problems`); what is `unobserved` was not compared. `digests` say what is in
+    the tables, whatever the order of their rows."""
 
     target: str
     dialect: str
@@ -64,9 +67,12 @@ class Exhausted:
     tours: int = 0
     trace_steps: int = 0
     failed: int = 0
+    waived: int = 0
     not_judged: int = 0
     quarantined: int = 0
     unobserved: Sequence[str] = ()
+    waivers: list[dict[str, Any]] = field(default_factory=list)
+    waiver_problems: list[str] = field(default_factory=list)
     findings: list[dict[str, Any]] = field(default_factory=list)
     coverage: list[dict[str, Any]] = field(default_factory=list)
     page: str = ""
@@ -75,8 +81,9 @@ class Exhausted:
 
     @property
     def holds(self) -> bool:
-        """Whether everything that was read was judged and is as expected."""
-        return not (self.failed or self.not_judged or self.quarantined) and self.steps + self.trace_steps > 0
+        """Whether everything that was read was judged and is as expected, or as a waiver accepts it."""
+        wrong = self.failed or self.not_judged or self.quarantined or self.waiver_problems
+        return not wrong and self.steps + self.trace_steps > 0
 
     def to_json(self) -> dict[str, Any]:
         """For `--json`."""
@@ -140,7 +147,7 @@ class _Stages:
         result.states, result.inputs = counts["sources"], counts["inputs"]
         tested = Tested(self.job.target, self.job.dialect)
         judge_steps(self.run, tested, "graph", depends, counts["steps"])
-        result.by_path = judge_by_path(self.run, tested, depends)
+        result.by_path = judge_by_path(self.run, tested, depends, self._constants())
         verdicts = self.run.read("verdicts", "graph").count()
         _same(counts["steps"], verdicts, "steps of the state graph")
         result.steps, result.transitions = counts["distinct_steps"], verdicts
@@ -194,8 +201,7 @@ class _Stages:
         bad = results.quarantine(run, self.origins)
         bad.write.mode("overwrite").parquet(run.store.table("quarantine"))
         result.quarantined = run.read("quarantine").count()
-        result.coverage = results.coverage(run, verdicts)
-        result.findings = results.findings(verdicts) if result.failed else []
+        self._findings(result, verdicts)
         for name, rows in (("coverage", result.coverage), ("findings", result.findings)):
             frame = run.spark.createDataFrame(
                 _columns(rows, tables.TABLES[name]), struct(tables.TABLES[name])
@@ -211,14 +217,27 @@ class _Stages:
         timed = run.spark.createDataFrame(run.timings or [], struct(tables.TIMINGS))
         timed.coalesce(1).write.mode("append").parquet(run.store.table("timings"))
 
+    def _findings(self, result: Exhausted, verdicts: DataFrame) -> None:
+        """What differs, and what of it is accepted; the table `verdicts` has all of it."""
+        waivers = self.job.waivers
+        found = results.findings(verdicts) if result.failed else []
+        result.findings, waived = results.waive(found, waivers)
+        result.waived = waived.total()
+        result.failed -= result.waived
+        result.coverage = results.coverage(verdicts, waived)
+        result.waivers, result.waiver_problems = waivers.to_json("steps"), list(waivers.problems())
+
     def _meta(self, result: Exhausted) -> dict[str, Any]:
         """Where an example of the state graph comes from, and the constants that replaying must know."""
         model = self.job.model
         if model is None:
             return {"engine": "tlc"}
-        constants = read_config(inputs.config_of(model)).constants()
+        constants = self._constants()
         known = {"model": model.name, "engine": "tlc", "version": VERSION, "spec_hash": result.spec_hash}
         return {**known, **({"constants": constants} if constants else {})}
+
+    def _constants(self) -> dict[str, Any]:
+        return read_config(inputs.config_of(self.job.model)).constants() if self.job.model else {}
 
     def _contents(self, verdicts: DataFrame) -> list[tuple[str, DataFrame]]:
         """The tables that are the same in every run of the same inputs."""

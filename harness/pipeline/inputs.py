@@ -25,6 +25,7 @@ from harness.pipeline.run import Run, parts_of, struct
 from harness.pipeline.store import file_system
 from harness.pipeline.tables import STATES, STEPS, key
 from harness.pipeline.version import code_key
+from harness.replay.dialects import dialect_of
 from harness.spechash import spec_hash
 
 SPLIT: Final = 8 << 20
@@ -41,6 +42,11 @@ _STALE: Final = ("graph", "states", f"steps/{GRAPH}", f"verdicts/{GRAPH}")
 def config_of(model: Model) -> Path:
     """The configuration of a model."""
     return model.config or config_beside(model.module)
+
+
+def model_dialect(model: Model) -> str:
+    """The name of the dialect that a model is of. ConformError for one that there is not."""
+    return dialect_of(read_config(config_of(model)).constants(), f"The model {model.name}")
 
 
 def read_model(run: Run, model: Model, limits: Limits, log: Path) -> tuple[str, Counts]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from harness.errors import ConformError
 from harness.pipeline.tables import VERDICTS, text
 from harness.replay import wire
-from harness.replay.calls import Call, call_of
+from harness.replay.calls import Call, ChangeTopics, Restart, call_of
 from harness.replay.compare import Difference, differences
 from harness.replay.judge import judge
 from harness.replay.view import EVERYTHING, View
@@ -54,6 +54,17 @@ class _Prepared:
     call: Call
     expected: Answer
     start: int
+    load: str
+
+    @property
+    def there(self) -> frozenset[str]:
+        """The ids of the topics that exist after it."""
+        topics = {topic["name"]: topic["id"] for topic in json.loads(self.load)["topics"]}
+        change = self.call.change if isinstance(self.call, Restart) else self.call
+        if isinstance(change, ChangeTopics):
+            kept = {name: id_ for name, id_ in topics.items() if name not in change.delete}
+            topics = {**kept, **{topic["name"]: topic["id"] for topic in change.upsert}}
+        return frozenset(topics.values())
 
 
 def prepared(row: Row) -> _Prepared:
@@ -68,7 +79,7 @@ def prepared(row: Row) -> _Prepared:
     )
     lost = call_of(json.loads(row["lost"])) if row["lost"] else None
     call = call_of(json.loads(row["operation"]))
-    return _Prepared(row["tick_ms"], lost, row["new_id"], script, call, expected, row["start"])
+    return _Prepared(row["tick_ms"], lost, row["new_id"], script, call, expected, row["start"], row["load"])
 
 
 @dataclass
@@ -129,8 +140,9 @@ class Judge:
             self._begin(target, load)
             if self._loadable[0] != state:
                 described = Answer(group=self._opened().describe(wire.GROUP))
-                before = self._view.of(Answer(group=json.loads(row["before"])))
-                alike = not differences(before, self._view.of(described))
+                there = frozenset(topic["id"] for topic in load["topics"])
+                before = self._view.of(Answer(group=json.loads(row["before"])), there)
+                alike = not differences(before, self._view.of(described, there))
                 self._loadable = state, alike
         except Refused:
             self._loadable = state, False

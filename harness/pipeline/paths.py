@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -41,7 +41,7 @@ def path_to(via: Via, state: str) -> list[str]:
     return path[::-1]
 
 
-def trace_to(via: Via, source: str, after: str, meta: dict[str, object]) -> Trace:
+def trace_to(via: Via, source: str, after: str, meta: Mapping[str, object]) -> Trace:
     """The trace whose last step leads from the state `source` to `after` (as TLC prints it)."""
     reader = Reader()
     states = [reader.state(printed) for printed in (*path_to(via, source), after)]
@@ -55,22 +55,26 @@ def not_judged(run: Run, verdicts: DataFrame) -> DataFrame:
 
 
 def judging_by_path(
-    name: str, dialect: str, program: str, via: Callable[[], Via]
+    name: str, dialect: str, program: str, via: Callable[[], Via], constants: Mapping[str, Any]
 ) -> Callable[[Batches], Batches]:
-    """What `mapInArrow` takes: batches of `steps` to batches of `verdicts`, by way of shortest paths."""
+    """What `mapInArrow` takes: batches of `steps` to batches of `verdicts`, by way of shortest paths; the
+    state graph is of a model with these `constants`."""
+    meta = {"constants": dict(constants)}
 
     def judged(batches: Batches) -> Batches:
         judge, ways = judge_of(name, dialect, program), via()
         for batch in batches:
             rows = StepRows({})
-            verdicts = [_judged(judge, rows, ways, row) for row in batch.to_pylist()]
+            verdicts = [
+                _judged(judge, rows, trace_to(ways, row["source"], row["state_after"], meta), row)
+                for row in batch.to_pylist()
+            ]
             yield pa.RecordBatch.from_pylist(verdicts, VERDICTS)
 
     return judged
 
 
-def _judged(judge: Judge, rows: StepRows, via: Via, row: Row) -> Row:
-    trace = trace_to(via, row["source"], row["state_after"], {})
+def _judged(judge: Judge, rows: StepRows, trace: Trace, row: Row) -> Row:
     verdict: Row = {}
     for one in rows.trace("a shortest path", trace, f"to {row['step']}"):
         verdict = judge.judge({**one, "part": row["part"], "configuration": row["configuration"]})

@@ -10,6 +10,7 @@ from harness.engines.base import Model
 from harness.engines.tlc import VERSION
 from harness.pipeline.exhaust import Exhausted
 from harness.replay.signature import way
+from harness.waivers import excepted
 
 _SHOWN: Final = 10
 _PATHS: Final = 3
@@ -29,7 +30,11 @@ def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]
     if model or result.steps:
         yield from _claim(result, model)
     if result.traces:
-        yield f"{result.traces:,} traces with {result.trace_steps:,} steps on {result.target}"
+        apart = _waived(result) if result.holds and not result.steps else ""
+        yield f"{result.traces:,} traces with {result.trace_steps:,} steps on {result.target}{apart}"
+    for one in result.waivers:
+        yield f"waived until {one['expires']}, {one['reason']}: {one['steps']:,} x {one['signature']}"
+    yield from result.waiver_problems
     if result.unobserved:
         yield f"not compared, because the target does not show it: {', '.join(result.unobserved)}"
     if result.not_judged:
@@ -47,12 +52,19 @@ def _claim(result: Exhausted, model: Model | None) -> Iterator[str]:
     verb = "hold" if result.holds else "were judged"
     spec = f"{model.name} (TLC {VERSION}, spec {result.spec_hash[:12]}, " if model else "the state graph ("
     held = f"{result.steps:,} steps over {result.states:,} coordinator states {verb} on {result.target}"
-    yield f"{spec}dialect {result.dialect}): {held}" + (", none left out" if result.holds else "")
+    yield f"{spec}dialect {result.dialect}): {held}" + (
+        f", none left out{_waived(result)}" if result.holds else ""
+    )
     loaded = result.transitions - result.by_path - result.not_judged
     reached = f"{loaded:,} steps from loaded states, {result.by_path:,} by way of their shortest paths"
     repeated = result.transitions - result.steps
     again = f"; {repeated:,} of them again in other states of the model" if repeated else ""
     yield f"{result.inputs:,} distinct inputs; {reached}{again}"
+
+
+def _waived(result: Exhausted) -> str:
+    """What a claim does not hold for."""
+    return excepted([one["signature"] for one in result.waivers], result.waived, "steps")
 
 
 def _exercised(coverage: Sequence[dict[str, Any]]) -> list[str]:

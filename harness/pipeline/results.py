@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -12,18 +13,20 @@ from harness.pipeline.judging import FAIL, NOT_JUDGED
 from harness.pipeline.requirements import broken, requirements
 from harness.pipeline.run import Run
 from harness.pipeline.tables import key
-from harness.replay.signature import place
+from harness.replay.signature import place, signature
+from harness.waivers import Waivers
 
 _SHAPE: Final = ["action", "branch", "error"]
+Shape = tuple[str, str, str]
 
 
-def coverage(run: Run, verdicts: DataFrame) -> list[dict[str, Any]]:
-    """The rows of `coverage`."""
+def coverage(verdicts: DataFrame, waived: Mapping[Shape, int]) -> list[dict[str, Any]]:
+    """The rows of `coverage`; what is `waived` (see below) has not failed."""
     failed = F.count_if(F.col("verdict") == FAIL).alias("failed")
     judged = verdicts.where(F.col("verdict") != NOT_JUDGED)
     counted = judged.groupBy(*_SHAPE, "dialect").agg(F.count("*").alias("tested"), failed)
     rows = [
-        {"requirement": requirement, **row.asDict()}
+        {"requirement": requirement, **row.asDict(), "failed": row["failed"] - waived.get(_shape(row), 0)}
         for row in counted.collect()
         for requirement in requirements(row["action"], row["branch"], row["error"])
     ]
@@ -52,12 +55,32 @@ def findings(verdicts: DataFrame) -> list[dict[str, Any]]:
                 "requirement": broken(row["action"], row["branch"], row["error"], paths),
                 **shape,
                 "paths": paths,
+                "signatures": [signature(*_shape(row), path) for path in paths],
                 "count": row["count"],
                 "steps": example_row.pop("depth") + 1,
                 **example_row,
             }
         )
     return rows
+
+
+def waive(found: list[dict[str, Any]], waivers: Waivers) -> tuple[list[dict[str, Any]], Counter[Shape]]:
+    """The findings that are left, and of each shape how many steps differ in nothing but what is accepted.
+
+    A finding of which only some differences are accepted is left as it is.
+    """
+    left, waived = [], Counter[Shape]()
+    for one in found:
+        names = one["signatures"]
+        if all([waivers.covers(name, one["count"]) for name in names]):  # a list: each of them counts
+            waived[_shape(one)] += one["count"]
+        else:
+            left.append(one)
+    return left, waived
+
+
+def _shape(row: Any) -> Shape:
+    return row["action"], row["branch"], row["error"]
 
 
 def quarantine(run: Run, origins: Mapping[str, bool]) -> DataFrame:

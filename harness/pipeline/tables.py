@@ -116,6 +116,7 @@ FINDINGS: Final = _schema(
     branch=_TEXT,
     error=_TEXT,
     paths=pa.list_(_TEXT),
+    signatures=pa.list_(_TEXT),
     count=_COUNT,
     step=_TEXT,
     trace=_TEXT,
@@ -123,8 +124,8 @@ FINDINGS: Final = _schema(
     steps=_INDEX,
     differences=pa.list_(DIFFERENCE),
 )
-"""Differences with the same signature (requirement, action, branch, error, paths): how many, and the example
-with the fewest `steps` from an initial state."""
+"""Differences of the same kind (requirement, action, branch, error, paths): how many, the example with the
+fewest `steps` from an initial state, and the signature of each path, for a waiver."""
 
 TIMINGS: Final = _schema(stage=_TEXT, unit=_TEXT, rows=_COUNT, seconds=pa.float64())
 """How long the units of work took; the only table that differs from run to run."""

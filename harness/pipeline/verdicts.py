@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -76,9 +76,9 @@ def _judge_parts(
             run.store.enter(_unit(origin, row["part"]), depends, {"verdicts": row["count"]})
 
 
-def judge_by_path(run: Run, tested: Tested, depends: str) -> int:
+def judge_by_path(run: Run, tested: Tested, depends: str, constants: Mapping[str, Any]) -> int:
     """Judge the transitions from states that the target cannot load, by way of their shortest paths; how many
-    there are."""
+    there are. `constants` are those of the model."""
     missing = not_judged(run, run.read("verdicts", GRAPH))
     count = missing.count()
     if not count:
@@ -90,7 +90,7 @@ def judge_by_path(run: Run, tested: Tested, depends: str) -> int:
     def work() -> dict[str, int]:
         run.progress(f"{count:,} steps by way of their shortest paths on {tested.target}")
         ways = run.spark.sparkContext.broadcast(shortest_ways(run))
-        by_path = judging_by_path(*tested.named(), lambda: ways.value)
+        by_path = judging_by_path(*tested.named(), lambda: ways.value, constants)
         chosen = missing.select("part", "configuration", "state_after", *COPIED[1:])
         judged = chosen.repartition(_tasks(count), "source").mapInArrow(by_path, struct(VERDICTS))
         judged.write.mode("overwrite").parquet(run.store.table("verdicts", "paths"))

@@ -32,8 +32,10 @@ class ReplaySpeed:
         return self.target_steps / self.replay_s
 
 
-def measure(files: Sequence[Path], target: str = "python", rounds: int = 3) -> ReplaySpeed:
-    """Replay the traces `rounds` times on one target and take the fastest."""
+def measure(
+    files: Sequence[Path], target: str = "python", rounds: int = 3, dialect: str = "kip-848"
+) -> ReplaySpeed:
+    """Replay the traces `rounds` times on one target, started anew each time, and take the fastest."""
     start = time.perf_counter()
     traces = [read_trace(file) for file in files]
     read = time.perf_counter()
@@ -42,7 +44,7 @@ def measure(files: Sequence[Path], target: str = "python", rounds: int = 3) -> R
     prepared = time.perf_counter()
     seconds = []
     for _ in range(rounds):
-        with closing(open_target(target)) as opened:
+        with closing(open_target(target, dialect)) as opened:
             replayer = Replayer(opened, max_differences=1)
             begin = time.perf_counter()
             for trace in decoded:

@@ -51,6 +51,11 @@ class Load(NamedTuple):
         return [wire.topic(topic, count) for topic, count in sorted(self.state.topics.items()) if count > 0]
 
     @property
+    def there(self) -> frozenset[str]:
+        """Their ids."""
+        return frozenset(topic["id"] for topic in self.topics)
+
+    @property
     def volatile(self) -> Json:
         """What records do not hold."""
         group = self.state.group
@@ -98,6 +103,11 @@ class Step:
     def end(self) -> int:
         """How many records the log has after the step."""
         return self.start + len(self.expected.records)
+
+    @property
+    def there(self) -> frozenset[str]:
+        """The ids of the topics that exist after it."""
+        return self.load.there
 
     def needs(self) -> frozenset[str]:
         """The API, or the operations, without which it cannot be replayed at all."""

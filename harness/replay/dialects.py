@@ -6,10 +6,11 @@ KIP-848's text.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from harness.errors import ConformError
+from harness.errors import USAGE, ConformError
 from harness.itf import Trace
 from harness.replay.state import Group
 
@@ -67,12 +68,39 @@ FORMS: Final = {
 
 def forms_of(trace: Trace, name: str) -> Forms:
     """The forms of a trace's dialect. ConformError for one that there is not."""
-    constants = trace.meta.get("constants", {})
+    return _forms(trace.meta.get("constants"), f"The trace {name}", "Dialect in #meta")
+
+
+def dialect_of(constants: object, what: str) -> str:
+    """The name of the dialect among the constants of `what`, a model or a trace. ConformError as above."""
+    return _forms(constants, what, "the constant Dialect").name
+
+
+def _forms(constants: object, what: str, where: str) -> Forms:
     dialect = constants.get("Dialect", "KIP848") if isinstance(constants, dict) else "KIP848"
     forms = FORMS.get(dialect) if isinstance(dialect, str) else None
     if forms is None:
         raise ConformError(
-            f"The trace {name}: there is no dialect {dialect!r}; "
-            f"Dialect in #meta is one of {', '.join(FORMS)}."
+            f"{what}: there is no dialect {dialect!r}; {where} is one of {', '.join(FORMS)}.", USAGE
         )
     return forms
+
+
+def chosen_dialect(given: str | None, judged: Mapping[str, str]) -> str:
+    """What a target must speak: `given` with --dialect, or else the dialect of all that is `judged` on it.
+
+    KIP-848's text is for every target. ConformError (exit 2) if anything is of another dialect than the one
+    that is given, or if none is given and there are several.
+    """
+    if given is not None:
+        for what, dialect in judged.items():
+            if dialect not in (TEXT.name, given):
+                raise ConformError(
+                    f"{what} is of the dialect {dialect!r}, not {given!r}: leave --dialect out.", USAGE
+                )
+        return given
+    names = sorted(set(judged.values()))
+    if len(names) > 1:
+        several = ", ".join(f"{what} of {dialect!r}" for what, dialect in judged.items())
+        raise ConformError(f"There are several dialects: {several}. Judge one at a time.", USAGE)
+    return names[0] if names else TEXT.name

@@ -7,8 +7,9 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from harness.errors import ENGINE_FAILED, ConformError
-from harness.itf import Trace, read_trace
+from harness.itf import Trace, read_meta, read_trace
 from harness.replay.decode import Decoder
+from harness.replay.dialects import TEXT, dialect_of
 from harness.replay.report import reason, skipped
 from harness.replay.run import Replayed, Replayer
 from harness.scenario.files import SUFFIX as SCENARIO
@@ -42,6 +43,19 @@ def trace_files(paths: Sequence[Path]) -> list[Path]:
 
 def _read(file: Path) -> Trace:
     return trace_of(file) if file.suffix == SCENARIO else read_trace(file)
+
+
+def common_dialect(files: Sequence[Path]) -> str | None:
+    """The name of the dialect that all traces are of; None if they are of several, or one cannot be read.
+    ConformError for a dialect that there is not."""
+    names = {
+        TEXT.name
+        if file.suffix == SCENARIO
+        else dialect_of(read_meta(file).get("constants"), f"The trace {file}")
+        for file in files
+        if file.is_file()
+    }
+    return names.pop() if len(names) == 1 else None
 
 
 def replay_files(

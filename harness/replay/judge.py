@@ -29,6 +29,8 @@ class Prepared(Protocol):
     def expected(self) -> Answer: ...
     @property
     def start(self) -> int: ...
+    @property
+    def there(self) -> frozenset[str]: ...
 
 
 def judge(target: Target, step: Prepared, shift: int, view: View = EVERYTHING) -> list[Difference]:
@@ -60,7 +62,8 @@ def act(target: Target, step: Prepared, shift: int, view: View) -> tuple[Answer,
         return Answer(), [refused(refusal)]
     expected = step.expected
     if not view.complete:
-        expected, answer = view.of(expected), view.of(answer)
+        there = step.there if view.forgets else None
+        expected, answer = view.of(expected, there), view.of(answer, there)
     if agree(expected, answer) and not early:
         return answer, []
     found = differences(expected, answer, shift if view.counts else 0)

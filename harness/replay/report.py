@@ -33,10 +33,7 @@ def to_json(result: Replayed, target: str, dialect: str, waivers: Waivers | None
         "ended_early": [asdict(one) for one in result.ended_early],
         "left_out": list(left_out(result, waivers)),
         "differences": result.differences,
-        "waived": [
-            {**asdict(waiver), "expires": str(waiver.expires), "differences": count}
-            for waiver, count in (waivers.listed() if waivers else ())
-        ],
+        "waived": waivers.to_json("differences") if waivers else [],
         "coverage": result.coverage.to_json(),
         "failures": [_failure(failure) for failure in result.failures],
     }
@@ -83,8 +80,8 @@ def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> It
 
 def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:
     """What was not compared, not judged or not counted as a difference, and why."""
-    for waiver, count in waivers.listed() if waivers else ():
-        yield f"waived until {waiver.expires}, {waiver.reason}: {count} x {waiver.signature}"
+    if waivers:
+        yield from waivers.lines()
     if result.unobserved:
         yield f"not compared, because the target does not show it: {', '.join(result.unobserved)}"
     for name, counts in skipped(result).items():

@@ -199,7 +199,8 @@ class Replayer:
             self._load(trace.start)
             if self._view.observe is not None:
                 described = Answer(group=self._target.describe(self._view.observe))
-                found = differences(self._view.of(Answer(group=trace.initial)), self._view.of(described))
+                initial = self._view.of(Answer(group=trace.initial), trace.start.there)
+                found = differences(initial, self._view.of(described, trace.start.there))
         except Refused as refusal:
             found = [refused(refusal)]
         if found:

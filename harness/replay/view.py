@@ -6,7 +6,7 @@ and of what it answers alike, and every report names it; all else is compared as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Final
 
 from harness.errors import ENGINE_FAILED, ConformError
@@ -21,6 +21,9 @@ MEMBER_FIELDS: Final = (
 """What a description has of each member, besides its id."""
 GROUP_FIELDS: Final = ("state", "groupEpoch", "assignmentEpoch", "metadata", "members", "timers")
 """What a description has of a group, besides its id."""
+DELETED_TOPICS: Final = "members.deletedTopics"
+"""Of what members have, partitions of topics that were deleted: a target may leave them out."""
+_PARTITIONS: Final = ("assigned", "pendingRevocation", "target")
 TIMERS: Final = ("session", "rebalance", "group")
 RECORDS: Final = "records"
 RECORD_TYPES: Final = ("ConsumerGroupPartitionMetadata",)
@@ -35,6 +38,7 @@ GROUP: Final = "group"
 NAMES: Final = (
     *GROUP_FIELDS,
     *(f"members.{name}" for name in MEMBER_FIELDS),
+    DELETED_TOPICS,
     *(f"timers.{name}" for name in (*TIMERS, "deadlineMs")),
     RECORDS,
     *(f"records.{name}" for name in (*RECORD_TYPES, *RECORD_FIELDS)),
@@ -48,7 +52,7 @@ class View:
     `hidden` are the names of all that is not compared, also for want of an operation; a `complete` view hides
     nothing. `observe` is the group to observe, None for no description; `ticks`, `scripts` and `reads` say
     whether the clock moves before a step, targets are scripted and records are read; `counts`, whether its
-    log has every record, so that offsets mean something.
+    log has every record, so that offsets mean something; `forgets`, whether deleted topics are left out.
     """
 
     def __init__(self, known: Capabilities) -> None:
@@ -74,6 +78,7 @@ class View:
         self.observe = None if GROUP in hidden else wire.GROUP
         self.reads = RECORDS not in hidden
         self._group = frozenset(hidden)
+        self.forgets = DELETED_TOPICS in hidden
         self._member = _below("members", hidden)
         self._timer = _below("timers", hidden)
         self._record = _below("records", hidden)
@@ -83,11 +88,12 @@ class View:
         """Whether that part of what is compared can be observed."""
         return not {GROUP, name, name.partition(".")[0]} & self._group
 
-    def of(self, answer: Answer) -> Answer:
-        """The part of an answer that is compared; what is prepared is not changed."""
+    def of(self, answer: Answer, there: Container[str] | None = None) -> Answer:
+        """The part of an answer that is compared; what is prepared is not changed. `there` are the ids of all
+        topics, for a view that `forgets` the others."""
         return Answer(
             answer.body,
-            None if answer.group is None or self.observe is None else self._of_group(answer.group),
+            None if answer.group is None or self.observe is None else self._of_group(answer.group, there),
             self._of_records(answer.records) if self.reads else (),
             answer.consumed and self.scripts,
             answer.fired,
@@ -105,10 +111,12 @@ class View:
             return record
         return {**record, "value": _without(record["value"], self._record)}
 
-    def _of_group(self, group: Json) -> Json:
+    def _of_group(self, group: Json, there: Container[str] | None) -> Json:
         shown = {name: value for name, value in group.items() if name not in self._group}
         if self._member and isinstance(shown.get("members"), list):
             shown["members"] = [_without(one, self._member) for one in shown["members"]]
+            if self.forgets and there is not None:
+                shown["members"] = [_of_topics(one, there) for one in shown["members"]]
         if self._timer and isinstance(shown.get("timers"), list):
             kept = [one for one in shown["timers"] if not _is_one_of(one, self._timer)]
             shown["timers"] = [_without(one, self._timer) for one in kept]
@@ -125,6 +133,18 @@ def _without(item: object, names: frozenset[str]) -> object:
     if not isinstance(item, dict):
         return item
     return {name: value for name, value in item.items() if name not in names}
+
+
+def _of_topics(member: object, there: Container[str]) -> object:
+    """A member without partitions of topics that are not there; what has another form stays."""
+    if not isinstance(member, dict):
+        return member
+    kept = {
+        name: [one for one in member[name] if not isinstance(one, dict) or one.get("topicId") in there]
+        for name in _PARTITIONS
+        if isinstance(member.get(name), list)
+    }
+    return {**member, **kept}
 
 
 def _is_one_of(timer: object, names: frozenset[str]) -> bool:

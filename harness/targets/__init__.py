@@ -25,6 +25,12 @@ def open_target(name: str, dialect: str = "kip-848") -> Target:
     return target if "ids" in target.hello().controls else SymbolicIds(target)
 
 
+def own_dialect(name: str) -> str:
+    """What a target of that name speaks as far as its name says it: of `kafka:4.2.1` kafka-4.2."""
+    kind, _, version = name.partition(":")
+    return f"kafka-{version.rpartition('.')[0]}" if kind == "kafka" else "kip-848"
+
+
 def start_target(name: str, dialect: str = "kip-848", timeout_s: float = TIMEOUT_S) -> Target:
     """The same with member ids that it makes itself; of `stdio` an answer may take `timeout_s` seconds."""
     target = _started(name, dialect, timeout_s)
@@ -33,7 +39,7 @@ def start_target(name: str, dialect: str = "kip-848", timeout_s: float = TIMEOUT
         if capabilities.dialect != dialect:
             raise ConformError(
                 f"The target {name} speaks the dialect {capabilities.dialect!r}, not {dialect!r}: "
-                "start it with that one, or give the other to --dialect.",
+                f"give --dialect {capabilities.dialect}, or start one that speaks the other.",
                 USAGE,
             )
     except ConformError:

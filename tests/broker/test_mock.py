@@ -57,6 +57,13 @@ def test_each_load_is_a_new_cluster(target: MockTarget) -> None:
     }
 
 
+@pytest.mark.parametrize("wrong", [{"name": "bar"}, {"id": BAR, "partitions": 1}, topic("bar", BAR, 0)])
+def test_a_topic_that_is_none_is_refused_before_anything_changes(target: MockTarget, wrong: Json) -> None:
+    with pytest.raises(Refused, match="a topic has name, id and partitions"):
+        target.topics([topic("foo", BAR, 1), wrong], [])
+    assert send(target, join("A"))["assignment"] == {"assignedTopicPartitions": owned(0, 1)}
+
+
 def test_topics_come_and_go(target: MockTarget) -> None:
     target.topics([topic("foo", FOO, 2), topic("bar", BAR, 1)], [])
     assert send(target, join("A", ["bar"]))["assignment"]["assignedTopicPartitions"] == owned(0, topic_id=BAR)

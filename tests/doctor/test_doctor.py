@@ -188,6 +188,15 @@ def test_the_level_is_what_works(controls: list[str], level: str, lacking: list[
     assert (result.wrong, said["level"], said["lacking"]) == ([], level, lacking)
 
 
+def test_it_does_not_say_that_it_saw_what_is_not_shown() -> None:
+    options = {"controls": ["topics", "describe", "fresh"], "hidden": ["timers"]}
+    name = f"stdio:{sys.executable} {shlex.quote(str(PARTIAL))} {shlex.quote(json.dumps(options))}"
+    result = Doctor(name, "kip-848", lambda: start_target(name), no_time).examine(lambda _: None)
+    said = {one["operation"]: one["said"] for one in to_json(result)["operations"]}
+    assert "timers" not in said["describe"] and "Dead" in said["describe"]
+    assert said["observe"] == "A join that is observed gives the description."
+
+
 def test_what_is_wrong_counts_as_missing_for_the_level() -> None:
     def finding(name: str) -> Finding:
         return Finding(name, Verdict.WRONG if name == "topics" else Verdict.OK, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from kafka_driver import TOPICS, Driver, answered, client, described, kinds, part
 
+from harness.targets import own_dialect
 from harness.targets.base import Json, Refused
 from harness.targets.symbolic import SymbolicIds
 
@@ -15,7 +16,7 @@ def test_it_says_who_it_is_and_what_it_cannot_show(kafka: Driver) -> None:
     known = kafka.target.hello()
     version = kafka.target.name.removeprefix("kafka:")
     assert known.name == f"Apache Kafka {version}"
-    assert known.dialect == f"kafka-{version[:3]}"
+    assert known.dialect == own_dialect(kafka.target.name) == f"kafka-{version[:3]}"
     assert known.apis["ConsumerGroupHeartbeat"] == [0, 1]
     assert {"load", "fire", "assign", "background"} <= known.controls
     assert not known.controls & {"ids", "commit"}

@@ -1,7 +1,7 @@
 """A coordinator behind the line protocol that cannot load states, loads some badly, dies of an input or
 answers it wrongly.
 
-python faulty_target.py no-load | lossy | dies | wrong
+python faulty_target.py no-load | lossy | dies | wrong [DIALECT]
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import sys
 from typing import Any
 
+from coordinator.dialect import Dialect
 from coordinator.service import Coordinator
 from coordinator.stdio import LineProtocol
 
@@ -43,12 +44,12 @@ def answer(coordinator: LineProtocol, operation: Json, fault: str) -> Json:
     return said
 
 
-def main(fault: str) -> None:
+def main(fault: str, dialect: str = "kip-848") -> None:
     """Answer line by line."""
-    coordinator = LineProtocol(Coordinator())
+    coordinator = LineProtocol(Coordinator(dialect=Dialect.named(dialect)))
     for line in sys.stdin:
         print(json.dumps(answer(coordinator, json.loads(line), fault)), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -15,6 +15,7 @@ import pyarrow.dataset as ds
 from harness.engines.base import Limits, Model
 from harness.mutants import apply_patch, read_mutant
 from harness.pipeline.exhaust import Exhausted, Job, exhaust
+from harness.waivers import Waivers
 
 ROOT: Final = Path(__file__).parents[2]
 SPEC: Final = ROOT / "spec"
@@ -49,11 +50,12 @@ def run(
     model: Model | None = None,
     files: Sequence[Path | str] = (),
     page: bool = False,
+    waivers: Waivers | None = None,
 ) -> Ran:
     """Run all stages into `place`."""
     place.mkdir(parents=True, exist_ok=True)
     uris = [str(file) if "://" in str(file) else Path(file).as_uri() for file in files]
-    job = Job(target, "kip-848", str(place), model=model, files=uris, page=page)
+    job = Job(target, "kip-848", str(place), model=model, files=uris, page=page, waivers=waivers or Waivers())
     return Ran(place, exhaust(job, LIMITS, place), model)
 
 
@@ -80,8 +82,20 @@ def tiny(folder: Path, **constants: object) -> Model:
     return Model("Tiny", folder / "MCTour.tla", folder / "Tiny.cfg")
 
 
+def kafka(folder: Path) -> Model:
+    """MCKafka44Tour with the member m2 alone, which subscribes to foo, and group epochs up to 2."""
+    for path in SPEC.glob("*.tla"):
+        shutil.copy(path, folder)
+    text = (SPEC / "MCKafka44Tour.cfg").read_text().replace("<- MCMemberIds", "<- OneMember")
+    module = '---- MODULE Kafka ----\nEXTENDS MCKafka\nOneMember == {"m2"}\nFoo == {{"foo"}}\n====\n'
+    (folder / "Kafka.tla").write_text(module)
+    text = text.replace("MaxEpoch = 3", "MaxEpoch = 2").replace("<- JoinsThatOwn", "<- NoOddRequests")
+    (folder / "Kafka.cfg").write_text(text.replace("<- MCSubscriptions", "<- Foo"))
+    return Model("Kafka", folder / "Kafka.tla", folder / "Kafka.cfg")
+
+
 def one_member(folder: Path) -> Model:
-    """The same with one member."""
+    """The same as `tiny` with one member."""
     model = tiny(folder)
     module = folder / "OneMember.tla"
     module.write_text('---- MODULE OneMember ----\nEXTENDS MCTour\nOneMember == {"m1"}\n====\n')

@@ -75,7 +75,16 @@ class Partial:
             said.pop("records", None)
         if isinstance(said.get("group"), dict):
             said["group"] = shown(said["group"], self.hidden)
+            if "members.deletedTopics" in self.hidden:
+                self.forget(said["group"])
         return said
+
+    def forget(self, group: Json) -> None:
+        """Leave out partitions of topics that were deleted."""
+        there = {image.id for image in self.coordinator._env.topics.values()}
+        for member in group["members"]:
+            for name in ("assigned", "pendingRevocation", "target"):
+                member[name] = [one for one in member[name] if one["topicId"] in there]
 
     def log(self) -> list[Json]:
         """The records that are shown where some are not."""

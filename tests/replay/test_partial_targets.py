@@ -22,8 +22,8 @@ from harness.replay.decode import Decoder
 from harness.replay.files import replay_files, trace_files
 from harness.replay.report import skipped, summary
 from harness.replay.run import ANOTHER, DIFFERENCE, Replayed, Replayer
+from harness.replay.view import DELETED_TOPICS, NAMES, RECORD_TYPES, View
 from harness.replay.view import EVERYTHING as ALL
-from harness.replay.view import NAMES, RECORD_TYPES, View
 from harness.targets import open_target
 from harness.targets.base import Answer, Capabilities, Json
 from harness.targets.stdio import StdioTarget
@@ -76,7 +76,9 @@ def covering(path: str, records: Sequence[Json]) -> set[str]:
 KINDS = ("session", "rebalance", "group")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.removeprefix("timers.") not in KINDS])
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name.removeprefix("timers.") not in KINDS and name != DELETED_TOPICS]
+)
 def test_what_is_unobserved_is_not_compared_and_all_else_is(name: str) -> None:
     shown, tried = view(name), Counter[bool]()
     for step in decoded(walk(21, 40)).steps[20:34]:
@@ -107,6 +109,31 @@ def test_timers_of_one_kind_can_be_unobserved(kind: str) -> None:
             assert agree(shown.of(step.expected), shown.of(bad)) == hidden
             tried[hidden] += 1
     assert tried[True] and tried[False]
+
+
+def test_partitions_of_deleted_topics_are_left_out_on_both_sides_if_that_is_declared() -> None:
+    """As ConsumerGroupDescribe leaves them out: golden scenario KAFKA-16168."""
+    undeclared = on_golden(hidden=[DELETED_TOPICS], declared=[])
+    places = {one.path for failure in undeclared.failures for one in failure.differences}
+    assert places == {"group.members[A].assigned", "group.members[A].pendingRevocation"}
+    assert {Path(failure.trace).name for failure in undeclared.failures} >= {"KAFKA-16168.itf.json"}
+    for hidden in ([DELETED_TOPICS], []):
+        declared = on_golden(hidden=hidden, declared=[DELETED_TOPICS])
+        assert (declared.failures, declared.unobserved) == ([], (DELETED_TOPICS,))
+        assert declared.judged == undeclared.judged
+
+
+def test_partitions_of_topics_that_are_there_are_compared_all_the_same() -> None:
+    shown = view(DELETED_TOPICS)
+    step = next(one for one in decoded(walk(21, 40)).steps if (one.expected.group or {}).get("members"))
+    member = {"memberId": "m", "assigned": [{"topicId": "x", "partitions": [0]}]}
+    there, gone = (
+        step.expected._replace(group={**(step.expected.group or {}), "members": members})
+        for members in ([member], [{**member, "assigned": []}])
+    )
+    assert agree(shown.of(there, {"y"}), shown.of(gone, {"y"}))
+    assert not agree(shown.of(there, {"x"}), shown.of(gone, {"x"}))
+    assert not agree(shown.of(there), shown.of(gone))
 
 
 def test_a_target_that_shows_everything_is_compared_as_it_is() -> None:

@@ -112,6 +112,44 @@ def test_the_worst_step_decides_and_the_others_are_done_all_the_same(here: Path)
     assert failed == {"Later": "exit code 12", "corpus": "exit code 11", "Counter": "exit code 10"}
 
 
+WAIVED = """[[waiver]]
+signature = "Join/advance/NONE: response.memberEpoch"
+reason = "issue 17"
+expires = 2999-01-01
+"""
+
+
+def test_what_is_waived_is_counted_and_named(here: Path) -> None:
+    shutil.move(wrong_trace(here), here / "traces" / "corpus")
+    Path("waivers.toml").write_text(WAIVED)
+    result, data = gate(COUNTER, args=("--waivers", "waivers.toml"))
+    assert result.exit_code == data["exit_code"] == HOLDS, result.output
+    waived = '"Join/advance/NONE: response.memberEpoch"'
+    assert (
+        result.output.splitlines()[-1] == f"gate: everything holds, except 1 differences waived by {waived}"
+    )
+    assert data["waived"] == [
+        {"signature": waived.strip('"'), "reason": "issue 17", "expires": "2999-01-01", "differences": 1}
+    ]
+    assert [(replay["differences"], len(replay["waived"])) for replay in data["replays"]] == [
+        (0, int(name == "corpus")) for name in TRACE_FOLDERS
+    ]
+    assert "waived until 2999-01-01, issue 17: 1 x Join/advance/NONE" in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(WAIVED, "covers nothing"), (WAIVED.replace("2999", "2020"), "expired on 2020-01-01: issue 17")],
+)
+def test_a_waiver_that_is_unused_or_expired_fails(here: Path, text: str, said: str) -> None:
+    Path("waivers.toml").write_text(text)
+    result, data = gate(COUNTER, args=("--waivers", "waivers.toml"))
+    assert (result.exit_code, said in result.output) == (NOT_CONFORMANT, True)
+    assert result.output.splitlines()[-1].endswith("(11): waivers accepted")
+    assert {step["name"]: step["exit_code"] for step in data["steps"]}["accepted"] == NOT_CONFORMANT
+    assert data["waived"] == []
+
+
 def test_stale_evidence(here: Path) -> None:
     write(Path("spec/manifest.json"), {"models": [LATER]})
     conform("check", "Later", "--record-evidence")

@@ -21,7 +21,7 @@ from harness.targets.base import Answer, Capabilities, Died, Json, Refused
 from harness.targets.broker.connection import TIMEOUT_S, Connection, Unreachable
 from harness.targets.broker.forms import versions_of
 from harness.targets.broker.names import Names
-from harness.targets.broker.refusing import Refusing
+from harness.targets.broker.refusing import Refusing, check_topics
 from harness.targets.broker.target import ask
 
 CONTROLS: Final = frozenset({"topics", "fresh"})
@@ -71,6 +71,7 @@ class MockTarget(Refusing):
 
     def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:
         """Create, recreate and delete topics. Refused for more partitions of one: the mock cannot do that."""
+        check_topics(self.name, upsert)
         process = self._alive("topics")
         for name in delete:
             if self._topics.pop(name, None) is not None:

@@ -50,3 +50,11 @@ class Refusing:
 
     def _cannot(self, operation: str) -> Refused:
         return Refused(self.name, operation, "a broker does not let its clients do that")
+
+
+def check_topics(target: str, upsert: Sequence[Json]) -> None:
+    """Refused for topics without a name, an id or a number of partitions, before anything is changed."""
+    for topic in upsert:
+        count = topic.get("partitions")
+        if not topic.get("name") or not topic.get("id") or type(count) is not int or count < 1:
+            raise Refused(target, "topics", f"a topic has name, id and partitions, which {topic} has not")

@@ -16,12 +16,12 @@ from harness.targets.broker import admin
 from harness.targets.broker.connection import TIMEOUT_S, Connection
 from harness.targets.broker.forms import HEARTBEAT, from_kafka, sorted_partitions, to_kafka, versions_of
 from harness.targets.broker.names import Names, translated
-from harness.targets.broker.refusing import Refusing
+from harness.targets.broker.refusing import Refusing, check_topics
 from harness.targets.broker.run_topics import RunTopics
 
 CONTROLS: Final = frozenset({"topics", "describe", "fresh"})
 UNOBSERVED: Final = frozenset(
-    {"records", "metadata", "timers"}
+    {"records", "metadata", "timers", "members.deletedTopics"}
     | {
         f"members.{field}"
         for field in (
@@ -91,6 +91,7 @@ class BrokerTarget(Refusing):
 
     def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:
         """Create, grow, recreate and delete topics, and wait until the coordinator has noticed."""
+        check_topics(self.name, upsert)
         self._topics.change(upsert, delete)
         return Answer(None, self._observed(observe))
 

@@ -7,6 +7,7 @@ speaks the line protocol.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Final
 
 from harness.engines.java import find_java
@@ -30,8 +31,12 @@ def kafka_target(version: str) -> StdioTarget:
 
 def command(version: str) -> list[str]:
     """The command line of the program, its jars fetched and itself compiled."""
+    return [*java(version, JVM), MAIN, f"Apache Kafka {version}"]
+
+
+def java(version: str, options: Sequence[str] = ()) -> list[str]:
+    """Java with all classes of that version: what precedes the name of a program. ConformError as above."""
     with alone():
         found = jars(COORDINATOR, version)
         classes = program(version, found)
-    path = os.pathsep.join(map(str, [classes, *found]))
-    return [str(find_java()), *JVM, "-cp", path, MAIN, f"Apache Kafka {version}"]
+    return [str(find_java()), *options, "-cp", os.pathsep.join(map(str, [classes, *found]))]

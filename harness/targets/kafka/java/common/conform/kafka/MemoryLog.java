@@ -8,23 +8,28 @@ import org.apache.kafka.coordinator.group.GroupCoordinatorRecordSerde;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 
 /**
  * One partition of __consumer_offsets in memory, from which a coordinator loads, too.
  *
- * A record's offset is the one that the line protocol shows: records that only Kafka has take none. Of several of one
- * key in a batch the last value is shown, at the first's place: when a static member returns, Kafka removes the former
- * one, writes a copy of it, and then what changed.
+ * A record's offset is the one that the line protocol shows: records that only Kafka has take none. When a static member
+ * returns, Kafka removes the former one, writes a copy of it, and then what changed. Of several records of one key in such
+ * a batch one is shown, with the last value, and kinds are in the order that they have in every other batch.
  */
 public final class MemoryLog implements CoordinatorLoader<CoordinatorRecord> {
     /** `end` is the offset after the batch that the record is in. */
     record Entry(long offset, boolean shown, long end, byte[] key, byte[] value) { }
 
+    /** The kinds of records of a group, by Kafka's numbers, in the order of a batch; tombstones come first. */
+    private static final List<Short> ORDER = List.of((short) 5, (short) 3, (short) 7, (short) 6, (short) 8);
     private static final GroupCoordinatorRecordSerde SERDE = new GroupCoordinatorRecordSerde();
 
     private final List<Entry> entries = new ArrayList<>();
@@ -49,7 +54,8 @@ public final class MemoryLog implements CoordinatorLoader<CoordinatorRecord> {
     }
 
     /** Append one batch. */
-    void append(List<CoordinatorRecord> records) {
+    void append(List<CoordinatorRecord> batch) {
+        List<CoordinatorRecord> records = inOrder(batch);
         Map<Object, CoordinatorRecord> place = new HashMap<>();
         Map<Object, CoordinatorRecord> latest = new HashMap<>();
         for (CoordinatorRecord record : records) {
@@ -64,6 +70,16 @@ public final class MemoryLog implements CoordinatorLoader<CoordinatorRecord> {
             entries.add(new Entry(end, shown, last, SERDE.serializeKey(kept), SERDE.serializeValue(kept)));
             if (shown) end++;
         }
+    }
+
+    private static List<CoordinatorRecord> inOrder(List<CoordinatorRecord> batch) {
+        Set<Object> written = new HashSet<>();
+        boolean copies = false;
+        for (CoordinatorRecord record : batch) copies |= record.value() != null && !written.add(record.key());
+        if (!copies) return batch;
+        List<CoordinatorRecord> ordered = new ArrayList<>(batch);
+        ordered.sort(Comparator.comparing(record -> record.value() == null ? -1 : ORDER.indexOf(record.key().apiKey())));
+        return ordered;
     }
 
     /** The log of the whole batches among the first `count` records. */

@@ -33,7 +33,7 @@ LEFT_OUT: Final = (
     "offset commits and fetches: which older epochs Kafka accepts from 4.3 on, no dialect says",
     "member ids that change their instance id while they are in the group: the dialects do not say what then",
     "names and owned partitions without a rebalance time-out: in the specification requests have none",
-    "fail-overs while a member is away that left in the middle of a revocation: Kafka's timer then removes it",
+    "fail-overs while a member is away that left in the middle of a revocation: Kafka then removes it",
     "empty names of assignors: invalid in KIP-848's text, unsupported in Kafka",
     "intervals between target assignments: the dialects compute targets at once, and so the interval is 0",
 )
@@ -73,7 +73,7 @@ class Generator:
         }
         self._topics: dict[str, int] = {}
         self._made: Counter[str] = Counter()
-        self._unnoticed = True
+        self._script_due = True
         self._now_ms = 0
         self._ids = 0
         self._mid_revocation: set[str] = set()
@@ -111,7 +111,7 @@ class Generator:
             operation = drawn()
             if operation is not None:
                 break
-        if self._unnoticed or self._may_compute(operation):
+        if self._script_due or self._may_compute(operation):
             operation["script"] = self._script(operation)
         return operation
 
@@ -122,14 +122,23 @@ class Generator:
         self._epochs = {one["memberId"]: one["memberEpoch"] for one in self._members}
         if operation["op"] == "advance":
             self._now_ms += operation["ms"]
-        elif operation["op"] == "request" and answer.body and answer.body["errorCode"] == 0:
-            self._unnoticed = False
-            if operation["body"]["memberEpoch"] == AWAY:
-                name = operation["body"]["memberId"]
-                self._mid_revocation |= {
-                    one["memberId"] for one in before if one["memberId"] == name and one["pendingRevocation"]
-                }
+        elif operation["op"] == "request" and answer.body:
+            self._saw_request(operation, answer.body["errorCode"] == 0, before)
         self._mid_revocation = {name for name in self._mid_revocation if self._epochs.get(name) == AWAY}
+
+    def _saw_request(self, operation: Json, accepted: bool, before: list[Json]) -> None:
+        """Only heartbeats notice changed topics. A script for a request that was refused may not be legal."""
+        name, epoch = operation["body"]["memberId"], operation["body"]["memberEpoch"]
+        if accepted and epoch >= 0:
+            self._script_due = False
+        elif not accepted and "script" in operation:
+            self._script_due = True
+        if (
+            accepted
+            and epoch == AWAY
+            and any(one["pendingRevocation"] for one in before if one["memberId"] == name)
+        ):
+            self._mid_revocation.add(name)
 
     # Requests of members
 
@@ -232,7 +241,7 @@ class Generator:
 
     def _change_topics(self) -> Json | None:
         """A topic is created, grows, is deleted or is recreated (T2)."""
-        self._unnoticed = True
+        self._script_due = True
         name = self._rng.choice(TOPICS)
         live = next((topic for topic in self._topics if wire.topic_name(topic) == name), None)
         if live is None:

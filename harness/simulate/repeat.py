@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from harness.replay import wire
@@ -39,17 +39,50 @@ def shrunk(pair: Pair, schedule: Schedule, signature: str) -> Schedule:
     they do so there, too."""
 
     def fails(operations: Sequence[Json], settings: Json = schedule.settings) -> bool:
-        return signature in _signatures(pair, Schedule(settings, tuple(operations)))
+        return signature in _signatures(pair, Schedule(settings, tuple(legal(operations))))
 
     plain = {**schedule.settings, **wire.DEFAULTS}
     settings = plain if fails(schedule.operations, plain) else schedule.settings
     found = shrink(schedule.operations, lambda kept: fails(kept, settings), without, simpler)
-    return Schedule(settings, tuple(found))
+    return Schedule(settings, tuple(legal(found)))
 
 
 def _signatures(pair: Pair, schedule: Schedule) -> list[str]:
     seen = repeat(pair, schedule)
     return [] if seen is None else seen.done.signatures()
+
+
+def legal(operations: Sequence[Json]) -> list[Json]:
+    """The operations, but in scripts only partitions that there are by then, of topics to which their members
+    have subscribed by then (A4): with earlier operations left out, more was in them."""
+    topics: dict[str, Json] = {}
+    names: dict[str, Sequence[str]] = {}
+    kept = []
+    for operation in operations:
+        if operation["op"] == "topics":
+            topics = {name: one for name, one in topics.items() if name not in operation["delete"]}
+            topics |= {one["name"]: one for one in operation["upsert"]}
+        elif operation["op"] == "request" and operation["body"].get("subscribedTopicNames") is not None:
+            names[operation.get("newId") or operation["body"]["memberId"]] = operation["body"][
+                "subscribedTopicNames"
+            ]
+        script = operation.get("script")
+        if isinstance(script, dict):
+            ids = {one["id"]: (name, one["partitions"]) for name, one in topics.items()}
+            pruned = {member: _pruned(parts, ids, names.get(member, ())) for member, parts in script.items()}
+            operation = operation if pruned == script else {**operation, "script": pruned}
+        kept.append(operation)
+    return kept
+
+
+def _pruned(parts: Sequence[Json], topics: Mapping[str, tuple[str, int]], names: Sequence[str]) -> list[Json]:
+    kept = []
+    for part in parts:
+        name, partitions = topics.get(part["topicId"], ("", 0))
+        indexes = [index for index in part["partitions"] if index < partitions]
+        if name in names and indexes:
+            kept.append({"topicId": part["topicId"], "partitions": indexes})
+    return kept
 
 
 def without(operations: Sequence[Json], start: int, end: int) -> Iterator[list[Json]]:

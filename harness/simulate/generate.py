@@ -133,11 +133,8 @@ class Generator:
             self._script_due = False
         elif not accepted and "script" in operation:
             self._script_due = True
-        if (
-            accepted
-            and epoch == AWAY
-            and any(one["pendingRevocation"] for one in before if one["memberId"] == name)
-        ):
+        revoking = {one["memberId"] for one in before if one["pendingRevocation"]}
+        if accepted and epoch == AWAY and name in revoking:
             self._mid_revocation.add(name)
 
     # Requests of members

@@ -6,11 +6,14 @@ Nothing here knows what the items are: operations of a schedule, steps of a trac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias, TypeVar
+from itertools import combinations
+from typing import Final, TypeAlias, TypeVar
 
 Item = TypeVar("Item")
 Fails: TypeAlias = Callable[[Sequence[Item]], bool]
 """Whether a sequence still fails in the way that matters."""
+FEW: Final = 20
+"""Of how many items at the most all pairs are tried."""
 
 
 def plainly(items: Sequence[Item], start: int, end: int) -> Iterable[list[Item]]:
@@ -29,7 +32,7 @@ def shrink(
     without: Callable[[Sequence[Item], int, int], Iterable[list[Item]]] = plainly,
     simpler: Callable[[Item], Iterable[Item]] = unchanged,
 ) -> list[Item]:
-    """A sequence that fails, of which no single item can be left out or made simpler.
+    """A sequence that fails, of which no single item can be left out or made simpler, and of a few no two.
 
     `items` must fail. `without` gives what may be tried in place of leaving some items out, `simpler` what
     may stand in an item's place. The oracle is asked whether half of the items can go, then smaller parts,
@@ -38,7 +41,7 @@ def shrink(
     kept = list(items)
     while True:
         before = kept
-        kept = _simplified(_shorter(kept, fails, without), fails, simpler)
+        kept = _simplified(_without_pairs(_shorter(kept, fails, without), fails, without), fails, simpler)
         if kept == before:
             return kept
 
@@ -60,6 +63,22 @@ def _shorter(
         if size == 1 and not removed:
             return items
         size = max(size // 2, 1)
+
+
+def _without_pairs(
+    items: list[Item],
+    fails: Fails[Item],
+    without: Callable[[Sequence[Item], int, int], Iterable[list[Item]]],
+) -> list[Item]:
+    """As a join and a leave, which only go together."""
+    if len(items) > FEW:
+        return items
+    for first, second in combinations(range(len(items)), 2):
+        for one in without(items, second, second + 1):
+            for both in without(one, first, first + 1):
+                if fails(both):
+                    return _without_pairs(both, fails, without)
+    return items
 
 
 def _simplified(

@@ -1,6 +1,6 @@
 """This repository's coordinator behind the line protocol, with a bug: one constant of its dialect is another.
 
-    python seeded_target.py kafka-4.2 RevocationAsked '"always"'
+python seeded_target.py kafka-4.2 RevocationAsked '"always"'
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def differences(expected: Answer, got: Answer, shift: int = 0) -> list[Differenc
 
     `shift` is how far the offsets of the target's log are ahead of those that are expected.
     """
-    found = list(_differ("response", expected.body, _normal_response(expected.body, got.body)))
+    found = list(_differ("response", expected.body, normal_response(expected.body, got.body)))
     found += _differ("group", expected.group, got.group)
     found += _differ_in_records(expected.records, got.records, shift)
     found += _differ("scripted target used", expected.consumed, got.consumed)
@@ -77,7 +77,7 @@ _LISTS: Final[dict[str, Json]] = {
 """The defaults of the items of lists in the responses of OffsetCommit and OffsetFetch."""
 
 
-def _normal_response(expected: Json | None, body: Json | None) -> Json | None:
+def normal_response(expected: Json | None, body: Json | None) -> Json | None:
     """What may be left out of a response, put in; of whose API it is `expected` says."""
     if not isinstance(body, dict):
         return body

@@ -97,8 +97,8 @@ def explain(failure: Failure, target: str, dialect: str) -> Iterator[str]:
     branch = f" ({failure.branch})" if failure.branch else ""
     yield f"{failure.trace}, step {failure.index}: {failure.action}{branch}"
     if failure.script is not None:
-        yield f"  target assignment to install: {_shown(failure.script['target'])}"
-    yield f"  sent: {_shown(failure.operation)}"
+        yield f"  target assignment to install: {shown(failure.script['target'])}"
+    yield f"  sent: {shown(failure.operation)}"
     for difference in failure.differences:
         yield from _difference(difference)
     given = "" if dialect == "kip-848" else f" --dialect {dialect}"
@@ -107,11 +107,12 @@ def explain(failure: Failure, target: str, dialect: str) -> Iterator[str]:
 
 def _difference(difference: Difference) -> Iterator[str]:
     yield f"  {difference.path}"
-    yield f"    expected {_shown(difference.expected)}"
-    yield f"    got      {_shown(difference.got)}"
+    yield f"    expected {shown(difference.expected)}"
+    yield f"    got      {shown(difference.got)}"
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value in one line; partitions by the names of their topics."""
     return json.dumps(_named(value), ensure_ascii=False)
 
 

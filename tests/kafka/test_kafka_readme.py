@@ -13,11 +13,14 @@ from kafka_driver import skip_without_jars
 from harness.errors import HOLDS, NOT_CONFORMANT
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = re.findall(r"^conform (.*--target kafka:.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+COMMANDS = re.findall(
+    r"^conform (.*--(?:target|against) kafka:.*)$", (ROOT / "README.md").read_text(), re.MULTILINE
+)
 ENDS = {
     "doctor": (HOLDS, "loadable"),
     "replay traces/golden": (NOT_CONFORMANT, "first difference:"),
     "replay traces/dialects": (HOLDS, "0 differences"),
+    "simulate": (HOLDS, "0 kinds of differences"),
 }
 
 

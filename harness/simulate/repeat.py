@@ -1,0 +1,130 @@
+"""A schedule once more on two targets, and the shortest one after which they differ in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from harness.replay import wire
+from harness.simulate.pair import Done, Pair
+from harness.simulate.schedule import Schedule
+from harness.simulate.shrink import shrink
+from harness.targets.base import Json
+
+
+class Differs(NamedTuple):
+    """The targets differ after operation `number` (from 1) of a schedule, as `done` says."""
+
+    number: int
+    done: Done
+
+
+def repeat(pair: Pair, schedule: Schedule) -> Differs | None:
+    """Do a schedule again, until the targets differ: how, or None if they never do.
+
+    It also ends where a target is computed that is not scripted.
+    """
+    pair.start(schedule.settings)
+    for number, operation in enumerate(schedule.operations, start=1):
+        done = pair.do(operation)
+        if done.unscripted:
+            return None
+        if done.differences:
+            return Differs(number, done)
+    return None
+
+
+def shrunk(pair: Pair, schedule: Schedule, signature: str) -> Schedule:
+    """The shortest schedule after which the targets differ in that way, and in the default configuration if
+    they do so there, too."""
+
+    def fails(operations: Sequence[Json], settings: Json = schedule.settings) -> bool:
+        return signature in _signatures(pair, Schedule(settings, tuple(legal(operations))))
+
+    plain = {**schedule.settings, **wire.DEFAULTS}
+    settings = plain if fails(schedule.operations, plain) else schedule.settings
+    found = shrink(schedule.operations, lambda kept: fails(kept, settings), without, simpler)
+    return Schedule(settings, tuple(legal(found)))
+
+
+def _signatures(pair: Pair, schedule: Schedule) -> list[str]:
+    seen = repeat(pair, schedule)
+    return [] if seen is None else seen.done.signatures()
+
+
+def legal(operations: Sequence[Json]) -> list[Json]:
+    """The operations, but in scripts only partitions that there are by then, of topics to which their members
+    have subscribed by then (A4): with earlier operations left out, more was in them."""
+    topics: dict[str, Json] = {}
+    names: dict[str, Sequence[str]] = {}
+    kept = []
+    for operation in operations:
+        if operation["op"] == "topics":
+            topics = {name: one for name, one in topics.items() if name not in operation["delete"]}
+            topics |= {one["name"]: one for one in operation["upsert"]}
+        elif operation["op"] == "request" and operation["body"].get("subscribedTopicNames") is not None:
+            names[operation.get("newId") or operation["body"]["memberId"]] = operation["body"][
+                "subscribedTopicNames"
+            ]
+        script = operation.get("script")
+        if isinstance(script, dict):
+            ids = {one["id"]: (name, one["partitions"]) for name, one in topics.items()}
+            pruned = {member: _pruned(parts, ids, names.get(member, ())) for member, parts in script.items()}
+            operation = operation if pruned == script else {**operation, "script": pruned}
+        kept.append(operation)
+    return kept
+
+
+def _pruned(parts: Sequence[Json], topics: Mapping[str, tuple[str, int]], names: Sequence[str]) -> list[Json]:
+    kept = []
+    for part in parts:
+        name, partitions = topics.get(part["topicId"], ("", 0))
+        indexes = [index for index in part["partitions"] if index < partitions]
+        if name in names and indexes:
+            kept.append({"topicId": part["topicId"], "partitions": indexes})
+    return kept
+
+
+def without(operations: Sequence[Json], start: int, end: int) -> Iterator[list[Json]]:
+    """Ways to leave out operations: as they are; or what comes after with lower epochs, as the group's epoch
+    may not have been bumped as often."""
+    head, tail = list(operations[:start]), list(operations[end:])
+    yield [*head, *tail]
+    for less in range(1, min(end - start, 3) + 1):
+        lowered = [_lowered(operation, less) for operation in tail]
+        if lowered != tail:
+            yield [*head, *lowered]
+
+
+def _lowered(operation: Json, less: int) -> Json:
+    epoch = operation["body"].get("memberEpoch", 0) if operation["op"] == "request" else 0
+    if epoch <= less:
+        return operation
+    return {**operation, "body": {**operation["body"], "memberEpoch": epoch - less}}
+
+
+def simpler(operation: Json) -> Iterator[Json]:
+    """What may stand in an operation's place: with less said, with fewer partitions."""
+    match operation.get("script"):
+        case str():
+            yield {name: value for name, value in operation.items() if name != "script"}
+        case dict(script):
+            yield {name: value for name, value in operation.items() if name != "script"}
+            for member, parts in script.items():
+                yield {**operation, "script": {name: one for name, one in script.items() if name != member}}
+                for left in range(len(parts)):
+                    fewer = [*parts[:left], *parts[left + 1 :]]
+                    yield {**operation, "script": {**script, member: fewer}}
+    match operation:
+        case {"op": "request", "body": body}:
+            for name in ("instanceId", "serverAssignor", "rackId", "subscribedTopicNames", "topicPartitions"):
+                if body.get(name) is not None:
+                    yield {**operation, "body": {**body, name: None}}
+            for name in ("subscribedTopicNames", "topicPartitions"):
+                if body.get(name):
+                    yield {**operation, "body": {**body, name: []}}
+                    for left in range(len(body[name])):
+                        fewer = [*body[name][:left], *body[name][left + 1 :]]
+                        yield {**operation, "body": {**body, name: fewer}}
+        case {"op": "topics", "upsert": [topic]} if topic["partitions"] > 1:
+            yield {**operation, "upsert": [{**topic, "partitions": topic["partitions"] - 1}]}

@@ -1,0 +1,164 @@
+"""What a differential simulation found, as JSON and in words."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.replay.compare import Difference
+from harness.replay.report import shown
+from harness.simulate.run import Found, Simulated
+from harness.simulate.schedule import Schedule, action
+from harness.targets.base import Json
+from harness.waivers import Waivers
+
+BEFORE = 12
+"""How many operations before a difference are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked for: two targets, what they speak, and from which seed how many steps."""
+
+    target: str
+    against: str
+    dialect: str
+    against_dialect: str
+    seed: int
+    steps: int
+    length: int
+
+    def command(self) -> str:
+        """The command that does the same again."""
+        return f"{self._targets()} --steps {self.steps} --length {self.length} --seed {self.seed}"
+
+    def replay(self, path: Path) -> str:
+        """The command that does a schedule again."""
+        return f"{self._targets()} --replay {shlex.quote(str(path))}"
+
+    def _targets(self) -> str:
+        words = ["conform", "simulate", "--target", self.target, "--against", self.against]
+        if self.dialect != "kip-848":
+            words += ["--dialect", self.dialect]
+        if self.against_dialect != self.dialect:
+            words += ["--against-dialect", self.against_dialect]
+        return shlex.join(words)
+
+
+def summary(
+    asked: Asked, result: Simulated, hidden: Sequence[str], left_out: Sequence[str], waivers: Waivers
+) -> Iterator[str]:
+    """A few lines: how much was compared, how much differs, what the steps were, what was left out."""
+    yield (
+        f"{result.runs:,} runs, {result.steps:,} steps compared on {asked.target} ({asked.dialect}) and "
+        f"{asked.against} ({asked.against_dialect})"
+    )
+    yield f"steps: {_counts(result.ways)}"
+    yield f"group after them: {_counts(result.states)}"
+    yield f"{len(result.found)} kinds of differences, in {_runs(result.found, result.seen)} runs"
+    for waiver, count in waivers.listed():
+        yield f"waived until {waiver.expires}, {waiver.reason}: {count} x {waiver.signature}"
+    if result.unscripted:
+        yield f"runs that ended early, as a target was computed that was not scripted: {result.unscripted:,}"
+    if hidden:
+        yield f"not compared, because one of the targets does not show it: {', '.join(hidden)}"
+    for sentence in left_out:
+        yield f"left out: {sentence}"
+    yield f"again: {asked.command()}"
+
+
+def to_json(
+    asked: Asked,
+    result: Simulated,
+    hidden: Sequence[str],
+    left_out: Sequence[str],
+    waivers: Waivers,
+    files: Sequence[Path],
+) -> Json:
+    """For `--json`: `asked` is what was asked for, `found` has each kind of difference with its schedule."""
+    return {
+        **asdict(asked),
+        "command": asked.command(),
+        "runs": result.runs,
+        "steps": result.steps,
+        "unscripted": result.unscripted,
+        "ways": dict(sorted(result.ways.items())),
+        "states": dict(sorted(result.states.items())),
+        "unobserved": list(hidden),
+        "left_out": list(left_out),
+        "differences": len(result.found),
+        "waived": [
+            {**asdict(waiver), "expires": str(waiver.expires), "runs": count}
+            for waiver, count in waivers.listed()
+        ],
+        "found": [
+            {
+                "signature": one.signature,
+                "runs": result.seen[one.signature],
+                "run": one.run,
+                "operations": list(one.schedule.operations),
+                "settings": one.schedule.settings,
+                "differences": [asdict(difference) for difference in one.done.differences],
+                "file": str(path),
+            }
+            for one, path in zip(result.found, files, strict=True)
+        ],
+    }
+
+
+def explain_found(asked: Asked, found: Found, path: Path) -> Iterator[str]:
+    """A kind of difference in full, and the command that shows it again."""
+    yield f"{found.signature}"
+    yield (
+        f"  first in run {found.run}, operation {found.operations}; shrunk to "
+        f"{len(found.schedule.operations)} operations: {path}"
+    )
+    yield from explain(asked, found.schedule, len(found.schedule.operations), found.done.differences)
+    yield f"  again: {asked.replay(path)}"
+
+
+def explain(asked: Asked, schedule: Schedule, number: int, found: Sequence[Difference]) -> Iterator[str]:
+    """The operations up to `number` (from 1), and what each target said that the other did not."""
+    first = max(number - BEFORE, 1)
+    if first > 1:
+        yield f"  ... {first - 1} operations before"
+    for index in range(first, number + 1):
+        yield f"  {index}. {operation_in_words(schedule.operations[index - 1])}"
+    yield f"  A is {asked.target}, B is {asked.against}"
+    for one in found:
+        yield f"  {one.path}"
+        yield f"    A said {shown(one.expected)}"
+        yield f"    B said {shown(one.got)}"
+
+
+def operation_in_words(operation: Json) -> str:
+    """One line: what it is, what it says, and the target that is scripted for it."""
+    said: dict[str, Any]
+    if operation["op"] == "request":
+        said = {name: value for name, value in operation["body"].items() if value is not None}
+    else:
+        said = {name: value for name, value in operation.items() if name not in ("op", "script", "newId")}
+    line = f"{action(operation)} {shown(said)}"
+    if "newId" in operation:
+        line += f" as {operation['newId']}"
+    if "script" in operation:
+        line += f", next target {shown(operation['script'])}"
+    return line
+
+
+def file_name(signature: str, seed: int) -> str:
+    """The name of the file of a schedule that shows a kind of difference."""
+    words = "".join(letter if letter.isalnum() else "-" for letter in signature)
+    return "-".join(part for part in words.split("-") if part)[:80] + f"-{seed}.json"
+
+
+def _runs(found: Sequence[Found], seen: Counter[str]) -> int:
+    return sum(seen[one.signature] for one in found)
+
+
+def _counts(counts: Counter[str]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items())) or "none"

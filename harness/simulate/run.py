@@ -1,0 +1,119 @@
+"""Runs of a differential simulation, one after the other, and the schedules that show a difference."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from harness.errors import ENGINE_FAILED, ConformError
+from harness.simulate.generate import Generator
+from harness.simulate.pair import Done, Pair
+from harness.simulate.repeat import repeat, shrunk
+from harness.simulate.schedule import Schedule
+from harness.targets.base import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A kind of difference: the shrunk schedule, what its last operation shows, and where it was found first:
+    in which run (from 1), after how many operations of it."""
+
+    signature: str
+    schedule: Schedule
+    done: Done
+    run: int
+    operations: int
+
+
+@dataclass
+class Simulated:
+    """The sum of all runs. A step is an operation that both targets did and after which they were compared.
+
+    `ways` counts what the steps did and how they were answered, `states` the group's states after them, as
+    the first target had it. `unscripted` runs ended because a target was computed that was not scripted.
+    `seen` counts the runs that ended with each kind of difference; those that are waived are in `seen` alone.
+    """
+
+    runs: int = 0
+    steps: int = 0
+    unscripted: int = 0
+    ways: Counter[str] = field(default_factory=Counter)
+    states: Counter[str] = field(default_factory=Counter)
+    seen: Counter[str] = field(default_factory=Counter)
+    found: list[Found] = field(default_factory=list)
+
+
+def simulate(
+    pair: Pair,
+    seed: int,
+    steps: int,
+    length: int,
+    most: int = 1,
+    waives: Callable[[str], bool] = lambda _: False,
+    progress: Callable[[Simulated], None] = lambda _: None,
+) -> Simulated:
+    """So many steps, in runs of `length` that each start from nothing; ends early with `most` kinds of
+    differences. The first difference of a run ends it. ConformError (exit 3) if a target fails."""
+    rng = random.Random(seed)
+    result = Simulated()
+    while result.steps < steps and len(result.found) < most:
+        generator = Generator(random.Random(rng.getrandbits(64)), pair.can, pair.dialects)
+        _run(pair, generator, min(length, steps - result.steps), result, waives, progress)
+    return result
+
+
+def _run(
+    pair: Pair,
+    generator: Generator,
+    length: int,
+    result: Simulated,
+    waives: Callable[[str], bool],
+    progress: Callable[[Simulated], None],
+) -> None:
+    pair.start(generator.settings)
+    result.runs += 1
+    done: list[Json] = []
+    for operation in _operations(generator, length):
+        done.append(operation)
+        try:
+            seen = pair.do(operation)
+        except ConformError as error:
+            where = f"Run {result.runs}, operation {len(done)}"
+            raise ConformError(f"{where}: {error.message}", error.exit_code) from None
+        if seen.unscripted:
+            result.unscripted += 1
+            return
+        result.steps += 1
+        result.ways[seen.way] += 1
+        if seen.differences:
+            signature = seen.signatures()[0]
+            known = signature in result.seen
+            result.seen[signature] += 1
+            if not waives(signature) and not known:
+                schedule = Schedule(generator.settings, tuple(done))
+                progress(result)
+                result.found.append(_found(pair, schedule, signature, result.runs))
+            return
+        result.states[(seen.answer.group or {}).get("state", "")] += 1
+        generator.saw(operation, seen.answer)
+        progress(result)
+
+
+def _operations(generator: Generator, steps: int) -> Iterator[Json]:
+    """Operations with so many steps among them; what is next is drawn when the last one has been done."""
+    yield generator.begin()
+    for _ in range(steps - 1):
+        yield generator.next()
+
+
+def _found(pair: Pair, schedule: Schedule, signature: str, run: int) -> Found:
+    short = shrunk(pair, schedule, signature)
+    again = repeat(pair, short)
+    if again is None:
+        raise ConformError(
+            f"The difference {signature} of run {run} is not there again: a target is not deterministic.",
+            ENGINE_FAILED,
+        )
+    return Found(signature, short, again.done, run, len(schedule.operations))

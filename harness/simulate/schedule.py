@@ -1,0 +1,127 @@
+"""A schedule: concrete operations of the line protocol, which any pair of targets can be given again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from harness.errors import USAGE, ConformError
+from harness.files import read_text, write_text
+from harness.replay import wire
+from harness.replay.signature import way
+from harness.targets.base import Answer, Json, Target
+
+HAVE: Final = {
+    "request": ("api", "client", "body"),
+    "topics": ("upsert", "delete"),
+    "advance": ("ms",),
+    "fire": ("timer", "member"),
+    "restart": (),
+}
+"""The operations that a schedule may have, and the fields that they need.
+
+Each may have a `script`, the target assignment that is installed before it ({member id: topic partitions}, or
+the message of an assignor that fails); a join without member id may have a `newId`, which the targets are to
+give it.
+"""
+_EPOCHS: Final = {0: "Join", -1: "Leave", -2: "LeaveTemporarily"}
+_TIMERS: Final = {"session": "SessionTimeout", "rebalance": "RebalanceTimeout", "group": "DeleteGroup"}
+_OTHERS: Final = {"topics": "ChangeTopics", "advance": "Advance", "restart": "FailOver"}
+_ERRORS: Final = {code: name for name, code in wire.ERROR_CODES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What both targets are configured with as new coordinators, and the operations in order."""
+
+    settings: Json
+    operations: tuple[Json, ...]
+
+
+def perform(target: Target, operation: Json, end: int) -> Answer:
+    """Do one operation, and observe the group; `end` is how many records the target's log has before it."""
+    group = wire.GROUP
+    if "newId" in operation:
+        target.ids([operation["newId"]])
+    if "script" in operation:
+        script = operation["script"]
+        target.assign(group, *((None, script) if isinstance(script, str) else (script,)))
+    match operation["op"]:
+        case "request":
+            api = operation["api"]
+            return target.request(
+                api, wire.VERSIONS[api], operation["client"], operation["body"], observe=group
+            )
+        case "topics":
+            return target.topics(operation["upsert"], operation["delete"], group)
+        case "advance":
+            return target.advance(operation["ms"], group)
+        case "fire":
+            return target.fire(operation["timer"], group, operation["member"], group)
+        case "restart":
+            answer = target.restart()
+            return answer._replace(group=target.describe(group), records=target.records(end))
+    raise ConformError(f"There is no operation {operation['op']!r} in schedules.")
+
+
+def action(operation: Json) -> str:
+    """What an operation is called in reports, as the specification calls it: "Join", "SessionTimeout"."""
+    name: str = operation["op"]
+    if name == "request":
+        if operation["api"] != wire.HEARTBEAT:
+            return str(operation["api"])
+        return _EPOCHS.get(operation["body"]["memberEpoch"], "Heartbeat")
+    return _TIMERS.get(operation["timer"], name) if name == "fire" else _OTHERS.get(name, name)
+
+
+def way_of(operation: Json, answer: Answer) -> str:
+    """An operation and how it was answered: "Join/NONE"; what of it counts in signatures."""
+    if not answer.body or "errorCode" not in answer.body:
+        return action(operation)
+    code = answer.body["errorCode"]
+    return way(action(operation), "", _ERRORS.get(code, str(code)))
+
+
+def write_schedule(schedule: Schedule, path: Path) -> None:
+    """Write it as JSON, one operation a line."""
+    lines = ",\n".join(f"  {json.dumps(operation)}" for operation in schedule.operations)
+    settings = json.dumps(schedule.settings)
+    write_text(path, f'{{\n "settings": {settings},\n "operations": [\n{lines}\n ]\n}}\n')
+
+
+def read_schedule(path: Path) -> Schedule:
+    """Read it again. ConformError (exit 2) for a file that is none."""
+    try:
+        data: Any = json.loads(read_text(path, "The schedule"))
+    except ValueError as error:
+        raise ConformError(f"The schedule {path} is not JSON: {error}.", USAGE) from None
+    if not isinstance(data, dict) or set(data) != {"settings", "operations"}:
+        raise ConformError(f"The schedule {path} must have settings and operations, and nothing else.", USAGE)
+    settings, operations = data["settings"], data["operations"]
+    if not isinstance(settings, dict) or not isinstance(operations, list) or not operations:
+        raise ConformError(
+            f"The schedule {path} needs an object of settings and a list of operations.", USAGE
+        )
+    for number, operation in enumerate(operations, start=1):
+        if problem := _problem(operation):
+            raise ConformError(f"{path}, operation {number}: {problem}.", USAGE)
+    return Schedule(settings, tuple(operations))
+
+
+def _problem(operation: Any) -> str | None:
+    name = operation.get("op") if isinstance(operation, dict) else None
+    if name not in HAVE:
+        return f"there is no operation {name!r} in schedules; there are {', '.join(HAVE)}"
+    if missing := [field for field in HAVE[name] if field not in operation]:
+        return f"{name} needs the field {missing[0]!r}"
+    if not isinstance(operation.get("script", ""), str | dict):
+        return "the script must be a target assignment or a message"
+    if name == "request" and operation["api"] not in wire.VERSIONS:
+        return f"there is no API {operation['api']!r} in schedules; there are {', '.join(wire.VERSIONS)}"
+    if name == "request" and not isinstance(operation["body"], dict):
+        return "the body of a request must be an object"
+    if name == "request" and operation["api"] == wire.HEARTBEAT and "memberEpoch" not in operation["body"]:
+        return "the body of a heartbeat needs a memberEpoch"
+    return None

@@ -1,0 +1,63 @@
+"""The same random schedules on this repository's coordinator and on Kafka's own, version by version."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+from kafka_driver import VERSIONS, skip_without_jars
+
+from harness.simulate.pair import Pair
+from harness.simulate.run import simulate
+from harness.targets import open_target
+
+pytestmark = pytest.mark.maven
+STEPS = 3000
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_kafkas_coordinator_does_what_its_dialect_says(version: str) -> None:
+    """Response, group, timers and records of every step, field by field; the schedules are always the same."""
+    skip_without_jars(version)
+    dialect = f"kafka-{version.rpartition('.')[0]}"
+    with (
+        closing(open_target("python", dialect)) as ours,
+        closing(open_target(f"kafka:{version}", dialect)) as kafkas,
+    ):
+        pair = Pair(ours, kafkas)
+        result = simulate(pair, 848, STEPS, 200)
+    assert [found.signature for found in result.found] == []
+    assert (result.steps, result.unscripted) == (STEPS, 0)
+    assert pair.hidden == (
+        *("members.acknowledged", "records.ConsumerGroupPartitionMetadata", "records.assignors"),
+        *("records.error", "records.groupEpoch", "records.metadataBytes", "records.metadataVersion"),
+        "timers.group",
+    )
+
+
+def test_a_returning_members_copies_are_shown_once_and_in_order() -> None:
+    """P1, S1: Kafka writes copies of what a static member leaves behind, and then what changed."""
+    skip_without_jars("4.2.1")
+    with closing(open_target("kafka:4.2.1", "kafka-4.2")) as kafka:
+        client = {"id": "c", "host": "/127.0.0.1"}
+
+        def send(member: str, epoch: int, *names: str) -> list[str]:
+            joins = {"rebalanceTimeoutMs": 5000, "topicPartitions": [], "subscribedTopicNames": list(names)}
+            body = {"groupId": "g", "memberId": member, "memberEpoch": epoch, "instanceId": "i"}
+            answer = kafka.request(
+                "ConsumerGroupHeartbeat", 0, client, body | (joins if epoch == 0 else {}), "g"
+            )
+            return [f"{one['key']['type']} {one['value'] is not None}" for one in answer.records]
+
+        send("m1", 0, "foo")
+        send("m1", -2)
+        assert send("m2", 0, "bar") == [
+            "ConsumerGroupCurrentMemberAssignment False",
+            "ConsumerGroupTargetAssignmentMember False",
+            "ConsumerGroupMemberMetadata False",
+            "ConsumerGroupMemberMetadata True",
+            "ConsumerGroupMetadata True",
+            "ConsumerGroupTargetAssignmentMember True",
+            "ConsumerGroupTargetAssignmentMetadata True",
+            "ConsumerGroupCurrentMemberAssignment True",
+        ]

@@ -1,0 +1,100 @@
+"""`conform simulate` as it is used: output, files, exit codes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+import seeded_target
+
+from harness.cli.simulate import command
+from harness.errors import ConformError
+
+OTHER = f"stdio:{sys.executable} -m coordinator --stdio"
+BUG = seeded_target.target("kafka-4.2", "AwaySession", "renewed")
+SIGNATURE = "LeaveTemporarily/NONE: group.timers[session].deadlineMs"
+
+
+def test_a_simulation_without_differences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = tmp_path / "result.json"
+    command("python", OTHER, steps=400, length=100, out=tmp_path, json_file=result)
+    said = capsys.readouterr().out
+    assert "runs, 400 steps compared on python (kip-848) and stdio:" in said
+    assert "0 kinds of differences, in 0 runs" in said
+    assert "left out: regular expressions: " in said
+    again = f"again: conform simulate --target python --against {shlex.quote(OTHER)}"
+    assert f"{again} --steps 400 --length 100 --seed 848\n" in said
+    data = json.loads(result.read_text())
+    assert (data["steps"], data["seed"], data["differences"], data["found"]) == (400, 848, 0, [])
+    assert sum(data["ways"].values()) == 400
+    assert list(tmp_path.iterdir()) == [result]
+
+
+def test_a_difference_is_explained_and_can_be_seen_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ConformError, match=f"differ: {SIGNATURE.split('[')[0]}") as caught:
+        command("python", BUG, "kafka-4.2", steps=3000, out=tmp_path, json_file=tmp_path / "result.json")
+    assert caught.value.exit_code == 11
+    said = capsys.readouterr().out
+    (path,) = (
+        tmp_path / name for name in ("LeaveTemporarily-NONE-group-timers-session-deadlineMs-848.json",)
+    )
+    assert f"shrunk to 3 operations: {path}" in said
+    shown = said[said.index(SIGNATURE) :].splitlines()
+    assert [line.split(" {")[0] for line in shown[2:5]] == [
+        "  1. Join",
+        "  2. Advance",
+        "  3. LeaveTemporarily",
+    ]
+    assert shown[5] == f"  A is python, B is {BUG}"
+    assert shown[6].startswith("  group.timers[session m") and shown[7].startswith("    A said 45")
+    assert shown[-1].endswith(f"--dialect kafka-4.2 --replay {path}")
+    (found,) = json.loads((tmp_path / "result.json").read_text())["found"]
+    assert (found["signature"], found["file"]) == (SIGNATURE, str(path))
+
+    with pytest.raises(ConformError, match="differ after operation 3 of ") as caught:
+        command("python", BUG, "kafka-4.2", schedule=path)
+    assert caught.value.exit_code == 11
+    assert capsys.readouterr().out.splitlines()[3:] == shown[5:-1]
+    command("python", f"{OTHER} --dialect kafka-4.2", "kafka-4.2", schedule=path)
+    assert capsys.readouterr().out == "3 operations, no difference\n"
+
+
+def test_a_waived_difference_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    waivers = tmp_path / "waivers.toml"
+    expires = date.today() + timedelta(days=2)
+    waivers.write_text(f'[[waiver]]\nsignature = "{SIGNATURE}"\nreason = "issue 17"\nexpires = {expires}\n')
+    command("python", BUG, "kafka-4.2", steps=300, out=tmp_path, waivers=waivers)
+    assert "issue 17: " in capsys.readouterr().out
+    with pytest.raises(ConformError, match="covers nothing") as caught:
+        command("python", "python", "kafka-4.2", steps=50, out=tmp_path, waivers=waivers)
+    assert caught.value.exit_code == 11
+
+
+def test_what_cannot_be_done_is_said_before_anything_is_started(tmp_path: Path) -> None:
+    with pytest.raises(ConformError, match="There is no target 'nobody'") as caught:
+        command("python", "nobody", out=tmp_path)
+    assert caught.value.exit_code == 2
+    with pytest.raises(ConformError, match=r"The schedule .* does not exist") as caught:
+        command("python", "python", schedule=tmp_path / "none.json")
+    assert caught.value.exit_code == 2
+    with pytest.raises(ConformError, match=r"speaks the dialect 'kip-848', not 'kafka-4\.2'") as caught:
+        command("python", OTHER, "kafka-4.2", out=tmp_path)
+
+
+def test_a_target_that_fails_is_no_difference(tmp_path: Path) -> None:
+    dies = f"stdio:{sys.executable} -c " + shlex.quote(
+        "import sys\n"
+        "from coordinator import Coordinator\n"
+        "from coordinator.stdio import serve\n"
+        "lines = (sys.stdin.readline().encode() for _ in range(20))\n"
+        "for answer in serve(Coordinator(), lines): print(answer, flush=True)"
+    )
+    with pytest.raises(ConformError, match=r"(?s)Run 1, operation .* closed its output") as caught:
+        command("python", dies, out=tmp_path)
+    assert caught.value.exit_code == 3

@@ -20,7 +20,7 @@ from harness.simulate.report import Asked, explain, explain_found, file_name, su
 from harness.simulate.run import Simulated, simulate
 from harness.simulate.schedule import read_schedule, write_schedule
 from harness.targets import open_target
-from harness.waivers import Waivers, read_waivers
+from harness.waivers import read_waivers
 
 
 def command(
@@ -71,7 +71,7 @@ def command(
     asked = Asked(target, against, dialect, against_dialect or dialect, seed, steps, length)
     if schedule is not None:
         return _replay(asked, schedule)
-    accepted = read_waivers(waivers, date.today()) if waivers else Waivers((), date.today())
+    accepted = read_waivers(waivers, date.today())
     output_folder(out)
     with _opened(asked) as pair, running(f"simulating on {target} and {against}") as progress:
 

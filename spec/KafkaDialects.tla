@@ -38,6 +38,8 @@ Kafka40 ==
      !.UnknownGroupError = "GROUP_ID_NOT_FOUND",
      !.LastLeaveAdvancesAssignmentEpoch = FALSE]
 
+\* In the responses and states that are compared as 4.0.  What a group has
+\* seen of its topics is a record of its own in 4.0, and a hash from 4.1 on.
 \* @type: $dialect;
 Kafka41 == Kafka40
 

@@ -91,12 +91,12 @@ class Dialect:
 
 
 _KIP_848: Final = Dialect()
-_KAFKA_4_2: Final = Dialect(
-    name="kafka-4.2",
+_KAFKA_4_0: Final = Dialect(
+    name="kafka-4.0",
     FencedMemberIsRemoved=False,
     RetrySubsetOf="assigned",
     PreviousEpochReset="reconciliation",
-    RejoinOfLiveMember="keeps",
+    RejoinOfLiveMember="fenced",
     JoinOwns="empty",
     JoinWithEmptySubscriptionBumps=False,
     AssignorChangeBumps="never",
@@ -115,6 +115,8 @@ _KAFKA_4_2: Final = Dialect(
     UnknownGroupError="GROUP_ID_NOT_FOUND",
     LastLeaveAdvancesAssignmentEpoch=False,
 )
+_KAFKA_4_1: Final = dataclasses.replace(_KAFKA_4_0, name="kafka-4.1")
+_KAFKA_4_2: Final = dataclasses.replace(_KAFKA_4_1, name="kafka-4.2", RejoinOfLiveMember="keeps")
 _KAFKA_4_3: Final = dataclasses.replace(_KAFKA_4_2, name="kafka-4.3", FirstGroupEpoch=2)
 _KAFKA_4_4: Final = dataclasses.replace(
     _KAFKA_4_3,
@@ -124,5 +126,6 @@ _KAFKA_4_4: Final = dataclasses.replace(
     LastLeaveAdvancesAssignmentEpoch=True,
 )
 
-DIALECTS: Final = {dialect.name: dialect for dialect in (_KIP_848, _KAFKA_4_2, _KAFKA_4_3, _KAFKA_4_4)}
+_KAFKA: Final = (_KAFKA_4_0, _KAFKA_4_1, _KAFKA_4_2, _KAFKA_4_3, _KAFKA_4_4)
+DIALECTS: Final = {dialect.name: dialect for dialect in (_KIP_848, *_KAFKA)}
 """Every dialect that has a name. Kafka's are read from its observed behaviour, not from a document."""

@@ -14,12 +14,12 @@
 EXTENDS Dialects
 
 \* @type: $dialect;
-Kafka42 ==
+Kafka40 ==
   [KIP848 EXCEPT
      !.FencedMemberIsRemoved = FALSE,
      !.RetrySubsetOf = "assigned",
      !.PreviousEpochReset = "reconciliation",
-     !.RejoinOfLiveMember = "keeps",
+     !.RejoinOfLiveMember = "fenced",
      !.JoinOwns = "empty",
      !.JoinWithEmptySubscriptionBumps = FALSE,
      !.AssignorChangeBumps = "never",
@@ -37,6 +37,14 @@ Kafka42 ==
      !.MetadataChange = "next-heartbeat",
      !.UnknownGroupError = "GROUP_ID_NOT_FOUND",
      !.LastLeaveAdvancesAssignmentEpoch = FALSE]
+
+\* In the responses and states that are compared as 4.0.  What a group has
+\* seen of its topics is a record of its own in 4.0, and a hash from 4.1 on.
+\* @type: $dialect;
+Kafka41 == Kafka40
+
+\* @type: $dialect;
+Kafka42 == [Kafka41 EXCEPT !.RejoinOfLiveMember = "keeps"]
 
 \* @type: $dialect;
 Kafka43 == [Kafka42 EXCEPT !.FirstGroupEpoch = 2]

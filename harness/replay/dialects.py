@@ -59,6 +59,8 @@ TEXT: Final = Forms("kip-848")
 FORMS: Final = {
     "KIP848": TEXT,
     "KIP848Literal": TEXT,
+    "Kafka40": _kafka("4.0", 0),
+    "Kafka41": _kafka("4.1", 0),
     "Kafka42": _kafka("4.2", 0),
     "Kafka43": _kafka("4.3", 1),
     "Kafka44": _kafka("4.4", 1),

@@ -161,7 +161,9 @@ def test_a_program_without_fault_has_none() -> None:
     assert {one.operation for one in result.findings if one.verdict is Verdict.MISSING} == {"fresh"}
 
 
-@pytest.mark.parametrize("dialect", ["kip-848", "kafka-4.2", "kafka-4.3", "kafka-4.4"])
+@pytest.mark.parametrize(
+    "dialect", ["kip-848", "kafka-4.0", "kafka-4.1", "kafka-4.2", "kafka-4.3", "kafka-4.4"]
+)
 def test_it_asks_nothing_that_depends_on_a_dialect(dialect: str) -> None:
     result = Doctor("python", dialect, lambda: start_target("python", dialect)).examine(lambda _: None)
     assert (result.wrong, result.level) == ([], Level.LOADABLE)

@@ -16,7 +16,9 @@ from harness.targets.kafka.jars import Unavailable, jars
 from harness.targets.kafka.target import COORDINATOR
 from harness.targets.stdio import TIMEOUT_S, StdioTarget
 
-VERSIONS: Final = ("4.2.1", "4.3.1", "4.4.0")
+VERSIONS: Final = ("4.0.2", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
+WITH_OFFSETS: Final = VERSIONS[1:]
+"""Those whose commits and fetches can name topics by id."""
 TOPICS: Final = {
     "foo": "11111111-1111-1111-1111-111111111111",
     "bar": "22222222-2222-2222-2222-222222222222",
@@ -61,7 +63,7 @@ class Driver:
     @property
     def first_epoch(self) -> int:
         """The group epoch after the first join."""
-        return 1 if self.target.name == "kafka:4.2.1" else 2
+        return 1 if self.target.name < "kafka:4.3" else 2
 
     def topic(self, name: str, partitions: int, uuid: str | None = None) -> Answer:
         topic = {"name": name, "id": uuid or TOPICS[name], "partitions": partitions}

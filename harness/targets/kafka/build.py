@@ -1,6 +1,7 @@
 """The Java program that runs Kafka's coordinator: compiled at first use, and kept in the user's cache.
 
-`java/common` fits every version of Kafka, `java/4.2` and the like what differs. A compiled program is found
+`java/common` fits every version of Kafka, `java/4.2` and the like what differs: a file there takes the place
+of the common one of the same path. A compiled program is found
 by the hash of all that it was made from; it appears whole or not at all, however many processes make it.
 """
 
@@ -42,12 +43,18 @@ def program(version: str, jars: Sequence[Path]) -> Path:
 
     ConformError (exit 3) if they must be compiled and there is no JDK, or they do not compile.
     """
-    line = version.rpartition(".")[0]
-    sources = sorted([*(SOURCES / "common").rglob("*.java"), *(SOURCES / line).rglob("*.java")])
+    sources = _sources(version.rpartition(".")[0])
     classes = cache() / f"kafka-{version}-{_digest(sources, jars)}"
     if not classes.is_dir():
         _compile(sources, jars, classes)
     return classes
+
+
+def _sources(line: str) -> list[Path]:
+    found: dict[Path, Path] = {}
+    for folder in (SOURCES / "common", SOURCES / line):
+        found |= {path.relative_to(folder): path for path in folder.rglob("*.java")}
+    return sorted(found.values())
 
 
 def _digest(sources: Sequence[Path], jars: Sequence[Path]) -> str:

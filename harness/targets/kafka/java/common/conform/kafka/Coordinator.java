@@ -8,6 +8,7 @@ import org.apache.kafka.coordinator.group.Group;
 import org.apache.kafka.coordinator.group.GroupCoordinatorService;
 import org.apache.kafka.coordinator.group.GroupCoordinatorShard;
 import org.apache.kafka.coordinator.group.GroupMetadataManager;
+import org.apache.kafka.coordinator.group.Internals;
 import org.apache.kafka.coordinator.group.OffsetMetadataManager;
 import org.apache.kafka.coordinator.group.Version;
 import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup;
@@ -80,7 +81,7 @@ final class Coordinator {
         for (String member : new TreeSet<>(group.members().keySet())) {
             armed.add(new MemberTimer("session", id, member, GroupMetadataManager.groupSessionTimeoutKey(id, member)));
             if (group.members().get(member).memberEpoch() != AWAY)
-                armed.add(new MemberTimer("rebalance", id, member, GroupMetadataManager.groupRebalanceTimeoutKey(id, member)));
+                armed.add(new MemberTimer("rebalance", id, member, Internals.rebalanceTimer(id, member)));
         }
         armed.removeIf(timer -> !timers.containsKey(timer.key));
         return armed;

@@ -6,12 +6,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 import org.apache.kafka.common.Uuid;
-import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
-import org.apache.kafka.coordinator.group.generated.CoordinatorRecordJsonConverters;
-import org.apache.kafka.coordinator.group.generated.CoordinatorRecordType;
+import org.apache.kafka.coordinator.group.Internals;
 import org.apache.kafka.coordinator.group.modern.MemberState;
-import org.apache.kafka.server.common.ApiMessageAndVersion;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -24,7 +21,7 @@ import java.util.TreeSet;
 /**
  * Records in the normal form, and what they do not hold (`volatile`), as Kafka's records.
  *
- * A record of partition metadata becomes the hash in the group's record; a member's assignment is split into what is
+ * A record of partition metadata becomes the hash in the group's record, where Kafka has that; a member's assignment is split into what is
  * assigned and what is to be revoked; a regular expression counts as resolved to the recorded topics that match it.
  */
 final class Loading {
@@ -113,13 +110,14 @@ final class Loading {
         ObjectNode key = record.path("key").deepCopy();
         GroupRecords group = group(key.path("groupId").asText());
         JsonNode value = record.path("value");
-        if (type.equals("ConsumerGroupPartitionMetadata")) return List.of();
+        if (type.equals("ConsumerGroupPartitionMetadata") && !Internals.RECORDS_METADATA) return List.of();
         if (type.equals("OffsetCommit")) key.set("group", key.path("groupId"));
         if (value.isNull()) return List.of(kafkas(type, key, null));
         if (!value.isObject()) throw new BadInput("the value of a " + type + " record must be an object or null, not " + value);
         List<CoordinatorRecord> records = new ArrayList<>();
         records.add(kafkas(type, key, switch (type) {
             case "ConsumerGroupMetadata" -> value(value).put("metadataHash", topics.hash(group.metadata));
+            case "ConsumerGroupPartitionMetadata" -> topics(value);
             case "ConsumerGroupMemberMetadata" -> metadata(value);
             case "ConsumerGroupCurrentMemberAssignment" -> assignment(Json.text(key, "memberId", type), group, value);
             case "ConsumerGroupTargetAssignmentMetadata" ->
@@ -135,6 +133,12 @@ final class Loading {
 
     private static ObjectNode value(JsonNode value) {
         return (ObjectNode) Json.toKafka(value);
+    }
+
+    private static ObjectNode topics(JsonNode value) {
+        ObjectNode topics = value(value);
+        topics.path("topics").forEach(topic -> ((ObjectNode) topic).putArray("partitionMetadata"));
+        return topics;
     }
 
     private static ObjectNode metadata(JsonNode value) {
@@ -205,12 +209,7 @@ final class Loading {
 
     private static CoordinatorRecord kafkas(String type, JsonNode key, JsonNode value) {
         try {
-            short id = CoordinatorRecordType.valueOf(type.replaceAll("(?<=.)([A-Z])", "_$1").toUpperCase()).id();
-            short version = (short) (type.equals("OffsetCommit") ? 4 : 0);
-            ApiMessage name = CoordinatorRecordJsonConverters.readRecordKeyFromJson(key, id);
-            if (value == null) return CoordinatorRecord.tombstone(name);
-            ApiMessage content = CoordinatorRecordJsonConverters.readRecordValueFromJson(value, id, version);
-            return CoordinatorRecord.record(name, new ApiMessageAndVersion(content, version));
+            return Internals.record(type, key, value, (short) (type.equals("OffsetCommit") ? 4 : 0));
         } catch (RuntimeException e) {
             throw new BadInput("Kafka has no such " + type + " record: " + e.getMessage());
         }

@@ -3,22 +3,28 @@ package conform.kafka;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.kafka.common.message.OffsetCommitRequestData;
+import org.apache.kafka.common.message.OffsetCommitRequestDataJsonConverter;
 import org.apache.kafka.common.message.OffsetCommitResponseData;
+import org.apache.kafka.common.message.OffsetCommitResponseDataJsonConverter;
 import org.apache.kafka.common.message.OffsetCommitResponseData.OffsetCommitResponsePartition;
 import org.apache.kafka.common.message.OffsetCommitResponseData.OffsetCommitResponseTopic;
 import org.apache.kafka.common.message.OffsetFetchRequestData;
+import org.apache.kafka.common.message.OffsetFetchRequestDataJsonConverter;
 import org.apache.kafka.common.message.OffsetFetchRequestData.OffsetFetchRequestGroup;
 import org.apache.kafka.common.message.OffsetFetchResponseData;
+import org.apache.kafka.common.message.OffsetFetchResponseDataJsonConverter;
 import org.apache.kafka.common.message.OffsetFetchResponseData.OffsetFetchResponseGroup;
 import org.apache.kafka.common.message.OffsetFetchResponseData.OffsetFetchResponsePartitions;
 import org.apache.kafka.common.message.OffsetFetchResponseData.OffsetFetchResponseTopics;
+import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.OffsetCommitRequest;
+import org.apache.kafka.common.requests.RequestContext;
 import org.apache.kafka.image.TopicImage;
-import org.apache.kafka.server.authorizer.AuthorizableRequestContext;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -30,21 +36,38 @@ import java.util.concurrent.CompletableFuture;
 final class Offsets {
     private Offsets() { }
 
-    /** Whether a request names its topics by id. */
-    static boolean byId(JsonNode body) {
+    static void addTo(Map<String, Requests.Api<?, ?>> apis) {
+        apis.put("OffsetCommit", new Requests.Api<>(ApiKeys.OFFSET_COMMIT, 9, 9, OffsetCommitRequestData::new,
+            OffsetCommitRequestDataJsonConverter::write, OffsetCommitRequestDataJsonConverter::read,
+            OffsetCommitResponseDataJsonConverter::write, Offsets::commit));
+        apis.put("OffsetFetch", new Requests.Api<>(ApiKeys.OFFSET_FETCH, 9, 9, OffsetFetchRequestData::new,
+            OffsetFetchRequestDataJsonConverter::write, OffsetFetchRequestDataJsonConverter::read,
+            OffsetFetchResponseDataJsonConverter::write, Offsets::fetch));
+    }
+
+    /** From the line protocol's fields to Kafka's, and whether the topics are named by id. Other APIs are left alone. */
+    static boolean prepare(String api, ObjectNode body) {
+        boolean ids = api.startsWith("Offset") && byId(body);
+        if (ids) withoutNullNames(body);
+        if (api.equals("OffsetFetch")) membersIntoGroups(body);
+        if (api.equals("OffsetCommit")) complete(body);
+        return ids;
+    }
+
+    private static boolean byId(JsonNode body) {
         for (JsonNode group : body.has("groups") ? body.path("groups") : Json.array().add(body))
             for (JsonNode topic : group.path("topics")) if (Json.has(topic, "topicId")) return true;
         return false;
     }
 
     /** Kafka has a topic's name or its id, and the other not at all. */
-    static void withoutNullNames(JsonNode body) {
+    private static void withoutNullNames(JsonNode body) {
         for (JsonNode group : body.has("groups") ? body.path("groups") : Json.array().add(body))
             for (JsonNode topic : group.path("topics"))
                 if (topic instanceof ObjectNode one && one.path("name").isNull()) one.remove("name");
     }
 
-    static void membersIntoGroups(ObjectNode body) {
+    private static void membersIntoGroups(ObjectNode body) {
         JsonNode member = body.remove("memberId");
         JsonNode epoch = body.remove("generationIdOrMemberEpoch");
         for (JsonNode group : body.path("groups")) {
@@ -55,7 +78,7 @@ final class Offsets {
     }
 
     /** The defaults of Kafka's schema within the lists of a commit. */
-    static void complete(ObjectNode body) {
+    private static void complete(ObjectNode body) {
         for (JsonNode topic : body.path("topics"))
             for (JsonNode partition : topic.path("partitions")) {
                 if (!(partition instanceof ObjectNode into)) continue;
@@ -64,7 +87,7 @@ final class Offsets {
             }
     }
 
-    static CompletableFuture<OffsetCommitResponseData> commit(Coordinator coordinator, AuthorizableRequestContext context,
+    private static CompletableFuture<OffsetCommitResponseData> commit(Coordinator coordinator, RequestContext context,
                                                               OffsetCommitRequestData request) {
         boolean byId = context.requestVersion() >= 10;
         List<OffsetCommitResponseTopic> refused = new ArrayList<>();
@@ -93,7 +116,7 @@ final class Offsets {
         });
     }
 
-    static CompletableFuture<OffsetFetchResponseData> fetch(Coordinator coordinator, AuthorizableRequestContext context,
+    private static CompletableFuture<OffsetFetchResponseData> fetch(Coordinator coordinator, RequestContext context,
                                                             OffsetFetchRequestData request) {
         List<CompletableFuture<OffsetFetchResponseGroup>> groups = new ArrayList<>();
         for (OffsetFetchRequestGroup group : request.groups()) groups.add(fetch(coordinator, context, group, request.requireStable()));
@@ -101,7 +124,7 @@ final class Offsets {
             new OffsetFetchResponseData().setGroups(groups.stream().map(CompletableFuture::join).toList()));
     }
 
-    private static CompletableFuture<OffsetFetchResponseGroup> fetch(Coordinator coordinator, AuthorizableRequestContext context,
+    private static CompletableFuture<OffsetFetchResponseGroup> fetch(Coordinator coordinator, RequestContext context,
                                                                      OffsetFetchRequestGroup group, boolean stable) {
         if (group.topics() == null) throw new BadInput("an OffsetFetch names its topics here");
         List<OffsetFetchResponseTopics> unknown = new ArrayList<>();

@@ -5,7 +5,6 @@ import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorEvent;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorEventProcessor;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
-import org.apache.kafka.coordinator.common.runtime.CoordinatorShardBuilder;
 import org.apache.kafka.coordinator.common.runtime.PartitionWriter;
 import org.apache.kafka.coordinator.group.GroupConfigManager;
 import org.apache.kafka.coordinator.group.GroupCoordinatorConfig;
@@ -18,7 +17,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -49,14 +47,14 @@ public final class Parts {
     }
 
     /** The builder of the one shard, which is then shown to whom these parts belong. */
-    public CoordinatorShardBuilder<GroupCoordinatorShard, CoordinatorRecord> shard(GroupConfigManager groups) {
+    public GroupCoordinatorShard.Builder shard(GroupConfigManager groups) {
         return new GroupCoordinatorShard.Builder(config, groups) {
             @Override public GroupCoordinatorShard build() {
                 GroupCoordinatorShard shard = super.build();
                 built.accept(shard);
                 return shard;
             }
-        }.withAuthorizerPlugin(Optional.empty());
+        };
     }
 
     /** Kafka's events, one after the other, on the caller's thread. */
@@ -169,9 +167,15 @@ public final class Parts {
             return config;
         }
 
-        @Override public CompletableFuture<VerificationGuard> maybeStartTransactionVerification(
+        // Its last parameter is an int from Kafka 4.1 on, and a short before.
+        public CompletableFuture<VerificationGuard> maybeStartTransactionVerification(
                 TopicPartition partition, String transactionalId, long producerId, short producerEpoch, int version) {
             return CompletableFuture.completedFuture(VerificationGuard.SENTINEL);
+        }
+
+        public CompletableFuture<VerificationGuard> maybeStartTransactionVerification(
+                TopicPartition partition, String transactionalId, long producerId, short producerEpoch, short version) {
+            return maybeStartTransactionVerification(partition, transactionalId, producerId, producerEpoch, (int) version);
         }
 
         @Override public CompletableFuture<Void> deleteRecords(TopicPartition partition, long offset) {

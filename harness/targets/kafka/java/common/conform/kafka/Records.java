@@ -4,9 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
+import org.apache.kafka.coordinator.group.Internals;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupRegularExpressionKey;
-import org.apache.kafka.coordinator.group.generated.CoordinatorRecordJsonConverters;
-import org.apache.kafka.server.common.ApiMessageAndVersion;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +18,7 @@ import java.util.Map;
 final class Records {
     /** What the normal form has and Kafka has not, as the line protocol's `unobserved` names it. */
     static final List<String> UNOBSERVED = List.of(
-        "records.ConsumerGroupPartitionMetadata",  // there is a hash in the group's record instead
+        "records.ConsumerGroupPartitionMetadata",  // a hash in the group's record instead; in 4.0 without the epoch
         "records.groupEpoch", "records.assignors",  // of a member's metadata
         "records.error", "records.metadataVersion", "records.metadataBytes"  // of client side assignors
     );
@@ -27,6 +26,7 @@ final class Records {
     private static final Map<String, List<String>> FIELDS = Map.of(
         "OffsetCommit", List.of("offset", "leaderEpoch", "metadata", "commitTimestamp", "topicId"),
         "ConsumerGroupMetadata", List.of("epoch"),
+        "ConsumerGroupPartitionMetadata", List.of("topics"),
         "ConsumerGroupMemberMetadata", List.of("instanceId", "rackId", "clientId", "clientHost",
             "subscribedTopicNames", "subscribedTopicRegex", "rebalanceTimeoutMs", "serverAssignor"),
         "ConsumerGroupTargetAssignmentMetadata", List.of("assignmentEpoch"),
@@ -39,19 +39,18 @@ final class Records {
 
     /** Whether the normal form has such a record. */
     static boolean shown(CoordinatorRecord record) {
-        return !(record.key() instanceof ConsumerGroupRegularExpressionKey);
+        return !(Internals.key(record) instanceof ConsumerGroupRegularExpressionKey);
     }
 
     /** {"offset", "key", "value"}; `raw`: with Kafka's own JSON, unchanged but for the key's type. */
     static ObjectNode json(MemoryLog.Entry entry, boolean raw) {
         CoordinatorRecord record = MemoryLog.read(entry.key(), entry.value());
-        ApiMessageAndVersion value = record.value();
-        ObjectNode key = Json.object().put("type", record.key().getClass().getSimpleName().replaceFirst("Key$", ""));
-        key.setAll((ObjectNode) CoordinatorRecordJsonConverters.writeRecordKeyAsJson(record.key()));
-        JsonNode kafkas = value == null ? null : CoordinatorRecordJsonConverters.writeRecordValueAsJson(value.message(), value.version());
+        ObjectNode key = Json.object().put("type", Internals.key(record).getClass().getSimpleName().replaceFirst("Key$", ""));
+        key.setAll((ObjectNode) Internals.keyJson(record));
+        JsonNode kafkas = record.value() == null ? null : Internals.valueJson(record);
         ObjectNode json = Json.object().put("offset", entry.offset());
         json.set("key", raw ? key : key(key));
-        json.set("value", raw || value == null ? kafkas : value(key.path("type").asText(), (ObjectNode) Json.fromKafka(kafkas)));
+        json.set("value", raw || kafkas == null ? kafkas : value(key.path("type").asText(), (ObjectNode) Json.fromKafka(kafkas)));
         return json;
     }
 
@@ -63,6 +62,7 @@ final class Records {
     private static JsonNode value(String type, ObjectNode json) {
         if (!FIELDS.containsKey(type)) return json;
         if (json.path("subscribedTopicRegex").asText("none").isEmpty()) json.putNull("subscribedTopicRegex");
+        json.path("topics").forEach(topic -> ((ObjectNode) topic).remove("partitionMetadata"));
         if (json.has("subscribedTopicNames")) json.set("subscribedTopicNames", sorted(json.get("subscribedTopicNames")));
         for (String part : List.of("topicPartitions", "assignedPartitions", "partitionsPendingRevocation"))
             if (json.has(part)) json.set(part, Json.partitions(Json.partitions(json, part, "a record")));

@@ -3,11 +3,15 @@ package conform.kafka;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.kafka.common.message.*;
+import org.apache.kafka.common.network.ClientInformation;
+import org.apache.kafka.common.network.ListenerName;
+import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.requests.RequestContext;
+import org.apache.kafka.common.requests.RequestHeader;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
-import org.apache.kafka.server.authorizer.AuthorizableRequestContext;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -22,65 +26,60 @@ final class Requests {
     /** A request that was read and can be handled: nothing has happened yet. */
     record Prepared(String group, Supplier<CompletableFuture<JsonNode>> handle) { }
 
-    private interface Reader<Q> {
+    interface Reader<Q> {
         Q read(JsonNode json, short version);
     }
 
-    private interface Writer<A> {
+    interface Writer<A> {
         JsonNode write(A message, short version);
     }
 
-    private interface Handler<Q, A> {
-        CompletableFuture<A> handle(Coordinator coordinator, AuthorizableRequestContext context, Q request);
+    interface Handler<Q, A> {
+        CompletableFuture<A> handle(Coordinator coordinator, RequestContext context, Q request);
     }
 
     /** One API; `first` and `last` are the versions that the line protocol has, of Kafka's schema. */
-    private record Api<Q extends ApiMessage, A>(int first, int last, Supplier<Q> empty, Writer<Q> defaults, Reader<Q> reader,
-                                                Writer<A> writer, Handler<Q, A> handler) { }
+    record Api<Q extends ApiMessage, A>(ApiKeys key, int first, int last, Supplier<Q> empty, Writer<Q> defaults,
+                                        Reader<Q> reader, Writer<A> writer, Handler<Q, A> handler) { }
 
     private static final Map<String, Api<?, ?>> APIS = new LinkedHashMap<>();
 
     static {
-        APIS.put("ConsumerGroupHeartbeat", new Api<>(0, 1, ConsumerGroupHeartbeatRequestData::new,
+        APIS.put("ConsumerGroupHeartbeat", new Api<>(ApiKeys.CONSUMER_GROUP_HEARTBEAT, 0, 1, ConsumerGroupHeartbeatRequestData::new,
             ConsumerGroupHeartbeatRequestDataJsonConverter::write, ConsumerGroupHeartbeatRequestDataJsonConverter::read,
             ConsumerGroupHeartbeatResponseDataJsonConverter::write,
             (coordinator, context, request) -> coordinator.service.consumerGroupHeartbeat(context, request)));
-        APIS.put("ConsumerGroupDescribe", new Api<>(0, 1, ConsumerGroupDescribeRequestData::new,
+        APIS.put("ConsumerGroupDescribe", new Api<>(ApiKeys.CONSUMER_GROUP_DESCRIBE, 0, 1, ConsumerGroupDescribeRequestData::new,
             ConsumerGroupDescribeRequestDataJsonConverter::write, ConsumerGroupDescribeRequestDataJsonConverter::read,
             ConsumerGroupDescribeResponseDataJsonConverter::write,
             (coordinator, context, request) -> coordinator.service.consumerGroupDescribe(context, request.groupIds())
                 .thenApply(groups -> new ConsumerGroupDescribeResponseData().setGroups(groups))));
-        APIS.put("OffsetCommit", new Api<>(9, 9, OffsetCommitRequestData::new,
-            OffsetCommitRequestDataJsonConverter::write, OffsetCommitRequestDataJsonConverter::read,
-            OffsetCommitResponseDataJsonConverter::write, Offsets::commit));
-        APIS.put("OffsetFetch", new Api<>(9, 9, OffsetFetchRequestData::new,
-            OffsetFetchRequestDataJsonConverter::write, OffsetFetchRequestDataJsonConverter::read,
-            OffsetFetchResponseDataJsonConverter::write, Offsets::fetch));
-        APIS.put("JoinGroup", new Api<>(9, 9, JoinGroupRequestData::new,
+        APIS.put("JoinGroup", new Api<>(ApiKeys.JOIN_GROUP, 9, 9, JoinGroupRequestData::new,
             JoinGroupRequestDataJsonConverter::write, JoinGroupRequestDataJsonConverter::read,
             JoinGroupResponseDataJsonConverter::write,
             (coordinator, context, request) -> coordinator.service.joinGroup(context, request, null)));
-        APIS.put("SyncGroup", new Api<>(5, 5, SyncGroupRequestData::new,
+        APIS.put("SyncGroup", new Api<>(ApiKeys.SYNC_GROUP, 5, 5, SyncGroupRequestData::new,
             SyncGroupRequestDataJsonConverter::write, SyncGroupRequestDataJsonConverter::read,
             SyncGroupResponseDataJsonConverter::write,
             (coordinator, context, request) -> coordinator.service.syncGroup(context, request, null)));
-        APIS.put("Heartbeat", new Api<>(4, 4, HeartbeatRequestData::new,
+        APIS.put("Heartbeat", new Api<>(ApiKeys.HEARTBEAT, 4, 4, HeartbeatRequestData::new,
             HeartbeatRequestDataJsonConverter::write, HeartbeatRequestDataJsonConverter::read,
             HeartbeatResponseDataJsonConverter::write,
             (coordinator, context, request) -> coordinator.service.heartbeat(context, request)));
-        APIS.put("LeaveGroup", new Api<>(5, 5, LeaveGroupRequestData::new,
+        APIS.put("LeaveGroup", new Api<>(ApiKeys.LEAVE_GROUP, 5, 5, LeaveGroupRequestData::new,
             LeaveGroupRequestDataJsonConverter::write, LeaveGroupRequestDataJsonConverter::read,
             LeaveGroupResponseDataJsonConverter::write,
             (coordinator, context, request) -> coordinator.service.leaveGroup(context, request)));
-        APIS.put("ListGroups", new Api<>(5, 5, ListGroupsRequestData::new,
+        APIS.put("ListGroups", new Api<>(ApiKeys.LIST_GROUPS, 5, 5, ListGroupsRequestData::new,
             ListGroupsRequestDataJsonConverter::write, ListGroupsRequestDataJsonConverter::read,
             ListGroupsResponseDataJsonConverter::write,
             (coordinator, context, request) -> coordinator.service.listGroups(context, request)));
-        APIS.put("DeleteGroups", new Api<>(2, 2, DeleteGroupsRequestData::new,
+        APIS.put("DeleteGroups", new Api<>(ApiKeys.DELETE_GROUPS, 2, 2, DeleteGroupsRequestData::new,
             DeleteGroupsRequestDataJsonConverter::write, DeleteGroupsRequestDataJsonConverter::read,
             DeleteGroupsResponseDataJsonConverter::write,
             (coordinator, context, request) -> coordinator.service.deleteGroups(context, request.groupsNames(), null)
                 .thenApply(results -> new DeleteGroupsResponseData().setResults(results))));
+        Offsets.addTo(APIS);
     }
 
     private Requests() { }
@@ -109,18 +108,15 @@ final class Requests {
                                                               JsonNode client, ObjectNode body) {
         ObjectNode given = (ObjectNode) Json.toKafka(body);
         boolean regex = name.equals("ConsumerGroupHeartbeat") && Json.has(given, "subscribedTopicRegex");
-        boolean ids = name.startsWith("Offset") && Offsets.byId(given);
+        boolean ids = Offsets.prepare(name, given);
         short version = (short) (regex ? 1 : ids ? 10 : asked);
-        if (ids) Offsets.withoutNullNames(given);
-        if (name.equals("OffsetFetch")) Offsets.membersIntoGroups(given);
-        if (name.equals("OffsetCommit")) Offsets.complete(given);
         if (!regex) given.remove("subscribedTopicRegex");
         ObjectNode json = (ObjectNode) api.defaults.write(api.empty.get(), version);
         given.properties().forEach(field -> {
             if (!json.has(field.getKey())) throw new BadInput(name + " has no field '" + field.getKey() + "'");
             json.set(field.getKey(), field.getValue());
         });
-        AuthorizableRequestContext context = context(client, version);
+        RequestContext context = context(api.key, client, version);
         Q request;
         try {
             request = api.reader.read(json, version);
@@ -145,26 +141,7 @@ final class Requests {
         return json;
     }
 
-    private record Context(String clientId, InetAddress clientAddress, KafkaPrincipal principal, int requestVersion)
-            implements AuthorizableRequestContext {
-        @Override public String listenerName() {
-            return "CLIENTS";
-        }
-
-        @Override public SecurityProtocol securityProtocol() {
-            return SecurityProtocol.PLAINTEXT;
-        }
-
-        @Override public int requestType() {
-            return 0;
-        }
-
-        @Override public int correlationId() {
-            return 0;
-        }
-    }
-
-    private static Context context(JsonNode client, int version) {
+    private static RequestContext context(ApiKeys api, JsonNode client, short version) {
         Json.known(client, Set.of("id", "host", "principal"), "a client");
         String id = Json.has(client, "id") ? Json.text(client, "id", "a client") : "";
         String host = Json.has(client, "host") ? Json.text(client, "host", "a client") : "/127.0.0.1";
@@ -173,7 +150,9 @@ final class Requests {
         String principal = Json.has(client, "principal") ? Json.text(client, "principal", "a client") : "User:ANONYMOUS";
         String[] named = principal.contains(":") ? principal.split(":", 2) : new String[] {"User", principal};
         try {
-            return new Context(id, InetAddress.getByName(address), new KafkaPrincipal(named[0], named[1]), version);
+            return new RequestContext(new RequestHeader(api, version, id, 0), "", InetAddress.getByName(address),
+                new KafkaPrincipal(named[0], named[1]), new ListenerName("CLIENTS"), SecurityProtocol.PLAINTEXT,
+                ClientInformation.EMPTY, false);
         } catch (UnknownHostException e) {
             throw new BadInput("a client's host must be /ADDRESS, not '" + host + "'");
         }

@@ -6,8 +6,8 @@ import org.apache.kafka.common.config.AbstractConfig;
 
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.coordinator.group.GroupCoordinatorConfig;
+import org.apache.kafka.coordinator.group.Internals;
 import org.apache.kafka.coordinator.group.api.assignor.ConsumerGroupPartitionAssignor;
-import org.apache.kafka.coordinator.group.modern.share.ShareGroupConfig;
 
 import java.util.HashMap;
 import java.util.List;
@@ -23,11 +23,7 @@ final class Settings {
     private static final List<String> BOUNDED =
         List.of("group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms");
 
-    private static final ConfigDef KNOWN = new ConfigDef(GroupCoordinatorConfig.CONFIG_DEF);
-
-    static {
-        ShareGroupConfig.CONFIG_DEF.configKeys().values().forEach(KNOWN::define);
-    }
+    private static final ConfigDef KNOWN = Internals.configuration();
 
     final AbstractConfig values;
     final GroupCoordinatorConfig config;

@@ -6,8 +6,8 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.metadata.PartitionRecord;
 import org.apache.kafka.common.metadata.RemoveTopicRecord;
 import org.apache.kafka.common.metadata.TopicRecord;
-import org.apache.kafka.coordinator.common.runtime.KRaftCoordinatorMetadataImage;
-import org.apache.kafka.coordinator.group.Utils;
+import org.apache.kafka.coordinator.group.Internals;
+import org.apache.kafka.coordinator.group.Version;
 import org.apache.kafka.coordinator.group.modern.ModernGroup;
 import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.image.MetadataImage;
@@ -119,9 +119,9 @@ final class Topics {
             delta.replay(new TopicRecord().setTopicId(topic.id).setName(topic.name));
             for (int index = 0; index < topic.partitions; index++) delta.replay(partition(topic.id, index));
         }
-        var metadata = new KRaftCoordinatorMetadataImage(delta.apply(MetadataProvenance.EMPTY));
+        MetadataImage metadata = delta.apply(MetadataProvenance.EMPTY);
         Map<String, Long> hashes = new HashMap<>();
-        topics.forEach(topic -> hashes.put(topic.name, Utils.computeTopicHash(topic.name, metadata)));
+        topics.forEach(topic -> hashes.put(topic.name, Version.hash(topic.name, metadata)));
         List<Topic> list = List.copyOf(topics);
         int all = 1 << Math.min(list.size(), FEW);
         for (int chosen = 0; chosen < all && list.size() <= FEW; chosen++) {
@@ -137,14 +137,14 @@ final class Topics {
     private long remember(Map<String, Topic> topics, Map<String, Long> hashes) {
         Map<String, Long> chosen = new HashMap<>(hashes);
         chosen.keySet().retainAll(topics.keySet());
-        long hash = Utils.computeGroupHash(chosen);
+        long hash = Internals.hash(chosen);
         hashed.put(hash, topics);
         return hash;
     }
 
     /** The metadata that a group has recorded, by topic name; null if it cannot be told. */
     ArrayNode recorded(ModernGroup<?> group) {
-        if (!hashed.containsKey(group.metadataHash())) {
+        if (!hashed.containsKey(Internals.hash(group))) {
             List<Topic> topics = new ArrayList<>();
             group.subscribedTopicNames().keySet().forEach(name -> {
                 TopicImage topic = image.topics().getTopic(name);
@@ -152,7 +152,7 @@ final class Topics {
             });
             hash(topics);
         }
-        Map<String, Topic> topics = hashed.get(group.metadataHash());
+        Map<String, Topic> topics = hashed.get(Internals.hash(group));
         if (topics == null) return null;
         ArrayNode json = Json.array();
         topics.values().forEach(topic -> json.addObject().put("topicId", Json.rfc4122(topic.id))

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
 
@@ -42,7 +43,7 @@ public final class Version {
         runtime = new CoordinatorRuntime.Builder<GroupCoordinatorShard, CoordinatorRecord>()
             .withTime(parts.time).withTimer(parts.time).withLogPrefix("").withLogContext(context)
             .withEventProcessor(parts.events).withPartitionWriter(new Writer(parts)).withLoader(parts.log)
-            .withCoordinatorShardBuilderSupplier(() -> parts.shard(groups))
+            .withCoordinatorShardBuilderSupplier(() -> parts.shard(groups).withAuthorizerPlugin(Optional.empty()))
             .withDefaultWriteTimeOut(TIMEOUT)
             .withCoordinatorRuntimeMetrics(Private.idle(CoordinatorRuntimeMetrics.class)).withCoordinatorMetrics(METRICS)
             .withSerializer(new GroupCoordinatorRecordSerde()).withCompression(Compression.NONE)
@@ -65,6 +66,11 @@ public final class Version {
             throw new IllegalStateException("Kafka could not delete the offsets of " + deleted, e);
         }
         service.onNewMetadataImage(new KRaftCoordinatorMetadataImage(image), new KRaftCoordinatorMetadataDelta(delta));
+    }
+
+    /** Kafka's hash of a topic's metadata. */
+    public static long hash(String topic, MetadataImage image) {
+        return Utils.computeTopicHash(topic, new KRaftCoordinatorMetadataImage(image));
     }
 
     /** Run an operation of the shard that writes records. */

@@ -12,6 +12,7 @@ import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorResult;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRuntime;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRuntimeMetrics;
+import org.apache.kafka.coordinator.common.runtime.KRaftCoordinatorMetadataImage;
 import org.apache.kafka.coordinator.group.metrics.GroupCoordinatorMetrics;
 import org.apache.kafka.coordinator.group.modern.share.ShareGroupConfig;
 import org.apache.kafka.image.MetadataDelta;
@@ -40,7 +41,7 @@ public final class Version {
         runtime = new CoordinatorRuntime.Builder<GroupCoordinatorShard, CoordinatorRecord>()
             .withTime(parts.time).withTimer(parts.time).withLogPrefix("").withLogContext(context)
             .withEventProcessor(parts.events).withPartitionWriter(new Writer(parts)).withLoader(parts.log)
-            .withCoordinatorShardBuilderSupplier(() -> parts.shard(groups))
+            .withCoordinatorShardBuilderSupplier(() -> parts.shard(groups).withAuthorizerPlugin(Optional.empty()))
             .withWriteTimeout(TIMEOUT)
             .withCoordinatorRuntimeMetrics(Private.idle(CoordinatorRuntimeMetrics.class)).withCoordinatorMetrics(METRICS)
             .withSerializer(new GroupCoordinatorRecordSerde()).withCompression(Compression.NONE)
@@ -53,6 +54,11 @@ public final class Version {
     /** Tell it of new topics; it deletes the offsets of deleted ones itself. */
     public void update(MetadataDelta delta, MetadataImage image) {
         service.onMetadataUpdate(delta, image);
+    }
+
+    /** Kafka's hash of a topic's metadata. */
+    public static long hash(String topic, MetadataImage image) {
+        return Utils.computeTopicHash(topic, new KRaftCoordinatorMetadataImage(image));
     }
 
     /** Run an operation of the shard that writes records. */

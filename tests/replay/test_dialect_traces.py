@@ -17,8 +17,11 @@ from harness.targets.base import Target
 from harness.targets.python import PythonTarget
 
 FOLDER = Path(__file__).parents[2] / "traces" / "dialects"
-EARLIER = {"kafka-4.2": "kip-848", "kafka-4.3": "kafka-4.2", "kafka-4.4": "kafka-4.3"}
-"""Of which dialect each one is a departure."""
+NEAREST = {
+    **{"kafka-4.0": "kafka-4.2", "kafka-4.1": "kafka-4.2", "kafka-4.2": "kip-848"},
+    **{"kafka-4.3": "kafka-4.2", "kafka-4.4": "kafka-4.3"},
+}
+"""From which other dialect each one's traces must tell it."""
 
 
 class Departing(PythonTarget):
@@ -36,7 +39,7 @@ def decoded(dialect: str) -> list[DecodedTrace]:
     ]
 
 
-TRACES = {dialect: decoded(dialect) for dialect in EARLIER}
+TRACES = {dialect: decoded(dialect) for dialect in NEAREST}
 
 
 def replayed(target: Target, traces: list[DecodedTrace]) -> Replayed:
@@ -47,12 +50,12 @@ def replayed(target: Target, traces: list[DecodedTrace]) -> Replayed:
 
 
 def departures(dialect: str) -> list[str]:
-    ours, others = DIALECTS[dialect], DIALECTS[EARLIER[dialect]]
+    ours, others = DIALECTS[dialect], DIALECTS[NEAREST[dialect]]
     names = [field.name for field in dataclasses.fields(Dialect) if field.name != "name"]
     return [name for name in names if getattr(ours, name) != getattr(others, name)]
 
 
-@pytest.mark.parametrize("dialect", EARLIER)
+@pytest.mark.parametrize("dialect", NEAREST)
 def test_they_hold_on_who_speaks_it(dialect: str) -> None:
     traces = TRACES[dialect]
     result = replayed(open_target("python", dialect), traces)
@@ -68,9 +71,9 @@ def test_they_are_left_out_on_who_does_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "departure"), [(dialect, name) for dialect in EARLIER for name in departures(dialect)]
+    ("dialect", "departure"), [(dialect, name) for dialect in NEAREST for name in departures(dialect)]
 )
 def test_they_notice_each_departure(dialect: str, departure: str) -> None:
-    other = getattr(DIALECTS[EARLIER[dialect]], departure)
+    other = getattr(DIALECTS[NEAREST[dialect]], departure)
     without = dataclasses.replace(DIALECTS[dialect], **{departure: other})
     assert replayed(Departing(without), TRACES[dialect]).differences

@@ -128,4 +128,5 @@ _KAFKA_4_4: Final = dataclasses.replace(
 
 _KAFKA: Final = (_KAFKA_4_0, _KAFKA_4_1, _KAFKA_4_2, _KAFKA_4_3, _KAFKA_4_4)
 DIALECTS: Final = {dialect.name: dialect for dialect in (_KIP_848, *_KAFKA)}
-"""Every dialect that has a name. Kafka's are read from its observed behaviour, not from a document."""
+"""Every dialect that has a name. Kafka's are read from its observed behaviour, not from a document; what they
+leave out is said in spec/KafkaDialects.tla."""

@@ -1,7 +1,7 @@
 """A coordinator behind the line protocol that cannot load states, loads some badly, dies of an input or
 answers it wrongly.
 
-python faulty_target.py no-load | lossy | dies | wrong [DIALECT]
+python faulty_target.py no-load | lossy | dies | wrong | worse [DIALECT]
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ def answer(coordinator: LineProtocol, operation: Json, fault: str) -> Json:
         for group in operation["volatile"]["groups"].values():
             group["members"]["m2"]["sessionDeadlineMs"] += 1
     said = coordinator.answer(operation)
-    if fault == "wrong" and is_deadly(operation):
+    if fault in ("wrong", "worse") and is_deadly(operation):
         said["group"]["groupEpoch"] += 7
+        if fault == "worse" and operation["body"]["memberId"] == "m1":
+            said["group"]["assignmentEpoch"] += 7
     if fault == "no-load" and operation["op"] == "hello":
         said["controls"] = [control for control in said["controls"] if control != "load"]
     return said

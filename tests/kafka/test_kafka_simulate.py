@@ -17,7 +17,7 @@ STEPS = 3000
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_kafkas_coordinator_does_what_its_dialect_says(version: str) -> None:
-    """Response, group, timers and records of every step, field by field; the schedules are the same."""
+    """Response, group, timers and records of every step; the schedules are always the same."""
     skip_without_jars(version)
     dialect = f"kafka-{version.rpartition('.')[0]}"
     with (

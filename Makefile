@@ -10,7 +10,7 @@ RESULTS := $(BUILD)/results
 TOURS := MCTour MCStaticTour MCRefused
 GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
 
-.PHONY: all test test-sparks test-kafka gate bench soak package setup check scenario generate replay exhaust graph report clean
+.PHONY: all test test-sparks test-kafka measure gate bench soak package setup check scenario generate replay exhaust graph report clean
 
 all: setup
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
@@ -83,6 +83,11 @@ test-sparks: setup
 # The tests that need Kafka itself: its jars are fetched from Maven Central, once; a JDK 17 or later compiles.
 test-kafka: setup
 	@$(BIN)/python -m pytest -m maven
+
+# What librdkafka's mock does otherwise, over all committed traces, for the report; it need not conform.
+measure: setup
+	-@$(BIN)/conform replay traces/golden traces/corpus --target mock --max-differences 10000 --json $(RESULTS)/measured-mock.json >/dev/null
+	@$(BIN)/conform dialects --measured $(RESULTS)/measured-mock.json
 
 gate: setup
 	@$(BIN)/conform gate --out $(BUILD)/gate

@@ -7,6 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from harness.dialects import shown
 from harness.replay.report import explain
 from harness.report.coverage import coverage
 from harness.report.results import Results
@@ -18,6 +19,7 @@ _SECTIONS = (
     ("models", "Models"),
     ("replay", "Replay"),
     ("exhaust", "Every step"),
+    ("dialects", "Dialects"),
     ("coverage", "Coverage"),
     ("generation", "Generated traces"),
     ("differences", "Differences"),
@@ -54,6 +56,10 @@ def _context(results: Results) -> dict[str, Any]:
         "target_steps": sum(replay.target_steps for replay in results.replays),
         "differences": sum(replay.differences for replay in results.replays),
         "exhausts": results.exhausts,
+        "departures": results.departures,
+        "dialects": results.dialects,
+        "measured": results.measured,
+        "shown": shown,
         "coverage": coverage(results.replays),
         "generations": results.generations,
         "failures": [
@@ -64,6 +70,8 @@ def _context(results: Results) -> dict[str, Any]:
         "mutants": results.mutants,
         "graphs": [(graph.stem, inline_svg(graph)) for graph in results.graphs],
         "sections": [
-            (anchor, title) for anchor, title in _SECTIONS if anchor != "mutants" or results.mutants
+            (anchor, title)
+            for anchor, title in _SECTIONS
+            if {"mutants": results.mutants, "dialects": results.departures}.get(anchor, True)
         ],
     }

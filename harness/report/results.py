@@ -2,6 +2,7 @@
 
 In the build folder: `check*.json`, `replay*.json`, `exhaust*.json` and `generate*.json` in `results`;
 `mutants.json`, `graphs/*.svg`. What is not there is listed in `Results.missing`, never passed over.
+`measured*.json` in `results` is what replays found of implementations that are not judged, if anything.
 """
 
 from __future__ import annotations
@@ -13,6 +14,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.check import from_evidence
+from harness.dialects import (
+    TEXT_MODULE,
+    Checked,
+    Departure,
+    Measured,
+    departures,
+    models_of_dialects,
+    read_measured,
+)
 from harness.errors import ConformError
 from harness.files import read_text
 from harness.manifest import Manifest
@@ -123,6 +133,9 @@ class Results:
     mutants: Sequence[Mutant]
     graphs: Sequence[Path]
     missing: Sequence[str]
+    departures: Sequence[Departure] = ()
+    dialects: Sequence[Checked] = ()
+    measured: Sequence[Measured] = ()
 
 
 def read_results(build: Path, manifest: Manifest | None) -> Results:
@@ -157,7 +170,14 @@ def read_results(build: Path, manifest: Manifest | None) -> Results:
     if not graphs:
         missing.append(f"There is no picture of `conform graph` ({build}/graphs/*.svg).")
     models.sort(key=lambda model: bool(model.evidence))
-    return Results(models, replays, exhausts, generations, mutants, graphs, missing)
+    measured = [read_measured(file) for file in sorted((build / "results").glob("measured*.json"))]
+    table: list[Departure] = []
+    if manifest and (manifest.folder / TEXT_MODULE).is_file():
+        table = [one for one in departures(manifest.folder) if one.differs]
+    dialects = models_of_dialects(manifest) if manifest else []
+    return Results(
+        models, replays, exhausts, generations, mutants, graphs, missing, table, dialects, measured
+    )
 
 
 class _Json:

@@ -1,0 +1,84 @@
+"""`conform dialects`: where implementations depart from KIP-848's text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.console import MANIFEST, check_json_place, named_manifest, write_json
+from harness.dialects import Checked, Departure, Finding, departures, models_of_dialects, read_measured, shown
+
+_WIDTH = 100
+
+
+def command(
+    measured: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="What `conform replay --json FILE` found of an implementation; repeatable."
+        ),
+    ] = None,
+    manifest: Annotated[Path, typer.Option(help="The manifest, beside which the modules are.")] = MANIFEST,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the table as JSON, too.")
+    ] = None,
+) -> None:
+    """Print where Kafka departs from KIP-848's text, since which version, and which models check that.
+
+    Constants and sentences are those of spec/Dialects.tla, of which this coordinator has every choice (its
+    --dialect). A model is safe if no partition is ever owned twice (R7), live if the group converges (R8).
+    Of an implementation without a dialect, as librdkafka's mock, the differences of a replay are listed
+    instead: alike ones once, with how many, and the shortest way to one.
+
+    \b
+    conform dialects
+    conform replay traces/golden --target mock --json build/mock.json
+    conform dialects --measured build/mock.json
+
+    Exit codes: 0; 2 a file that cannot be read.
+    """
+    check_json_place(json_file)
+    read = named_manifest(manifest)
+    table, checked = [one for one in departures(manifest.parent) if one.differs], models_of_dialects(read)
+    found = {one.target: list(one.findings) for one in map(read_measured, measured or ())}
+    for line in _lines(table, checked, found):
+        print(line)
+    write_json(
+        json_file,
+        {
+            "command": "dialects",
+            "exit_code": 0,
+            "departures": [asdict(one) for one in table],
+            "models": [asdict(one) for one in checked],
+            "measured": {target: [asdict(one) for one in listed] for target, listed in found.items()},
+        },
+    )
+
+
+def _lines(
+    table: Sequence[Departure], checked: Sequence[Checked], measured: dict[str, list[Finding]]
+) -> Iterator[str]:
+    for one in table:
+        yield one.name
+        yield from _wrapped(one.sentence)
+        yield from _wrapped("; ".join(f"{shown(value)}: {names}" for value, names in one.runs()))
+    yield "models that hold, with their distinct states"
+    for dialect in checked:
+        for kind, of in (("safe", dialect.safe), ("live", dialect.live), ("every request", dialect.open)):
+            said = ", ".join(f"{name} {states:,}" for name, states in of.items()) or "none"
+            yield from _wrapped(f"{dialect.dialect}, {kind}: {said}")
+    for target, found in measured.items():
+        yield f"measured on {target}: {sum(one.count for one in found)} differences, {len(found)} kinds"
+        for finding in found:
+            yield from _wrapped(
+                f"{finding.count} x {finding.signature} (step {finding.step} of {finding.trace})"
+            )
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)

@@ -1,0 +1,180 @@
+"""Where implementations depart from KIP-848's text, which models check each dialect, and what was measured.
+
+All of it is read: sentences and choices from the specification, models from the manifest, what an
+implementation does from the JSON of `conform replay`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from harness.engines.base import Outcome
+from harness.engines.tlc_config import read_config
+from harness.errors import ConformError
+from harness.files import read_text
+from harness.manifest import Manifest
+from harness.replay.dialects import FORMS, TEXT
+
+TEXT_MODULE: Final = "Dialects.tla"
+KAFKA_MODULE: Final = "KafkaDialects.tla"
+SAFE, LIVE, OPEN = "NoDoubleOwnership", "EventuallyConverged", "NoDoubleHolding"
+"""What a model checks, by which it is told what it is for: R7 with members and network, R8, every request."""
+
+_VALUE: Final = r'"[^"]*"|TRUE|FALSE|\d+'
+_CONSTANT = re.compile(rf"((?:^  \\\*.*\n)+)^  (\w+) \|-> ({_VALUE}),?$", re.MULTILINE)
+_DIALECT = re.compile(r"^(\w+) == *\n? *\[(\w+) EXCEPT([^\]]*)\]|^(\w+) == (\w+)$", re.MULTILINE)
+_CHOICE = re.compile(rf"!\.(\w+) = ({_VALUE})")
+
+Value = bool | int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """One constant: what it decides, with its requirement, and what each dialect chooses, the text first."""
+
+    name: str
+    sentence: str
+    values: Mapping[str, Value]
+
+    @property
+    def differs(self) -> bool:
+        """Whether any dialect departs from another here."""
+        return len(set(map(repr, self.values.values()))) > 1
+
+    def runs(self) -> Iterator[tuple[Value, str]]:
+        """Each value with the dialects that have it: "kip-848", "kafka-4.0 to 4.3", "since kafka-4.4"."""
+        text, *kafka = self.values.items()
+        for value, group in groupby([text, *kafka], key=lambda item: item[1]):
+            names = [name for name, _ in group]
+            versions = [name for name in names if name != TEXT.name]
+            said = [name for name in names if name == TEXT.name]
+            if versions and versions[-1] == kafka[-1][0]:
+                said.append(f"since {versions[0]}")
+            elif versions:
+                last = "" if len(versions) == 1 else f" to {versions[-1].removeprefix('kafka-')}"
+                said.append(versions[0] + last)
+            yield value, ", ".join(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The models of the manifest that hold for a dialect, with their distinct states."""
+
+    dialect: str
+    safe: dict[str, int]
+    live: dict[str, int]
+    open: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Differences of one signature: how many, and the trace with the fewest steps to the first of them."""
+
+    signature: str
+    count: int
+    trace: str
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a replay found of an implementation; `not_judged` steps came after enough differences."""
+
+    target: str
+    dialect: str
+    traces: int
+    steps: int
+    not_judged: int
+    findings: Sequence[Finding]
+
+
+def departures(folder: Path) -> list[Departure]:
+    """Every constant of the modules in a folder, in their order. ConformError if one cannot be read."""
+    text = _between(folder / TEXT_MODULE, "KIP848 == [", "\n]")
+    found = {name: (_sentence(comment), _value(value)) for comment, name, value in _CONSTANT.findall(text)}
+    if len(found) != text.count("|->"):
+        raise ConformError(f"{folder / TEXT_MODULE}: a constant of KIP848 has no comment or no plain value.")
+    dialects = {"KIP848": {name: value for name, (_, value) in found.items()}}
+    for name, base, changes, alias, other in _DIALECT.findall(read_text(folder / KAFKA_MODULE, "The module")):
+        changed = {constant: _value(value) for constant, value in _CHOICE.findall(changes)}
+        if (base or other) not in dialects or changed.keys() - found.keys():
+            raise ConformError(f"{folder / KAFKA_MODULE}: the dialect {name or alias} cannot be read.")
+        dialects[name or alias] = {**dialects[base or other], **changed}
+    return [
+        Departure(name, sentence, {FORMS[dialect].name: values[name] for dialect, values in dialects.items()})
+        for name, (sentence, _) in found.items()
+    ]
+
+
+def models_of_dialects(manifest: Manifest) -> list[Checked]:
+    """Of each dialect the models that hold, by what they check."""
+    found = {name: Checked(name, {}, {}, {}) for name in dict.fromkeys(form.name for form in FORMS.values())}
+    for entry in manifest.entries:
+        if entry.config is None or entry.outcome is not Outcome.HOLDS or entry.distinct_states is None:
+            continue
+        config = read_config(entry.config)
+        operator = config.constants().get("Dialect")
+        if entry.engine != "tlc" or not isinstance(operator, str) or operator not in FORMS:
+            continue
+        checks = {*config.names("INVARIANT"), *config.names("PROPERTY")}
+        dialect = found[FORMS[operator].name]
+        for check, kind in ((LIVE, dialect.live), (SAFE, dialect.safe), (OPEN, dialect.open)):
+            if check in checks:
+                kind[entry.name] = entry.distinct_states
+                break
+    return list(found.values())
+
+
+def read_measured(path: Path) -> Measured:
+    """What a `conform replay --json` found. ConformError (exit 2) for a file of another form."""
+    try:
+        result = json.loads(read_text(path, "The result"))
+        return Measured(
+            result["target"],
+            result["dialect"],
+            int(result["traces"]),
+            int(result["target_steps"]),
+            int(result["not_judged"]),
+            findings(result["failures"]),
+        )
+    except (json.JSONDecodeError, KeyError, TypeError, ValueError):
+        raise ConformError(f"{path} is not what `conform replay --json` writes.") from None
+
+
+def findings(failures: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    """The failures of a replay, alike ones together, the most frequent first."""
+    alike: dict[str, list[tuple[int, str]]] = {}
+    for failure in failures:
+        for difference in failure["differences"]:
+            alike.setdefault(difference["signature"], []).append((failure["index"], failure["trace"]))
+    found = [Finding(name, len(places), min(places)[1], min(places)[0]) for name, places in alike.items()]
+    return sorted(found, key=lambda one: (-one.count, one.signature))
+
+
+def shown(value: Value) -> str:
+    """A value as the table has it."""
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def _between(path: Path, start: str, end: str) -> str:
+    text = read_text(path, "The module")
+    _, found, rest = text.partition(start)
+    if not found or end not in rest:
+        raise ConformError(f"{path} has no {start!r}.")
+    return rest[: rest.index(end)]
+
+
+def _sentence(comment: str) -> str:
+    return " ".join(line.strip().removeprefix("\\*").strip() for line in comment.splitlines())
+
+
+def _value(text: str) -> Value:
+    if text in ("TRUE", "FALSE"):
+        return text == "TRUE"
+    return text[1:-1] if text.startswith('"') else int(text)

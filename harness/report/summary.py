@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from harness.report.results import ModelResult, Results
 from harness.report.verdict import MEANINGS, findings, worst
 
 WIDTH = 80
+_FAMILY = re.compile(r"MCKafka\d\d")
 _MOST_MODELS = 18
 _MOST_FINDINGS = 8
 
@@ -48,7 +50,7 @@ def _models(models: Sequence[ModelResult], console: Console) -> None:
     good = [model for model in run if model.as_expected]
     for engine in sorted({_engine(model) for model in good}):
         mine = [model for model in good if _engine(model) == engine]
-        _names(f"hold on {engine}, with their distinct states", "holds", mine, console)
+        _names(f"hold on {engine} (distinct states)", "holds", mine, console)
         _names(f"must fail, and do on {engine}", "violated", mine, console)
     if bad := [model for model in run if not model.as_expected]:
         table = _table("model", "engine", "outcome", "!distinct\nstates", "")
@@ -67,18 +69,31 @@ def _models(models: Sequence[ModelResult], console: Console) -> None:
 
 def _names(title: str, outcome: str, models: Sequence[ModelResult], console: Console) -> None:
     """One wrapped line: the models with that outcome, and their states or the property that fails."""
+    mine = [model for model in models if model.outcome.startswith(outcome)]
     words = [
-        f"{model.name} {_figure(model.facts['distinct_states'])}".strip()
+        f"{name} {_figure(model.facts['distinct_states'])}".strip()
         if outcome == "holds"
-        else f"{model.name} ({model.outcome.removeprefix('violated').strip()})"
-        for model in models
-        if model.outcome.startswith(outcome)
+        else f"{name} ({model.outcome.removeprefix('violated').strip()})"
+        for name, model in zip(_short([model.name for model in mine]), mine, strict=True)
     ]
     if words:
-        console.print(f"models that {title}:")
         text = ", ".join(word.replace(" ", "\N{NO-BREAK SPACE}") for word in words)
-        wrapped = textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
+        wrapped = textwrap.fill(f"models that {title}: {text}", WIDTH, subsequent_indent="  ")
         console.print(wrapped.replace("\N{NO-BREAK SPACE}", " "), highlight=False)
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    """A name that begins as the last whole one does is shown without that; of a version of Kafka, its models
+    begin with the version."""
+    shown, beginning = [], ""
+    for name in names:
+        if beginning and name.startswith(beginning):
+            shown.append(f"…{name.removeprefix(beginning)}")
+        else:
+            family = _FAMILY.match(name)
+            beginning = family[0] if family else name
+            shown.append(name)
+    return shown
 
 
 def _engine(model: ModelResult) -> str:

@@ -8,6 +8,7 @@ import org.apache.kafka.coordinator.group.GroupCoordinatorRecordSerde;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupCurrentMemberAssignmentKey;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupMemberMetadataKey;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupMetadataKey;
+import org.apache.kafka.coordinator.group.generated.ConsumerGroupPartitionMetadataKey;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupTargetAssignmentMemberKey;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupTargetAssignmentMetadataKey;
 
@@ -32,9 +33,9 @@ public final class MemoryLog implements CoordinatorLoader<CoordinatorRecord> {
     record Entry(long offset, boolean shown, long end, byte[] key, byte[] value) { }
 
     private static final GroupCoordinatorRecordSerde SERDE = new GroupCoordinatorRecordSerde();
-    private static final List<Class<?>> KINDS = List.of(ConsumerGroupMemberMetadataKey.class, ConsumerGroupMetadataKey.class,
-        ConsumerGroupTargetAssignmentMemberKey.class, ConsumerGroupTargetAssignmentMetadataKey.class,
-        ConsumerGroupCurrentMemberAssignmentKey.class);
+    private static final List<Class<?>> KINDS = List.of(ConsumerGroupMemberMetadataKey.class, ConsumerGroupPartitionMetadataKey.class,
+        ConsumerGroupMetadataKey.class, ConsumerGroupTargetAssignmentMemberKey.class,
+        ConsumerGroupTargetAssignmentMetadataKey.class, ConsumerGroupCurrentMemberAssignmentKey.class);
 
     private final List<Entry> entries = new ArrayList<>();
     private long end;
@@ -80,7 +81,7 @@ public final class MemoryLog implements CoordinatorLoader<CoordinatorRecord> {
         end = last;
     }
 
-    /** P1: removals, members, the group's epoch, its target, its target's epoch, what a member has now. */
+    /** P1: removals, members, topics (4.0), the group's epoch, its target, its target's epoch, what a member has now. */
     private static int rank(CoordinatorRecord record) {
         return record.value() == null ? 0 : 1 + KINDS.indexOf(record.key().getClass());
     }

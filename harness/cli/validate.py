@@ -11,7 +11,7 @@ import typer
 from harness.cli.console import check_json_place, running, write_json
 from harness.engines.base import Limits
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
-from harness.files import write_text
+from harness.files import output_folder, write_text
 from harness.itf import trace_to_text
 from harness.replay.dialects import FORMS
 from harness.scenario.files import SPEC
@@ -61,6 +61,8 @@ def command(
     Exit codes: 0 a behaviour; 11 it is none; 2 no log, or nothing in it to judge; 3 TLC failed.
     """
     check_json_place(json_file)
+    if out:
+        output_folder(out)
     recorded = read_log(log, group)
     name = dialect or recorded.dialect or "kip-848"
     known = {forms.name for forms in FORMS.values()}

@@ -76,7 +76,7 @@ def two_members(log: Path, dialect: str = "kip-848") -> list[Json]:
 def test_what_was_replayed_is_a_behaviour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "golden.jsonl"
     replay([ROOT / "traces" / "golden"], record=log)
-    validate(log, json_file=tmp_path / "result.json", out=tmp_path)
+    validate(log, json_file=tmp_path / "result.json", out=tmp_path / "traces")
     said = capsys.readouterr().out
     result = json.loads((tmp_path / "result.json").read_text())
     assert result["holds"] and result["steps"] > 80
@@ -84,7 +84,7 @@ def test_what_was_replayed_is_a_behaviour(tmp_path: Path, capsys: pytest.Capture
     assert f"{result['steps']} steps of group g in {len(result['runs'])} runs, dialect kip-848" in said
     assert "a behaviour of the specification (TLC 2.18, spec " in said
     assert result["left_out"]["OffsetCommit"] > 0, "commits are counted, not silently dropped"
-    replay(sorted(tmp_path.glob("golden-*.itf.json")))
+    replay(sorted((tmp_path / "traces").glob("golden-*.itf.json")))
 
 
 def test_a_wrong_response_ends_the_longest_prefix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,13 +38,13 @@ def shrunk(trace: Path, target: str, out: Path, **options: object) -> tuple[Path
 
 
 def test_a_trace_of_thirteen_steps_is_shrunk_to_those_that_matter(tmp_path: Path) -> None:
-    """A closed model's trace: the revocation is narrowed while it is not acknowledged (R1)."""
-    target = seeded("RevocationRestart", "unsubscribed")
-    path, result = shrunk(ROOT / "traces/corpus/MCSimulate-simulate-0017.itf.json", target, tmp_path)
-    assert result["steps"] == 19
-    assert result["failing"] == 13
+    """An assignment that is not sent again with the acknowledgement of a revocation (R5)."""
+    target = seeded("AssignmentSent", "on-change")
+    path, result = shrunk(ROOT / "traces/golden/bugs/franz-go-6754bede.itf.json", target, tmp_path)
+    assert result["steps"] == 13
+    assert result["failing"] == 9
     kept = result["kept"]
-    assert isinstance(kept, int) and kept <= 5
+    assert isinstance(kept, int) and kept <= 8
     failures = replay_files([path], target).failures
     assert result["signature"] in {one.signature(other) for one in failures for other in one.differences}
     assert failures[0].index == kept, "the last step is the one that fails"

@@ -35,6 +35,9 @@ def command(
         list[str] | None,
         typer.Option(metavar="MODEL", help="Replay every step of MODEL on the coordinator's mutants."),
     ] = None,
+    with_types: Annotated[
+        bool, typer.Option("--with-types", help="Ask mypy about what survives: a wrong type is no mutant.")
+    ] = False,
     with_tests: Annotated[
         bool, typer.Option("--with-tests", help="Run tests/coordinator on what survives the replays.")
     ] = False,
@@ -77,7 +80,7 @@ def command(
     every = all_mutants(root, [read_only(text) for text in only or []])
     chosen = sampled(every, sample, seed)
     until = None if minutes is None else began + 60 * minutes
-    plan = Plan(root, jobs, until, tuple(tour or TOURS), journal, with_tests)
+    plan = Plan(root, jobs, until, tuple(tour or TOURS), journal, with_types, with_tests)
     judged = []
     with running(f"judging {len(chosen)} mutants") as progress:
         for one in judge_all(chosen, plan, progress):
@@ -89,7 +92,7 @@ def command(
         "sample": sample,
         "seed": seed,
         "tours": list(plan.tours),
-        "with_tests": with_tests,
+        "more": list(plan.more),
     }
     result = Mutated(chosen, judged, known, list(stale(known, every, judged)), asked)
     print_table(COLUMNS, list(rows(result)))

@@ -12,6 +12,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -40,11 +41,22 @@ TESTS: Final = tuple(
     f"tests/coordinator/test_{name}.py"
     for name in (
         *("reconciliation", "membership", "target", "dialects", "static_members", "topics", "timers"),
-        *("records", "fail_over", "regex", "offsets", "validation", "heartbeat_input", "real_bugs"),
+        *(
+            "records",
+            "fail_over",
+            "regex",
+            "offsets",
+            "validation",
+            "heartbeat_input",
+            "real_bugs",
+            "survivors",
+        ),
     )
 )
 """Those that take seconds."""
 TESTS_OF_ITS_OWN: Final = "its own tests"
+TYPES_CACHE: Final = "build/mutate/mypy"
+TYPES_LIMIT_S: Final = 120.0
 LENGTH: Final = 200
 """Steps of a tour, about."""
 
@@ -82,11 +94,28 @@ def judge(mutant: Mutant, checks: Sequence[Check]) -> tuple[str, str]:
     return verdict(checks)
 
 
-def judge_with_tests(mutant: Mutant, checks: Sequence[Check], root: Path) -> tuple[str, str]:
-    """The same, and what survives is judged by the coordinator's own tests, too."""
+def judge_more(
+    mutant: Mutant, checks: Sequence[Check], root: Path, with_types: bool, with_tests: bool
+) -> tuple[str, str]:
+    """The same, and what survives is judged by its types and by the coordinator's own tests, too."""
     outcome, by = judge(mutant, checks)
-    if outcome != SURVIVED:
-        return outcome, by
+    if outcome == SURVIVED and with_types and (wrong := _wrong_types(mutant, root)):
+        return UNVIABLE, wrong
+    return _tested(mutant, root, by) if outcome == SURVIVED and with_tests else (outcome, by)
+
+
+def _wrong_types(mutant: Mutant, root: Path) -> str:
+    """What mypy says of the mutant; "" if nothing."""
+    with tempfile.TemporaryDirectory(prefix="conform-mutate-") as name:
+        shadow = Path(name) / Path(mutant.path).name
+        shadow.write_text(mutant.text, encoding="utf-8")
+        command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", TYPES_CACHE]
+        command += ["--shadow-file", mutant.path, str(shadow), mutant.path]
+        ended = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=TYPES_LIMIT_S)
+    return ended.stdout.partition("\n")[0] if ended.returncode == 1 else ""
+
+
+def _tested(mutant: Mutant, root: Path, by: str) -> tuple[str, str]:
     with tempfile.TemporaryDirectory(prefix="conform-mutate-") as name:
         folder = Path(name)
         shutil.copytree(root / PACKAGE, folder / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from harness.errors import ConformError
@@ -25,12 +25,13 @@ def digest(root: Path, folders: Iterable[str]) -> str:
 class Journal:
     """Rows of one digest of a file are read; new ones are appended as they come.
 
-    What fewer checks (of the digest `fewer`) killed is known, too.
+    `more` names checks besides those of every run: what was found without some of them is known, too, if
+    the mutant did not survive.
     """
 
-    def __init__(self, path: Path, state: str, fewer: str = "") -> None:
+    def __init__(self, path: Path, state: str, more: Sequence[str] = ()) -> None:
         output_folder(path.parent)
-        self._path, self._state, self._fewer = path, state, fewer
+        self._path, self._state, self._more = path, state, list(more)
         self._known: dict[str, tuple[str, str, float]] = {}
         if path.is_file():
             for line in path.read_text(encoding="utf-8").splitlines():
@@ -39,9 +40,8 @@ class Journal:
     def _read(self, line: str) -> None:
         try:
             row = json.loads(line)
-            if row["state"] == self._state or (
-                row["state"] == self._fewer and row["outcome"] != SURVIVED
-            ):
+            fewer = set(row["more"]) < set(self._more) and row["outcome"] != SURVIVED
+            if row["state"] == self._state and (row["more"] == self._more or fewer):
                 self._known[row["id"]] = row["outcome"], row["by"], row["seconds"]
         except (ValueError, KeyError, TypeError):
             return  # the last line of a run that was killed
@@ -56,6 +56,7 @@ class Journal:
         row = {
             "id": judged.mutant.id,
             "state": self._state,
+            "more": self._more,
             "place": judged.mutant.place,
             "outcome": judged.outcome,
             "by": judged.by,

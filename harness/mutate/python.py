@@ -85,11 +85,20 @@ class _Finder(cst.CSTVisitor):
             return False
         if isinstance(node, cst.Expr) and isinstance(node.value, cst.SimpleString):
             return False
+        if isinstance(node, cst.Assign) and _is_type(node.value):
+            return False
         for kind, operator in (*mutation_operators, *OWN):
             if isinstance(node, kind):
                 for new in _changed(operator, node):
                     self.found.append((operator.__name__.removeprefix("operator_"), node, new))
         return True
+
+
+def _is_type(node: cst.BaseExpression) -> bool:
+    """Literal[…], which only annotations use."""
+    return (
+        isinstance(node, cst.Subscript) and isinstance(node.value, cst.Name) and node.value.value == "Literal"
+    )
 
 
 def _changed(operator: Any, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -98,11 +107,20 @@ def _changed(operator: Any, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     if isinstance(node, cst.Call):
         for new in operator(node):
             kept = getattr(new, "args", ())
-            if len(kept) == len(node.args) or all(arg.keyword for arg in node.args if arg not in kept):
+            gone = [arg for arg in node.args if arg not in kept]
+            if len(kept) < len(node.args) and not all(arg.keyword for arg in gone):
+                continue
+            if not any(_is_text_for_people(arg.value) for arg in gone):
                 yield new
         return
     if isinstance(node, cst.BaseString):
-        if isinstance(node, cst.SimpleString) and TEXTS_FOR_PEOPLE not in node.value:
+        if isinstance(node, cst.SimpleString) and not _is_text_for_people(node):
             yield from list(operator(node))[:1]
         return
     yield from operator(node)
+
+
+def _is_text_for_people(node: cst.CSTNode) -> bool:
+    if isinstance(node, cst.ConcatenatedString | cst.FormattedString):
+        return True
+    return isinstance(node, cst.SimpleString) and TEXTS_FOR_PEOPLE in node.value

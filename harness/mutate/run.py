@@ -30,9 +30,10 @@ TOURS: Final = ("MCTour",)
 SLOWER: Final = 10.0
 AT_LEAST_S: Final = 20.0
 """A mutant has this many times the time of the original, or this many seconds: others use the processor."""
-TESTS_LIMIT_S: Final = 150.0
-"""What the coordinator's own tests may take besides."""
-SPEC_LIMIT_S: Final = 120.0
+MORE_LIMIT_S: Final = 300.0
+"""What types and the coordinator's own tests may take besides."""
+SPEC_LIMIT_S: Final = 600.0
+"""What one run of TLC may take, beside other work, too."""
 READS: Final = {
     coordinator.PACKAGE: (coordinator.PACKAGE, "traces", "spec", "harness/replay", "harness/targets"),
     spec.FOLDER: (spec.FOLDER, "traces/golden", "traces/corpus", "harness/scenario", "harness/engines"),
@@ -52,7 +53,13 @@ class Plan:
     until: float | None
     tours: Sequence[str]
     journal: Path
+    with_types: bool = False
     with_tests: bool = False
+
+    @property
+    def more(self) -> tuple[str, ...]:
+        """What judges besides the replays."""
+        return ("types",) * self.with_types + ("tests",) * self.with_tests
 
 
 def all_mutants(root: Path, only: Sequence[Only]) -> list[Mutant]:
@@ -96,10 +103,8 @@ def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Jud
         of_folder = [mutant for mutant in mutants if Path(mutant.path).parts[0] == folder]
         if not of_folder:
             continue
-        state, fewer = digest(plan.root, READS[folder]), ""
-        if plan.with_tests:
-            state, fewer = digest(plan.root, (*READS[folder], "tests/coordinator")), state
-        journal = Journal(plan.journal, state, fewer)
+        more = plan.more if folder == coordinator.PACKAGE else ()
+        journal = Journal(plan.journal, digest(plan.root, READS[folder]), more)
         known = [(mutant, journal.known(mutant)) for mutant in of_folder]
         yield from (judged for _, judged in known if judged)
         left = [mutant for mutant, judged in known if judged is None]
@@ -140,10 +145,14 @@ def _coordinator(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:
     if outcome != SURVIVED:
         raise ConformError(f"Without a mutant the coordinator does not conform: {by}.")
     limit_s = max(AT_LEAST_S, SLOWER * (time.monotonic() - began))
-    if plan.with_tests:
-        judge = partial(coordinator.judge_with_tests, checks=checks, root=plan.root.resolve())
-        return judge, limit_s + TESTS_LIMIT_S
-    return partial(coordinator.judge, checks=checks), limit_s
+    judge = partial(
+        coordinator.judge_more,
+        checks=checks,
+        root=plan.root.resolve(),
+        with_types=plan.with_types,
+        with_tests=plan.with_tests,
+    )
+    return judge, limit_s + (MORE_LIMIT_S if plan.more else 0)
 
 
 def _spec(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:

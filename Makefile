@@ -10,7 +10,7 @@ RESULTS := $(BUILD)/results
 TOURS := MCTour MCStaticTour MCRefused
 GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
 
-.PHONY: all test test-sparks test-kafka measure gate bench soak package setup check scenario generate replay exhaust graph report clean
+.PHONY: all test test-sparks test-kafka measure gate bench soak package setup check scenario generate replay exhaust graph diff report clean
 
 all: setup
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
@@ -20,6 +20,7 @@ all: setup
 	-@$(MAKE) --no-print-directory replay
 	-@$(MAKE) --no-print-directory exhaust
 	-@$(MAKE) --no-print-directory graph
+	-@$(MAKE) --no-print-directory diff
 	@$(MAKE) --no-print-directory report
 
 setup: $(VENV)/ready
@@ -65,6 +66,11 @@ graph:
 	@$(BIN)/conform graph MCTour --out $(BUILD)/graphs --json $(RESULTS)/graph-MCTour.json
 	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --out $(BUILD)/graphs --json $(RESULTS)/graph-basic.json
 	@$(BIN)/conform graph MCStaticClosed --page --out $(BUILD)/graphs --json $(RESULTS)/graph-MCStaticClosed.json
+
+# The worked example: what it changes that fencing removes the member, or not.
+diff:
+	@$(BIN)/conform diff kip-848 kip-848,FencedMemberIsRemoved=FALSE --model MCTour --model MCFenced --check MCFencedLive \
+	  --out $(BUILD)/diff/fencing --json $(RESULTS)/diff-fencing.json
 
 report:
 	@$(BIN)/conform report --results $(BUILD) --out $(BUILD)/report/index.html --summary

@@ -142,7 +142,12 @@ def _group(group: Group, places: dict[int, str]) -> Json:
 
 def _came(came: Came, places: dict[int, str]) -> Json:
     effects = [{"effect": text, "in_both": both} for text, both in came.effects]
-    return {"answer": came.answer, "effects": effects, "trace": places[id(came.trace)]}
+    return {
+        "answer": came.answer,
+        "answer_in_both": came.answered,
+        "effects": effects,
+        "trace": places[id(came.trace)],
+    }
 
 
 def trace_lines(trace: Trace) -> list[str]:

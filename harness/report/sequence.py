@@ -27,6 +27,7 @@ _TITLE: Final = 30
 _GAP: Final = 104
 _WIDEST: Final = 330
 _CAPITAL: Final = 2.2
+_BOLD: Final = 1.05
 _UNDER: Final = 12
 _LOST: Final = 0.62
 """How much of its way a message that is lost makes."""
@@ -193,7 +194,11 @@ def _across(lanes: Sequence[str], rows: Collection[_Row]) -> _Across:
             last = max(last, x.get(note.lane, places[0]) + _width(note.text) + 12)
     states = last + _width(lanes[-1]) / 2 + 24
     words = [line for row in rows for line in row.lines]
-    width = states + max(map(_width, words), default=0) + 16
+    failing = [line for row in rows for line in row.step.failing]
+    width = (
+        max(states + max(map(_width, words), default=0), 60 + max(map(_width, failing), default=0) * _BOLD)
+        + 16
+    )
     return _Across([round(place, 1) for place in (*places, last)], round(states, 1), round(width, 1))
 
 

@@ -21,7 +21,9 @@ from harness.replay.state import SpecState, StateReader
 from harness.report.readers.check import ModelResult
 from harness.report.readers.exhaust import Exhaust, ExhaustFinding
 from harness.report.readers.replay import Replay
+from harness.report.readers.simulate import Simulation, Violation
 from harness.report.results import Results
+from harness.report.story_sequence import sequence_of_story
 from harness.report.trace_sequence import sequence_of_trace, violated
 from harness.requirements import broken
 from harness.targets.base import Answer
@@ -47,8 +49,8 @@ class Change:
 class Page:
     """One finding. `diagram` is SVG, or empty with the reason in `lacking`; `command` shows it again.
 
-    `expected` says that a model must fail in this way. `steps` is the length of the trace, and `sent` what
-    the target was told in the last one.
+    `expected` says that a model must fail in this way. `steps` is the length of the trace, `sent` what the
+    target was told in the last one, or what `told` says, and `heads` are what changes are called.
     """
 
     anchor: str
@@ -57,7 +59,7 @@ class Page:
     sentence: str
     what: str
     source: str
-    count: int
+    count: str
     trace: str
     steps: int
     changes: Sequence[Change]
@@ -65,6 +67,9 @@ class Page:
     command: str
     diagram: str = ""
     lacking: str = ""
+    trace_title: str = "Shortest trace"
+    told: str = "What the target was told in the last step"
+    heads: tuple[str, str] = ("after, says the specification", "after, on the target")
     expected: bool = False
     of_model: bool = False
 
@@ -82,6 +87,7 @@ def pages(results: Results) -> Pages:
     failing = [one for one in results.models if one.counterexample]
     found = [_of_model(one) for one in failing if not one.as_expected]
     found += [page for replayed in results.replays for page in _of_replay(replayed)]
+    found += [_of_violation(one, run) for run in results.simulations for one in run.found]
     found += [_of_exhaust(one, run) for run in results.exhausts for one in run.findings]
     must = [replace(_of_model(one), expected=True) for one in failing if one.as_expected]
     sentences = {one.name: one.sentence for one in results.requirements}
@@ -114,7 +120,7 @@ def _of_failure(failure: Failure, count: int, replayed: Replay) -> Page:
         sentence="",
         what=f"{replayed.target} differs from the specification ({replayed.dialect})",
         source=f"replay of {replayed.source}",
-        count=count,
+        count=_alike(count),
         trace=failure.trace,
         steps=failure.index,
         changes=_plain(failure.differences),
@@ -123,6 +129,10 @@ def _of_failure(failure: Failure, count: int, replayed: Replay) -> Page:
     )
     page = _with_trace(page, failure.index, failure.differences)
     return replace(page, sent=_sent(failure))  # now that the trace has said what its topics are called
+
+
+def _alike(count: int) -> str:
+    return f"{count:,} steps differ in this way" if count > 1 else ""
 
 
 def _sent(failure: Failure) -> list[str]:
@@ -139,7 +149,7 @@ def _of_exhaust(one: ExhaustFinding, run: Exhaust) -> Page:
         sentence="",
         what=f"{run.target} differs from the specification ({run.dialect})",
         source=f"every step of {run.model}",
-        count=one.count,
+        count=_alike(one.count),
         trace=trace,
         steps=one.steps,
         changes=_plain(one.differences),
@@ -158,7 +168,7 @@ def _of_model(model: ModelResult) -> Page:
         sentence="",
         what=f"{model.name} violates {name}. {model.purpose}".strip(),
         source=f"{model.engine} {model.version}, {model.bounds}".strip(", "),
-        count=1,
+        count="",
         trace=model.counterexample,
         steps=0,
         changes=(),
@@ -167,6 +177,32 @@ def _of_model(model: ModelResult) -> Page:
         of_model=True,
     )
     return _with_trace(page, None, ())
+
+
+def _of_violation(one: Violation, run: Simulation) -> Page:
+    words = [
+        f"{found.path}: A {_short(found.expected)}, B {_short(found.got)}"
+        for found in one.differences[:_WORDS]
+    ]
+    return Page(
+        anchor="",
+        title=one.title,
+        requirement=one.requirement,
+        sentence="",
+        what=one.said,
+        source=f"simulation of {run.what}, seed {run.seed}",
+        count=one.seen,
+        trace=one.schedule,
+        steps=len(one.steps),
+        changes=_plain(one.differences),
+        sent=one.steps,
+        command=one.again,
+        diagram=sequence_of_story(one.messages, words or [one.said]) if one.messages else "",
+        lacking="" if one.messages else "the result has no messages.",
+        told="The schedule",
+        trace_title="Shortest schedule",
+        heads=("A said", "B said"),
+    )
 
 
 def _title(action: str, branch: str, error: str, found: Iterable[Difference]) -> str:

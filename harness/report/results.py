@@ -1,9 +1,9 @@
 """The results of a run, read from the JSON that the other verbs write.
 
 In the build folder: `check*.json`, `replay*.json`, `exhaust*.json`, `generate*.json` and, if there are any,
-`graph*.json` in `results`; `mutants.json`, `graphs/*.svg`. What is not there is listed in `Results.missing`,
-never passed over. `measured*.json` in `results` is what replays found of implementations that are not judged,
-if anything.
+`graph*.json`, `simulate*.json`, `mutate*.json` and `diff*.json` in `results`; `mutants.json`, `graphs/*.svg`.
+What is not there is listed in `Results.missing`, never passed over. `measured*.json` in `results` is what
+replays found of implementations that are not judged, if anything.
 """
 
 from __future__ import annotations
@@ -29,12 +29,15 @@ from harness.errors import ConformError
 from harness.manifest import Entry, Manifest
 from harness.report.citations import Requirement, requirements
 from harness.report.readers.check import ModelResult, model, models
+from harness.report.readers.diff import Diff, diff
 from harness.report.readers.exhaust import Exhaust, exhaust
 from harness.report.readers.fields import Fields
 from harness.report.readers.generate import Generation, generation
 from harness.report.readers.graph import Graph, graph
 from harness.report.readers.mutants import Mutant, mutant
+from harness.report.readers.mutate import Mutation, mutation
 from harness.report.readers.replay import Replay, replay
+from harness.report.readers.simulate import Simulation, simulation
 
 T = TypeVar("T")
 
@@ -60,6 +63,9 @@ class Results:
     state_graphs: Sequence[Graph] = ()
     requirements: Sequence[Requirement] = ()
     checks: Mapping[str, Set[str]] = field(default_factory=dict)
+    simulations: Sequence[Simulation] = ()
+    mutations: Sequence[Mutation] = ()
+    diffs: Sequence[Diff] = ()
 
 
 def read_results(build: Path, manifest: Manifest | None) -> Results:
@@ -91,6 +97,9 @@ def read_results(build: Path, manifest: Manifest | None) -> Results:
         dialects=models_of_dialects(manifest) if manifest else [],
         measured=[read_measured(file) for file in sorted((build / "results").glob("measured*.json"))],
         state_graphs=[one for one in read("graph", graph, needed=False) if one.depths],
+        simulations=read("simulate", simulation, needed=False),
+        mutations=read("mutate", mutation, needed=False),
+        diffs=read("diff", diff, needed=False),
         requirements=requirements(manifest.folder.parent) if manifest else [],
         checks={entry.name: _checked(entry) for entry in manifest.entries} if manifest else {},
     )

@@ -48,7 +48,7 @@ def sequence_of_trace(
     """
     states = StateReader().read(trace, f"The trace {title}")
     wrong = violated(trace) if failing is None else failing
-    members = sorted(_members(trace, states), key=_natural)
+    members = sorted(_members(trace, states), key=natural)
     steps = [
         Step(index, _name(trace, index, state.step), state.step.branch, tuple(wrong.get(index, ())))
         for index, state in enumerate(states)
@@ -69,7 +69,8 @@ def violated(trace: Trace) -> dict[int, list[str]]:
     return {last: [f"{name} is violated: {forever}"]}
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
+def natural(name: str) -> list[tuple[int, str]]:
+    """A key that sorts names with numbers in them as people do."""
     return [(int(part), "") if part.isdecimal() else (0, part) for part in _DIGITS.split(name)]
 
 
@@ -361,7 +362,7 @@ def _changes(before: Group | None, after: Group) -> Iterator[str]:
     """What a step changes of the group, in lines."""
     if _head(after) != (_head(before) if before else ""):
         yield _head(after)
-    for name in sorted({*after.members, *(before.members if before else ())}, key=_natural):
+    for name in sorted({*after.members, *(before.members if before else ())}, key=natural):
         member, old = after.members.get(name), before.members.get(name) if before else None
         if member is None:
             yield f"{name} is no member any more"

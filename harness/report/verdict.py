@@ -92,6 +92,19 @@ def _steps(results: Results) -> Iterator[Finding]:
             yield Finding(NOT_CONFORMANT, f"The traces {replay.source} have no step on a target.", "replay")
     for exhaust in results.exhausts:
         yield from _exhaust(exhaust)
+    for simulation in results.simulations:
+        if simulation.found:
+            kinds = f"{len(simulation.found)} kind{'s' if len(simulation.found) > 1 else ''} of violations"
+            yield Finding(NOT_CONFORMANT, f"Simulation of {simulation.what}: {kinds}.", "findings")
+        elif not simulation.events:
+            yield Finding(NOT_CONFORMANT, f"Simulation of {simulation.what} did nothing.", "simulate")
+    for mutation in results.mutations:
+        if mutation.survivors:
+            yield Finding(
+                EVIDENCE_MISSING, f"{len(mutation.survivors)} mutants that nothing kills.", "mutate"
+            )
+        for sentence in mutation.stale:
+            yield Finding(EVIDENCE_MISSING, sentence, "mutate")
     survivors = [mutant.name for mutant in results.mutants if not mutant.caught_by]
     if survivors:
         yield Finding(

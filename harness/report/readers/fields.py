@@ -79,6 +79,10 @@ class Fields:
         except json.JSONDecodeError:
             return value
 
+    def object_or_none(self, name: str) -> dict[str, Any]:
+        """An object as it is; null and absent are empty."""
+        return {} if self._data.get(name) is None else self.get(name, dict)
+
     def part(self, name: str) -> Fields | None:
         """An object, or null."""
         data = self._data.get(name)

@@ -77,7 +77,10 @@ def _model(one: Compared, places: dict[int, str]) -> Json:
             "states": states(one),
             "not_compared": one.comparison.space.left_out,
             "inputs": totals(one),
-            "actions": {action: dict(counts) for action, counts in one.comparison.counts.items()},
+            "actions": {
+                action: {kind.value: counts[kind] for kind in Kind}
+                for action, counts in one.comparison.counts.items()
+            },
             "kinds": [_group(group, places) for group in one.groups],
         }
     return row

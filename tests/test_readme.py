@@ -39,6 +39,8 @@ def test_command_gives_what_the_readme_says(command: str) -> None:
     assert ended.returncode == expected, ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("target", ["all", "test", "test-sparks", "measure", "bench", "gate", "wheel", "soak"])
+@pytest.mark.parametrize(
+    "target", ["all", "test", "test-sparks", "measure", "bench", "gate", "wheel", "soak"]
+)
 def test_make_knows_its_targets(target: str) -> None:
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)

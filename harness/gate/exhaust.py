@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 
-from harness.engines.base import EngineError, Failure, Limits, Progress
+from harness.engines.base import Limits, Progress
 from harness.errors import ENGINE_FAILED, HOLDS, NOT_CONFORMANT
 from harness.files import output_folder
 from harness.gate.steps import Asked, Done, Step
+from harness.pipeline import need_spark
 from harness.replay.signature import way
 from harness.waivers import Waivers
 
@@ -16,11 +16,8 @@ _SHOWN = 5
 
 
 def exhausted(asked: Asked, step: Step, accepted: Waivers, limits: Limits, progress: Progress) -> Done:
-    """Judge every transition of the model's state graph. EngineError where Spark is not installed."""
-    if importlib.util.find_spec("pyspark") is None or importlib.util.find_spec("pyarrow") is None:
-        raise EngineError(
-            Failure.MISSING, f"{step.name} is exhausted on Spark: pip install 'group-conformance[spark]'."
-        )
+    """Judge every transition of the model's state graph. ConformError (exit 3) where there is no Spark."""
+    need_spark(f"To exhaust {step.name}")
     from harness.pipeline.exhaust import Job, exhaust
 
     entry = asked.manifest.entry(step.name)

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from harness.errors import HOLDS, NOT_CONFORMANT
+from harness.errors import ENGINE_FAILED, HOLDS, NOT_CONFORMANT
 
 ROOT = Path(__file__).parents[2]
 GO = ROOT / "examples" / "go"
@@ -163,6 +163,13 @@ def test_the_workflow_gates_a_coordinator_without_java_and_without_a_checkout(
     assert (tmp_path / "summary.md").read_text().startswith("## conform gate: everything holds")
     uploaded = [step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", "")]
     assert uploaded == ["conformance"]
+    for verb in ("exhaust MCTour", "gate --only exhaust --out spark"):
+        without = f"{sys.executable} -m harness {verb}"
+        said = subprocess.run(
+            without, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert said.returncode == ENGINE_FAILED
+        assert "is not installed: pip install 'group-conformance[spark]'" in said.stdout + said.stderr
     page = (tmp_path / "conformance" / "gate.html").read_text()
     assert "it judges the specification, which came with this package" in page
 

@@ -251,6 +251,17 @@ for answer in serve(Coordinator(dialect=Dialect(FencedMemberIsRemoved=False)), s
 """
 
 
+def test_random_behaviours_of_a_model_are_replayed(here: Path) -> None:
+    manifest = read_manifest(ROOT / "spec" / "manifest.json")
+    kinds = frozenset({"random"})
+    asked = Asked(manifest, here / "traces", here, 600, limits=Limits("512m"), kinds=kinds, seeds=1, seed=7)
+    gate = Gate(asked)
+    (done,) = (gate.run(step, silent) for step in gate.steps() if not step.left_out)
+    assert (done.step.name, done.exit_code) == ("MCSimulate seed 7", HOLDS), done.message
+    assert done.details["traces"] == len(list((here / "random" / "MCSimulate-7").glob("*.itf.json"))) == 20
+    assert done.details["target_steps"] > 300
+
+
 def test_a_target_that_cannot_take_schedules_is_left_out_of_them(here: Path) -> None:
     program = here / "lacks.py"
     program.write_text(DEPARTS.replace("print(answer", "print(answer.replace('\"assign\",', '')"))

@@ -99,12 +99,10 @@ def _steps(results: Results) -> Iterator[Finding]:
         elif not simulation.events:
             yield Finding(NOT_CONFORMANT, f"Simulation of {simulation.what} did nothing.", "simulate")
     for mutation in results.mutations:
-        if mutation.survivors:
-            yield Finding(
-                EVIDENCE_MISSING, f"{len(mutation.survivors)} mutants that nothing kills.", "mutate"
-            )
-        for sentence in mutation.stale:
-            yield Finding(EVIDENCE_MISSING, sentence, "mutate")
+        if mutation.exit_code:
+            left = f"{mutation.total.survived:,} of {mutation.total.mutants:,} mutants survive"
+            sentence = " ".join([f"Mutation: {left}.", *mutation.stale])
+            yield Finding(mutation.exit_code, sentence, "mutate")
     survivors = [mutant.name for mutant in results.mutants if not mutant.caught_by]
     if survivors:
         yield Finding(

@@ -23,6 +23,7 @@ from results_folder import (
     wrong_trace,
 )
 from typer.testing import CliRunner
+from verb_results import DIFFERED, MUTATED, PAIR, SIMULATED
 
 from harness.cli.main import app
 from harness.replay.files import replay_files
@@ -52,6 +53,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(build / "results" / "graph-MCTour.json", {"name": "MCTour", "states": 7, "depths": [1, 4, 2]})
     bug = {"mutant": "01", "target": "coordinator", "bug": "b", "requirement": "R1", "caught_by": None}
     write(build / "mutants.json", [bug])
+    for name, data in (
+        ("simulate-groups", SIMULATED),
+        ("simulate-two", PAIR),
+        ("mutate", MUTATED),
+        ("diff", DIFFERED),
+    ):
+        write(build / "results" / f"{name}.json", data)
     CliRunner().invoke(app, ["report", "--results", str(build), "--manifest", str(MANIFEST)])
     return build / "report" / "index.html"
 

@@ -36,7 +36,7 @@ class Survivor:
 
 @dataclass(frozen=True)
 class Mutation:
-    """One run."""
+    """One run; `stale` is what is wrong with the arguments for equivalence, `exit_code` that of the verb."""
 
     total: Counted
     files: Sequence[Counted]
@@ -44,6 +44,7 @@ class Mutation:
     equivalent: Sequence[Survivor]
     killed_by: Mapping[str, int]
     stale: Sequence[str]
+    exit_code: int
 
 
 def mutation(data: Fields) -> Mutation:
@@ -56,6 +57,7 @@ def mutation(data: Fields) -> Mutation:
         equivalent=[_survivor(one) for one in data.items("equivalent")],
         killed_by=data.get("killed_by", dict),
         stale=data.get("stale", list),
+        exit_code=data.get("exit_code", int),
     )
 
 
@@ -67,4 +69,4 @@ def _counted(one: Fields) -> Counted:
 
 def _survivor(one: Fields) -> Survivor:
     place = f"{one.get('path', str)}:{one.get('line', int)}"
-    return Survivor(place, one.get("operator", str), one.get("diff", str), one.text("reason"))
+    return Survivor(place, one.get("operator", str), "\n".join(one.get("diff", list)), one.text("reason"))

@@ -65,6 +65,7 @@ exhaust:
 graph:
 	@$(BIN)/conform graph MCTour --out $(BUILD)/graphs --json $(RESULTS)/graph-MCTour.json
 	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --out $(BUILD)/graphs --json $(RESULTS)/graph-basic.json
+	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --sequence --out $(BUILD)/graphs
 	@$(BIN)/conform graph MCStaticClosed --page --out $(BUILD)/graphs --json $(RESULTS)/graph-MCStaticClosed.json
 
 # The worked example: what it changes that fencing removes the member, or not.

@@ -163,11 +163,11 @@ def test_a_waiver_that_is_unused_or_expired_fails(here: Path, text: str, said: s
 def test_stale_evidence(here: Path) -> None:
     write(Path("spec/manifest.json"), {"models": [LATER]})
     conform("check", "Later", "--record-evidence")
-    module = here / "spec" / "Counter.tla"
-    module.write_text(module.read_text().replace("Reset == ", "Reset == TRUE /\\ "))
+    module = here / "spec" / "CounterTypes.tla"
+    module.write_text(module.read_text().replace("EXTENDS Integers", "EXTENDS Naturals, Integers"))
     result, data = gate(COUNTER, LATER)
     assert result.exit_code == EVIDENCE_MISSING
-    assert "Counter.tla has changed; Reset has changed" in data["steps"][0]["message"]
+    assert "CounterTypes.tla has changed" in data["steps"][0]["message"]
 
 
 def test_a_folder_of_traces_that_is_not_there(here: Path) -> None:

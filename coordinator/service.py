@@ -212,6 +212,11 @@ class Coordinator:
 
     # Topics
 
+    @property
+    def topic_names(self) -> frozenset[str]:
+        """The names of the cluster's topics."""
+        return self._env.topic_names
+
     def upsert_topic(self, name: str, topic_id: str, partitions: int) -> None:
         """Create a topic, add partitions to it, or recreate it under another id (T2)."""
         self.set_topics([{"name": name, "id": topic_id, "partitions": partitions}], [])

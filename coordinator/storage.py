@@ -154,8 +154,6 @@ def _check_there(path: Path) -> None:
         files = ", ".join(sorted(file.name for file in path.glob("*.db"))) or "there is no .db"
         raise BadInput(f"{path} is a folder; name the log in it ({files})")
     if not path.exists():
-        raise BadInput(f"there is no log {path}; name the FILE of a coordinator that runs with --log FILE")
+        raise BadInput(f"there is no log {path}; name the FILE of a coordinator's --log FILE")
     if not path.stat().st_size:
-        raise BadInput(
-            f"{path} is empty, and so no log; name the FILE of a coordinator that runs with --log FILE"
-        )
+        raise BadInput(f"{path} is empty, and so no log; name the FILE of a coordinator's --log FILE")

@@ -87,10 +87,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.set_defaults(log=None, dialect="kip-848", json=False)
     verbs = parser.add_subparsers(dest="verb", metavar="list|describe|delete|configs")
     listing = verbs.add_parser("list", parents=[common], help="the groups, by state and type")
-    listing.add_argument(
-        "--state", metavar="STATES", help=f"some of {', '.join(GROUP_STATES)}; comma separated"
-    )
-    listing.add_argument("--type", metavar="TYPES", help=f"some of {', '.join(TYPES)}; comma separated")
+    listing.add_argument("--state", metavar="STATES", help=f"of {', '.join(GROUP_STATES)}; comma separated")
+    listing.add_argument("--type", metavar="TYPES", help=f"of {', '.join(TYPES)}; comma separated")
     listing.set_defaults(run=_list)
     described = verbs.add_parser("describe", parents=[common], help="epochs, members, offsets of groups")
     which = described.add_mutually_exclusive_group(required=True)
@@ -165,9 +163,8 @@ def _described(coordinator: Coordinator, listed: Json) -> Json:
     """ConsumerGroupDescribe's answer, the group's type, and what it has committed."""
     group_id = listed["groupId"]
     (group,) = _ask(coordinator, "ConsumerGroupDescribe", {"groupIds": [group_id]})["groups"]
-    (offsets,) = _ask(coordinator, "OffsetFetch", {"groups": [{"groupId": group_id, "topics": None}]})[
-        "groups"
-    ]
+    every = {"groups": [{"groupId": group_id, "topics": None}]}
+    (offsets,) = _ask(coordinator, "OffsetFetch", every)["groups"]
     known = listed if group["errorCode"] else {**listed, **group}
     return {
         **{name: value for name, value in known.items() if not name.startswith("error")},
@@ -179,13 +176,15 @@ def _described(coordinator: Coordinator, listed: Json) -> Json:
     }
 
 
+_GROUP: Final = ("GROUP", "TYPE", "STATE", "GROUP EPOCH", "ASSIGNMENT EPOCH", "ASSIGNOR")
+_MEMBER: Final = ("MEMBER", "INSTANCE", "EPOCH", "CLIENT", "HOST", "ASSIGNMENT", "TARGET")
+
+
 def _text(group: Json) -> str:
     epochs = [group.get(name) for name in ("groupEpoch", "assignmentEpoch", "assignorName")]
-    columns = ("GROUP", "TYPE", "STATE", "GROUP EPOCH", "ASSIGNMENT EPOCH", "ASSIGNOR")
-    text = table(columns, [(group["groupId"], group["groupType"], group["groupState"], *epochs)])
+    text = table(_GROUP, [(group["groupId"], group["groupType"], group["groupState"], *epochs)])
     if members := group.get("members"):
-        columns = ("MEMBER", "INSTANCE", "EPOCH", "CLIENT", "HOST", "ASSIGNMENT", "TARGET")
-        text += "\n" + table(columns, map(_row, members))
+        text += "\n" + table(_MEMBER, map(_row, members))
     if group["offsets"]:
         rows = [(one["topic"], one["partition"], one["offset"]) for one in group["offsets"]]
         text += "\n" + table(("TOPIC", "PARTITION", "CURRENT OFFSET"), rows)

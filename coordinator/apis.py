@@ -1,4 +1,4 @@
-"""The APIs of the coordinator, their versions, and reading a request of each."""
+"""The APIs that a coordinator has, and the requests that their bodies are."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from coordinator.errors import BadInput
 from coordinator.offset_request import CommitRequest, FetchRequest, parse_offset_commit, parse_offset_fetch
 from coordinator.request import HeartbeatRequest, parse_heartbeat
 
-AnyRequest = HeartbeatRequest | DescribeRequest | CommitRequest | FetchRequest | AdminRequest
+Request = HeartbeatRequest | DescribeRequest | CommitRequest | FetchRequest | AdminRequest
 
-_PARSERS: Final[dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], AnyRequest]]] = {
+_PARSERS: Final[dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Request]]] = {
     "ConsumerGroupHeartbeat": parse_heartbeat,
     "ConsumerGroupDescribe": parse_describe,
     "OffsetCommit": parse_offset_commit,
@@ -43,7 +43,7 @@ APIS: Final = {
 """Name of each API -> first and last version."""
 
 
-def parse_request(api: str, version: int, client: Mapping[str, Any], body: Mapping[str, Any]) -> AnyRequest:
+def parse(api: str, version: int, client: Mapping[str, Any], body: Mapping[str, Any]) -> Request:
     """The request that this is; BadInput where it is none."""
     if api not in APIS:
         raise BadInput(f"this coordinator has no API {api!r}; it has {', '.join(APIS)}")

@@ -21,7 +21,7 @@ from coordinator.admission import (
     check_state,
     known_state,
 )
-from coordinator.apis import AnyRequest, parse_request
+from coordinator.apis import parse
 from coordinator.assignors import GroupAssignment, PartitionAssignor, RangeAssignor, UniformAssignor
 from coordinator.clock import Clock, SimulatedClock, numbered_ids
 from coordinator.cluster import changed, changes_to
@@ -112,7 +112,7 @@ class Coordinator:
 
         `client` has the optional strings id, host and principal.
         """
-        request = self.parse(api, version, client, body)
+        request = parse(api, version, client, body)
         self._started = True
         if isinstance(request, DescribeRequest):
             return consumer_group_describe(self._env, self._groups, request, self._authorizer, self._state)
@@ -180,10 +180,6 @@ class Coordinator:
         if result.response is None:
             raise AssertionError(f"a request to group {result.group_id} has no response")
         return result.response
-
-    def parse(self, api: str, version: int, client: Mapping[str, Any], body: Mapping[str, Any]) -> AnyRequest:
-        """The request that this is; BadInput where it is none. Nothing is handled."""
-        return parse_request(api, version, client, body)
 
     def _new_id(self, group: Group | None) -> str:
         """H1: an id that no member of the group has: it would be taken for a rejoin."""

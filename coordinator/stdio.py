@@ -14,7 +14,7 @@ from typing import Any
 
 from coordinator import fields
 from coordinator.admin.metrics import exposition
-from coordinator.apis import APIS
+from coordinator.apis import APIS, parse
 from coordinator.errors import AppendFailed, BadInput
 from coordinator.fields import Json
 from coordinator.service import Coordinator
@@ -93,7 +93,7 @@ class LineProtocol:
         if self._manual:
             if "id" not in operation:
                 raise BadInput("a request needs an 'id' while the commit mode is manual")
-            self._coordinator.parse(**_request_of(operation))
+            parse(**_request_of(operation))
             self._waiting.append(operation)
             return {"id": operation["id"], "pending": True}
         body = self._coordinator.request(**_request_of(operation))

@@ -26,7 +26,7 @@ from harness.files import read_text
 from harness.modules import config_beside, declared_variables, dependencies, strip_comments
 from harness.pipeline.store import file_system
 from harness.pipeline.tables import GRAPH
-from harness.stategraph import unescape
+from harness.stategraph import HIDDEN, unescape
 
 _MODULE: Final = "ConformTransitions"
 _EDGE: Final = re.compile(rb"(-?\d+) -> (-?\d+)(?: \[|;)")
@@ -63,7 +63,7 @@ def dump(model: Model, dot: Path, *, limits: Limits, log: Path, progress: Progre
 
 
 def _module(extended: str, variables: list[str], init: str, following: str) -> str:
-    others = ", ".join(name for name in variables if name != "step")
+    others = ", ".join(name for name in variables if name not in HIDDEN)
     every = ", ".join(variables)
     return f"""---- MODULE {_MODULE} ----
 EXTENDS {extended}, Naturals
@@ -75,7 +75,7 @@ ConformNext ==
   /\\ conformLeaf' \\in BOOLEAN
   /\\ conformDepth' = conformDepth + 1
 ConformSpec == ConformInit /\\ [][ConformNext]_<<{every}, conformLeaf, conformDepth>>
-ConformView == IF conformLeaf THEN <<{others}, step>> ELSE <<{others}>>
+ConformView == IF conformLeaf THEN <<{every}>> ELSE <<{others}>>
 ====
 """
 

@@ -10,7 +10,7 @@ RESULTS := $(BUILD)/results
 TOURS := MCTour MCStaticTour MCRefused
 GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
 
-.PHONY: all test test-sparks test-kafka measure gate wheel bench soak package setup check scenario generate replay exhaust graph diff report clean
+.PHONY: all test test-sparks test-kafka measure gate wheel bench soak package setup check scenario generate replay exhaust graph diff report clean mutate
 
 all: setup
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
@@ -110,6 +110,12 @@ wheel: setup
 # PEER_LIBRARY is a folder of modules that it extends.
 bench: setup
 	@$(BIN)/python -m harness.bench $(if $(PEER),--peer $(PEER)) $(if $(PEER_LIBRARY),--library $(PEER_LIBRARY))
+
+# What small changes of coordinator/ and spec/ the checks notice; the result becomes evidence.
+mutate: setup
+	@mkdir -p $(RESULTS)
+	@$(BIN)/conform mutate --with-types --with-tests $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(MINUTES),--minutes $(MINUTES)) --json $(RESULTS)/mutate.json
+	@cp $(RESULTS)/mutate.json tests/mutants/score.json
 
 # What takes long, and the proofs (APALACHE_HOME must name Apalache); results become evidence.
 soak: setup

@@ -59,11 +59,8 @@ def simulate_groups(asked: Asked, place: Place) -> None:
             print(line)
     write_json(place.json_file, to_json(result, files, scenarios))
     if result.found:
-        first = result.found[0]
-        raise ConformError(
-            f"{len(result.found)} invariants do not hold, first {first.requirement} {first.invariant}.",
-            NOT_CONFORMANT,
-        )
+        violated = ", ".join(f"{one.requirement} {one.invariant}" for one in result.found)
+        raise ConformError(f"Violated: {violated}.", NOT_CONFORMANT)
 
 
 def _outcomes(parts: Parts, asked: Asked, place: Place) -> list[Outcome]:

@@ -26,12 +26,11 @@ ROUND_MS: Final = (0, 100, 1_000, 5_000, 10_000, 30_000, 45_000, 60_000)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is simulated: `events` of each seed from `seed` on; `dialect` is the coordinator's."""
+    """What is simulated: `events` of each seed from `seed` on, with the assumptions of `Settings`."""
 
     seed: int = 848
     seeds: int = 1
     events: int = 5_000
-    dialect: str = "kip-848"
     r9: bool = True
     exemption: bool = True
 
@@ -94,7 +93,9 @@ def play(
     return None
 
 
-def run_seed(parts: Parts, asked: Asked, seed: int) -> Outcome:
+def run_seed(
+    parts: Parts, asked: Asked, seed: int, progress: Callable[[int], None] = lambda events: None
+) -> Outcome:
     """Draw and play the schedule of a seed. A violation ends it."""
     rng = random.Random(seed)
     settings = drawn_settings(rng, asked.r9, asked.exemption)
@@ -106,6 +107,8 @@ def run_seed(parts: Parts, asked: Asked, seed: int) -> Outcome:
         draw = Draw(world, rng)
         while world.counts.events < asked.events and (event := draw.next()) is not None:
             done.append(event)
+            if len(done) % 1_000 == 0:
+                progress(len(done))
             happened = world.apply(event)
             draw.saw(event, happened)
             if happened:

@@ -34,8 +34,8 @@ def command(
     """Write one self-contained page from the results of the other verbs, and give the verdict.
 
     Read are DIR/results/check*.json, replay*.json, exhaust*.json and generate*.json (what --json of those
-    verbs writes; what follows the verb in a file's name is the source of its traces) and DIR/graphs/*.svg; if they
-    are there, graph*.json, simulate*.json, mutate*.json, diff*.json and measured*.json, too, and
+    verbs writes; what follows the verb in a file's name is the source of its traces) and DIR/graphs/*.svg; if
+    they are there, graph*.json, simulate*.json, mutate*.json, diff*.json and measured*.json, too, and
     DIR/mutants.json. For a model of the manifest that was not checked the recorded evidence counts. What is
     missing is said.
 

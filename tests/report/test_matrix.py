@@ -15,7 +15,7 @@ from harness.itf import read_trace
 from harness.manifest import read_manifest
 from harness.report.citations import in_module, in_python, requirements
 from harness.report.matrix import Row, letters, matrix
-from harness.report.plot import Axes, bars, curve, round_up
+from harness.report.plot import Axes, bars, curve, evenly, round_up
 from harness.report.results import read_results
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -119,6 +119,14 @@ def test_no_table_no_matrix(tmp_path: Path) -> None:
 )
 def test_axes_end_at_round_numbers(most: int, top: int) -> None:
     assert round_up(most) == top
+
+
+@pytest.mark.parametrize(
+    ("most", "numbers"),
+    [(0, [0]), (3, [0, 1, 2, 3]), (7, [0, 2, 4, 6]), (21, [0, 6, 12, 18]), (215, [0, 54, 108, 162, 215])],
+)
+def test_numbers_are_evenly_apart(most: int, numbers: list[int]) -> None:
+    assert evenly(most) == numbers
 
 
 def test_a_curve_begins_at_zero_and_ends_at_its_last_point() -> None:

@@ -82,7 +82,7 @@ def command(
     check     the models of a tier
     exhaust   every request in every state of a small model, on the target
     random    random behaviours of a model, replayed on the target
-    simulate  random schedules on the target, compared with the coordinator in Python
+    simulate  whole groups around python, under random faults; another target on random schedules beside it
 
     Where the specification comes with an installed package and no checkout is at hand, scenario, check,
     exhaust and random are left out: they need Java, and but for what --only names the gate needs none.

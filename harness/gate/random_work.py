@@ -61,8 +61,8 @@ def random_traces(asked: Asked, seed: int, limits: Limits, progress: Progress) -
 
 
 def simulated(asked: Asked, seed: int, waivers: Waivers, progress: Progress) -> Verdict:
-    """Whole groups around the coordinator in Python, with every invariant after every event; another target on
-    random schedules beside it, compared after every step.
+    """Whole groups around the coordinator in Python, with every invariant after every event; another target
+    on random schedules beside it, compared after every step.
 
     ConformError (exit 3) if the target fails.
     """

@@ -111,7 +111,7 @@ def totals(one: Compared) -> dict[str, int]:
 
 
 def _property(prop: Property, places: dict[int, str]) -> Json:
-    row: Json = {"property": prop.name, "verdict": prop.words}
+    row: Json = {"property": prop.name, "requirements": list(prop.requirements), "verdict": prop.words}
     for side, verdict in (("a", prop.a), ("b", prop.b)):
         row[side] = None if verdict is None else "holds" if verdict.holds else "violated"
         if verdict and verdict.counterexample:
@@ -239,12 +239,12 @@ def _example(example: Example, written: dict[int, str], folder: Path) -> Iterato
 def _properties(one: Compared, written: dict[int, str], folder: Path) -> Iterator[str]:
     holding = [prop for prop in one.properties if prop.words == "still holds"]
     if holding:
-        names = ", ".join(prop.name for prop in holding)
+        names = ", ".join(prop.title for prop in holding)
         yield f"  still hold: {names}" if len(holding) > 1 else f"  still holds: {names}"
     for prop in one.properties:
         if prop in holding:
             continue
-        yield f"  {prop.name}: {prop.words}"
+        yield f"  {prop.title}: {prop.words}"
         shown = prop.b if prop.b and not prop.b.holds else prop.a
         if shown and shown.counterexample:
             steps = len(shown.counterexample.states) - 1
@@ -256,7 +256,7 @@ def verdict(found: Diff) -> str:
     if not found.edits.any:
         return "the two versions say the same, so nothing was run"
     if found.broken:
-        names = ", ".join(f"{prop.name} of {model}" for model, prop in found.broken)
+        names = ", ".join(f"{prop.title} of {model}" for model, prop in found.broken)
         return f"no longer holds: {names}"
     compared = [one.comparison for one in found.models if one.comparison]
     same = "the same behaviours within the bounds; " if compared and all(c.same for c in compared) else ""

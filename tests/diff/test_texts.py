@@ -8,8 +8,10 @@ import pytest
 from frozendict import frozendict
 
 from harness.diff.edits import definitions
+from harness.diff.properties import cited
 from harness.diff.words import changes, effects, input_of
 from harness.itf import read_trace
+from harness.manifest import read_manifest
 from harness.modules import strip_comments
 from harness.transitions import bounds_of
 
@@ -55,6 +57,17 @@ def test_definitions_without_comments(tmp_path: Path) -> None:
     assert list(found) == ["(declarations)", "A", "B", "f"]
     assert found["A"] == ["A == 1"]
     assert found["B"] == ["LOCAL B(x, y) ==", "  x + y"]
+
+
+def test_the_requirements_of_properties() -> None:
+    model = read_manifest(ROOT / "spec" / "manifest.json").entry("MCFencedLive").model()
+    names = ["NoDoubleOwnership", "NoDoubleHolding", "EventuallyConverged", "TypeOK"]
+    assert cited(model, names) == {
+        "NoDoubleOwnership": ("R7",),  # over it
+        "NoDoubleHolding": ("R7",),  # over HeldDisjoint, which it is
+        "EventuallyConverged": ("R8",),
+        "TypeOK": (),  # it names zombies, of which R7 speaks
+    }
 
 
 def test_a_step_of_the_protocol_in_words() -> None:

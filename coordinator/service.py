@@ -310,7 +310,8 @@ class Coordinator:
     def describe(self, group: str) -> Json:
         """The whole state of a group (describe.py); Dead where it does not exist."""
         found = self._groups.get(group)
-        return describe_group(Group(group) if found is None else found)
+        own = self._env.group_configs.get(group, {})
+        return describe_group(Group(group) if found is None else found, own)
 
     @property
     def end(self) -> int:

@@ -101,7 +101,7 @@ ConformNext ==
   /\\ conformLeaf' \\in BOOLEAN{inside}
   /\\ conformDepth' = conformDepth + 1
 ConformSpec == ConformInit /\\ [][ConformNext]_<<{every}, conformLeaf, conformDepth>>
-ConformView == IF conformLeaf THEN <<{others}, step>> ELSE <<{others}>>
+ConformView == IF conformLeaf THEN <<{every}>> ELSE <<{others}>>
 ====
 """
 

@@ -234,7 +234,8 @@ class Decoder:
         known = self._descriptions.get(load.state.key[0])
         if known is None:
             known = self._descriptions[load.state.key[0]] = expect.description(load.state.group)
-        return {**known, "timers": load.timers}
+        configs = load.state.configs
+        return {**known, "timers": load.timers, **({"configs": dict(configs)} if configs else {})}
 
 
 def _loaded(state: SpecState, forms: Forms) -> tuple[Load, expect.Timers]:

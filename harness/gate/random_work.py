@@ -72,13 +72,16 @@ def simulated(asked: Asked, seed: int, waivers: Waivers, progress: Progress) -> 
 
 
 def _groups(asked: Asked, seed: int) -> Verdict:
-    question = groups.Asked(seed=seed, events=EVENTS, dialect=asked.dialect)
-    parts = PythonParts(asked.dialect)
+    """In the dialect kip-848, whatever the gate's is: the invariants are those of KIP-848's text."""
+    question = groups.Asked(seed=seed, events=EVENTS)
+    parts = PythonParts()
     result = groups.summed(question, [groups.run_seed(parts, question, seed)])
     result.found = [groups.shrunk(parts, one) for one in result.found]
     folder = output_folder(asked.out / "simulate") if result.found else asked.out
     files = [folder / report.file_name(one) for one in result.found]
-    message = f"{result.counts.events:,} events of whole groups on {REFERENCE}, {len(files)} violations"
+    message = (
+        f"{result.counts.events:,} events of whole groups on {REFERENCE} (kip-848), {len(files)} violations"
+    )
     for one, path in zip(result.found, files, strict=True):
         groups_schedule.write_schedule(one.schedule, path)
         message += "\n" + "\n".join(report.explain(one, path, None))

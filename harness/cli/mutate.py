@@ -35,6 +35,9 @@ def command(
         list[str] | None,
         typer.Option(metavar="MODEL", help="Replay every step of MODEL on the coordinator's mutants."),
     ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="The coordinator's mutants on committed traces alone, no tours.")
+    ] = False,
     with_types: Annotated[
         bool, typer.Option("--with-types", help="Ask mypy about what survives: a wrong type is no mutant.")
     ] = False,
@@ -80,7 +83,7 @@ def command(
     every = all_mutants(root, [read_only(text) for text in only or []])
     chosen = sampled(every, sample, seed)
     until = None if minutes is None else began + 60 * minutes
-    plan = Plan(root, jobs, until, tuple(tour or TOURS), journal, with_types, with_tests)
+    plan = Plan(root, jobs, until, () if fast else tuple(tour or TOURS), journal, with_types, with_tests)
     judged = []
     with running(f"judging {len(chosen)} mutants") as progress:
         for one in judge_all(chosen, plan, progress):

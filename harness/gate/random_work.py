@@ -13,6 +13,7 @@ from harness.files import output_folder
 from harness.gate.steps import RANDOM_MODEL, Asked
 from harness.generate import simulate as behaviours
 from harness.itf import write_trace
+from harness.replay.dialects import TEXT
 from harness.simulate.generate import left_out
 from harness.simulate.groups import report
 from harness.simulate.groups import run as groups
@@ -72,16 +73,15 @@ def simulated(asked: Asked, seed: int, waivers: Waivers, progress: Progress) -> 
 
 
 def _groups(asked: Asked, seed: int) -> Verdict:
-    """In the dialect kip-848, whatever the gate's is: the invariants are those of KIP-848's text."""
-    question = groups.Asked(seed=seed, events=EVENTS)
-    parts = PythonParts()
+    if asked.dialect != TEXT.name:
+        said = f"whole groups speak {TEXT.name}, not {asked.dialect}"
+        return Verdict(HOLDS, said, {"name": f"seed {seed}"}, lacking=said)
+    question, parts = groups.Asked(seed=seed, events=EVENTS), PythonParts()
     result = groups.summed(question, [groups.run_seed(parts, question, seed)])
     result.found = [groups.shrunk(parts, one) for one in result.found]
     folder = output_folder(asked.out / "simulate") if result.found else asked.out
     files = [folder / report.file_name(one) for one in result.found]
-    message = (
-        f"{result.counts.events:,} events of whole groups on {REFERENCE} (kip-848), {len(files)} violations"
-    )
+    message = f"{result.counts.events:,} events of whole groups on {REFERENCE}, {len(files)} violations"
     for one, path in zip(result.found, files, strict=True):
         groups_schedule.write_schedule(one.schedule, path)
         message += "\n" + "\n".join(report.explain(one, path, None))

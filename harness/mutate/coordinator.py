@@ -40,17 +40,8 @@ COMMITTED: Final = ("golden", "corpus", "members", "counterexamples")
 TESTS: Final = tuple(
     f"tests/coordinator/test_{name}.py"
     for name in (
-        *("reconciliation", "membership", "target", "dialects", "static_members", "topics", "timers"),
-        *(
-            "records",
-            "fail_over",
-            "regex",
-            "offsets",
-            "validation",
-            "heartbeat_input",
-            "real_bugs",
-            "survivors",
-        ),
+        *("survivors", "dialects", "reconciliation", "target", "membership", "static_members", "topics"),
+        *("timers", "records"),
     )
 )
 """Those that take seconds."""

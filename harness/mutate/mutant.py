@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -67,11 +66,11 @@ def mutants_of(path: str, source: str, changed: Iterable[tuple[str, str]]) -> It
             continue
         seen.add(text)
         new = text.splitlines()
-        blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-        parts = [block for block in blocks if block[0] != "equal"]
-        first, last = parts[0], parts[-1]
-        before, after = old[first[1] : last[2]], new[first[3] : last[4]]
-        yield Mutant(path, first[1] + 1, operator, _flush(before), _flush(after), text)
+        most = min(len(old), len(new))
+        same = next((at for at in range(most) if old[at] != new[at]), most)
+        end = next((at for at in range(most - same) if old[-1 - at] != new[-1 - at]), most - same)
+        before, after = old[same : len(old) - end], new[same : len(new) - end]
+        yield Mutant(path, same + 1, operator, _flush(before), _flush(after), text)
 
 
 def _flush(lines: list[str]) -> str:

@@ -54,8 +54,7 @@ def test_mutants_of_python() -> None:
     assert (12, "g(b)") in made
     assert (12, "pass") in made
     assert (14, "return None") in made
-    assert {mutant.line for mutant in mutants} >= {8, 11, 12, 13, 14}
-    assert not {mutant.line for mutant in mutants} & {1, 3, 9, 10}, "neither prose nor imports"
+    assert {mutant.line for mutant in mutants} == {8, 11, 12, 14}
     assert not any("XX" in mutant.after for mutant in mutants), "a text for a person stays"
     assert len({mutant.id for mutant in mutants}) == len(mutants)
     for mutant in mutants:
@@ -93,8 +92,8 @@ def test_only_of_what_is_not_there(text: str, monkeypatch: pytest.MonkeyPatch) -
 
 def test_only_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    path = "coordinator/reconcile.py"
+    path = "coordinator/topics.py"
     mutants = python_mutants(path, (ROOT / path).read_text())
-    some = [mutant for mutant in mutants if read_only(f"{path}:50-52").covers(mutant)]
-    assert {mutant.line for mutant in some} <= {50, 51, 52}
+    some = [mutant for mutant in mutants if read_only(f"{path}:20-43").covers(mutant)]
+    assert {mutant.line for mutant in some} <= set(range(20, 44))
     assert some

@@ -83,9 +83,7 @@ def test_a_signature_that_is_not_there_is_said_to(tmp_path: Path) -> None:
     assert error.value.exit_code == USAGE
 
 
-@pytest.mark.parametrize(
-    "name", ["golden/offsets", "golden/static-return", "corpus/MCSimulate-simulate-0008"]
-)
+@pytest.mark.parametrize("name", ["golden/offsets", "corpus/MCSimulate-simulate-0008"])
 def test_all_steps_of_a_trace_done_again_are_the_trace(name: str) -> None:
     """The specification gives the same groups for them: nothing is lost by how a step is kept."""
     path = ROOT / "traces" / f"{name}.itf.json"

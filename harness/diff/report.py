@@ -218,7 +218,7 @@ def headline(group: Group) -> str:
     about = f": {', '.join(group.about)}" if group.about else ""
     ids = f" [{', '.join(group.requirements)}]" if group.requirements else ""
     title = TITLES[group.kind]
-    return f"{group.action}{f' ({ways})' if ways else ''}, {title}{about}: {group.count:,} inputs{ids}"
+    return f"{group.action}{f' ({ways})' if ways else ''}, {title}{about}: {group.count:,} input{'s' * (group.count > 1)}{ids}"
 
 
 def _example(example: Example, written: dict[int, str], folder: Path) -> Iterator[str]:

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """Kafka's error codes, as far as this coordinator answers them (H3, H4, H5, O1, O2, P4)."""
+    """Kafka's error codes, as far as this coordinator answers them (H3, H4, H5, O1, O2, P4, D1)."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -19,7 +19,10 @@ class ErrorCode(IntEnum):
     UNKNOWN_MEMBER_ID = 25
     INVALID_COMMIT_OFFSET_SIZE = 28
     GROUP_AUTHORIZATION_FAILED = 30
+    CLUSTER_AUTHORIZATION_FAILED = 31
+    INVALID_CONFIG = 40
     INVALID_REQUEST = 42
+    NON_EMPTY_GROUP = 68
     GROUP_ID_NOT_FOUND = 69
     GROUP_MAX_SIZE_REACHED = 81
     FENCED_INSTANCE_ID = 82

@@ -5,9 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from coordinator import fields, metadata, wire
+from coordinator.admin.configs import alter_configs, describe_configs
+from coordinator.admin.groups import check_deletion, delete_groups, deletion, list_groups
+from coordinator.admin.metrics import Metrics, Sample
+from coordinator.admin.requests import AdminRequest, AlterRequest, DeleteRequest, ListRequest
 from coordinator.admission import (
     ACTIVE,
     Authorizer,
@@ -17,44 +21,37 @@ from coordinator.admission import (
     check_state,
     known_state,
 )
+from coordinator.apis import parse
 from coordinator.assignors import GroupAssignment, PartitionAssignor, RangeAssignor, UniformAssignor
 from coordinator.clock import Clock, SimulatedClock, numbered_ids
-from coordinator.config import CONFIG_NAMES, Config
+from coordinator.cluster import changed, changes_to
+from coordinator.config import Config, configured
 from coordinator.describe import describe_group
-from coordinator.describe_request import DescribeRequest, consumer_group_describe, parse_describe
+from coordinator.describe_request import DescribeRequest, consumer_group_describe
 from coordinator.dialect import Dialect
 from coordinator.errors import AppendFailed, BadInput, BatchTooLarge, ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.heartbeat import consumer_group_heartbeat
-from coordinator.load import restore_volatile, volatile_of
+from coordinator.load import configs_of, restore_volatile, volatile_of
 from coordinator.log import Log, commit, opened, set_timer, state_from, with_tombstones
-from coordinator.membership import delete_group, rebalance_timeout, session_timeout
-from coordinator.model import Group, Topics
+from coordinator.membership import rebalance_timeout, session_timeout
+from coordinator.model import Group
 from coordinator.offset_records import Offsets
-from coordinator.offset_request import CommitRequest, FetchRequest, parse_offset_commit, parse_offset_fetch
+from coordinator.offset_request import CommitRequest, FetchRequest
 from coordinator.offsets import (
     offset_commit,
     offset_commit_error,
     offset_fetch,
-    offsets_of_deleted_group,
     offsets_of_deleted_topics,
 )
 from coordinator.records import from_wire, to_wire
-from coordinator.request import JOIN_EPOCH, HeartbeatRequest, parse_heartbeat
+from coordinator.request import JOIN_EPOCH, HeartbeatRequest
 from coordinator.response import error_response
 from coordinator.step import Env, Result, Timer
 from coordinator.storage import LogStorage
 from coordinator.timers import Due, Timers, armed_timers
-from coordinator.topics import changed_topics, topics_change
+from coordinator.topics import changed_topics
 from coordinator.validation import validate_heartbeat
-
-APIS: Final = {
-    "ConsumerGroupHeartbeat": (0, 0),
-    "ConsumerGroupDescribe": (0, 0),
-    "OffsetCommit": (9, 9),
-    "OffsetFetch": (9, 9),
-}
-"""Name of each API -> first and last version."""
 
 
 class Coordinator:
@@ -89,6 +86,7 @@ class Coordinator:
         self._authorizer = authorizer
         self._state = ACTIVE
         self._timers = Timers()
+        self._metrics = Metrics()
         self._env = Env(
             dialect or Dialect(),
             config or Config(),
@@ -99,8 +97,7 @@ class Coordinator:
         if storage is not None:
             self._log, changes = opened(storage)
             for change in changes:
-                topics = changed_topics(self._env.topics, change["upsert"], change["delete"])
-                self._env = self._env_with(topics)
+                self._env = changed(self._env, change)
             self.restart()
 
     @property
@@ -115,7 +112,7 @@ class Coordinator:
 
         `client` has the optional strings id, host and principal.
         """
-        request = self.parse(api, version, client, body)
+        request = parse(api, version, client, body)
         self._started = True
         if isinstance(request, DescribeRequest):
             return consumer_group_describe(self._env, self._groups, request, self._authorizer, self._state)
@@ -124,7 +121,27 @@ class Coordinator:
         if isinstance(request, FetchRequest):
             admit = partial(self._admit, request.principal, "DESCRIBE")
             return offset_fetch(self._env, self._groups, self._offsets, request, admit)
+        if isinstance(request, AdminRequest):
+            return self._administer(request)
         return self._heartbeat(request)
+
+    def _administer(self, request: AdminRequest) -> Json:
+        if isinstance(request, ListRequest):
+            return list_groups(self._groups, self._offsets, request, self._authorizer, self._state)
+        if isinstance(request, DeleteRequest):
+            return delete_groups(request, self._authorizer, self._state, self._delete)
+        if isinstance(request, AlterRequest):
+            return alter_configs(self._env, request, self._authorizer, self._set_configs)
+        return describe_configs(self._env, request, self._authorizer)
+
+    def _delete(self, group_id: str) -> None:
+        check_deletion(self._groups, self._offsets, group_id)
+        self._commit(*deletion(self._env, self._groups, self._offsets, group_id, self.clock.now_ms()))
+
+    def _set_configs(self, group_id: str, values: Mapping[str, int]) -> None:
+        change = {"configs": {"group": group_id, "values": dict(values)}}
+        self._commit(change=change)
+        self._env = changed(self._env, change)
 
     def _heartbeat(self, request: HeartbeatRequest) -> Json:
         try:
@@ -164,23 +181,6 @@ class Coordinator:
             raise AssertionError(f"a request to group {result.group_id} has no response")
         return result.response
 
-    def parse(
-        self, api: str, version: int, client: Mapping[str, Any], body: Mapping[str, Any]
-    ) -> HeartbeatRequest | DescribeRequest | CommitRequest | FetchRequest:
-        """The request that this is; BadInput where it is none. Nothing is handled."""
-        if api not in APIS:
-            raise BadInput(f"this coordinator has no API {api!r}; it has {', '.join(APIS)}")
-        first, last = APIS[api]
-        if type(version) is not int or not first <= version <= last:
-            raise BadInput(f"{api} has the versions {first} to {last}, not {version!r}")
-        if api == "ConsumerGroupDescribe":
-            return parse_describe(client, body)
-        if api == "OffsetCommit":
-            return parse_offset_commit(client, body)
-        if api == "OffsetFetch":
-            return parse_offset_fetch(client, body)
-        return parse_heartbeat(client, body)
-
     def _new_id(self, group: Group | None) -> str:
         """H1: an id that no member of the group has: it would be taken for a rejoin."""
         while True:
@@ -188,12 +188,13 @@ class Coordinator:
             if group is None or member_id not in group.members:
                 return member_id
 
-    def _commit(self, *results: Result, topics: Json | None = None) -> None:
-        """Take steps and a change of the topics, all or none; AppendFailed where the log refuses."""
+    def _commit(self, *results: Result, change: Json | None = None) -> None:
+        """Take steps and a change of the cluster, all or none; AppendFailed where the log refuses."""
         limit_bytes = self._env.config.max_batch_bytes
         commit(
-            self._log, self._groups, self._offsets, results, limit_bytes, topics, self.dialect.initial_epoch
+            self._log, self._groups, self._offsets, results, limit_bytes, change, self.dialect.initial_epoch
         )
+        self._metrics.committed(results, self.clock.now_ms())
         for result in results:
             if result.script_used:
                 del self._scripts[result.group_id]
@@ -206,6 +207,11 @@ class Coordinator:
         self._next_ids.extend(ids)
 
     # Topics
+
+    @property
+    def topic_names(self) -> frozenset[str]:
+        """The names of the cluster's topics."""
+        return self._env.topic_names
 
     def upsert_topic(self, name: str, topic_id: str, partitions: int) -> None:
         """Create a topic, add partitions to it, or recreate it under another id (T2)."""
@@ -220,17 +226,15 @@ class Coordinator:
 
         Groups notice at once (E1). Raises AppendFailed when the log refuses their records.
         """
-        env = self._env_with(changed_topics(self._env.topics, upsert, delete))
+        change = {"topics": {"upsert": list(upsert), "delete": list(delete)}}
+        env = changed(self._env, change)
         deleted = not self._env.names_by_id.keys() <= env.names_by_id.keys()
         results = self._notice_topics(env, deleted) if self._state == ACTIVE else []
         try:
-            self._commit(*results, topics={"upsert": list(upsert), "delete": list(delete)})
+            self._commit(*results, change=change)
         except AppendFailed as refused:
             raise AppendFailed(f"{refused}; the topics are as they were") from None
         self._env = env
-
-    def _env_with(self, topics: Topics) -> Env:
-        return dataclasses.replace(self._env, topics=topics)
 
     def _notice_topics(self, env: Env, deleted: bool) -> list[Result]:
         """E1: what groups make of the topics of `env`; T2: their offsets too, if some are `deleted`."""
@@ -291,9 +295,7 @@ class Coordinator:
         elif name == "rebalance":
             results = [rebalance_timeout(self._env, group, member_id, now_ms)]
         else:
-            tombstones = offsets_of_deleted_group(self._offsets, group.id)
-            deletion = delete_group(self._env, group, now_ms)
-            results = with_tombstones(tombstones, deletion, self._env.config.max_batch_bytes)
+            results = deletion(self._env, self._groups, self._offsets, group.id, now_ms)
         try:
             self._commit(*results)
         except AppendFailed:
@@ -308,7 +310,8 @@ class Coordinator:
     def describe(self, group: str) -> Json:
         """The whole state of a group (describe.py); Dead where it does not exist."""
         found = self._groups.get(group)
-        return describe_group(Group(group) if found is None else found)
+        own = self._env.group_configs.get(group, {})
+        return describe_group(Group(group) if found is None else found, own)
 
     @property
     def end(self) -> int:
@@ -324,7 +327,13 @@ class Coordinator:
     def volatile(self, group: str | None = None) -> Json:
         """What records do not hold, of one group or of all (load.py)."""
         groups = [found for name, found in sorted(self._groups.items()) if group in (None, name)]
-        return volatile_of(groups, self.clock.now_ms())
+        own = self._env.group_configs
+        shown = own if group is None else {name: own[name] for name in own if name == group}
+        return volatile_of(groups, self.clock.now_ms(), shown)
+
+    def metrics(self, waiting: int = 0) -> list[Sample]:
+        """The broker's metrics (metrics.py); `waiting` is how many requests a shell holds back."""
+        return self._metrics.samples(self._groups, self._offsets, self._state, waiting, self.clock.now_ms())
 
     # Fail-over
 
@@ -336,14 +345,16 @@ class Coordinator:
         """
         if keep is not None and (type(keep) is not int or not 0 <= keep <= self.end):
             raise BadInput(f"a restart can keep 0 to {self.end} records, not {keep!r}")
-        log = self._log.kept(self.end if keep is None else keep, topics_change(self._env.topics))
+        started_ms = self.clock.now_ms()
+        log = self._log.kept(self.end if keep is None else keep, changes_to(self._env))
         groups, offsets = state_from(log.records, self.dialect.initial_epoch)
-        restore_volatile(groups, {}, self._env.config, self.clock.now_ms(), self.dialect.RevocationRecorded)
+        restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._replace(log, groups, offsets)
         self._commit(*self._notice_topics(self._env, deleted=True))
         # DeriveRevocations: what a member is to give up follows from the target that was due.
-        restore_volatile(groups, {}, self._env.config, self.clock.now_ms(), self.dialect.RevocationRecorded)
+        restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._timers.arm_all(groups.values())
+        self._metrics.loaded(self.clock.now_ms() - started_ms)
 
     def load(
         self, records: Sequence[object], topics: Sequence[object], volatile: Mapping[str, object]
@@ -353,15 +364,17 @@ class Coordinator:
 
         Nothing is computed: `describe` gives what the source's gave. A log that failed takes records again.
         """
-        loaded = changed_topics({}, topics, ())
+        env = dataclasses.replace(
+            self._env, topics=changed_topics({}, topics, ()), group_configs=configs_of(volatile)
+        )
         replayed = [from_wire(record) for record in records]
         groups, offsets = state_from(replayed, self.dialect.initial_epoch)
         clock_ms = fields.optional_integer(volatile, "clockMs", "volatile")
         simulated = self.clock if isinstance(self.clock, SimulatedClock) else None
         now_ms = clock_ms if simulated and clock_ms is not None else self.clock.now_ms()
-        restore_volatile(groups, volatile, self._env.config, now_ms, self.dialect.RevocationRecorded)
-        log = self._log.replaced(replayed, None, topics_change(loaded))
-        self._env = self._env_with(loaded)
+        restore_volatile(groups, volatile, env, now_ms, self.dialect.RevocationRecorded)
+        log = self._log.replaced(replayed, None, changes_to(env))
+        self._env = env
         self._replace(log, groups, offsets)
         self._scripts.clear()
         self._started = False
@@ -404,30 +417,11 @@ class Coordinator:
         self._log.failing = failing
 
     def configure(self, settings: Mapping[str, object]) -> None:
-        """Change the configuration by Kafka's names, before the first request; times in milliseconds.
-
-        group.consumer.assignors is a list of names, the default first.
-        """
+        """Change the configuration by Kafka's names (config.py), before the first request."""
         if self._started:
             raise BadInput("the configuration can only be changed before the first request")
-        fields.known(settings, (*CONFIG_NAMES, "group.consumer.assignors"), "the configuration")
-        where = "the configuration"
-        changes = {
-            field: fields.integer(settings, name, where, least=0 if field == "assignment_interval_ms" else 1)
-            for name, field in CONFIG_NAMES.items()
-            if name in settings
-        }
-        assignors = self._env.assignors
-        if "group.consumer.assignors" in settings:
-            chosen = fields.names(settings, "group.consumer.assignors", where)
-            if not chosen or not set(chosen) <= set(assignors):
-                raise BadInput(
-                    f"group.consumer.assignors must be some of {', '.join(assignors)}, not {chosen}"
-                )
-            assignors = {name: assignors[name] for name in chosen}
-        self._env = dataclasses.replace(
-            self._env, config=dataclasses.replace(self._env.config, **changes), assignors=assignors
-        )
+        config, assignors = configured(self._env.config, self._env.assignors, settings)
+        self._env = dataclasses.replace(self._env, config=config, assignors=assignors)
 
 
 def _sentence(refused: AppendFailed) -> str:

@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from coordinator import fields
+from coordinator.admin.metrics import exposition
+from coordinator.apis import APIS, parse
 from coordinator.errors import AppendFailed, BadInput
 from coordinator.fields import Json
-from coordinator.service import APIS, Coordinator
+from coordinator.service import Coordinator
 
 COMMIT_MODES = ("auto", "manual", "fail")
 
@@ -42,6 +44,7 @@ class LineProtocol:
             "background": (self._background, ()),
             "ids": (self._ids, ("next",)),
             "configure": (self._configure, ()),
+            "metrics": (self._metrics, ()),
             "coordinator": (self._set_state, ("state",)),
         }
 
@@ -90,7 +93,7 @@ class LineProtocol:
         if self._manual:
             if "id" not in operation:
                 raise BadInput("a request needs an 'id' while the commit mode is manual")
-            self._coordinator.parse(**_request_of(operation))
+            parse(**_request_of(operation))
             self._waiting.append(operation)
             return {"id": operation["id"], "pending": True}
         body = self._coordinator.request(**_request_of(operation))
@@ -174,6 +177,10 @@ class LineProtocol:
         settings = {name: value for name, value in operation.items() if name not in ("op", "observe")}
         self._coordinator.configure(settings)
         return {}
+
+    def _metrics(self, _: Json) -> Json:
+        """D4, as Prometheus reads it."""
+        return {"text": exposition(self._coordinator.metrics(len(self._waiting)))}
 
     def _set_state(self, operation: Json) -> Json:
         """One of active, loading, moved, unavailable (H5)."""

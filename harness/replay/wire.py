@@ -19,8 +19,12 @@ GROUP: Final = "g"
 HEARTBEAT: Final = "ConsumerGroupHeartbeat"
 COMMIT: Final = "OffsetCommit"
 FETCH: Final = "OffsetFetch"
-VERSIONS: Final = {HEARTBEAT: 0, COMMIT: 9, FETCH: 9}
-"""The APIs that traces use, in the versions of KIP-848."""
+LIST: Final = "ListGroups"
+DELETE: Final = "DeleteGroups"
+ALTER: Final = "IncrementalAlterConfigs"
+CONFIGS: Final = "DescribeConfigs"
+VERSIONS: Final = {HEARTBEAT: 0, COMMIT: 9, FETCH: 9, LIST: 5, DELETE: 2, ALTER: 1, CONFIGS: 4}
+"""The APIs that traces use, in the versions of KIP-848, or the last where it has none."""
 
 REBALANCE_TIMEOUT_MS: Final = 300_000
 """What every join says: longer than a replay's clock ever moves, so that timers run out by `fire` only."""
@@ -28,9 +32,11 @@ SESSION_TIMEOUT_MS: Final = 45_000
 HEARTBEAT_INTERVAL_MS: Final = 5_000
 EMPTY_RETENTION_MS: Final = 7 * 24 * 60 * 60 * 1000
 
+SESSION_TIMEOUT: Final = "group.consumer.session.timeout.ms"
+HEARTBEAT_INTERVAL: Final = "group.consumer.heartbeat.interval.ms"
 CONFIGURATION: Final[Json] = {
-    "group.consumer.session.timeout.ms": SESSION_TIMEOUT_MS,
-    "group.consumer.heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
+    SESSION_TIMEOUT: SESSION_TIMEOUT_MS,
+    HEARTBEAT_INTERVAL: HEARTBEAT_INTERVAL_MS,
     "group.empty.retention.ms": EMPTY_RETENTION_MS,
 }
 """What a target is configured with, before the first request."""
@@ -43,7 +49,9 @@ ERROR_CODES: Final = {
     "NONE": 0,
     "UNKNOWN_TOPIC_OR_PARTITION": 3,
     "UNKNOWN_MEMBER_ID": 25,
+    "INVALID_CONFIG": 40,
     "INVALID_REQUEST": 42,
+    "NON_EMPTY_GROUP": 68,
     "GROUP_ID_NOT_FOUND": 69,
     "GROUP_MAX_SIZE_REACHED": 81,
     "FENCED_INSTANCE_ID": 82,

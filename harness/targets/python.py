@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, ParamSpec, TypeVar
 
 from coordinator import AppendFailed, BadInput, Coordinator, Dialect, SimulatedClock
-from coordinator.service import APIS
+from coordinator.apis import APIS
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
 

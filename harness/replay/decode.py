@@ -172,7 +172,7 @@ class Decoder:
             now_ms += tick_ms
             load = Load(after, timers.follow(before.group, after, now_ms), now_ms, forms)
             step = self._step(index, before, call, load, tick_ms, end, untargeted)
-            untargeted = still_untargeted(untargeted, forms.created(before.group), after.group)
+            untargeted = still_untargeted(untargeted, forms.created(before.group), after)
             _check_log(before, after, step.expected.records, name, index)
             end = step.end
             decoded.steps.append(step)

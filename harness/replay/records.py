@@ -54,12 +54,18 @@ def written(
     ]
 
 
-def still_untargeted(untargeted: Set[str], before: Group, after: Group) -> frozenset[str]:
-    """The members, after a step, of whom no target assignment was written yet, by those before it (E2)."""
-    if after.assignment_epoch != before.assignment_epoch:
+def still_untargeted(untargeted: Set[str], before: Group, after: SpecState) -> frozenset[str]:
+    """The members, after a step, of whom no target assignment was written yet, by those before it (E2).
+
+    Of one that takes another's place (S1) it is written with the return, and is not due again.
+    """
+    new = after.group
+    if new.assignment_epoch != before.assignment_epoch:
         return frozenset()
-    joined = after.members.keys() - before.members.keys()
-    return frozenset((untargeted | joined) & after.members.keys())
+    joined = new.members.keys() - before.members.keys()
+    if after.step.action == "Return":
+        joined -= {after.step.member}
+    return frozenset((untargeted | joined) & new.members.keys())
 
 
 def _fresh(before: Group, after: SpecState, forms: Forms) -> set[str]:

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """Kafka's error codes, as far as this coordinator answers them (H3, H4, H5, O1, O2, P4)."""
+    """Kafka's error codes, as far as this coordinator answers them (H3, H4, H5, O1, O2, P4, C1)."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -15,12 +15,17 @@ class ErrorCode(IntEnum):
     COORDINATOR_LOAD_IN_PROGRESS = 14
     COORDINATOR_NOT_AVAILABLE = 15
     NOT_COORDINATOR = 16
+    ILLEGAL_GENERATION = 22
+    INCONSISTENT_GROUP_PROTOCOL = 23
     INVALID_GROUP_ID = 24
     UNKNOWN_MEMBER_ID = 25
+    INVALID_SESSION_TIMEOUT = 26
+    REBALANCE_IN_PROGRESS = 27
     INVALID_COMMIT_OFFSET_SIZE = 28
     GROUP_AUTHORIZATION_FAILED = 30
     INVALID_REQUEST = 42
     GROUP_ID_NOT_FOUND = 69
+    MEMBER_ID_REQUIRED = 79
     GROUP_MAX_SIZE_REACHED = 81
     FENCED_INSTANCE_ID = 82
     UNKNOWN_TOPIC_ID = 100

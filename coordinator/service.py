@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from coordinator import fields, metadata, wire
 from coordinator.admission import (
@@ -17,11 +17,15 @@ from coordinator.admission import (
     check_state,
     known_state,
 )
+from coordinator.apis import parse
 from coordinator.assignors import GroupAssignment, PartitionAssignor, RangeAssignor, UniformAssignor
+from coordinator.classic.model import ClassicGroup
+from coordinator.classic.request import ClassicRequest, JoinRequest
+from coordinator.classic.service import ClassicGroups, refusal
 from coordinator.clock import Clock, SimulatedClock, numbered_ids
-from coordinator.config import CONFIG_NAMES, Config
+from coordinator.config import Config, configured
 from coordinator.describe import describe_group
-from coordinator.describe_request import DescribeRequest, consumer_group_describe, parse_describe
+from coordinator.describe_request import DescribeRequest, consumer_group_describe
 from coordinator.dialect import Dialect
 from coordinator.errors import AppendFailed, BadInput, BatchTooLarge, ErrorCode, RequestRejected
 from coordinator.fields import Json
@@ -31,7 +35,7 @@ from coordinator.log import Log, commit, opened, set_timer, state_from, with_tom
 from coordinator.membership import delete_group, rebalance_timeout, session_timeout
 from coordinator.model import Group, Topics
 from coordinator.offset_records import Offsets
-from coordinator.offset_request import CommitRequest, FetchRequest, parse_offset_commit, parse_offset_fetch
+from coordinator.offset_request import CommitRequest, FetchRequest
 from coordinator.offsets import (
     offset_commit,
     offset_commit_error,
@@ -40,21 +44,13 @@ from coordinator.offsets import (
     offsets_of_deleted_topics,
 )
 from coordinator.records import from_wire, to_wire
-from coordinator.request import JOIN_EPOCH, HeartbeatRequest, parse_heartbeat
+from coordinator.request import JOIN_EPOCH, HeartbeatRequest, client_of
 from coordinator.response import error_response
 from coordinator.step import Env, Result, Timer
 from coordinator.storage import LogStorage
-from coordinator.timers import Due, Timers, armed_timers
+from coordinator.timers import Due, Timers, armed_timers, deadline_ms
 from coordinator.topics import changed_topics, topics_change
 from coordinator.validation import validate_heartbeat
-
-APIS: Final = {
-    "ConsumerGroupHeartbeat": (0, 0),
-    "ConsumerGroupDescribe": (0, 0),
-    "OffsetCommit": (9, 9),
-    "OffsetFetch": (9, 9),
-}
-"""Name of each API -> first and last version."""
 
 
 class Coordinator:
@@ -83,6 +79,7 @@ class Coordinator:
         self._next_ids: list[str] = []
         self._scripts: dict[str, GroupAssignment | str] = {}
         self._groups: dict[str, Group] = {}
+        self._classic = ClassicGroups()
         self._offsets: Offsets = {}
         self._log = Log()
         self._started = False
@@ -110,13 +107,25 @@ class Coordinator:
 
     # Requests
 
-    def request(self, api: str, version: int, client: Mapping[str, Any], body: Mapping[str, Any]) -> Json:
+    def request(
+        self,
+        api: str,
+        version: int,
+        client: Mapping[str, Any],
+        body: Mapping[str, Any],
+        id: int | str | None = None,
+    ) -> Json:
         """Handle one request and return the body of its response, both as in Kafka's schema (lowerCamelCase).
 
-        `client` has the optional strings id, host and principal.
+        `client` has the optional strings id, host and principal. A JoinGroup or SyncGroup that must wait
+        gives `classic.service.PENDING`; `take_completed` names it by `id`, or by its API and client.
         """
-        request = self.parse(api, version, client, body)
+        request = parse(api, version, client, body)
         self._started = True
+        if isinstance(request, ClassicRequest):
+            return self._classic_request(
+                request, f"{api} {client.get('id', '')}" if id is None else id, client
+            )
         if isinstance(request, DescribeRequest):
             return consumer_group_describe(self._env, self._groups, request, self._authorizer, self._state)
         if isinstance(request, CommitRequest):
@@ -130,6 +139,7 @@ class Coordinator:
         try:
             self._admit(request.principal, "READ", request.group_id)
             validate_heartbeat(request, self._env.assignors, self.dialect)
+            self._classic.refuse_consumers(request.group_id)
             group = self._groups.get(request.group_id)
             if request.member_epoch == JOIN_EPOCH and not request.member_id:
                 request = request._replace(member_id=self._new_id(group))
@@ -138,11 +148,28 @@ class Coordinator:
             return error_response(rejected.code, rejected.message)
         return self._respond(result, error_response)
 
+    def _classic_request(self, request: ClassicRequest, waits: int | str, client: Mapping[str, Any]) -> Json:
+        """C1: of a group of one kind; what is a consumer group cannot be joined so."""
+        try:
+            self._admit(client_of(client)[2], "READ", request.group_id)
+        except RequestRejected as rejected:
+            return refusal(request, rejected.code)
+        if isinstance(request, JoinRequest) and request.group_id in self._groups:
+            return refusal(request, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+        draw_id = partial(self._new_id, self._classic.groups.get(request.group_id))
+        now_ms = self.clock.now_ms()
+        return self._classic.request(request, waits, draw_id, self._log, self._env.config, now_ms)
+
+    def take_completed(self) -> list[Json]:
+        """The responses to requests that waited, since the last call: [{"id", "body"}]."""
+        return self._classic.take_completed()
+
     def _offset_commit(self, request: CommitRequest) -> Json:
         error = partial(offset_commit_error, request)
         try:
             self._admit(request.principal, "READ", request.group_id)
             group = self._groups.get(request.group_id)
+            request = self._classic.fence(request)
             result = offset_commit(self._env, group, request, self.clock.now_ms())
         except RequestRejected as rejected:
             return error(rejected.code, rejected.message)
@@ -164,25 +191,8 @@ class Coordinator:
             raise AssertionError(f"a request to group {result.group_id} has no response")
         return result.response
 
-    def parse(
-        self, api: str, version: int, client: Mapping[str, Any], body: Mapping[str, Any]
-    ) -> HeartbeatRequest | DescribeRequest | CommitRequest | FetchRequest:
-        """The request that this is; BadInput where it is none. Nothing is handled."""
-        if api not in APIS:
-            raise BadInput(f"this coordinator has no API {api!r}; it has {', '.join(APIS)}")
-        first, last = APIS[api]
-        if type(version) is not int or not first <= version <= last:
-            raise BadInput(f"{api} has the versions {first} to {last}, not {version!r}")
-        if api == "ConsumerGroupDescribe":
-            return parse_describe(client, body)
-        if api == "OffsetCommit":
-            return parse_offset_commit(client, body)
-        if api == "OffsetFetch":
-            return parse_offset_fetch(client, body)
-        return parse_heartbeat(client, body)
-
-    def _new_id(self, group: Group | None) -> str:
-        """H1: an id that no member of the group has: it would be taken for a rejoin."""
+    def _new_id(self, group: Group | ClassicGroup | None) -> str:
+        """H1, C1: an id that no member of the group has: it would be taken for a rejoin."""
         while True:
             member_id = self._next_ids.pop(0) if self._next_ids else self._draw_id()
             if group is None or member_id not in group.members:
@@ -251,19 +261,19 @@ class Coordinator:
         if type(ms) is not int or ms < 0:
             raise BadInput(f"time advances by a whole number of milliseconds from 0, not {ms!r}")
         end_ms = self.clock.now_ms() + ms
-        fired = []
-        while (timer := self._next_due(end_ms)) is not None:
-            self.clock.set(max(self.clock.now_ms(), timer.deadline_ms))
-            if self._fire(timer):
-                fired.append(_fired(timer))
+        fired = self._fire_until(end_ms, self.clock)
         self.clock.set(end_ms)
         return fired
 
     def fire_due(self) -> list[Json]:
         """Fire what is due by the clock as it is: what a shell with a real clock calls now and then."""
-        now_ms = self.clock.now_ms()
+        return self._fire_until(self.clock.now_ms(), None)
+
+    def _fire_until(self, end_ms: int, simulated: SimulatedClock | None) -> list[Json]:
         fired = []
-        while (timer := self._next_due(now_ms)) is not None:
+        while (timer := self._next_due(end_ms)) is not None:
+            if simulated is not None:
+                simulated.set(max(simulated.now_ms(), timer.deadline_ms))
             if self._fire(timer):
                 fired.append(_fired(timer))
         return fired
@@ -272,7 +282,7 @@ class Coordinator:
         """Fire this timer alone, whatever the time; BadInput if it is not armed. False: the log refused."""
         if self._state != ACTIVE:
             raise BadInput(f"no timer fires while the coordinator is {self._state}")
-        armed = armed_timers(self._groups[group]) if group in self._groups else []
+        armed = armed_timers(self._groups[group]) if group in self._groups else self._classic.armed(group)
         for candidate in armed:
             if (candidate.timer, candidate.member_id) == (timer, member):
                 return self._fire(candidate)
@@ -280,12 +290,17 @@ class Coordinator:
         raise BadInput(f"timer {timer!r} of {member!r} in group {group!r} is not armed; armed: {listed}")
 
     def _next_due(self, now_ms: int) -> Due | None:
-        return self._timers.next_due(self._groups, now_ms) if self._state == ACTIVE else None
+        if self._state != ACTIVE:
+            return None
+        first = self._timers.next_due(partial(deadline_ms, self._groups), now_ms)
+        return min(filter(None, (first, self._classic.next_due(now_ms))), default=None)
 
     def _fire(self, due: Due) -> bool:
         """Run the handler of a timer; one whose records are refused is put off for a moment."""
-        name, group, member_id = due.timer, self._groups[due.group_id], due.member_id
         now_ms = self.clock.now_ms()
+        if due.group_id in self._classic.groups:
+            return self._classic.fire(due, self._offsets, self._log, self._env.config, now_ms)
+        name, group, member_id = due.timer, self._groups[due.group_id], due.member_id
         if name == "session":
             results = [session_timeout(self._env, group, member_id, now_ms)]
         elif name == "rebalance":
@@ -307,6 +322,8 @@ class Coordinator:
 
     def describe(self, group: str) -> Json:
         """The whole state of a group (describe.py); Dead where it does not exist."""
+        if group in self._classic.groups:
+            return self._classic.describe(group)
         found = self._groups.get(group)
         return describe_group(Group(group) if found is None else found)
 
@@ -324,7 +341,7 @@ class Coordinator:
     def volatile(self, group: str | None = None) -> Json:
         """What records do not hold, of one group or of all (load.py)."""
         groups = [found for name, found in sorted(self._groups.items()) if group in (None, name)]
-        return volatile_of(groups, self.clock.now_ms())
+        return {**volatile_of(groups, self.clock.now_ms()), "classic": self._classic.volatile(group)}
 
     # Fail-over
 
@@ -340,6 +357,7 @@ class Coordinator:
         groups, offsets = state_from(log.records, self.dialect.initial_epoch)
         restore_volatile(groups, {}, self._env.config, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._replace(log, groups, offsets)
+        self._classic.replay(log.records, self._env.config, self.clock.now_ms())
         self._commit(*self._notice_topics(self._env, deleted=True))
         # DeriveRevocations: what a member is to give up follows from the target that was due.
         restore_volatile(groups, {}, self._env.config, self.clock.now_ms(), self.dialect.RevocationRecorded)
@@ -359,10 +377,14 @@ class Coordinator:
         clock_ms = fields.optional_integer(volatile, "clockMs", "volatile")
         simulated = self.clock if isinstance(self.clock, SimulatedClock) else None
         now_ms = clock_ms if simulated and clock_ms is not None else self.clock.now_ms()
+        classic = ClassicGroups()
+        classic.replay(replayed, self._env.config, now_ms)
+        classic.restore(volatile, now_ms)
         restore_volatile(groups, volatile, self._env.config, now_ms, self.dialect.RevocationRecorded)
         log = self._log.replaced(replayed, None, topics_change(loaded))
         self._env = self._env_with(loaded)
         self._replace(log, groups, offsets)
+        self._classic = classic
         self._scripts.clear()
         self._started = False
         if simulated:
@@ -410,24 +432,8 @@ class Coordinator:
         """
         if self._started:
             raise BadInput("the configuration can only be changed before the first request")
-        fields.known(settings, (*CONFIG_NAMES, "group.consumer.assignors"), "the configuration")
-        where = "the configuration"
-        changes = {
-            field: fields.integer(settings, name, where, least=0 if field == "assignment_interval_ms" else 1)
-            for name, field in CONFIG_NAMES.items()
-            if name in settings
-        }
-        assignors = self._env.assignors
-        if "group.consumer.assignors" in settings:
-            chosen = fields.names(settings, "group.consumer.assignors", where)
-            if not chosen or not set(chosen) <= set(assignors):
-                raise BadInput(
-                    f"group.consumer.assignors must be some of {', '.join(assignors)}, not {chosen}"
-                )
-            assignors = {name: assignors[name] for name in chosen}
-        self._env = dataclasses.replace(
-            self._env, config=dataclasses.replace(self._env.config, **changes), assignors=assignors
-        )
+        config, assignors = configured(self._env.config, self._env.assignors, settings)
+        self._env = dataclasses.replace(self._env, config=config, assignors=assignors)
 
 
 def _sentence(refused: AppendFailed) -> str:

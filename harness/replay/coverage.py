@@ -6,6 +6,7 @@ Only steps that call the target say something about it, so only those count as c
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 from harness.replay.decode import Step
@@ -22,9 +23,12 @@ class Coverage:
     errors: Counter[str] = field(default_factory=Counter)
     other_actions: Counter[str] = field(default_factory=Counter)
     distinct: set[int] = field(default_factory=set)
+    handlers: set[str] = field(default_factory=set)
 
-    def add(self, steps: list[Step], other_actions: Counter[str]) -> None:
-        """Count the judged steps of a trace, and its steps that do not call the target."""
+    def add(self, steps: list[Step], other_actions: Counter[str], handlers: Set[str] = frozenset()) -> None:
+        """Count the judged steps of a trace, and its steps that do not call the target; `handlers` are the
+        actions that such a trace may have."""
+        self.handlers |= handlers
         self.actions.update(step.action for step in steps)
         self.branches.update(f"{step.action}/{step.branch}" for step in steps if step.branch)
         self.errors.update(step.error for step in steps if step.error)
@@ -33,7 +37,7 @@ class Coverage:
 
     def never_reached(self) -> list[str]:
         """The actions that call a target and that no judged step had."""
-        return sorted(set(HANDLERS) - set(self.actions))
+        return sorted((self.handlers or set(HANDLERS)) - set(self.actions))
 
     def to_json(self) -> Json:
         """For `--json`."""

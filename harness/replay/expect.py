@@ -12,7 +12,7 @@ from typing import Final
 
 from harness.replay import wire
 from harness.replay.dialects import TEXT, Forms
-from harness.replay.state import Group, Member, SpecState, SpecStep
+from harness.replay.state import CommitStep, Group, Member, SpecState, SpecStep
 from harness.targets.base import Assignments, Json
 
 
@@ -48,7 +48,7 @@ def heartbeat(step: SpecStep) -> Json:
     }
 
 
-def offset_commit(step: SpecStep) -> Json:
+def offset_commit(step: CommitStep) -> Json:
     """OffsetCommit (O1, O2): every error is that of a partition."""
     topic, index = wire.partition_of(step)
     partition = {"partitionIndex": index, "errorCode": wire.ERROR_CODES[step.response.error]}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from frozendict import frozendict
 
@@ -139,6 +139,48 @@ class SpecState:
     log: frozenset[Value] | None = None
 
 
+class CommitRequest(Protocol):
+    """Who commits: member id, instance id, and member epoch or generation."""
+
+    @property
+    def member(self) -> str: ...
+    @property
+    def instance(self) -> str | None: ...
+    @property
+    def epoch(self) -> int: ...
+
+
+class Answered(Protocol):
+    """A response, as far as its error."""
+
+    @property
+    def error(self) -> str: ...
+
+
+class CommitStep(Protocol):
+    """A step that may commit an offset, of either kind of group (O1)."""
+
+    @property
+    def action(self) -> str: ...
+    @property
+    def request(self) -> CommitRequest: ...
+    @property
+    def response(self) -> Answered: ...
+    @property
+    def partition(self) -> Partition | None: ...
+    @property
+    def offset(self) -> int: ...
+
+
+class CommitState(Protocol):
+    """A state with committed offsets, of either kind of group."""
+
+    @property
+    def step(self) -> CommitStep: ...
+    @property
+    def offsets(self) -> Mapping[Partition, int]: ...
+
+
 class StateReader:
     """Reads the states of traces; equal values are read once, since they come again and again."""
 
@@ -169,7 +211,7 @@ class StateReader:
         if raw_topics not in self._topics:
             self._topics[raw_topics] = len(self._topics), _counts(raw_topics, "topics")
         if raw_offsets not in self._offsets:
-            self._offsets[raw_offsets] = len(self._offsets), _committed(raw_offsets)
+            self._offsets[raw_offsets] = len(self._offsets), committed_offsets(raw_offsets)
         (group_key, group), (topics_key, topics) = self._groups[raw_group], self._topics[raw_topics]
         offsets_key, offsets = self._offsets[raw_offsets]
         step = _step(Fields(state["step"], "step"))
@@ -289,7 +331,7 @@ def _counts(raw: Value, path: str) -> dict[str, int]:
     }
 
 
-def _committed(raw: Value) -> dict[Partition, int]:
+def committed_offsets(raw: Value) -> dict[Partition, int]:
     """The committed offsets (O1); -1 says that there is none."""
     offsets = {
         _partition(partition, "offsets"): _typed(offset, int, f"offsets[{partition}]")

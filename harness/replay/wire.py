@@ -12,14 +12,16 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
-from harness.replay.state import Partition, Request, SpecStep
+from harness.replay.state import CommitStep, Partition, Request, SpecStep
 from harness.targets.base import Json
 
 GROUP: Final = "g"
 HEARTBEAT: Final = "ConsumerGroupHeartbeat"
 COMMIT: Final = "OffsetCommit"
 FETCH: Final = "OffsetFetch"
-VERSIONS: Final = {HEARTBEAT: 0, COMMIT: 9, FETCH: 9}
+CLASSIC_VERSIONS: Final = {"JoinGroup": 9, "SyncGroup": 5, "Heartbeat": 4, "LeaveGroup": 5}
+"""Those of classic groups (C1): the newest ones."""
+VERSIONS: Final = {HEARTBEAT: 0, COMMIT: 9, FETCH: 9, **CLASSIC_VERSIONS}
 """The APIs that traces use, in the versions of KIP-848."""
 
 REBALANCE_TIMEOUT_MS: Final = 300_000
@@ -42,9 +44,14 @@ DEFAULTS: Final[Json] = {MAX_SIZE: 2**31 - 1}
 ERROR_CODES: Final = {
     "NONE": 0,
     "UNKNOWN_TOPIC_OR_PARTITION": 3,
+    "NOT_COORDINATOR": 16,
+    "ILLEGAL_GENERATION": 22,
+    "INCONSISTENT_GROUP_PROTOCOL": 23,
     "UNKNOWN_MEMBER_ID": 25,
+    "REBALANCE_IN_PROGRESS": 27,
     "INVALID_REQUEST": 42,
     "GROUP_ID_NOT_FOUND": 69,
+    "MEMBER_ID_REQUIRED": 79,
     "GROUP_MAX_SIZE_REACHED": 81,
     "FENCED_INSTANCE_ID": 82,
     "UNKNOWN_TOPIC_ID": 100,
@@ -54,6 +61,12 @@ ERROR_CODES: Final = {
     "STALE_MEMBER_EPOCH": 113,
 }
 """Kafka's error codes, by the names that the spec uses."""
+
+CLASSIC_ERRORS: Final = frozenset(
+    {"NOT_COORDINATOR", "ILLEGAL_GENERATION", "INCONSISTENT_GROUP_PROTOCOL", "REBALANCE_IN_PROGRESS"}
+    | {"MEMBER_ID_REQUIRED"}
+)
+"""Those that only classic groups have (C1)."""
 
 TOPIC_NAMES: Final[dict[str, str]] = {}
 """The names of the ids that `topic_id` has made, for reports."""
@@ -134,7 +147,7 @@ def heartbeat(request: Request) -> Json:
     }
 
 
-def offset_commit(step: SpecStep) -> Json:
+def offset_commit(step: CommitStep) -> Json:
     """The body of an OffsetCommit of one partition, by topic id (O1)."""
     topic, index = partition_of(step)
     committed = {
@@ -164,7 +177,7 @@ def offset_fetch(step: SpecStep) -> Json:
     }
 
 
-def partition_of(step: SpecStep) -> Partition:
+def partition_of(step: CommitStep) -> Partition:
     """The partition of a commit or a fetch. ValueError, in words, for a step that names none."""
     if step.partition is None:
         raise ValueError(f"a step {step.action} names a partition, but this one has none")

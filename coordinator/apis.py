@@ -1,0 +1,40 @@
+"""The APIs that a coordinator has, and the requests that their bodies are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from coordinator.classic.request import CLASSIC_APIS, ClassicRequest, parse_classic
+from coordinator.describe_request import DescribeRequest, parse_describe
+from coordinator.errors import BadInput
+from coordinator.offset_request import CommitRequest, FetchRequest, parse_offset_commit, parse_offset_fetch
+from coordinator.request import HeartbeatRequest, parse_heartbeat
+
+APIS: Final = {
+    "ConsumerGroupHeartbeat": (0, 0),
+    "ConsumerGroupDescribe": (0, 0),
+    "OffsetCommit": (9, 9),
+    "OffsetFetch": (9, 9),
+    **CLASSIC_APIS,
+}
+"""Name of each API -> first and last version."""
+Request = HeartbeatRequest | DescribeRequest | CommitRequest | FetchRequest | ClassicRequest
+_PARSERS: Final[dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Request]]] = {
+    "ConsumerGroupHeartbeat": parse_heartbeat,
+    "ConsumerGroupDescribe": parse_describe,
+    "OffsetCommit": parse_offset_commit,
+    "OffsetFetch": parse_offset_fetch,
+}
+
+
+def parse(api: str, version: int, client: Mapping[str, Any], body: Mapping[str, Any]) -> Request:
+    """The request that this is; BadInput where it is none."""
+    if api not in APIS:
+        raise BadInput(f"this coordinator has no API {api!r}; it has {', '.join(APIS)}")
+    first, last = APIS[api]
+    if type(version) is not int or not first <= version <= last:
+        raise BadInput(f"{api} has the versions {first} to {last}, not {version!r}")
+    if api in CLASSIC_APIS:
+        return parse_classic(api, client, body)
+    return _PARSERS[api](client, body)

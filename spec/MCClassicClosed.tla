@@ -11,6 +11,7 @@ OneTopic == {"foo"}
 TwoPartitions == {<<"foo", 0>>, <<"foo", 1>>}
 OnePartition == {<<"foo", 0>>}
 FooWithOne == [t \in OneTopic |-> 1]
+\* @type: Str -> Seq(Str);
 BothRange == [m \in TwoMembers |-> <<"range">>]
 OnlyFoo == {{"foo"}}
 FooOrNothing == {{"foo"}, {}}

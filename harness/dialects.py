@@ -28,6 +28,7 @@ SAFE, LIVE, OPEN = "NoDoubleOwnership", "EventuallyConverged", "NoDoubleHolding"
 
 _VALUE: Final = r'"[^"]*"|TRUE|FALSE|\d+'
 _CONSTANT = re.compile(rf"((?:^  \\\*.*\n)+)^  (\w+) \|-> ({_VALUE}),?$", re.MULTILINE)
+_UNMODELLED = re.compile(r"^\\\* (\w+) \((.*)\) ([A-Z]\d+: .*\n(?:\\\*   .*\n)*)", re.MULTILINE)
 _DIALECT = re.compile(r"^(\w+) == *\n? *\[(\w+) EXCEPT([^\]]*)\]|^(\w+) == (\w+)$", re.MULTILINE)
 _CHOICE = re.compile(rf"!\.(\w+) = ({_VALUE})")
 
@@ -60,6 +61,15 @@ class Departure:
                 last = "" if len(versions) == 1 else f" to {versions[-1].removeprefix('kafka-')}"
                 said.append(versions[0] + last)
             yield value, ", ".join(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Unmodelled:
+    """A departure that no model has: `versions` as "since kafka-4.3", and what it is."""
+
+    name: str
+    versions: str
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,12 @@ def departures(folder: Path) -> list[Departure]:
         Departure(name, sentence, {FORMS[dialect].name: values[name] for dialect, values in dialects.items()})
         for name, (sentence, _) in found.items()
     ]
+
+
+def unmodelled(folder: Path) -> list[Unmodelled]:
+    """The departures of Kafka that its module only lists, in their order."""
+    text = read_text(folder / KAFKA_MODULE, "The module")
+    return [Unmodelled(name, of, _sentence(said)) for name, of, said in _UNMODELLED.findall(text)]
 
 
 def models_of_dialects(manifest: Manifest) -> list[Checked]:

@@ -1,7 +1,8 @@
 """Recorded results of checks: for engines that a machine does not have, and checks that take too long.
 
 `evidence/NAME.json` beside the manifest, with the engine's unedited output in `evidence/NAME.log`. A record
-counts only while every module and configuration involved, the log and the entry's arguments are the same.
+counts only while the log and the entry's arguments are the same, and every module and configuration involved,
+or at least every definition in them that the run depends on.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from harness.definitions import definitions
 from harness.engines.base import Result
 from harness.errors import ConformError
 from harness.files import output_folder, read_text, write_text
@@ -63,6 +65,7 @@ def record(entry: Entry, result: Result, folder: Path) -> Path:
         "seconds": round(result.seconds, 1),
         "arguments": dict(entry.args),
         "files": _files(entry),
+        "definitions": _definitions(entry),
         "log": log.name,
         "log_sha256": file_hash(log),
     }
@@ -89,12 +92,10 @@ def verify(entry: Entry, folder: Path) -> Evidence:
 
 
 def _changes(entry: Entry, data: dict[str, Any], path: Path) -> list[str]:
-    recorded, current = data["files"], _files(entry)
-    reasons = [
-        f"{name} has changed" if name in recorded and name in current else f"{name} was added or removed"
-        for name in sorted(recorded.keys() | current.keys())
-        if recorded.get(name) != current.get(name)
-    ]
+    reasons = _other(data["files"], _files(entry))
+    if reasons and "definitions" in data:
+        named = _other(data["definitions"], _definitions(entry))
+        reasons = [*reasons, *named] if named else []
     if data["engine"] != entry.engine or data["arguments"] != entry.args:
         reasons.append("the entry's engine or arguments have changed")
     log = path.with_suffix(".log")
@@ -103,8 +104,25 @@ def _changes(entry: Entry, data: dict[str, Any], path: Path) -> list[str]:
     return reasons
 
 
+def _other(recorded: dict[str, str], current: dict[str, str]) -> list[str]:
+    return [
+        f"{name or 'a declaration'} has changed"
+        if name in recorded and name in current
+        else f"{name} was added or removed"
+        for name in sorted(recorded.keys() | current.keys())
+        if recorded.get(name) != current.get(name)
+    ]
+
+
+def _config(entry: Entry) -> Path | None:
+    if entry.config is None and entry.engine == "tlc":
+        return config_beside(entry.module)
+    return entry.config
+
+
 def _files(entry: Entry) -> dict[str, str]:
-    config = entry.config
-    if config is None and entry.engine == "tlc":
-        config = config_beside(entry.module)
-    return spec_files(entry.module, config)
+    return spec_files(entry.module, _config(entry))
+
+
+def _definitions(entry: Entry) -> dict[str, str]:
+    return definitions(entry.module, _config(entry), entry.args.values())

@@ -5,15 +5,32 @@
 (* Kafka's own code did, step by step, over the whole state graph of the   *)
 (* models MCKafka*; it is not written in any document.                     *)
 (*                                                                         *)
-(* Left out: regular expressions, which Kafka resolves later and apart;    *)
-(* time between two targets (group.consumer.assignment.interval.ms, from   *)
-(* 4.3 on), which is 0 here; the wire form of requests; member ids that    *)
-(* change their instance id: Kafka looks for the target of such a member   *)
-(* under the instance id, where it is not, and leaves it without one.  In  *)
-(* 4.0 and 4.1 a topic that a member gives up while it revokes waits, too; *)
-(* RevocationRestart cannot say that yet.                                  *)
+(* Left out: the wire form of requests, and the departures of the list     *)
+(* below.                                                                  *)
 (***************************************************************************)
 EXTENDS Dialects
+
+(***************************************************************************)
+(* Departures that no constant says and no model has: whether they are     *)
+(* safe and live is not known here.  No schedule or trace that is compared *)
+(* with Kafka comes to them.                                               *)
+(***************************************************************************)
+\* RegexResolution (since kafka-4.0) T1: a regular expression is resolved in
+\*   the background, and bumps the group epoch only then.
+\* RevocationOfUnsubscribed (kafka-4.0 to 4.1) R1: a topic that a member gives
+\*   up while it revokes waits for that revocation, too.
+\* EmptyAssignorName (since kafka-4.0) H3: the empty name of a server side
+\*   assignor is one that is not supported, and not an invalid request.
+\* AssignorFailure (since kafka-4.0) E2: an assignor that fails fails the
+\*   request that ran it; in the text the target is kept.
+\* InstanceChange (since kafka-4.0) S1: a member that changes its instance id
+\*   loses its target, which is looked for under the new one.
+\* AwayWhileRevoking (since kafka-4.0) P2: a fail-over removes a static member
+\*   that left for a while in the middle of a revocation.
+\* AssignmentInterval (since kafka-4.3) E2: between two targets passes a time
+\*   (group.consumer.assignment.interval.ms), which is 0 here.
+\* PartitionEpochs (since kafka-4.3) O2: a commit with an older member epoch is
+\*   accepted if that is not older than the assignment of the partition.
 
 \* @type: $dialect;
 Kafka40 ==

@@ -54,7 +54,7 @@ def test_only_its_targets_and_the_benchmarks_touch_the_coordinator() -> None:
         if any(name.split(".")[0] == "coordinator" for name in imports(path))
         and path.parent.name != "benchmarks"  # they measure this coordinator, and judge no other
     }
-    assert users == {"harness/targets/python.py", "harness/targets/python_member.py"}
+    assert users == {f"harness/targets/{name}.py" for name in ("python", "python_member", "groups/python")}
 
 
 def test_only_the_command_line_imports_the_command_line() -> None:
@@ -70,14 +70,14 @@ def test_only_the_pipeline_needs_spark() -> None:
             assert not packages & {"pyspark", "pyarrow", "pandas"}, path
 
 
-def test_only_its_command_and_the_benchmarks_import_the_pipeline() -> None:
+def test_only_its_command_the_gate_and_the_benchmarks_import_the_pipeline() -> None:
     users = {
         str(path.relative_to(ROOT / "harness"))
         for path in sources("harness", ".py")
         if any(name.startswith("harness.pipeline") for name in imports(path))
         and path.parent.name not in {"pipeline", "benchmarks"}
     }
-    assert users - {"bench.py"} == {"cli/exhaust.py"}
+    assert users - {"bench.py"} == {"cli/exhaust.py", "cli/simulate_groups.py", "gate/exhaust.py"}
 
 
 def test_every_requirement_has_a_row_of_its_own() -> None:

@@ -12,6 +12,7 @@ from coordinator.member.types import (
     CallbackName,
     MemberError,
     Partitions,
+    Purpose,
     Settings,
     State,
     Subscription,
@@ -113,7 +114,8 @@ class Lifecycle:
 
     def _leave(self) -> None:
         """H2: if there is something to leave; the answer to a first join tells the member id for it."""
-        if self._in_group and (self.member_id or self._in_flight.request is not None):
+        request = self._in_flight.request
+        if self._in_group and (self.member_id or (request and request.purpose is Purpose.HEARTBEAT)):
             self._state = State.LEAVING
         else:
             self._out()

@@ -16,6 +16,7 @@ from rich.table import Table
 from harness.engines.base import Model, Progress
 from harness.errors import ConformError
 from harness.files import output_folder, write_text
+from harness.kit import kit_folder
 from harness.manifest import Entry, Manifest, read_manifest
 from harness.modules import config_beside
 
@@ -88,7 +89,8 @@ def find_model(
 
 
 def named_manifest(path: Path) -> Manifest:
-    """Read the manifest; where it is the default one, say how to name another."""
+    """Read the manifest; the default one may be the one that came with the package (harness/kit.py)."""
+    path = kit_folder("spec") / MANIFEST.name if path == MANIFEST else path
     if path == MANIFEST and not path.is_file():
         raise ConformError(
             f"There is no {path} here: run in the repository's folder, name a manifest with --manifest, "

@@ -11,7 +11,17 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import MANIFEST, check_json_place, named_manifest, write_json
-from harness.dialects import Checked, Departure, Finding, departures, models_of_dialects, read_measured, shown
+from harness.dialects import (
+    Checked,
+    Departure,
+    Finding,
+    Unmodelled,
+    departures,
+    models_of_dialects,
+    read_measured,
+    shown,
+    unmodelled,
+)
 
 _WIDTH = 100
 
@@ -46,7 +56,8 @@ def command(
     read = named_manifest(manifest)
     table, checked = [one for one in departures(manifest.parent) if one.differs], models_of_dialects(read)
     found = {one.target: list(one.findings) for one in map(read_measured, measured or ())}
-    for line in _lines(table, checked, found):
+    without = unmodelled(manifest.parent)
+    for line in _lines(table, without, checked, found):
         print(line)
     write_json(
         json_file,
@@ -54,6 +65,7 @@ def command(
             "command": "dialects",
             "exit_code": 0,
             "departures": [asdict(one) for one in table],
+            "unmodelled": [asdict(one) for one in without],
             "models": [asdict(one) for one in checked],
             "measured": {target: [asdict(one) for one in listed] for target, listed in found.items()},
         },
@@ -61,12 +73,18 @@ def command(
 
 
 def _lines(
-    table: Sequence[Departure], checked: Sequence[Checked], measured: dict[str, list[Finding]]
+    table: Sequence[Departure],
+    without: Sequence[Unmodelled],
+    checked: Sequence[Checked],
+    measured: dict[str, list[Finding]],
 ) -> Iterator[str]:
     for one in table:
         yield one.name
         yield from _wrapped(one.sentence)
         yield from _wrapped("; ".join(f"{shown(value)}: {names}" for value, names in one.runs()))
+    yield "departures that no model has: whether they are safe and live is not known here"
+    for other in without:
+        yield from _wrapped(f"{other.name}, {other.versions}. {other.sentence}")
     yield "models that hold, with their distinct states"
     for dialect in checked:
         for kind, of in (("safe", dialect.safe), ("live", dialect.live), ("every request", dialect.open)):

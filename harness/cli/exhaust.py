@@ -13,6 +13,7 @@ from harness.cli.console import MANIFEST, check_json_place, find_model, running,
 from harness.engines.base import Limits
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
 from harness.files import output_folder
+from harness.pipeline import need_spark
 from harness.replay.dialects import chosen_dialect
 from harness.waivers import read_waivers
 
@@ -99,6 +100,7 @@ def command(
     Exit codes: 0 all of it holds, none left out; 11 differences; 2 a wrong command line or input; 3 an
     engine or the target failed, or steps could not be judged or read.
     """
+    need_spark("conform exhaust")
     # here, so that no other verb waits until Spark is imported
     from harness.pipeline.exhaust import Job, exhaust
     from harness.pipeline.inputs import model_dialect

@@ -2,36 +2,56 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from harness.cli.console import MANIFEST, check_json_place, named_manifest, running, write_json
+from harness.cli.console import check_json_place, named_manifest, running, write_json
 from harness.engines.base import Limits
 from harness.errors import HOLDS, ConformError
 from harness.files import output_folder, write_text
-from harness.gate import Done, Gate, junit
+from harness.gate.output import (
+    code_quality,
+    github_annotations,
+    junit,
+    markdown,
+    result_line,
+    to_json,
+    verdict,
+)
+from harness.gate.page import page
+from harness.gate.run import Gate
+from harness.gate.steps import KINDS, Asked, Done, Outcome
+from harness.kit import kit_folder
 from harness.manifest import TIERS
-from harness.report.verdict import MEANINGS, worst
 from harness.waivers import read_waivers
-
-_SHOWN = 5
 
 
 def command(
-    tier: Annotated[str, typer.Option(help="The models to check: small or soak.")] = "small",
+    target: Annotated[
+        str, typer.Option(help="The implementation, as replay takes it: python, stdio:COMMAND …")
+    ] = "python",
+    dialect: Annotated[str, typer.Option(help="What the target speaks.")] = "kip-848",
     minutes: Annotated[
-        float, typer.Option(min=0.01, metavar="N", help="Time for everything; what does not fit fails.")
-    ] = 18,
-    target: Annotated[str, typer.Option(help="The implementation: python, or stdio:COMMAND.")] = "python",
-    dialect: Annotated[str, typer.Option(help="What the target speaks and the traces are of.")] = "kip-848",
+        float,
+        typer.Option(
+            min=0.01, metavar="N", help="Time for everything: random work is cut, and said; the rest fails."
+        ),
+    ] = 20,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="KIND[,KIND]", help=f"Only these steps: {', '.join(KINDS)}.")
+    ] = None,
+    tier: Annotated[str, typer.Option(help="The models to check: small or soak.")] = "small",
+    seeds: Annotated[int, typer.Option(min=0, metavar="N", help="Seeds of each kind of random work.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 848,
     traces: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder with golden/, counterexamples/ and corpus/.")
-    ] = Path("traces"),
-    manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
-    out: Annotated[Path, typer.Option(help="Folder for logs and counterexamples.")] = Path("build/gate"),
+        Path | None, typer.Option(metavar="DIR", help="Folder with golden/, counterexamples/ and corpus/.")
+    ] = None,
+    manifest: Annotated[Path | None, typer.Option(help="The manifest.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for all that is written.")] = Path("build/gate"),
     waivers: Annotated[
         Path | None,
         typer.Option(
@@ -44,19 +64,41 @@ def command(
     junit_file: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE", help="JUnit's XML (default: OUT/gate.xml).")
     ] = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="A page to read (default: OUT/gate.html).")
+    ] = None,
+    quality_file: Annotated[
+        Path | None, typer.Option("--code-quality", metavar="FILE", help="GitLab's code quality report.")
+    ] = None,
     memory: Annotated[str, typer.Option(help="Memory for an engine, as Java takes it.")] = "2g",
     workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="Threads of TLC.")] = None,
 ) -> None:
-    """Verify evidence, replay the committed traces, check scenarios and the models of a tier: one verdict.
-
-    Evidence is verified for the models of other tiers.
-
-    A waiver accepts differences of the replays; one that covers nothing or has expired is a failure.
-
-    Every step is done, whatever the others give; one line says what became of it.
+    """Everything that must hold, as one verdict: for this repository, or for a coordinator of one's own.
 
     \b
-    conform gate --minutes 18 --junit build/gate.xml
+    evidence  recorded results of models that are not checked here, with the hashes of their modules
+    replay    the committed traces on the target: golden, counterexamples, corpus, its dialect's
+    scenario  golden scenarios against the specification
+    check     the models of a tier
+    exhaust   every request in every state of a small model, on the target
+    random    random behaviours of a model, replayed on the target
+    simulate  random schedules on the target, compared with the coordinator in Python
+
+    Where the specification comes with an installed package and no checkout is at hand, scenario, check,
+    exhaust and random are left out: they need Java, and but for what --only names the gate needs none.
+
+    Time: random work (random, simulate) comes last and is cut where the time is over, which is said and is no
+    failure. Fixed checks are never cut: one that the time does not suffice for has failed. So a gate that
+    passed has done all of them.
+
+    Every step is done, whatever the others give. On GitHub (GITHUB_ACTIONS) failures are annotations, and the
+    summary of the job is written; GitLab reads JUnit's XML and --code-quality.
+
+    A waiver accepts differences on the target; one that covers nothing or has expired is a failure.
+
+    \b
+    conform gate --minutes 20
+    conform gate --target "stdio:./my-coordinator" --only replay,simulate
 
     Exit codes, the most serious of all steps: 3 an engine or the target failed, or the time was over; 2 the
     manifest or a trace is wrong or missing; 10 a model is not as expected; 11 the target does not conform;
@@ -64,69 +106,76 @@ def command(
     """
     if tier not in TIERS:
         raise ConformError(f"There is no tier {tier!r}: choose {' or '.join(TIERS)}.")
-    accepted = read_waivers(waivers, date.today())
-    output_folder(out)
-    json_file, junit_file = json_file or out / "gate.json", junit_file or out / "gate.xml"
-    for file in (json_file, junit_file):
-        check_json_place(file)
-    gate = Gate(
-        named_manifest(manifest),
-        tier,
-        traces,
-        target,
-        dialect,
-        out,
-        Limits(memory, None, workers),
-        minutes * 60,
-        accepted,
+    asked = Asked(
+        manifest=named_manifest(manifest or kit_folder("spec") / "manifest.json"),
+        traces=traces or kit_folder("traces"),
+        out=out,
+        seconds=minutes * 60,
+        tier=tier,
+        target=target,
+        dialect=dialect,
+        limits=Limits(memory, None, workers),
+        waivers=read_waivers(waivers, date.today()),
+        waivers_file=waivers,
+        kinds=_kinds(only),
+        seeds=seeds,
+        seed=seed,
     )
-    steps = gate.steps()
-    finished: list[Done] = []
-    for number, step in enumerate(steps, start=1):
-        title = f"[{number}/{len(steps)}] {step.kind} {step.name}"
-        with running(title) as progress:
-            done = gate.run(step, progress)
-        finished.append(done)
-        verdict = "ok" if done.exit_code == HOLDS else f"FAILED ({done.exit_code})"
-        print(f"{title}: {verdict} ({done.seconds:.1f} s): {done.message}", flush=True)
-    exit_code = worst(done.exit_code for done in finished)
-    waived = accepted.to_json("differences")
-    write_json(json_file, {**_to_json(finished, exit_code, target, dialect), "waived": waived})
+    gate = Gate(asked)
+    gate.steps()
+    output_folder(out)
+    json_file, junit_file, html_file = (
+        given or out / f"gate.{suffix}"
+        for given, suffix in ((json_file, "json"), (junit_file, "xml"), (html_file, "html"))
+    )
+    for file in (json_file, junit_file, html_file, quality_file):
+        check_json_place(file)
+    finished = _run(gate)
+    exit_code, sentence = verdict(finished)
+    write_json(json_file, to_json(asked, finished))
     write_text(junit_file, junit(finished))
-    apart = accepted.excepted("differences") if exit_code == HOLDS else ""
-    print(f"gate: {_verdict(finished, exit_code)}{apart}")
+    write_text(html_file, page(asked, finished))
+    if quality_file is not None:
+        write_text(quality_file, code_quality(finished, Path.cwd()))
+    _tell_github(asked, finished)
+    cut = sum(done.outcome is Outcome.CUT for done in finished)
+    if cut:
+        print(f"cut, as the {minutes:g} minutes were over: {cut} of the random steps")
+    print(f"page: {html_file}")
+    apart = asked.waivers.excepted("differences") if exit_code == HOLDS else ""
+    print(f"gate: {sentence}{apart}")
     raise typer.Exit(exit_code)
 
 
-def _verdict(finished: list[Done], exit_code: int) -> str:
-    if exit_code == HOLDS:
-        return MEANINGS[HOLDS]
-    failed = [f"{done.step.kind} {done.step.name}" for done in finished if done.exit_code == exit_code]
-    more = f" and {len(failed) - _SHOWN} more" if len(failed) > _SHOWN else ""
-    return f"{MEANINGS[exit_code]} ({exit_code}): {', '.join(failed[:_SHOWN])}{more}"
+def _kinds(only: list[str] | None) -> frozenset[str] | None:
+    if not only:
+        return None
+    kinds = [kind.strip() for given in only for kind in given.split(",")]
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ConformError(f"--only: there is no kind {kind!r}; there are {', '.join(KINDS)}.")
+    return frozenset(kinds)
 
 
-def _to_json(finished: list[Done], exit_code: int, target: str, dialect: str) -> dict[str, object]:
-    def of(kind: str) -> list[dict[str, object]]:
-        return [done.details for done in finished if done.step.kind == kind]
+def _run(gate: Gate) -> list[Done]:
+    steps = gate.steps()
+    finished: list[Done] = []
+    for number, step in enumerate(steps, start=1):
+        with running(f"[{number}/{len(steps)}] {step.kind} {step.name}") as progress:
+            done = gate.run(step, progress)
+        finished.append(done)
+        print(f"[{number}/{len(steps)}] {result_line(done)}", flush=True)
+    return finished
 
-    return {
-        "command": "gate",
-        "exit_code": exit_code,
-        "verdict": MEANINGS[exit_code],
-        "target": target,
-        "dialect": dialect,
-        "steps": [
-            {
-                **vars(done.step),
-                "exit_code": done.exit_code,
-                "seconds": round(done.seconds, 2),
-                "message": done.message,
-            }
-            for done in finished
-        ],
-        "models": of("check"),
-        "evidence": of("evidence"),
-        "replays": of("replay"),
-        "scenarios": of("scenario"),
-    }
+
+def _tell_github(asked: Asked, finished: list[Done]) -> None:
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        return
+    for line in github_annotations(finished, Path(os.environ.get("GITHUB_WORKSPACE", "."))):
+        print(line, flush=True)
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        try:
+            with Path(summary).open("a", encoding="utf-8") as stream:
+                stream.write(markdown(asked, finished))
+        except OSError as error:
+            print(f"the summary {summary} cannot be written: {error.strerror}")

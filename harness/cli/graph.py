@@ -10,13 +10,14 @@ import typer
 from harness.cli.console import MANIFEST, check_json_place, find_model, running, write_json
 from harness.engines.base import Limits
 from harness.errors import ConformError
-from harness.files import output_folder
+from harness.files import output_folder, write_text
 from harness.graph.draw import FOLDS, Subject, draw, of_model, of_trace
 from harness.graph.dump import state_graph
 from harness.graph.render import require_dot
 from harness.graph.web import draw_page
 from harness.itf import Trace, read_trace
 from harness.replay.files import SUFFIX
+from harness.report.trace_sequence import sequence_of_trace, violated
 
 
 def command(
@@ -46,6 +47,9 @@ def command(
     page: Annotated[
         bool, typer.Option("--page", help="Write a page to zoom, search and fold instead, without graphviz.")
     ] = False,
+    sequence: Annotated[
+        bool, typer.Option("--sequence", help="Draw the messages of --trace instead: a lane for each member.")
+    ] = False,
     manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write what is drawn as JSON, too.")
@@ -61,13 +65,15 @@ def command(
     graph is too large to be read, states with the same group state and as far advanced members become one
     node, with the number of states; of other specifications, states in which the same actions are possible.
     With --page every state of a large graph can be seen: an HTML file with everything in it, on which the
-    steps of the trace are marked as tested.
+    steps of the trace are marked as tested. With --sequence the picture is a sequence diagram of the trace,
+    as SVG: who sends what, what is lost or late, and what each step changes.
 
     \b
     conform graph MCOpen
     conform graph MCOpen --fold state --trace build/traces/MCOpen-simulate-0001.itf.json
     conform graph path/to/Spec.tla --fold-by pc
     conform graph --trace traces/golden/basic.itf.json
+    conform graph --trace traces/counterexamples/MCNoR9.itf.json --sequence
     conform graph MCStaticClosed --page
 
     Exit codes: 0; 2 a wrong command line or specification, or a trace that is not of the model; 3 TLC failed,
@@ -80,11 +86,15 @@ def command(
         raise ConformError("Who looks at a page folds it: leave out --fold and --fold-by.")
     if name is None and trace is None:
         raise ConformError("Say what to draw: a model, the path of a module (.tla), or --trace FILE.")
-    if not page:
+    if sequence and (name or page or trace is None):
+        raise ConformError("A sequence diagram is of a trace alone: --trace FILE --sequence.")
+    if not page and not sequence:
         require_dot()
     output_folder(out)
     shown = read_trace(trace) if trace else None
     trace_name = trace.name.removesuffix(SUFFIX) if trace else ""
+    if sequence and shown:
+        return _sequence(shown, trace_name, out, json_file)
     if name is None:
         assert shown is not None
         subject = of_trace(trace_name, shown)
@@ -99,6 +109,15 @@ def command(
     for file in drawn["files"]:
         print(f"  {file}")
     write_json(json_file, {"command": "graph", "name": stem, "exit_code": 0, **drawn})
+
+
+def _sequence(trace: Trace, name: str, out: Path, json_file: Path | None) -> None:
+    title = f"Counterexample {name}" if violated(trace) else name
+    file = out / f"{name}-sequence.svg"
+    write_text(file, sequence_of_trace(trace, title))
+    print(f"{title}: {len(trace.states) - 1:,} steps\n  {file}")
+    drawn = {"title": title, "states": len(trace.states), "files": [str(file)]}
+    write_json(json_file, {"command": "graph", "name": name, "exit_code": 0, **drawn})
 
 
 def _of_model(

@@ -1,4 +1,4 @@
-"""`conform simulate`: the same random schedule on two targets."""
+"""`conform simulate`: whole groups, or the same random schedule on two targets."""
 
 from __future__ import annotations
 
@@ -11,9 +11,17 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place, running, write_json
+from harness.cli.simulate_groups import (
+    Assumption,
+    Place,
+    check_whole_groups,
+    replay_groups,
+    simulate_groups,
+)
 from harness.errors import NOT_CONFORMANT, ConformError
 from harness.files import output_folder
 from harness.simulate.generate import left_out
+from harness.simulate.groups.run import Asked as Whole
 from harness.simulate.pair import Pair
 from harness.simulate.repeat import repeat
 from harness.simulate.report import Asked, explain, explain_found, file_name, summary, to_json
@@ -24,24 +32,29 @@ from harness.waivers import read_waivers
 
 
 def command(
-    target: Annotated[str, typer.Option(help="An implementation, as replay takes it; it is asked first.")],
-    against: Annotated[str, typer.Option(help="Another one.")],
+    target: Annotated[
+        str, typer.Option(help="An implementation, as replay takes it; of two it is asked first.")
+    ] = "python",
+    against: Annotated[str | None, typer.Option(help="Another one, to compare it with.")] = None,
     dialect: Annotated[str, typer.Option(help="What both speak.")] = "kip-848",
     against_dialect: Annotated[
         str | None, typer.Option(metavar="NAME", help="What the other one speaks, if it is not the same.")
     ] = None,
-    steps: Annotated[int, typer.Option(min=1, metavar="N", help="How many steps, of all runs.")] = 10_000,
+    steps: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Two targets: how many steps, of all runs; 10,000.")
+    ] = None,
     length: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Steps of a run; then both start from nothing.")
-    ] = 200,
+        int | None,
+        typer.Option(min=1, metavar="N", help="Steps of a run, 200; then both start from nothing."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="What is drawn follows from it alone.")] = 848,
     max_differences: Annotated[
-        int, typer.Option(min=1, metavar="N", help="End with N kinds of differences.")
-    ] = 1,
+        int | None, typer.Option(min=1, metavar="N", help="End with N kinds of differences; 1.")
+    ] = None,
     schedule: Annotated[
         Path | None, typer.Option("--replay", metavar="FILE", help="Do this schedule again, instead.")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where schedules that differ are written.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where schedules that fail are written.")] = Path(
         "build/simulate"
     ),
     json_file: Annotated[
@@ -53,36 +66,86 @@ def command(
             metavar="FILE", help="Differences that are accepted: signature, reason, expires (TOML)."
         ),
     ] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Whole groups: so many seeds, from --seed on, by Spark.")
+    ] = 1,
+    events: Annotated[int, typer.Option(min=1, metavar="N", help="Events of each seed.")] = 5_000,
+    without: Annotated[
+        list[Assumption] | None,
+        typer.Option(help="Take away what the protocol relies on: then a violation must be found."),
+    ] = None,
+    master: Annotated[str, typer.Option(help="Spark's: local[2], spark://HOST:7077, yarn …")] = "local[*]",
+    package: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="What a cluster's workers run: build/conform.pex of `make package`."
+        ),
+    ] = None,
+    spark_memory: Annotated[str, typer.Option(help="Memory for Spark's JVM, as Java takes it.")] = "1500m",
 ) -> None:
-    """Give two implementations the same random schedule, and compare everything after each step.
+    """Whole groups under random faults; or, with --against, the same random schedule on two targets.
 
-    Requests of members, right and wrong ones, changes of topics, time, timers and fail-overs are drawn from
-    the seed and from what the first implementation shows. Response, group, armed timers and written records
-    are compared. The first difference ends a run; its schedule is shrunk to the shortest one after which
-    they differ in the same way, and written to a file, which --replay takes.
+    Whole groups: consumers, with their clocks, and the coordinator in one simulation of discrete events.
+    Messages are lost, late, doubled and reordered; consumers crash, leave, come back, stall and are cut off;
+    the coordinator fails over; topics come, grow, go and are made anew. After every event the invariants are
+    checked of what it touched (R7 in both views, E1 to E4, R1, R2, R5, R6, A4, O2, O3, K1 to K3, P2), and at
+    the end of a seed the faults stop and every group must converge (R8). What fails is shrunk to the shortest
+    schedule. --without takes an assumption away: r9, the network that drops what a process gave up on, or
+    exemption, by which a zombie may still own what is another's.
+
+    Two targets: requests of members, right and wrong ones, changes of topics, time, timers and fail-overs are
+    drawn from the seed and from what the first implementation shows. Response, group, armed timers and
+    written records are compared. The first difference ends a run; its schedule is shrunk to the shortest one
+    after which they differ in the same way.
+
+    Schedules are written to files, which --replay takes.
 
     \b
+    conform simulate --seed 7
+    conform simulate --seeds 200
     conform simulate --target python --against "stdio:python -m coordinator --stdio"
 
-    Exit codes: 0 no difference; 11 differences; 2 a wrong command line, or an implementation that lacks what
-    is needed for it; 3 an implementation failed.
+    Exit codes: 0 all holds, no difference; 11 a violation or differences; 2 a wrong command line, or an
+    implementation that lacks what is needed for it; 3 an implementation or Spark failed.
     """
     check_json_place(json_file)
-    asked = Asked(target, against, dialect, against_dialect or dialect, seed, steps, length)
+    if against is None:
+        only = {"--steps": steps, "--length": length, "--max-differences": max_differences}
+        check_whole_groups(target, {**only, "--against-dialect": against_dialect, "--waivers": waivers})
+        if schedule is not None:
+            return replay_groups(schedule, dialect)
+        taken = set(without or ())
+        wanted = Whole(
+            seed, seeds, events, dialect, Assumption.r9 not in taken, Assumption.exemption not in taken
+        )
+        return simulate_groups(wanted, Place(out, json_file, master, spark_memory, package))
+    asked = Asked(target, against, dialect, against_dialect or dialect, seed, steps or 10_000, length or 200)
+    _compare(asked, schedule, out, json_file, waivers, max_differences or 1)
+
+
+def _compare(
+    asked: Asked,
+    schedule: Path | None,
+    out: Path,
+    json_file: Path | None,
+    waivers: Path | None,
+    max_differences: int,
+) -> None:
+    """Two targets."""
     if schedule is not None:
         return _replay(asked, schedule)
     accepted = read_waivers(waivers, date.today())
     output_folder(out)
-    with _opened(asked) as pair, running(f"simulating on {target} and {against}") as progress:
+    with _opened(asked) as pair, running(f"simulating on {asked.target} and {asked.against}") as progress:
 
         def show(so_far: Simulated) -> None:
             progress(f"{so_far.steps:,} steps, {len(so_far.found)} differences")
 
-        result = simulate(pair, seed, steps, length, max_differences, accepted.covers, show)
+        result = simulate(pair, asked.seed, asked.steps, asked.length, max_differences, accepted.covers, show)
         omitted = left_out(pair.dialects, pair.can)
     for line in summary(asked, result, pair.hidden, omitted, accepted):
         print(line)
-    files = [out / file_name(one.signature, seed) for one in result.found]
+    files = [out / file_name(one.signature, asked.seed) for one in result.found]
     for one, path in zip(result.found, files, strict=True):
         write_schedule(one.schedule, path)
         for line in explain_found(asked, one, path):
@@ -90,7 +153,7 @@ def command(
     write_json(json_file, to_json(asked, result, pair.hidden, omitted, accepted, files))
     problems = list(accepted.problems())
     if result.found:
-        problems.insert(0, f"{target} and {against} differ: {result.found[0].signature}.")
+        problems.insert(0, f"{asked.target} and {asked.against} differ: {result.found[0].signature}.")
     if problems:
         raise ConformError(" ".join(problems), NOT_CONFORMANT)
 

@@ -74,6 +74,7 @@ def draw(subject: Subject, folder: Path, name: str, fold: str, variable: str | N
         "title": subject.title,
         "states": len(subject.graph),
         "edges": subject.graph.number_of_edges(),
+        **({} if subject.alone else {"depths": depths(subject.graph)}),
         "folded_by": folding.by or None,
         "nodes": len(drawn.graph),
         "drawn_edges": drawn.graph.number_of_edges(),
@@ -82,6 +83,11 @@ def draw(subject: Subject, folder: Path, name: str, fold: str, variable: str | N
         "group_states": _group_states(drawn) if describer.titles else {},
         "files": [str(file) for file in files],
     }
+
+
+def depths(graph: nx.MultiDiGraph) -> list[int]:
+    """How many states are 0, 1, 2 … steps from the initial ones."""
+    return [len(layer) for layer in nx.bfs_layers(graph, graph.graph["initial"])]
 
 
 def _mark_changes(drawn: Drawn) -> None:

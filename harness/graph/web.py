@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.files import output_folder, write_text
-from harness.graph.draw import Subject
+from harness.graph.draw import Subject, depths
 from harness.graph.dump import path_edges
 from harness.graph.layout import layout
 from harness.graph.picture import FILL
@@ -162,6 +162,7 @@ def draw_page(subject: Subject, trace: Trace | None, folder: Path, name: str) ->
         "title": subject.title,
         "states": len(states),
         "edges": len(edges),
+        "depths": depths(subject.graph),
         "tested": len(taken),
         "group_states": dict(sorted(Counter(state.title for state in states if state.title).items())),
         "files": [str(file)],

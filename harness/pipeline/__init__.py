@@ -5,3 +5,19 @@
 Each arrow is a stage (`harness.pipeline.run`), each name a table in Parquet (`harness.pipeline.tables`). What
 a row means does not depend on how many processes computed it. `conform exhaust` is the command.
 """
+
+from importlib import import_module
+
+from harness.errors import ENGINE_FAILED, ConformError
+
+
+def need_spark(what: str) -> None:
+    """ConformError (exit 3) where packages are missing without which `what` cannot be done."""
+    for name in ("pyspark", "pyarrow", "pandas"):
+        try:
+            import_module(name)
+        except ImportError:
+            raise ConformError(
+                f"{what} needs Spark, and {name} is not installed: pip install 'group-conformance[spark]'.",
+                ENGINE_FAILED,
+            ) from None

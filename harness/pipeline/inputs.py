@@ -20,13 +20,14 @@ from harness.engines.tlc import VERSION
 from harness.engines.tlc_config import read_config
 from harness.modules import config_beside
 from harness.pipeline import decoding, sources, tables, tours
-from harness.pipeline.dump import dump, read_splits, splits
+from harness.pipeline.dump import read_splits, splits
 from harness.pipeline.run import Run, parts_of, struct
 from harness.pipeline.store import file_system
 from harness.pipeline.tables import STATES, STEPS, key
 from harness.pipeline.version import code_key
 from harness.replay.dialects import dialect_of
 from harness.spechash import spec_hash
+from harness.transitions import dump
 
 SPLIT: Final = 8 << 20
 """Bytes of a dump that one task reads."""

@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.pipeline.judging import FAIL, NOT_JUDGED
-from harness.pipeline.requirements import broken, requirements
 from harness.pipeline.run import Run
 from harness.pipeline.tables import key
 from harness.replay.signature import place, signature
+from harness.requirements import broken, requirements
 from harness.waivers import Waivers
 
 _SHAPE: Final = ["action", "branch", "error"]

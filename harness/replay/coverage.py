@@ -1,4 +1,4 @@
-"""What a replay has tested: actions, branches, error codes, and distinct inputs in distinct states.
+"""What a replay has tested: actions, branches, error codes, requirements, distinct inputs in distinct states.
 
 Only steps that call the target say something about it, so only those count as coverage.
 """
@@ -6,41 +6,64 @@ Only steps that call the target say something about it, so only those count as c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
+from typing import Final
 
 from harness.replay.decode import Step
 from harness.replay.steps import HANDLERS
+from harness.requirements import requirements
 from harness.targets.base import Json
+
+_POINTS: Final = 100
+"""At most so many points has a curve, and the last."""
 
 
 @dataclass
 class Coverage:
-    """Counts of judged steps. `distinct` has the keys of `Step`, all of one decoder."""
+    """Counts of judged steps. `distinct` has the keys of `Step`, all of one decoder; `requirements` are those
+    that steps exercise, `traces` in how many traces, and `growth` is, after each trace, how many distinct
+    steps and branches there were."""
 
     actions: Counter[str] = field(default_factory=Counter)
     branches: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     other_actions: Counter[str] = field(default_factory=Counter)
     distinct: set[int] = field(default_factory=set)
+    requirements: Counter[str] = field(default_factory=Counter)
+    traces: Counter[str] = field(default_factory=Counter)
+    growth: list[tuple[int, int]] = field(default_factory=list)
     handlers: set[str] = field(default_factory=set)
 
     def add(self, steps: list[Step], other_actions: Counter[str], handlers: Set[str] = frozenset()) -> None:
         """Count the judged steps of a trace, and its steps that do not call the target; `handlers` are the
         actions that such a trace may have."""
         self.handlers |= handlers
-        self.actions.update(step.action for step in steps)
-        self.branches.update(f"{step.action}/{step.branch}" for step in steps if step.branch)
-        self.errors.update(step.error for step in steps if step.error)
+        ways = Counter((step.action, step.branch, step.error) for step in steps)
+        exercised: Counter[str] = Counter()
+        for (action, branch, error), count in ways.items():
+            self.actions[action] += count
+            if branch:
+                self.branches[f"{action}/{branch}"] += count
+            if error:
+                self.errors[error] += count
+            exercised.update(dict.fromkeys(requirements(action, branch, error), count))
+        self.exercise(exercised)
         self.distinct.update(step.key for step in steps)
         self.other_actions.update(other_actions)
+        self.growth.append((len(self.distinct), len(self.branches)))
+
+    def exercise(self, counts: Counter[str]) -> None:
+        """Count how often the steps of one trace, or of its client processes, exercise requirements."""
+        self.requirements.update(counts)
+        self.traces.update(counts.keys())
 
     def never_reached(self) -> list[str]:
         """The actions that call a target and that no judged step had."""
         return sorted((self.handlers or set(HANDLERS)) - set(self.actions))
 
     def to_json(self) -> Json:
-        """For `--json`."""
+        """For `--json`; `growth` has the numbers of traces, distinct steps and branches at some points."""
         return {
             "actions": dict(sorted(self.actions.items())),
             "branches": dict(sorted(self.branches.items())),
@@ -48,4 +71,14 @@ class Coverage:
             "other_actions": dict(sorted(self.other_actions.items())),
             "distinct_target_steps": len(self.distinct),
             "never_reached": self.never_reached(),
+            "requirements": {
+                name: {"steps": count, "traces": self.traces[name]}
+                for name, count in sorted(self.requirements.items())
+            },
+            "growth": [[number + 1, *self.growth[number]] for number in _some(len(self.growth))],
         }
+
+
+def _some(count: int) -> Iterable[int]:
+    """Numbers below `count`, evenly apart, the last among them."""
+    return sorted({round((count - 1) * part / _POINTS) for part in range(_POINTS + 1)}) if count else ()

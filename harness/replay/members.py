@@ -7,6 +7,7 @@ it sends (H7), its epoch, what it owns, and whether it must revoke (K1, K2).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
@@ -16,6 +17,7 @@ from harness.itf import Trace
 from harness.replay import expect, wire
 from harness.replay.compare import Difference
 from harness.replay.state import Request, SpecState
+from harness.requirements import of_member
 from harness.targets.base import Json
 from harness.targets.members import Process, StartProcess
 from harness.values import Value, as_function
@@ -184,6 +186,7 @@ class MemberReplayer:
     def __init__(self, start: StartProcess) -> None:
         self._start = start
         self.judged = 0
+        self.requirements: Counter[str] = Counter()
 
     def replay(self, steps: Sequence[MemberStep]) -> Iterator[tuple[MemberStep, list[Difference]]]:
         """The steps of one trace that differ, with all differences of each."""
@@ -195,6 +198,7 @@ class MemberReplayer:
             if process is None:
                 continue
             self.judged += 1
+            self.requirements.update(of_member(step.does, step.answer))
             differences = _judge(step, process)
             if differences or step.does in ("end", "leave"):
                 del processes[step.member]

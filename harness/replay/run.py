@@ -145,11 +145,13 @@ class Replayer:
         """K1, K2, H7: what the client processes send and own."""
         if self._members is None:
             return
+        known = self._members.requirements.copy()
         for step, found in self._members.replay(trace.members):
             self._fail(Failure(trace.name, step.index, step.action, "", "", None, step.operation(), found))
             if self.full:
                 break
         self.result.member_steps = self._members.judged
+        self.result.coverage.exercise(self._members.requirements - known)
 
     def _judge(self, trace: DecodedTrace) -> tuple[int, str]:
         """Replay the steps until the end, or until the next one cannot be judged: how many were, and why."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.replay.steps import HANDLERS
-from harness.report.results import Replay
+from harness.report.readers.replay import Replay
 
 BRANCHES: Final = (
     *("advance", "assign", "revoke", "revoking", "narrow", "acknowledge", "acknowledge-revoke", "stable"),

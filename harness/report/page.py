@@ -1,46 +1,71 @@
-"""The report as one self-contained HTML page."""
+"""The report as one self-contained HTML page; each section is a template in `sections`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from harness.dialects import shown
-from harness.replay.report import explain
 from harness.report.coverage import coverage
+from harness.report.matrix import letters, matrix
+from harness.report.pages import pages
+from harness.report.plot import Axes, bars, curve
+from harness.report.readers.check import ModelResult
 from harness.report.results import Results
 from harness.report.svg import inline_svg
 from harness.report.verdict import MEANINGS, findings, worst
 
-_TEMPLATE = "report.html.j2"
-_SECTIONS = (
-    ("models", "Models"),
-    ("replay", "Replay"),
-    ("exhaust", "Every step"),
-    ("dialects", "Dialects"),
-    ("coverage", "Coverage"),
-    ("generation", "Generated traces"),
-    ("differences", "Differences"),
-    ("mutants", "Seeded bugs"),
-    ("graphs", "State graphs"),
-)
+_HERE: Final = Path(__file__).parent
+_SECTIONS: Final = {
+    "findings": "Findings",
+    "models": "Models",
+    "replay": "Replay",
+    "exhaust": "Every step",
+    "simulate": "Simulation",
+    "requirements": "Requirements",
+    "coverage": "Coverage",
+    "dialects": "Dialects",
+    "generation": "Generated traces",
+    "mutants": "Seeded bugs",
+    "mutate": "Mutants",
+    "diff": "Changes of the protocol",
+    "depths": "States by depth",
+    "graphs": "State graphs",
+}
+"""Anchors, which are names of templates, and titles."""
+_FEW: Final = 15
+"""Models that are listed without being unfolded."""
 
 
 def page(results: Results) -> str:
     """The page."""
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(_HERE),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(_TEMPLATE).render(_context(results))
+    context = {**_verdict(results), **_models(results), **_tables(results), **_pictures(results)}
+    absent = {
+        "dialects": not results.departures,
+        "mutants": not results.mutants,
+        "simulate": not results.simulations,
+        "mutate": not results.mutations,
+        "diff": not results.diffs,
+        "requirements": not context["matrix"],
+        "depths": not context["depths"],
+    }
+    sections = [(anchor, title) for anchor, title in _SECTIONS.items() if not absent.get(anchor)]
+    return environment.get_template("report.html.j2").render(context, sections=sections)
 
 
-def _context(results: Results) -> dict[str, Any]:
+def _verdict(results: Results) -> dict[str, Any]:
     found = findings(results)
     exit_code = worst(finding.exit_code for finding in found)
     states = [model.facts["distinct_states"] or 0 for model in results.models]
@@ -48,13 +73,74 @@ def _context(results: Results) -> dict[str, Any]:
         "exit_code": exit_code,
         "verdict": MEANINGS[exit_code].capitalize(),
         "findings": found,
-        "models": results.models,
-        "accepted": [model for model in results.models if model.from_evidence],
         "distinct_states": sum(states),
-        "replays": results.replays,
         "traces": sum(replay.traces for replay in results.replays),
         "target_steps": sum(replay.target_steps for replay in results.replays),
         "differences": sum(replay.differences for replay in results.replays),
+    }
+
+
+@dataclass(frozen=True)
+class _Engine:
+    """What one engine said, in numbers."""
+
+    name: str
+    models: int
+    hold: int
+    fail: int
+    unexpected: int
+    accepted: int
+    states: int
+    seconds: float
+
+
+def _models(results: Results) -> dict[str, Any]:
+    models = results.models
+    bad = [model for model in models if not (model.as_expected or model.without_record)]
+    unknown = [model for model in models if model.without_record]
+    accepted = [model for model in models if model.from_evidence and model.as_expected]
+    checked = [model for model in models if model.as_expected and not model.from_evidence]
+    groups = [
+        (f"{len(bad)} not as expected", bad, True),
+        (
+            f"{len(unknown)} not checked, and nothing is recorded that still counts",
+            unknown,
+            len(unknown) <= _FEW,
+        ),
+        (f"{len(checked)} checked in this run, as expected", checked, len(checked) <= _FEW),
+        (f"{len(accepted)} accepted from recorded evidence", accepted, len(models) <= _FEW),
+    ]
+    engines = sorted({f"{model.engine} {model.version}".strip() for model in models})
+    return {
+        "models": models,
+        "accepted": [model for model in models if model.from_evidence],
+        "model_groups": groups,
+        "engines": [
+            _engine(name, [one for one in models if f"{one.engine} {one.version}".strip() == name])
+            for name in engines
+        ],
+    }
+
+
+def _engine(name: str, models: Sequence[ModelResult]) -> _Engine:
+    good = [model for model in models if model.as_expected]
+    return _Engine(
+        name,
+        len(models),
+        sum(model.outcome == "holds" for model in good),
+        sum(model.outcome.startswith("violated") for model in good),
+        len(models) - len(good),
+        sum(model.from_evidence for model in models),
+        sum(model.facts["distinct_states"] or 0 for model in models),
+        sum(model.seconds for model in models),
+    )
+
+
+def _tables(results: Results) -> dict[str, Any]:
+    rows = matrix(results)
+    found = pages(results)
+    return {
+        "replays": results.replays,
         "exhausts": results.exhausts,
         "departures": results.departures,
         "dialects": results.dialects,
@@ -62,16 +148,32 @@ def _context(results: Results) -> dict[str, Any]:
         "shown": shown,
         "coverage": coverage(results.replays),
         "generations": results.generations,
-        "failures": [
-            "\n".join(explain(failure, replay.target, replay.dialect))
-            for replay in results.replays
-            for failure in replay.failures
-        ],
         "mutants": results.mutants,
-        "graphs": [(graph.stem, inline_svg(graph)) for graph in results.graphs],
-        "sections": [
-            (anchor, title)
-            for anchor, title in _SECTIONS
-            if {"mutants": results.mutants, "dialects": results.departures}.get(anchor, True)
+        "simulations": results.simulations,
+        "mutations": results.mutations,
+        "diffs": results.diffs,
+        "matrix": rows,
+        "letters": letters(rows),
+        "untested": sum(not row.tested for row in rows),
+        "pages": found.shown,
+        "left_out": found.left_out,
+        "page_of_model": {one.title.partition(":")[0]: one.anchor for one in found.shown if one.of_model},
+    }
+
+
+def _pictures(results: Results) -> dict[str, Any]:
+    steps, branches = Axes("traces", "distinct steps"), Axes("traces", "branches")
+    return {
+        "curves": [
+            (
+                f"{replay.source}: {replay.traces:,} traces",
+                curve([(traces, distinct) for traces, distinct, _ in replay.growth], steps),
+                curve([(traces, reached) for traces, _, reached in replay.growth], branches),
+            )
+            for replay in results.replays
+            if replay.growth
         ],
+        "depths": [(graph, bars(graph.depths, Axes("depth", "states"))) for graph in results.state_graphs],
+        "graphs": [(graph.stem, inline_svg(graph)) for graph in results.graphs],
+        "script": Markup((_HERE / "report.js").read_text(encoding="utf-8")),
     }

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from harness.report.coverage import coverage
-from harness.report.results import ModelResult, Results
+from harness.report.readers.check import ModelResult
+from harness.report.results import Results
 from harness.report.verdict import MEANINGS, findings, worst
 
 WIDTH = 80
@@ -70,30 +73,25 @@ def _models(models: Sequence[ModelResult], console: Console) -> None:
 def _names(title: str, outcome: str, models: Sequence[ModelResult], console: Console) -> None:
     """One wrapped line: the models with that outcome, and their states or the property that fails."""
     mine = [model for model in models if model.outcome.startswith(outcome)]
-    words = [
-        f"{name} {_figure(model.facts['distinct_states'])}".strip()
-        if outcome == "holds"
-        else f"{name} ({model.outcome.removeprefix('violated').strip()})"
-        for name, model in zip(_short([model.name for model in mine]), mine, strict=True)
-    ]
+    if outcome == "holds":
+        words = [
+            f"{name} {_figure(sum(states) if None not in states else None)}".strip()
+            for name, states in _families(mine)
+        ]
+    else:
+        words = [f"{model.name} ({model.outcome.removeprefix('violated').strip()})" for model in mine]
     if words:
         text = ", ".join(word.replace(" ", "\N{NO-BREAK SPACE}") for word in words)
         wrapped = textwrap.fill(f"models that {title}: {text}", WIDTH, subsequent_indent="  ")
         console.print(wrapped.replace("\N{NO-BREAK SPACE}", " "), highlight=False)
 
 
-def _short(names: Sequence[str]) -> list[str]:
-    """A name that begins as the last whole one does is shown without that; of a version of Kafka, its models
-    begin with the version."""
-    shown, beginning = [], ""
-    for name in names:
-        if beginning and name.startswith(beginning):
-            shown.append(f"…{name.removeprefix(beginning)}")
-        else:
-            family = _FAMILY.match(name)
-            beginning = family[0] if family else name
-            shown.append(name)
-    return shown
+def _families(models: Sequence[ModelResult]) -> Iterator[tuple[str, list[Any]]]:
+    """Each model with its distinct states; those of a version of Kafka together, with how many they are."""
+    for family, group in groupby(models, lambda model: (_FAMILY.match(model.name) or [model.name])[0]):
+        mine = list(group)
+        name = mine[0].name if len(mine) == 1 else f"{family}… x {len(mine)}"
+        yield name, [model.facts["distinct_states"] for model in mine]
 
 
 def _engine(model: ModelResult) -> str:

@@ -14,7 +14,9 @@ from harness.errors import (
     NOT_CONFORMANT,
     USAGE,
 )
-from harness.report.results import Exhaust, ModelResult, Results
+from harness.report.readers.check import ModelResult
+from harness.report.readers.exhaust import Exhaust
+from harness.report.results import Results
 
 WORST_FIRST: Final = (ENGINE_FAILED, USAGE, MODEL_VIOLATED, NOT_CONFORMANT, EVIDENCE_MISSING, HOLDS)
 """Exit codes: of several findings the first of these is the verdict."""
@@ -84,12 +86,23 @@ def _steps(results: Results) -> Iterator[Finding]:
                 NOT_CONFORMANT,
                 f"{replay.target} differs from the specification in {len(replay.failures)} steps of the "
                 f"traces {replay.source} ({replay.differences} differences).",
-                "differences",
+                "findings",
             )
         elif not replay.target_steps:
             yield Finding(NOT_CONFORMANT, f"The traces {replay.source} have no step on a target.", "replay")
     for exhaust in results.exhausts:
         yield from _exhaust(exhaust)
+    for simulation in results.simulations:
+        if simulation.found:
+            kinds = f"{len(simulation.found)} kind{'s' if len(simulation.found) > 1 else ''} of violations"
+            yield Finding(NOT_CONFORMANT, f"Simulation of {simulation.what}: {kinds}.", "findings")
+        elif not simulation.events:
+            yield Finding(NOT_CONFORMANT, f"Simulation of {simulation.what} did nothing.", "simulate")
+    for mutation in results.mutations:
+        if mutation.exit_code:
+            left = f"{mutation.total.survived:,} of {mutation.total.mutants:,} mutants survive"
+            sentence = " ".join([f"Mutation: {left}.", *mutation.stale])
+            yield Finding(mutation.exit_code, sentence, "mutate")
     survivors = [mutant.name for mutant in results.mutants if not mutant.caught_by]
     if survivors:
         yield Finding(
@@ -101,7 +114,7 @@ def _exhaust(exhaust: Exhaust) -> Iterator[Finding]:
     what = f"{exhaust.steps + exhaust.trace_steps:,} steps of {exhaust.model}"
     if exhaust.failed:
         sentence = f"{exhaust.target} differs from the specification in {exhaust.failed:,} of {what}."
-        yield Finding(NOT_CONFORMANT, sentence, "exhaust")
+        yield Finding(NOT_CONFORMANT, sentence, "findings" if exhaust.findings else "exhaust")
     if exhaust.not_judged or exhaust.quarantined or not exhaust.steps + exhaust.trace_steps:
         left = f"{exhaust.not_judged:,} not judged, {exhaust.quarantined:,} inputs not read"
         yield Finding(ENGINE_FAILED, f"Not all was judged on {exhaust.target} of {what}: {left}.", "exhaust")

@@ -50,7 +50,7 @@ def test_another_jar_is_refused(empty_cache: Path) -> None:
 
 def test_a_model_that_holds(specs: Path) -> None:
     model = Model("Counter", specs / "Counter.tla", specs / "Counter.cfg")
-    result = Tlc().check(model, specs / "logs" / "c.log", Limits("512m"))
+    result = Tlc().check(model, specs / "logs" / "c.log", Limits("512m", workers=1))
     assert result.facts() == {
         "outcome": "holds",
         "property": None,
@@ -143,7 +143,7 @@ def test_a_parse_error_passes_the_parsers_words_on(tmp_path: Path, body: str, wo
     (tmp_path / "Bad.cfg").write_text("INIT Init\nNEXT Init\n")
     model = Model("Bad", tmp_path / "Bad.tla", tmp_path / "Bad.cfg")
     with pytest.raises(EngineError, match=re.escape(words)) as error:
-        Tlc().check(model, tmp_path / "bad.log", Limits("512m"))
+        Tlc().check(model, tmp_path / "bad.log", Limits("512m", workers=1))
     assert (error.value.failure, error.value.exit_code) == (Failure.PARSE, USAGE)
     assert error.value.message.startswith("TLC cannot parse Bad.tla.")
 

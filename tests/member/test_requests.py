@@ -211,6 +211,18 @@ def test_leaves(instance: str | None, how: str, epoch: int, names_instance: str 
     assert driver.member.state is State.UNSUBSCRIBED and driver.member.next_deadline_ms() is None
 
 
+def test_without_a_member_id_there_is_nothing_to_leave() -> None:
+    """H2, H3: the join was not answered; it closes while it looks for the coordinator, and sends no leave."""
+    driver = Driver(member_id="").subscribe()
+    assert driver.heartbeat_now()["memberEpoch"] == 0
+    driver.lose(disconnected=True)
+    request = driver.wait()
+    assert request.purpose is Purpose.FIND_COORDINATOR
+    driver.member.close(driver.now_ms)
+    driver.offsets(request)
+    assert driver.take() is None and driver.member.state is State.UNSUBSCRIBED
+
+
 def test_commits_before_it_leaves() -> None:
     """K4: with auto-commit, all positions, before the application gives them up."""
     driver = Driver().stable("foo-0", "foo-1")

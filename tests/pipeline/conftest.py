@@ -12,9 +12,9 @@ from pipeline_runs import LIMITS, MUTANT, SPEC, TRACE, Ran, mutated, run, tiny
 
 from harness.engines.base import Model
 from harness.generate import dump_graph
-from harness.pipeline.dump import dump
 from harness.pipeline.session import Cluster, spark_session
 from harness.stategraph import merge_by_hidden
+from harness.transitions import dump
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -19,7 +19,7 @@ import pyarrow.dataset as ds
 
 import coordinator
 from harness.pipeline.judging import FAIL, NOT_JUDGED, USED, Judge, Row
-from harness.pipeline.requirements import broken
+from harness.requirements import broken
 
 _SHOWN: Final = 120
 """Characters of a value in the example."""

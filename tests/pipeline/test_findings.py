@@ -11,9 +11,9 @@ from pipeline_runs import Ran, faulty, run, tiny
 
 from harness.generate import tour_traces
 from harness.itf import read_trace, write_trace
-from harness.pipeline.requirements import broken
 from harness.pipeline.tables import text
 from harness.replay.files import replay_files
+from harness.requirements import broken
 
 
 def test_a_run_on_another_target_judges_again_and_does_nothing_else_again(differing: Ran) -> None:

@@ -7,10 +7,10 @@ import re
 import pytest
 from pipeline_runs import ROOT, Ran
 
-from harness.pipeline.requirements import BY_ACTION, BY_BRANCH, BY_ERROR, CLASSIC, broken, requirements
 from harness.replay.classic.steps import CLASSIC_HANDLERS
 from harness.replay.steps import HANDLERS
 from harness.report.coverage import BRANCHES, ERRORS
+from harness.requirements import BY_ACTION, BY_BRANCH, BY_ERROR, CLASSIC, broken, requirements
 
 KNOWN = set(re.findall(r"^\| ([A-Z]\d+) \|", (ROOT / "REQUIREMENTS.md").read_text(), re.MULTILINE))
 OFFSETS = ("OffsetCommit", "OffsetFetch")

@@ -13,11 +13,11 @@ import pytest
 from pipeline_runs import LIMITS, TRACE, Ran, faulty, one_member, operation, run
 
 from harness.itf import read_trace
-from harness.pipeline.dump import dump
 from harness.pipeline.judging import judging
 from harness.pipeline.rows import StepRows
 from harness.pipeline.tables import STEPS
 from harness.pipeline.version import package_key, target_key
+from harness.transitions import dump
 
 
 def reached(ran: Ran) -> Counter[tuple[str, str]]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,7 +16,7 @@ from results_folder import GOLDEN, ROOT, write, wrong_trace
 from typer.testing import CliRunner, Result
 
 from harness.cli.main import app
-from harness.engines.base import Limits
+from harness.engines.base import Limits, silent
 from harness.errors import (
     ENGINE_FAILED,
     EVIDENCE_MISSING,
@@ -23,8 +25,12 @@ from harness.errors import (
     NOT_CONFORMANT,
     USAGE,
 )
-from harness.gate import TRACE_FOLDERS, Done, Gate, Step, junit
+from harness.gate.output import code_quality, github_annotations, junit, markdown, to_json
+from harness.gate.page import page
+from harness.gate.run import Gate
+from harness.gate.steps import TRACE_FOLDERS, Asked, Done, Outcome, Step
 from harness.manifest import read_manifest
+from harness.waivers import read_waivers
 
 COUNTER: Mapping[str, Any] = {
     "name": "Counter",
@@ -79,18 +85,21 @@ def test_everything_holds(here: Path) -> None:
         *(("replay", name) for name in TRACE_FOLDERS),
         ("check", "Counter"),
         ("check", "CounterFails"),
+        ("simulate", "schedules"),
     ]
+    assert data["left_out"] == ["simulate schedules: other coordinators are compared with it"]
     assert data["models"][0]["distinct_states"] == 9
     assert [(replay["source"], replay["differences"]) for replay in data["replays"]] == [
         (name, 0) for name in TRACE_FOLDERS
     ]
     assert data["evidence"][0]["evidence"]["status"] == "accepted"
     lines = result.output.splitlines()
-    assert any(line.startswith("[1/6] evidence Later: ok") and "evidence accepted" in line for line in lines)
+    assert any(line.startswith("[1/7] evidence Later: ok") and "evidence accepted" in line for line in lines)
     assert any("12 steps on python, 0 differences" in line for line in lines)
     assert lines[-1] == "gate: everything holds"
     suite = ElementTree.parse("build/gate/gate.xml").getroot()
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("6", "0", "0")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("7", "0", "0")
+    assert "Everything holds" in Path("build/gate/gate.html").read_text()
 
 
 def test_the_worst_step_decides_and_the_others_are_done_all_the_same(here: Path) -> None:
@@ -103,12 +112,13 @@ def test_the_worst_step_decides_and_the_others_are_done_all_the_same(here: Path)
         HOLDS,
         NOT_CONFORMANT,
         MODEL_VIOLATED,
+        HOLDS,
     ]
     assert "distinct_states expected 8, got 9" in result.output
     assert "response.memberEpoch" in result.output
     assert result.output.splitlines()[-1].endswith("(10): check Counter")
     cases = ElementTree.parse("build/gate/gate.xml").getroot().findall(".//testcase")
-    failed = {case.get("name"): case[0].get("type") for case in cases if len(case)}
+    failed = {case.get("name"): case[0].get("type") for case in cases if case[:1] and case[0].get("type")}
     assert failed == {"Later": "exit code 12", "corpus": "exit code 11", "Counter": "exit code 10"}
 
 
@@ -154,7 +164,7 @@ def test_stale_evidence(here: Path) -> None:
     write(Path("spec/manifest.json"), {"models": [LATER]})
     conform("check", "Later", "--record-evidence")
     module = here / "spec" / "CounterTypes.tla"
-    module.write_text(module.read_text() + "\n\\* changed\n")
+    module.write_text(module.read_text().replace("EXTENDS Integers", "EXTENDS Naturals, Integers"))
     result, data = gate(COUNTER, LATER)
     assert result.exit_code == EVIDENCE_MISSING
     assert "CounterTypes.tla has changed" in data["steps"][0]["message"]
@@ -171,10 +181,102 @@ def test_a_folder_of_traces_that_is_not_there(here: Path) -> None:
 def test_what_does_not_fit_into_the_time_has_failed(here: Path) -> None:
     write(Path("spec/manifest.json"), {"models": [COUNTER]})
     manifest = read_manifest(Path("spec/manifest.json"))
-    late = Gate(manifest, "small", here / "traces", "python", "kip-848", here, Limits("512m"), seconds=-1)
-    done = [late.run(step, lambda line: None) for step in late.steps()]
-    assert {one.exit_code for one in done} == {ENGINE_FAILED}
-    assert all("minutes of the gate are over" in one.message for one in done)
+    late = Gate(Asked(manifest, here / "traces", here, seconds=-1, limits=Limits("512m")))
+    done = [late.run(step, silent) for step in late.steps()]
+    assert {one.exit_code for one in done if one.outcome is Outcome.DONE} == {ENGINE_FAILED}
+    assert all("minutes of the gate are over" in one.message for one in done if one.failed)
+
+
+STDIO = f"stdio:{sys.executable} -m coordinator --stdio"
+
+
+def seeds(here: Path, **asked: Any) -> Asked:
+    """Nothing but random schedules, on a coordinator in a process of its own."""
+    write(Path("spec/manifest.json"), {"models": [COUNTER]})
+    manifest = read_manifest(Path("spec/manifest.json"))
+    more = {"seconds": 100.0, "target": STDIO, "kinds": frozenset({"simulate"}), "seeds": 3, **asked}
+    return Asked(manifest, here / "traces", here, **more)
+
+
+def test_random_work_is_cut_where_the_time_is_over_and_that_is_said(here: Path) -> None:
+    asked = seeds(here)
+    clock = iter([0.0, 0.0, 0.0, *[1.0] * 1_000, 99.0, *[101.0] * 1_000])
+    gate = Gate(asked, now=lambda: next(clock))
+    done = [gate.run(step, silent) for step in gate.steps() if not step.left_out]
+    assert [one.outcome for one in done] == [Outcome.DONE, Outcome.CUT, Outcome.CUT]
+    data = to_json(asked, done)
+    assert data["exit_code"] == HOLDS
+    assert data["cut"] == [f"simulate seed {n}: the 1.66667 minutes of the gate are over" for n in (849, 850)]
+    cases = ElementTree.fromstring(junit(done).encode()).findall(".//testcase")
+    assert [case[0].tag if len(case) else "" for case in cases] == ["", "skipped", "skipped"]
+    (warning,) = github_annotations(done, here)
+    assert warning.startswith("::warning title=conform gate%3A random work was cut::simulate seed 849")
+
+
+def test_a_gate_that_does_nothing_has_failed(here: Path) -> None:
+    asked = seeds(here, seconds=-1)
+    gate = Gate(asked)
+    done = [gate.run(step, silent) for step in gate.steps()]
+    assert {one.outcome for one in done} == {Outcome.CUT, Outcome.LEFT_OUT}
+    assert to_json(asked, done)["exit_code"] == ENGINE_FAILED
+    result = gate_only("evidence")
+    assert (result.exit_code, "There is nothing to do" in result.output) == (USAGE, True)
+
+
+def gate_only(kinds: str) -> Result:
+    write(Path("spec/manifest.json"), {"models": [COUNTER]})
+    return conform("gate", "--only", kinds)
+
+
+def test_random_schedules_find_a_coordinator_that_departs(here: Path) -> None:
+    """Its name says one dialect, and it speaks another: a fenced member stays in the group."""
+    program = here / "departs.py"
+    program.write_text(DEPARTS)
+    asked = seeds(here, target=f"stdio:{sys.executable} {program}", seeds=1)
+    gate = Gate(asked)
+    (done,) = (gate.run(step, silent) for step in gate.steps() if not step.left_out)
+    assert done.exit_code == NOT_CONFORMANT
+    assert "FENCED_MEMBER_EPOCH" in done.message and "again: conform simulate" in done.message
+    assert list((here / "simulate").glob("*.json"))
+
+
+DEPARTS = """
+import sys
+from coordinator import Coordinator
+from coordinator.dialect import Dialect
+from coordinator.stdio import serve
+
+for answer in serve(Coordinator(dialect=Dialect(FencedMemberIsRemoved=False)), sys.stdin):
+    print(answer, flush=True)
+"""
+
+
+def test_random_behaviours_of_a_model_are_replayed(here: Path) -> None:
+    manifest = read_manifest(ROOT / "spec" / "manifest.json")
+    kinds = frozenset({"random"})
+    asked = Asked(manifest, here / "traces", here, 600, limits=Limits("512m"), kinds=kinds, seeds=1, seed=7)
+    gate = Gate(asked)
+    (done,) = (gate.run(step, silent) for step in gate.steps() if not step.left_out)
+    assert (done.step.name, done.exit_code) == ("MCSimulate seed 7", HOLDS), done.message
+    assert done.details["traces"] == len(list((here / "random" / "MCSimulate-7").glob("*.itf.json"))) == 20
+    assert done.details["target_steps"] > 300
+
+
+def test_a_target_that_cannot_take_schedules_is_left_out_of_them(here: Path) -> None:
+    program = here / "lacks.py"
+    program.write_text(DEPARTS.replace("print(answer", "print(answer.replace('\"assign\",', '')"))
+    gate = Gate(seeds(here, target=f"stdio:{sys.executable} {program}", seeds=1))
+    (done,) = (gate.run(step, silent) for step in gate.steps() if not step.left_out)
+    assert (done.outcome, done.exit_code) == (Outcome.LEFT_OUT, HOLDS)
+    assert "has no assign" in done.message
+
+
+def test_traces_of_the_text_are_not_for_a_target_of_another_dialect(here: Path) -> None:
+    shutil.copytree(ROOT / "traces/dialects/kafka-4.2", here / "traces/dialects/kafka-4.2")
+    result, data = gate(COUNTER, args=("--dialect", "kafka-4.2", "--only", "replay"))
+    assert result.exit_code == HOLDS, result.output
+    replays = [(step["name"], step["outcome"]) for step in data["steps"] if step["kind"] == "replay"]
+    assert replays == [("dialects/kafka-4.2", "done"), ("golden, counterexamples, corpus", "left out")]
 
 
 def test_wrong_command_lines_leave_nothing(here: Path) -> None:
@@ -182,6 +284,7 @@ def test_wrong_command_lines_leave_nothing(here: Path) -> None:
     for args, sentence in (
         (["--tier", "large"], "There is no tier 'large'"),
         (["--manifest", "no.json"], "no.json does not exist"),
+        (["--only", "replay,everything"], "there is no kind 'everything'"),
         ([], "has no model of tier small"),
     ):
         result = conform("gate", *args)
@@ -206,3 +309,61 @@ def test_junit_tells_failures_from_errors() -> None:
         "wrong\nmore & more",
     )
     assert (c[0].tag, c[0].get("type")) == ("error", "exit code 3")
+
+
+def failed_replay(here: Path) -> Done:
+    message = "1 traces, 1% differ\ntraces/corpus/a.itf.json, step 1: <Join>"
+    return Done(Step("replay", "corpus"), NOT_CONFORMANT, message, 1, {}, place=here / "traces/a.itf.json")
+
+
+def test_failures_are_annotations_beside_their_files(here: Path) -> None:
+    failed = failed_replay(here)
+    (line,) = github_annotations([failed], here)
+    assert line == (
+        "::error file=traces/a.itf.json,line=1,title=replay corpus::"
+        "1 traces, 1%25 differ%0Atraces/corpus/a.itf.json, step 1: <Join>"
+    )
+    (elsewhere,) = github_annotations([failed], here / "spec")
+    assert elsewhere.startswith("::error title=replay corpus::")
+    (found,) = json.loads(code_quality([failed], here))
+    assert (found["location"], found["severity"]) == (
+        {"path": "traces/a.itf.json", "lines": {"begin": 1}},
+        "major",
+    )
+
+
+def test_on_github_the_job_has_a_summary_and_annotations(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "summary.md"))
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(here))
+    shutil.move(wrong_trace(here), here / "traces" / "corpus")
+    result, _ = gate(COUNTER, args=("--only", "replay", "--code-quality", "quality.json"))
+    assert result.exit_code == NOT_CONFORMANT
+    assert "::error file=traces/corpus/wrong.itf.json,line=1,title=replay corpus::" in result.output
+    summary = (here / "summary.md").read_text()
+    assert summary.startswith("## conform gate: an implementation does not conform (11): replay corpus")
+    assert "| replay corpus | **failed (11)** |" in summary
+    assert json.loads(Path("quality.json").read_text())[0]["check_name"] == "conform.replay"
+
+
+def test_the_page_says_what_failed_was_cut_left_out_and_waived(here: Path) -> None:
+    write(Path("spec/manifest.json"), {"models": [COUNTER]})
+    Path("waivers.toml").write_text(WAIVED)
+    waivers = read_waivers(Path("waivers.toml"), date(2026, 1, 1))
+    assert waivers.covers("Join/advance/NONE: response.memberEpoch")
+    asked = Asked(read_manifest(Path("spec/manifest.json")), here, here, 60, waivers=waivers)
+    done = [
+        failed_replay(here),
+        Done(Step("evidence", "Proof"), HOLDS, "holds, evidence accepted", 0, {}),
+        Done(Step("simulate", "seed 1"), HOLDS, "the time is over", 0, {}, Outcome.CUT),
+        Done(Step("check", "A"), HOLDS, "not asked for", 0, {}, Outcome.LEFT_OUT),
+    ]
+    text = page(asked, done)
+    assert [text.count(f'<section id="{name}"') for name in SECTIONS] == [1] * len(SECTIONS)
+    assert "step 1: &lt;Join&gt;" in text and "issue 17" in text
+    assert "An implementation does not conform (11): replay corpus" in text
+    assert "| simulate seed 1 | cut |" in markdown(asked, done)
+    assert "http" not in text
+
+
+SECTIONS = ("verdict", "failures", "waived", "cut", "left-out", "steps", "accepted")

@@ -5,6 +5,7 @@ import org.apache.kafka.coordinator.common.runtime.CoordinatorLoader;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorPlayback;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
 import org.apache.kafka.coordinator.group.GroupCoordinatorRecordSerde;
+import org.apache.kafka.coordinator.group.Internals;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupCurrentMemberAssignmentKey;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupMemberMetadataKey;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupMetadataKey;
@@ -83,7 +84,7 @@ public final class MemoryLog implements CoordinatorLoader<CoordinatorRecord> {
 
     /** P1: removals, members, topics (4.0), the group's epoch, its target, its target's epoch, what a member has now. */
     private static int rank(CoordinatorRecord record) {
-        return record.value() == null ? 0 : 1 + KINDS.indexOf(record.key().getClass());
+        return record.value() == null ? 0 : 1 + KINDS.indexOf(Internals.key(record).getClass());
     }
 
     /** The log of the whole batches among the first `count` records. */

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 BY_ERROR: Final = {
     "INVALID_REQUEST": ("H3",),
@@ -77,6 +78,15 @@ def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
         return CLASSIC[action]
     found = (*BY_ERROR.get(error, ()), *BY_BRANCH.get(branch, ()), *BY_ACTION.get(action, ()))
     return tuple(dict.fromkeys(found))
+
+
+def of_member(does: str, answer: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The requirements of a step of a client process (`harness.replay.members.MemberStep`)."""
+    if answer is None:
+        return {"send": ("H7",), "lose": ("H7",), "finish_revocation": ("K2",)}.get(does, ())
+    if answer["errorCode"]:
+        return ("K1",)
+    return ("K2", "K3") if answer["assignment"] else ()
 
 
 def broken(action: str, branch: str, error: str, paths: list[str]) -> str:

@@ -1,0 +1,3 @@
+module example.org/coordinator
+
+go 1.23

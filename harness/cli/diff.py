@@ -1,0 +1,116 @@
+"""`conform diff`: what an edit of the specification adds, forbids and answers otherwise."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.console import MANIFEST, check_json_place, running, write_json
+from harness.diff.page import page
+from harness.diff.report import summary, to_json, verdict, write_traces
+from harness.diff.run import Asked, diff
+from harness.diff.sides import Side, open_side
+from harness.engines.base import Limits
+from harness.errors import MODEL_VIOLATED, ConformError
+from harness.files import output_folder, write_text
+
+DEFAULT = "MCTour"
+"""The model that is compared where none is named: small, and every request of it is in it."""
+
+
+def command(
+    a: Annotated[str, typer.Argument(metavar="SPEC_A", help="The specification before the edit.")],
+    b: Annotated[str, typer.Argument(metavar="SPEC_B", help="The one after it.")],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help=f"Compare behaviours and properties (default: {DEFAULT})."),
+    ] = None,
+    check: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="Compare the properties alone: large or live models."),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH", help="Leave out what is new, as group.members.*.field or step.request.field."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for page, traces, logs.")] = Path(
+        "build/diff"
+    ),
+    manifest: Annotated[Path, typer.Option(help="The manifest of the specification at hand.")] = MANIFEST,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
+    ] = None,
+    memory: Annotated[str, typer.Option(help="Memory for each run of TLC, as Java takes it.")] = "2g",
+    timeout: Annotated[
+        float | None, typer.Option(min=0.1, metavar="S", help="Stop a run of TLC after S seconds.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Runs of TLC at a time (default: one a processor).")
+    ] = None,
+) -> None:
+    """What an edit of the specification changes, within the bounds of models: a page for its reviewers.
+
+    SPEC_A and SPEC_B are two versions of the specification, each a folder, the path of a module (its model is
+    the .cfg beside it), a git revision (HEAD~1, or HEAD~1:spec), a model of the manifest, or a dialect of the
+    specification at hand, perhaps with constants changed (kip-848,FencedMemberIsRemoved=FALSE).
+
+    Of the states that both versions reach, every input is compared: those with another outcome, steps that B
+    forbids and that it adds, counted by action, with the shortest example of each kind, also as a trace for
+    `conform replay`. Every property of the models is checked in both.
+
+    \b
+    conform diff HEAD .
+    conform diff MCTour path/to/edited/spec/MCTour.tla
+    conform diff kip-848 kafka-4.2 --model MCTour --check MCLive
+
+    Exit codes: 0 every property still holds; 10 one that held in A does not hold in B; 2 a wrong command line
+    or specification; 3 TLC failed.
+    """
+    check_json_place(json_file)
+    output_folder(out)
+    with tempfile.TemporaryDirectory(prefix="conform-") as folder:
+        one = open_side(a, manifest, Path(folder) / "a")
+        other = open_side(b, manifest, Path(folder) / "b")
+        asked = _asked(one, other, model or [], check or [])
+        limits = Limits(memory, timeout, 1)
+        with running(f"comparing {a} with {b}") as progress:
+            found = diff(
+                one,
+                other,
+                asked,
+                without=without or [],
+                limits=limits,
+                jobs=jobs or os.cpu_count() or 1,
+                logs=out,
+                progress=progress,
+            )
+    exit_code = MODEL_VIOLATED if found.broken else 0
+    written = write_traces(found, out)
+    write_text(out / "index.html", page(found, written))
+    write_json(json_file, to_json(found, exit_code, written, out))
+    for line in summary(found, written, out):
+        print(line)
+    print(f"\npage: {out / 'index.html'}\nverdict: {verdict(found)}")
+    raise typer.Exit(exit_code)
+
+
+def _asked(a: Side, b: Side, models: list[str], checks: list[str]) -> list[Asked]:
+    """The models to compare: those that the versions name themselves, or those of the options."""
+    asked = []
+    if a.names or b.names:
+        asked.append(Asked(a.names or b.names, b.names or a.names))
+    elif not models and not checks:
+        models = [DEFAULT]
+    asked += [Asked(name, name) for name in models]
+    asked += [Asked(name, name, behaviours=False) for name in checks]
+    names = [one.name for one in asked]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConformError(f"The model {name} is named {names.count(name)} times: once is enough.")
+    return asked

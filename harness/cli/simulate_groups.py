@@ -1,0 +1,130 @@
+"""The part of `conform simulate` that simulates whole groups."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from harness.cli.console import running, write_json
+from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.files import output_folder, write_text
+from harness.scenario.from_ops import scenario_from_ops
+from harness.simulate.groups.operations import operations_of
+from harness.simulate.groups.parts import Parts
+from harness.simulate.groups.report import explain, file_name, summary, to_json
+from harness.simulate.groups.run import Asked, Found, Outcome, Simulated, play, run_seed, shrunk, summed
+from harness.simulate.groups.scene import Story
+from harness.simulate.groups.schedule import read_schedule, write_schedule
+from harness.targets.groups.python import PythonParts
+
+
+class Assumption(StrEnum):
+    """What can be taken away; then the simulation must find a violation."""
+
+    r9 = "r9"
+    exemption = "exemption"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where seeds are played, and where results go."""
+
+    out: Path
+    json_file: Path | None = None
+    master: str = "local[*]"
+    spark_memory: str = "1500m"
+    package: Path | None = None
+
+
+def simulate_groups(asked: Asked, place: Place) -> None:
+    """Play seeds, and write down what they violate. ConformError (exit 11) if they violate anything."""
+    parts = PythonParts(asked.dialect)
+    output_folder(place.out)
+    started = time.monotonic()
+    result = summed(asked, _outcomes(parts, asked, place))
+    result.seconds = time.monotonic() - started
+    for line in summary(result):
+        print(line)
+    result.found = _shrunk(parts, result)
+    files, scenarios = [], []
+    for found in result.found:
+        path = place.out / file_name(found)
+        write_schedule(found.schedule, path)
+        files.append(path)
+        scenarios.append(_scenario(parts, found, path, asked.dialect))
+        for line in explain(found, path, scenarios[-1]):
+            print(line)
+    write_json(place.json_file, to_json(result, files, scenarios))
+    if result.found:
+        first = result.found[0]
+        raise ConformError(
+            f"{len(result.found)} invariants do not hold, first {first.requirement} {first.invariant}.",
+            NOT_CONFORMANT,
+        )
+
+
+def _outcomes(parts: Parts, asked: Asked, place: Place) -> list[Outcome]:
+    """One seed is played here, several are tasks of Spark."""
+    with running("simulating whole groups") as progress:
+        if asked.seeds == 1:
+            return [run_seed(parts, asked, asked.seed)]
+        # here, so that one seed does not wait until Spark is imported
+        from harness.pipeline.session import Cluster
+        from harness.pipeline.simulating import simulate_seeds
+
+        cluster = Cluster(place.master, place.spark_memory, place.package)
+        with tempfile.TemporaryDirectory(prefix="conform-") as folder:
+            return simulate_seeds(asked, cluster, Path(folder) / "spark.log", progress)
+
+
+def _shrunk(parts: Parts, result: Simulated) -> list[Found]:
+    found = []
+    for one in result.found:
+        with running(f"shrinking the schedule of {one.requirement} {one.invariant}"):
+            found.append(shrunk(parts, one))
+    return found
+
+
+def _scenario(parts: Parts, found: Found, path: Path, dialect: str) -> Path | None:
+    """What the coordinator was asked in a schedule, as a golden scenario beside it, where one can say it: of
+    one group, without a log that refuses records and a coordinator that is down."""
+    if found.settling or len({event["group"] for event in found.schedule.events if "group" in event}) > 1:
+        return None
+    if any(event["do"] in ("log", "down") for event in found.schedule.events):
+        return None
+    name = f"{found.requirement} {found.invariant}, seed {found.seed}"
+    text = scenario_from_ops(operations_of(parts, found.schedule), name, dialect=dialect)
+    if "# left out: " in text:
+        return None
+    beside = path.with_suffix(".yaml")
+    write_text(beside, text)
+    return beside
+
+
+def replay_groups(path: Path, dialect: str) -> None:
+    """Play a schedule again, and say what happens. ConformError (exit 11) if it shows a violation."""
+    schedule = read_schedule(path)
+    story = Story()
+    failed = play(PythonParts(dialect), schedule.settings, schedule.events, story=story)
+    for line in story.lines():
+        print(line)
+    if failed is None:
+        print(f"{len(schedule.events)} events, and the groups came to rest: no violation")
+        return
+    violation = failed.violation
+    raise ConformError(f"{path}, after event {failed.after}: {violation}.", NOT_CONFORMANT)
+
+
+def check_whole_groups(target: str, given: dict[str, object]) -> None:
+    """ConformError (exit 2) for what goes only with two targets."""
+    if target != "python":
+        raise ConformError(
+            f"Whole groups are simulated on python, not on {target}; to compare that with another target, "
+            "name the other with --against.",
+            USAGE,
+        )
+    if wrong := [name for name, value in given.items() if value is not None]:
+        raise ConformError(f"{wrong[0]} goes with --against, which compares two targets.", USAGE)

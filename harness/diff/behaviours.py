@@ -1,0 +1,308 @@
+"""The steps of a model, in a form in which those of two versions can be compared.
+
+A step takes a state and an input to an outcome. The *state* is all variables but `step`. The *input* is the
+action with its parameters: all of `step` that is no answer (of a request its kind, not what the state makes
+of it: `ONE_REQUEST`). The *outcome* is the response and the state after it; `branch`, the way through the
+specification's text, is no behaviour. In a specification without `step` the input is TLC's name of the
+action, and there is no response.
+
+Values are numbered, the same in both versions: equal numbers are equal values, whatever order TLC printed
+their parts in.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import threading
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import networkx as nx
+from frozendict import frozendict
+
+from harness.engines.base import Limits, Model, Progress, silent
+from harness.errors import ConformError
+from harness.generate import dump_graph
+from harness.modules import declared_variables
+from harness.stategraph import unescape
+from harness.tlaparse import Reader
+from harness.transitions import dump
+from harness.values import State, Value
+
+STEP: Final = "step"
+OUTCOME: Final = ("response", "branch")
+"""The fields of `step` that say what came out."""
+ONE_REQUEST: Final = {
+    action: "heartbeat" for action in ("Join", "Rejoin", "Return", "Heartbeat", "Leave", "LeaveTemporarily")
+}
+"""Actions that are one request, told apart by the state that it meets."""
+FETCH: Final = "OffsetFetch"
+"""The action whose `offset` is what was answered (O1)."""
+
+_NODE = re.compile(r'(-?\d+) \[label="((?:[^"\\]|\\.)*)"(,style = filled)?')
+_EDGE = re.compile(r"(-?\d+) -> (-?\d+)[ ;]")
+_CONJUNCT: Final = r"\n/\\ "
+_LEAF, _DEPTH = "conformLeaf", "conformDepth"
+
+Number: TypeAlias = int
+Outcome: TypeAlias = tuple[Number, Number]
+"""A response and the compared part of the state after it, by their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step by numbers: the value of `step` (or the name of the action), the state after it, and what is
+    compared of both."""
+
+    said: Number
+    after: Number
+    outcome: Outcome
+
+
+class Numbers:
+    """Numbers for values and for tuples of numbers; equal ones have the same."""
+
+    def __init__(self) -> None:
+        self._number: dict[Any, Number] = {}
+        self._of: list[Any] = []
+
+    def __call__(self, value: Any) -> Number:
+        number = self._number.setdefault(value, len(self._of))
+        if number == len(self._of):
+            self._of.append(value)
+        return number
+
+    def value(self, number: Number) -> Any:
+        return self._of[number]
+
+
+class Space:
+    """What both versions are compared by: the variables that both have, without the fields that are left out.
+    `left_out` names all that is not compared.
+
+    The versions are read in two threads, each holding `lock`. `without` are paths like
+    `group.members.*.sent`; a `*` stands for every argument of a function.
+    """
+
+    def __init__(self, a: Collection[str], b: Collection[str], without: Sequence[str] = ()) -> None:
+        self._without = [path.split(".") for path in without]
+        self._compared = sorted(
+            set(a) & set(b) - {STEP} - {path[0] for path in self._without if len(path) == 1}
+        )
+        if not self._compared:
+            raise ConformError(
+                "The two versions have no variable in common, so no state of both is the same."
+            )
+        self.left_out = [*(f"{name} (A)" for name in sorted(set(a) - set(b)))]
+        self.left_out += [*(f"{name} (B)" for name in sorted(set(b) - set(a))), *without]
+        self.lock = threading.Lock()
+        self.values = Numbers()
+        self._states = Numbers()
+        self._parts: dict[Number, Number] = {}
+        self._inputs: dict[Number, Number] = {}
+        self._responses: dict[Number, Number] = {}
+        self._stripped: dict[tuple[str, Number], Number] = {}
+
+    def state(self, values: dict[str, Number]) -> Number:
+        """The number of a state, given by those of its values."""
+        return self._states(tuple(sorted(values.items())))
+
+    def compared(self, state: Number) -> Number:
+        """The number of what is compared of a state."""
+        if state not in self._parts:
+            values = dict(self._states.value(state))
+            part = tuple((name, self._strip(name, values[name])) for name in self._compared)
+            self._parts[state] = self._states(part)
+        return self._parts[state]
+
+    def read(self, state: Number) -> State:
+        """A state without `step`, or what is compared of one."""
+        return frozendict({name: self.values.value(value) for name, value in self._states.value(state)})
+
+    def input(self, said: Number) -> Number:
+        """The number of the input in a value of `step`."""
+        if said not in self._inputs:
+            self._inputs[said] = self.values(_input(self.values.value(self._strip(STEP, said))))
+        return self._inputs[said]
+
+    def action(self, said: Number) -> str:
+        """The name of the action in a value of `step`."""
+        step = self.values.value(said)
+        return str(step.get("action", "")) if isinstance(step, frozendict) else str(step)
+
+    def response(self, said: Number) -> Number:
+        """The number of the answer in a value of `step`."""
+        if said not in self._responses:
+            self._responses[said] = self.values(_answer(self.values.value(self._strip(STEP, said))))
+        return self._responses[said]
+
+    def _strip(self, name: str, value: Number) -> Number:
+        paths = [path[1:] for path in self._without if path[0] == name and len(path) > 1]
+        if not paths:
+            return value
+        if (name, value) not in self._stripped:
+            stripped = self.values.value(value)
+            for path in paths:
+                stripped = _without(stripped, path)
+            self._stripped[name, value] = self.values(stripped)
+        return self._stripped[name, value]
+
+
+@dataclass
+class Behaviours:
+    """The state graph of one version within its bounds: its states with their steps by input.
+
+    Keys of `steps` are the states within the bounds, whose steps are all known. The state after a step may be
+    one step beyond them. `has_step` is whether the specification says what its last step was.
+    """
+
+    model: Model
+    space: Space
+    initial: list[Number] = field(default_factory=list)
+    steps: dict[Number, dict[Number, list[Step]]] = field(default_factory=dict)
+    said_first: Number = 0
+    has_step: bool = True
+
+    def add(self, source: Number, said: Number, after: Number) -> None:
+        """Note a step from a state within the bounds."""
+        outcome = self.space.response(said), self.space.compared(after)
+        steps = self.steps[source].setdefault(self.space.input(said), [])
+        steps.append(Step(said, after, outcome))
+
+    def count(self) -> int:
+        """How many steps it has."""
+        return sum(len(found) for inputs in self.steps.values() for found in inputs.values())
+
+    def whole(self, state: Number, said: Number | None) -> State:
+        """A state as an engine would write it into a trace, with the step that led to it."""
+        plain = self.space.read(state)
+        if not self.has_step:
+            return plain
+        return plain.set(STEP, self.space.values.value(self.said_first if said is None else said))
+
+
+def behaviours(
+    model: Model, space: Space, *, limits: Limits, log: Path, progress: Progress = silent
+) -> Behaviours:
+    """The state graph of a model, by TLC. ConformError for one that does not record its steps."""
+    found = Behaviours(model, space, has_step=STEP in declared_variables(model.module))
+    if not found.has_step:
+        _read_labels(found, limits, log, progress)
+        return found
+    with tempfile.TemporaryDirectory(prefix="conform-") as folder:
+        dot = Path(folder) / "graph.dot"
+        dump(model, dot, limits=limits, log=log, progress=progress, beyond_bounds=True)
+        progress("reading the state graph")
+        with space.lock:
+            _read_dump(found, dot)
+    known = {step.said for inputs in found.steps.values() for steps in inputs.values() for step in steps}
+    if known == {found.said_first}:
+        raise ConformError(
+            f"The model {model.name} does not record its steps, so they cannot be compared; "
+            f"name it with --check for its properties alone."
+        )
+    return found
+
+
+def _read_dump(found: Behaviours, dot: Path) -> None:
+    """Fill in what `harness.transitions.dump` wrote."""
+    text = _Text(found.space)
+    states: dict[int, Number] = {}
+    leaves: dict[int, tuple[Number, Number]] = {}
+    edges: list[tuple[int, int]] = []
+    with dot.open(encoding="utf-8") as lines:
+        for line in lines:
+            if edge := _EDGE.match(line):
+                edges.append((int(edge[1]), int(edge[2])))
+            elif node := _NODE.match(line):
+                state, said, leaf = text.read(node[2])
+                name = int(node[1])
+                if leaf:
+                    leaves[name] = state, said
+                elif name not in states:
+                    states[name] = state
+                if node[3]:
+                    found.initial.append(state)
+                    found.said_first = said
+    found.initial = list(dict.fromkeys(found.initial))
+    found.steps = {state: {} for state in states.values()}
+    for source, target in dict.fromkeys(edges):
+        if target in leaves:
+            state, said = leaves[target]
+            found.add(states[source], said, state)
+
+
+class _Text:
+    """Reads the label of a node; what was read of a variable before is remembered by its text."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._reader = Reader()
+        self._known: dict[str, tuple[str, Number]] = {}
+
+    def read(self, label: str) -> tuple[Number, Number, bool]:
+        """The number of the state without `step`, that of `step`, and whether the node is a leaf."""
+        values: dict[str, Number] = {}
+        leaf = False
+        for chunk in label.removeprefix(r"/\\ ").split(_CONJUNCT):
+            if chunk.startswith((_LEAF, _DEPTH)):
+                leaf = leaf or chunk.startswith(f"{_LEAF} = TRUE")
+                continue
+            if chunk not in self._known:
+                ((name, value),) = self._reader.state(unescape(chunk)).items()
+                self._known[chunk] = name, self._space.values(value)
+            name, number = self._known[chunk]
+            values[name] = number
+        said = values.pop(STEP)
+        return self._space.state(values), said, leaf
+
+
+def _read_labels(found: Behaviours, limits: Limits, log: Path, progress: Progress) -> None:
+    """Fill in the state graph of a specification without `step`: its steps are named by TLC's labels."""
+    graph = dump_graph(found.model, limits=limits, log=log, progress=progress)
+    with found.space.lock:
+        _take_labels(found, graph)
+
+
+def _take_labels(found: Behaviours, graph: nx.MultiDiGraph) -> None:
+    space = found.space
+    number: dict[int, Number] = {
+        node: space.state({name: space.values(value) for name, value in state.items()})
+        for node, state in graph.nodes(data="state")
+    }
+    found.initial = [number[node] for node in graph.graph["initial"]]
+    found.steps = {state: {} for state in number.values()}
+    for source, target, action in graph.edges(keys=True):
+        found.add(number[source], space.values(action), number[target])
+
+
+def _input(step: Value) -> Value:
+    if not isinstance(step, frozendict):
+        return step
+    action = step.get("action", "")
+    dropped = {*OUTCOME, *(("offset",) if action == FETCH else ())}
+    kept = {name: value for name, value in step.items() if name not in dropped}
+    if "request" in kept and action in ONE_REQUEST:
+        kept["action"] = ONE_REQUEST[str(action)]
+    return frozendict(kept)
+
+
+def _answer(step: Value) -> Value:
+    if not isinstance(step, frozendict):
+        return ""
+    answer = step.get("response", "")
+    return (answer, step["offset"]) if step.get("action") == FETCH else answer
+
+
+def _without(value: Value, path: Sequence[str]) -> Value:
+    """A value without the field at a path; where there is none, as it is."""
+    if not isinstance(value, frozendict):
+        return value
+    name, *rest = path
+    if not rest:
+        return frozendict({key: item for key, item in value.items() if name not in ("*", key)})
+    take: Callable[[Any], bool] = (lambda _: True) if name == "*" else (lambda key: key == name)
+    return frozendict({key: _without(item, rest) if take(key) else item for key, item in value.items()})

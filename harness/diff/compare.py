@@ -1,0 +1,220 @@
+"""Which steps the second of two versions forbids, adds, or answers otherwise.
+
+Compared are the states that both versions reach within their bounds, input by input. An input is *changed*
+if each version has an outcome of it that the other has not. What only the first has is *forbidden* by the
+second, what only the second has is *added*: all outcomes of an input, or some where an input has several.
+Steps from states that one version alone reaches are consequences of these, and counted apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from harness.diff.behaviours import Behaviours, Number, Outcome, Space, Step
+
+
+class Kind(StrEnum):
+    """What became of an input."""
+
+    SAME = "same"
+    CHANGED = "changed"
+    FORBIDDEN = "forbidden"
+    ADDED = "added"
+
+
+Way: TypeAlias = tuple[tuple[Number, Number | None], ...]
+"""States from an initial one, each with the value of `step` that led to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Different:
+    """An input in a state, and the steps that only one version has."""
+
+    source: Number
+    input: Number
+    a: tuple[Step, ...]
+    b: tuple[Step, ...]
+
+    @property
+    def kind(self) -> Kind:
+        if self.a and self.b:
+            return Kind.CHANGED
+        return Kind.FORBIDDEN if self.a else Kind.ADDED if self.b else Kind.SAME
+
+
+@dataclass
+class Comparison:
+    """Two versions of a model, compared.
+
+    `both` are the states that both reach (what is compared of them), with those of each version. `counts` are
+    their inputs by action and kind, `different` those that are not the same. `initial_a` is the number of
+    initial states that only the first has.
+    """
+
+    a: Behaviours
+    b: Behaviours
+    both: dict[Number, tuple[list[Number], list[Number]]]
+    only_a: list[Number]
+    only_b: list[Number]
+    initial_a: int
+    initial_b: int
+    counts: dict[str, Counter[Kind]] = field(default_factory=dict)
+    different: list[Different] = field(default_factory=list)
+
+    @property
+    def space(self) -> Space:
+        return self.a.space
+
+    @property
+    def same(self) -> bool:
+        """Whether both have the same behaviours within the bounds."""
+        return not (self.different or self.only_a or self.only_b or self.initial_a or self.initial_b)
+
+
+def compare(a: Behaviours, b: Behaviours) -> Comparison:
+    """Compare two versions that were read into the same space."""
+    states_a, states_b = _by_compared(a), _by_compared(b)
+    both = {state: (states_a[state], states_b[state]) for state in states_a if state in states_b}
+    first_a = {a.space.compared(state) for state in a.initial}
+    first_b = {b.space.compared(state) for state in b.initial}
+    found = Comparison(
+        a,
+        b,
+        both,
+        [one for state, own in states_a.items() if state not in both for one in own],
+        [one for state, own in states_b.items() if state not in both for one in own],
+        len(first_a - first_b),
+        len(first_b - first_a),
+    )
+    for source, (own_a, own_b) in both.items():
+        steps_a, steps_b = _steps(a, own_a), _steps(b, own_b)
+        inputs = dict.fromkeys([*steps_a, *steps_b])
+        for one in inputs:
+            outcomes_a, outcomes_b = steps_a.get(one, {}), steps_b.get(one, {})
+            more_a = tuple(step for outcome, step in outcomes_a.items() if outcome not in outcomes_b)
+            more_b = tuple(step for outcome, step in outcomes_b.items() if outcome not in outcomes_a)
+            different = Different(source, one, more_a, more_b)
+            if more_a or more_b:
+                found.different.append(different)
+            step = next(iter((outcomes_a or outcomes_b).values()))
+            found.counts.setdefault(a.space.action(step.said), Counter())[different.kind] += 1
+    return found
+
+
+def _by_compared(found: Behaviours) -> dict[Number, list[Number]]:
+    states: dict[Number, list[Number]] = {}
+    for state in found.steps:
+        states.setdefault(found.space.compared(state), []).append(state)
+    return states
+
+
+def _steps(found: Behaviours, states: list[Number]) -> dict[Number, dict[Outcome, Step]]:
+    """The steps from states that are compared as one, by input and outcome."""
+    steps: dict[Number, dict[Outcome, Step]] = {}
+    for state in states:
+        for one, own in found.steps[state].items():
+            outcomes = steps.setdefault(one, {})
+            for step in own:
+                outcomes.setdefault(step.outcome, step)
+    return steps
+
+
+class Ways:
+    """Shortest ways to states: by steps that both versions have where there is such a way."""
+
+    def __init__(self, found: Comparison) -> None:
+        self._space = found.space
+        self._a = _search([(state,) for state in found.a.initial], lambda at: _moves(found.a, at))
+        self._b = _search([(state,) for state in found.b.initial], lambda at: _moves(found.b, at))
+        firsts: list[_Place] = [
+            (one, other)
+            for one in found.a.initial
+            for other in found.b.initial
+            if found.space.compared(one) == found.space.compared(other)
+        ]
+        self._both = _search(firsts, lambda at: _common_moves(found, at))
+        self._common: dict[Number, tuple[Number, ...]] = {}
+        for place in self._both:
+            self._common.setdefault(found.space.compared(place[0]), place)
+        self._nearest_a = self._nearest(self._a)
+        self._nearest_b = self._nearest(self._b)
+
+    def common(self, state: Number) -> bool:
+        """Whether steps of both versions lead to a state (what is compared of it)."""
+        return state in self._common
+
+    def length(self, state: Number) -> int:
+        """How many steps the way of `to` takes."""
+        return len(self.to(state)[0]) - 1
+
+    def to(self, state: Number) -> tuple[Way, Way]:
+        """The ways in the first and in the second version; the same one if there is one in both."""
+        if place := self._common.get(state):
+            way = _back(self._both, place)
+            return (
+                tuple((at[0], said[0] if said else None) for at, said in way),
+                tuple((at[-1], said[-1] if said else None) for at, said in way),
+            )
+        return self._own(self._a, self._nearest_a, state), self._own(self._b, self._nearest_b, state)
+
+    def _nearest(self, found: _Found) -> dict[Number, _Place]:
+        nearest: dict[Number, _Place] = {}
+        for place in found:
+            nearest.setdefault(self._space.compared(place[0]), place)
+        return nearest
+
+    @staticmethod
+    def _own(found: _Found, nearest: dict[Number, _Place], state: Number) -> Way:
+        return tuple((at[0], said[0] if said else None) for at, said in _back(found, nearest[state]))
+
+
+_Place: TypeAlias = tuple[Number, ...]
+"""A state of one version, or of both."""
+_Said: TypeAlias = tuple[Number, ...]
+"""The value of `step` in one version, or in both."""
+_Found: TypeAlias = dict[_Place, tuple[_Place, _Said] | None]
+"""Every place that is reached, nearest first, with where it was reached from and by what."""
+
+
+def _search(firsts: list[_Place], moves: Callable[[_Place], Iterator[tuple[_Said, _Place]]]) -> _Found:
+    found: _Found = dict.fromkeys(firsts)
+    queue = deque(found)
+    while queue:
+        at = queue.popleft()
+        for said, to in moves(at):
+            if to not in found:
+                found[to] = at, said
+                queue.append(to)
+    return found
+
+
+def _moves(behaviours: Behaviours, at: _Place) -> Iterator[tuple[_Said, _Place]]:
+    for steps in behaviours.steps[at[0]].values():
+        for step in steps:
+            if step.after in behaviours.steps:
+                yield (step.said,), (step.after,)
+
+
+def _common_moves(found: Comparison, at: _Place) -> Iterator[tuple[_Said, _Place]]:
+    """Steps of the same input and outcome in both versions."""
+    other = found.b.steps[at[1]]
+    for one, steps in found.a.steps[at[0]].items():
+        outcomes = {step.outcome: step for step in other.get(one, ())}
+        for step in steps:
+            mate = outcomes.get(step.outcome)
+            if mate and step.after in found.a.steps and mate.after in found.b.steps:
+                yield (step.said, mate.said), (step.after, mate.after)
+
+
+def _back(found: _Found, place: _Place) -> list[tuple[_Place, _Said | None]]:
+    way: list[tuple[_Place, _Said | None]] = []
+    came = found[place]
+    while came:
+        way.append((place, came[1]))
+        place = came[0]
+        came = found[place]
+    return [(place, None), *reversed(way)]

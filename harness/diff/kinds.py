@@ -1,0 +1,215 @@
+"""Differences of the same kind together: how many, which requirements they touch, the shortest example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from frozendict import frozendict
+
+from harness.diff.behaviours import Behaviours, Step
+from harness.diff.compare import Comparison, Different, Kind, Way, Ways
+from harness.diff.words import answer_of, aspect, changes, effects, input_of, membership, way_of
+from harness.itf import Trace
+from harness.requirements import requirements
+from harness.values import State
+
+ORDER: Final = (Kind.CHANGED, Kind.FORBIDDEN, Kind.ADDED)
+
+Signature: TypeAlias = tuple[Kind, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""Kind, action, ways through the text in each version, and what the outcomes differ in."""
+
+
+@dataclass(frozen=True)
+class Came:
+    """What came out of an input: the answer, and what the step changes, each with whether the other version
+    has it, too. `trace` ends with this step."""
+
+    answer: str
+    effects: tuple[tuple[str, bool], ...]
+    trace: Trace
+
+    def words(self) -> str:
+        """In one line."""
+        said = "; ".join(text for text, _ in self.effects)
+        return f"{self.answer}: {said}" if self.answer else said
+
+
+@dataclass(frozen=True)
+class Example:
+    """The shortest way to a difference, and what comes out of the input there in each version.
+
+    `way` is of the first version where `ways_differ`; it is empty where the initial state is the source.
+    """
+
+    way: tuple[str, ...]
+    way_b: tuple[str, ...]
+    input: str
+    a: tuple[Came, ...]
+    b: tuple[Came, ...]
+
+    @property
+    def ways_differ(self) -> bool:
+        """Whether no way of steps that both have leads there."""
+        return self.way != self.way_b
+
+
+@dataclass(frozen=True)
+class Group:
+    """All differences of one kind: `count` inputs, in as many different states as `states` says.
+
+    `a` and `b` are the ways that the step goes through the text of the specification (branch and error),
+    `about` is what the outcomes differ in.
+    """
+
+    kind: Kind
+    action: str
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    about: tuple[str, ...]
+    count: int
+    states: int
+    requirements: tuple[str, ...]
+    example: Example
+
+
+def groups(found: Comparison, meta_a: Mapping[str, Any], meta_b: Mapping[str, Any]) -> list[Group]:
+    """The differences by kind, those of inputs that are answered otherwise first, the most frequent first.
+
+    `meta_a` and `meta_b` go into the traces.
+    """
+    if not found.different:
+        return []
+    ways = Ways(found)
+    alike: dict[Signature, list[Different]] = {}
+    for one in found.different:
+        alike.setdefault(_signature(found, one), []).append(one)
+    made = []
+    for (kind, action, a, b, about), members in alike.items():
+        first = min(members, key=lambda one: (ways.length(one.source), _said(found, one)))
+        example = _example(found, ways, first, meta_a, meta_b)
+        ids = _requirements(found, members)
+        states = len({one.source for one in members})
+        made.append(Group(kind, action, a, b, about, len(members), states, ids, example))
+    return sorted(
+        made, key=lambda one: (ORDER.index(one.kind), -one.count, one.action, one.a, one.b, one.about)
+    )
+
+
+def _signature(found: Comparison, one: Different) -> Signature:
+    value = found.space.values.value
+    actions = {found.space.action(step.said) for step in (*one.a, *one.b)}
+    ways = (tuple(sorted({way_of(value(step.said)) for step in steps})) for steps in (one.a, one.b))
+    a, b = ways
+    return one.kind, " or ".join(sorted(actions)), a, b, tuple(sorted(_about(found, one)))
+
+
+def _about(found: Comparison, one: Different) -> set[str]:
+    """What the outcomes differ in. Who comes and goes says it all, where that differs."""
+    value, read = found.space.values.value, found.space.read
+    source_a, source_b = (states[0] for states in found.both[one.source])
+    who = _who(value((one.a or one.b)[0].said))
+    come_a = {text for step in one.a for text in membership(read(source_a), read(step.after))}
+    come_b = {text for step in one.b for text in membership(read(source_b), read(step.after))}
+    if come_a != come_b or one.kind is not Kind.CHANGED:
+        return {"who is a member"} if come_a != come_b else set()
+    about: set[str] = set()
+    for a, b in _pairs(found, one):
+        if a.outcome[0] != b.outcome[0]:
+            about.add("the response")
+        after_a, after_b = (found.space.read(step.outcome[1]) for step in (a, b))
+        about |= {aspect(path, who) for path, _, _ in changes(after_a, after_b)}
+    return about
+
+
+def _pairs(found: Comparison, one: Different) -> Iterator[tuple[Step, Step]]:
+    """Each outcome of one version with the most similar one of the other."""
+    read = found.space.read
+    if len(one.a) == len(one.b) == 1:
+        yield one.a[0], one.b[0]
+        return
+    for step in one.a:
+        yield (
+            step,
+            min(one.b, key=lambda other: len(list(changes(read(step.outcome[1]), read(other.outcome[1]))))),
+        )
+
+
+def _who(step: Any) -> str:
+    return str(step.get("member", "")) if isinstance(step, frozendict) else ""
+
+
+def _said(found: Comparison, one: Different) -> tuple[int, str]:
+    """What decides between examples that are equally short: the simplest input."""
+    said = input_of(found.space.values.value((one.a or one.b)[0].said), frozendict())
+    return len(said), said
+
+
+def _requirements(found: Comparison, members: Iterable[Different]) -> tuple[str, ...]:
+    said = {step.said for one in members for step in (*one.a, *one.b)}
+    ways: dict[tuple[str, str, str], None] = {}
+    for number in sorted(said):
+        step = found.space.values.value(number)
+        response = step.get("response") if isinstance(step, frozendict) else None
+        if isinstance(step, frozendict) and isinstance(response, frozendict):
+            ways[str(step.get("action")), str(step.get("branch", "")), str(response.get("error", ""))] = None
+    return tuple(dict.fromkeys(name for way in sorted(ways) for name in requirements(*way)))
+
+
+def _example(
+    found: Comparison, ways: Ways, one: Different, meta_a: Mapping[str, Any], meta_b: Mapping[str, Any]
+) -> Example:
+    way_a, way_b = ways.to(one.source)
+    before_a, before_b = found.a.whole(*way_a[-1]), found.b.whole(*way_b[-1])
+    came_a = [_effects(found, before_a, step) for step in one.a]
+    came_b = [_effects(found, before_b, step) for step in one.b]
+    said = found.space.values.value((one.a or one.b)[0].said)
+    return Example(
+        tuple(_lines(found.a, way_a)),
+        tuple(_lines(found.b, way_b)),
+        input_of(said, before_a),
+        _came(found.a, way_a, one.a, came_a, came_b, meta_a),
+        _came(found.b, way_b, one.b, came_b, came_a, meta_b),
+    )
+
+
+def _effects(found: Comparison, before: State, step: Step) -> list[str]:
+    plain = before.delete("step") if "step" in before else before
+    return effects(plain, found.space.read(step.after))
+
+
+def _came(
+    behaviours: Behaviours,
+    way: Way,
+    steps: Sequence[Step],
+    own: Sequence[Sequence[str]],
+    other: Sequence[Sequence[str]],
+    meta: Mapping[str, Any],
+) -> tuple[Came, ...]:
+    elsewhere = {text for texts in other for text in texts}
+    return tuple(
+        Came(
+            answer_of(behaviours.space.values.value(step.said)),
+            tuple((text, text in elsewhere) for text in texts),
+            _trace(behaviours, (*way, (step.after, step.said)), meta),
+        )
+        for step, texts in zip(steps, own, strict=True)
+    )
+
+
+def _lines(behaviours: Behaviours, way: Way) -> Iterator[str]:
+    """The steps of a way, in words, each with its answer."""
+    before = behaviours.whole(*way[0])
+    for state, said in way[1:]:
+        assert said is not None
+        step = behaviours.space.values.value(said)
+        answer = answer_of(step)
+        yield input_of(step, before) + (f" → {answer}" if answer else "")
+        before = behaviours.whole(state, said)
+
+
+def _trace(behaviours: Behaviours, way: Way, meta: Mapping[str, Any]) -> Trace:
+    states = [behaviours.whole(state, said) for state, said in way]
+    actions = ["Init", *(behaviours.space.action(said) for _, said in way[1:] if said is not None)]
+    return Trace(dict(meta), tuple(sorted(states[0])), states, tuple(actions))

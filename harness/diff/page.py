@@ -1,0 +1,83 @@
+"""The page that a reviewer of a change reads: everything is in it, nothing is fetched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from harness.diff.compare import Kind
+from harness.diff.kinds import Group
+from harness.diff.report import TITLES, states, totals, trace_lines, verdict
+from harness.diff.run import Compared, Diff
+
+_TEMPLATE: Final = "page.html.j2"
+_MOST: Final = 60
+"""Kinds of differences of a model that are on the page; the JSON has all."""
+
+
+def page(found: Diff, written: dict[int, str]) -> str:
+    """The page. `written` names the file of each trace, by its `id`."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(_TEMPLATE).render(
+        a=found.a,
+        b=found.b,
+        engine=found.engine,
+        edits=found.edits,
+        models=[_model(one) for one in found.models],
+        verdict=verdict(found),
+        broken=bool(found.broken),
+        kinds=list(Kind),
+        titles=TITLES,
+        file=lambda trace: written[id(trace)],
+        trace_lines=trace_lines,
+    )
+
+
+def _model(one: Compared) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "name": one.asked.name,
+        "bounds": one.bounds,
+        "properties": one.properties,
+        "holding": [prop for prop in one.properties if prop.words == "still holds"],
+        "others": [prop for prop in one.properties if prop.words != "still holds"],
+        "distinct": one.states,
+        "compared": one.comparison is not None,
+    }
+    if one.comparison:
+        shown |= {
+            "same": one.comparison.same,
+            "states": states(one),
+            "inputs": totals(one),
+            "actions": sorted(
+                one.comparison.counts.items(),
+                key=lambda item: (item[1][Kind.SAME] - item[1].total(), item[0]),
+            ),
+            "groups": [_group(number, group) for number, group in enumerate(one.groups[:_MOST], start=1)],
+            "not_compared": one.comparison.space.left_out,
+            "left_out": max(len(one.groups) - _MOST, 0),
+        }
+    return shown
+
+
+def _group(number: int, group: Group) -> dict[str, Any]:
+    a, b = (", ".join(filter(None, ways)) for ways in (group.a, group.b))
+    return {
+        "number": number,
+        "kind": group.kind.value,
+        "title": TITLES[group.kind],
+        "action": group.action,
+        "way": a if a == b else f"{a or 'done'} → {b or 'done'}" if group.kind is Kind.CHANGED else a or b,
+        "about": ", ".join(group.about),
+        "count": group.count,
+        "states": group.states,
+        "requirements": group.requirements,
+        "example": group.example,
+    }

@@ -1,0 +1,257 @@
+"""What was found, as JSON, on a terminal, and as traces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from harness.diff.compare import Kind
+from harness.diff.kinds import Came, Example, Group
+from harness.diff.run import Compared, Diff, Property
+from harness.diff.words import answer_of, effects, input_of
+from harness.files import output_folder
+from harness.itf import Trace, write_trace
+
+Json = dict[str, Any]
+TITLES: Final = {Kind.CHANGED: "another outcome", Kind.FORBIDDEN: "forbidden", Kind.ADDED: "added"}
+"""What the kinds are called."""
+SHOWN: Final = 3
+"""How many kinds of differences of a model the terminal shows; the page and the JSON have all."""
+
+
+def write_traces(found: Diff, folder: Path) -> dict[int, str]:
+    """Write every example and counterexample as ITF; where each trace (by its `id`) is, relative to it."""
+    output_folder(folder)
+    written: dict[int, str] = {}
+
+    def write(name: str, trace: Trace) -> None:
+        write_trace(folder / f"{name}.itf.json", trace)
+        written[id(trace)] = f"{name}.itf.json"
+
+    for one in found.models:
+        for number, group in enumerate(one.groups, start=1):
+            for side, came in (("a", group.example.a), ("b", group.example.b)):
+                for index, each in enumerate(came, start=1):
+                    more = f"-{index}" if index > 1 else ""
+                    write(f"{_file(one)}-{number}-{side}{more}", each.trace)
+        for prop in one.properties:
+            for side, verdict in (("a", prop.a), ("b", prop.b)):
+                if verdict and verdict.counterexample:
+                    write(f"{_file(one)}-{prop.name.replace(' ', '-')}-{side}", verdict.counterexample)
+    return written
+
+
+def _file(one: Compared) -> str:
+    return one.asked.name.replace(" ", "-")
+
+
+def to_json(found: Diff, exit_code: int, written: dict[int, str], folder: Path) -> Json:
+    """For `--json`. The traces are named by their paths."""
+    places = {key: str(folder / name) for key, name in written.items()}
+    return {
+        "command": "diff",
+        "exit_code": exit_code,
+        "a": found.a,
+        "b": found.b,
+        "engine": found.engine,
+        "edits": [asdict(edit) for edit in found.edits.definitions],
+        "constants": [asdict(constant) for constant in found.edits.constants],
+        "configuration": list(found.edits.configuration),
+        "models": [_model(one, places) for one in found.models],
+        "page": str(folder / "index.html"),
+    }
+
+
+def _model(one: Compared, places: dict[int, str]) -> Json:
+    row: Json = {
+        "model": one.asked.name,
+        "bounds": one.bounds,
+        "distinct_states": list(one.states),
+        "properties": [_property(prop, places) for prop in one.properties],
+    }
+    if one.comparison:
+        row |= {
+            "states": states(one),
+            "not_compared": one.comparison.space.left_out,
+            "inputs": totals(one),
+            "actions": {action: dict(counts) for action, counts in one.comparison.counts.items()},
+            "kinds": [_group(group, places) for group in one.groups],
+        }
+    return row
+
+
+def states(one: Compared) -> dict[str, int]:
+    """How many states both versions reach, how many one alone, and how many steps leave those."""
+    found = one.comparison
+    assert found is not None
+    return {
+        "both": len(found.both),
+        "only_a": len(found.only_a),
+        "only_b": len(found.only_b),
+        "steps_from_only_a": sum(len(s) for at in found.only_a for s in found.a.steps[at].values()),
+        "steps_from_only_b": sum(len(s) for at in found.only_b for s in found.b.steps[at].values()),
+        "initial_only_a": found.initial_a,
+        "initial_only_b": found.initial_b,
+        "steps_a": found.a.count(),
+        "steps_b": found.b.count(),
+    }
+
+
+def totals(one: Compared) -> dict[str, int]:
+    """The inputs of the states that both reach, by what became of them."""
+    assert one.comparison is not None
+    counts = sum(one.comparison.counts.values(), Counter[Kind]())
+    return {"all": counts.total(), **{kind.value: counts[kind] for kind in Kind}}
+
+
+def _property(prop: Property, places: dict[int, str]) -> Json:
+    row: Json = {"property": prop.name, "verdict": prop.words}
+    for side, verdict in (("a", prop.a), ("b", prop.b)):
+        row[side] = None if verdict is None else "holds" if verdict.holds else "violated"
+        if verdict and verdict.counterexample:
+            row[f"counterexample_{side}"] = {
+                "trace": places[id(verdict.counterexample)],
+                "steps": trace_lines(verdict.counterexample),
+            }
+    return row
+
+
+def _group(group: Group, places: dict[int, str]) -> Json:
+    example = group.example
+    return {
+        "kind": group.kind.value,
+        "action": group.action,
+        "ways_a": list(group.a),
+        "ways_b": list(group.b),
+        "about": list(group.about),
+        "inputs": group.count,
+        "states": group.states,
+        "requirements": list(group.requirements),
+        "example": {
+            "way": list(example.way),
+            "way_b": list(example.way_b),
+            "input": example.input,
+            "a": [_came(came, places) for came in example.a],
+            "b": [_came(came, places) for came in example.b],
+        },
+    }
+
+
+def _came(came: Came, places: dict[int, str]) -> Json:
+    effects = [{"effect": text, "in_both": both} for text, both in came.effects]
+    return {"answer": came.answer, "effects": effects, "trace": places[id(came.trace)]}
+
+
+def trace_lines(trace: Trace) -> list[str]:
+    """The steps of a trace, in words; of a specification that does not record its steps, what they change."""
+    lines = []
+    for index in range(1, len(trace.states)):
+        before, after = trace.states[index - 1], trace.states[index]
+        step = after.get("step")
+        plain = [state.delete("step") if "step" in state else state for state in (before, after)]
+        if "step" in after and step != trace.states[0]["step"]:
+            answer = answer_of(step)
+            lines.append(input_of(step, plain[0]) + (f" → {answer}" if answer else ""))
+        else:
+            name = trace.actions[index] if trace.actions else "step"
+            lines.append(f"{name}: {'; '.join(effects(*plain))}")
+    if trace.loop is not None:
+        again = "stays so" if trace.loop == len(trace.states) - 1 else f"goes on after step {trace.loop}"
+        lines.append(f"and {again} for ever")
+    return lines
+
+
+def summary(found: Diff, written: dict[int, str], folder: Path) -> Iterator[str]:
+    """What a terminal shows."""
+    yield f"A: {found.a}"
+    yield f"B: {found.b}"
+    yield from _edits(found)
+    for one in found.models:
+        yield ""
+        yield f"{one.asked.name}{f' ({one.bounds})' if one.bounds else ''}, {found.engine}"
+        if one.comparison:
+            yield from _behaviours(one, written, folder)
+        yield from _properties(one, written, folder)
+
+
+def _edits(found: Diff) -> Iterator[str]:
+    for constant in found.edits.constants:
+        yield f"edited: {constant.name}: {constant.a} → {constant.b} ({constant.sentence})"
+    for edit in found.edits.definitions:
+        yield f"edited: {edit.module}: {edit.definition} {edit.change}"
+    for line in found.edits.configuration:
+        yield f"edited: {line}"
+
+
+def _behaviours(one: Compared, written: dict[int, str], folder: Path) -> Iterator[str]:
+    reached, inputs = states(one), totals(one)
+    yield (
+        f"  states: {reached['both']:,} in both, {reached['only_a']:,} in A alone, "
+        f"{reached['only_b']:,} in B alone"
+    )
+    if left_out := one.comparison and one.comparison.space.left_out:
+        yield f"  not compared: {', '.join(left_out)}"
+    kinds = ", ".join(f"{inputs[kind.value]:,} {title}" for kind, title in TITLES.items())
+    yield f"  inputs in the states of both: {inputs['all']:,}; {kinds}"
+    for number, group in enumerate(one.groups[:SHOWN], start=1):
+        yield f"  {number}. {headline(group)}"
+        yield from (f"     {line}" for line in _example(group.example, written, folder))
+    if len(one.groups) > SHOWN:
+        yield f"  and {len(one.groups) - SHOWN} more kinds, on the page"
+
+
+def headline(group: Group) -> str:
+    """One kind of differences in a line."""
+    a, b = (", ".join(filter(None, ways)) for ways in (group.a, group.b))
+    ways = a if a == b else f"{a or 'done'} → {b or 'done'}" if group.kind is Kind.CHANGED else a or b
+    about = f": {', '.join(group.about)}" if group.about else ""
+    ids = f" [{', '.join(group.requirements)}]" if group.requirements else ""
+    title = TITLES[group.kind]
+    return f"{group.action}{f' ({ways})' if ways else ''}, {title}{about}: {group.count:,} inputs{ids}"
+
+
+def _example(example: Example, written: dict[int, str], folder: Path) -> Iterator[str]:
+    for index, line in enumerate(example.way, start=1):
+        yield f"{index}. {line}"
+    if example.ways_differ:
+        yield "(in B that state is reached otherwise)"
+    yield f"{len(example.way) + 1}. {example.input}"
+    for side, came in (("A", example.a), ("B", example.b)):
+        for each in came:
+            yield f"   {side}: {each.words()}"
+        if not came:
+            yield f"   {side}: no such step"
+    for came in (example.a, example.b):
+        yield from (f"trace: {folder / written[id(each.trace)]}" for each in came[:1])
+
+
+def _properties(one: Compared, written: dict[int, str], folder: Path) -> Iterator[str]:
+    holding = [prop for prop in one.properties if prop.words == "still holds"]
+    if holding:
+        names = ", ".join(prop.name for prop in holding)
+        yield f"  still hold: {names}" if len(holding) > 1 else f"  still holds: {names}"
+    for prop in one.properties:
+        if prop in holding:
+            continue
+        yield f"  {prop.name}: {prop.words}"
+        shown = prop.b if prop.b and not prop.b.holds else prop.a
+        if shown and shown.counterexample:
+            steps = len(shown.counterexample.states) - 1
+            yield f"    after {steps} steps: {folder / written[id(shown.counterexample)]}"
+
+
+def verdict(found: Diff) -> str:
+    """The whole in a sentence."""
+    if not found.edits.any:
+        return "the two versions say the same, so nothing was run"
+    if found.broken:
+        names = ", ".join(f"{prop.name} of {model}" for model, prop in found.broken)
+        return f"no longer holds: {names}"
+    compared = [one.comparison for one in found.models if one.comparison]
+    same = "the same behaviours within the bounds; " if compared and all(c.same for c in compared) else ""
+    if not any(one.properties for one in found.models):
+        return f"{same}no properties are checked"
+    return f"{same}every property still holds"

@@ -1,0 +1,207 @@
+"""Two versions of a specification, compared: their texts, their behaviours, their properties."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from harness.diff.behaviours import Behaviours, Space, behaviours
+from harness.diff.compare import Comparison, compare
+from harness.diff.edits import Edits, edits
+from harness.diff.kinds import Group, groups
+from harness.diff.properties import Judged, Verdict, judge
+from harness.diff.sides import Side
+from harness.engines.base import EngineError, Limits, Model, Progress
+from harness.engines.tlc import VERSION
+from harness.modules import declared_variables
+from harness.spechash import spec_hash
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model to compare: its name in each version, and whether its behaviours are compared or its properties
+    alone."""
+
+    a: str
+    b: str
+    behaviours: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.a if self.a == self.b else f"{self.a} and {self.b}"
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property and its verdict in each version; None where the version's model does not have it."""
+
+    name: str
+    a: Verdict | None
+    b: Verdict | None
+
+    @property
+    def broken(self) -> bool:
+        """Whether it fails in the second version, and did not fail in the first."""
+        return self.b is not None and not self.b.holds and (self.a is None or self.a.holds)
+
+    @property
+    def words(self) -> str:
+        """What became of it, in words."""
+        if self.b is None:
+            return "only the first version has it"
+        if self.a is None:
+            return "holds, new" if self.b.holds else "fails, new"
+        if self.a.holds:
+            return "still holds" if self.b.holds else "no longer holds"
+        return "holds now" if self.b.holds else "fails in both"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One model: `comparison` and `groups` are of its behaviours, if they were asked for."""
+
+    asked: Asked
+    bounds: str
+    states: tuple[int | None, int | None]
+    properties: tuple[Property, ...]
+    comparison: Comparison | None
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True)
+class Diff:
+    """All that was found. Without edits nothing was run: `models` is empty."""
+
+    a: str
+    b: str
+    edits: Edits
+    models: tuple[Compared, ...]
+    engine: str = f"TLC {VERSION}"
+
+    @property
+    def broken(self) -> list[tuple[str, Property]]:
+        """The properties that no longer hold, each with its model."""
+        return [(one.asked.name, found) for one in self.models for found in one.properties if found.broken]
+
+
+def diff(
+    a: Side,
+    b: Side,
+    asked: Sequence[Asked],
+    *,
+    without: Sequence[str],
+    limits: Limits,
+    jobs: int,
+    logs: Path,
+    progress: Progress,
+) -> Diff:
+    """Compare two versions by some models, with `jobs` runs of TLC at a time.
+
+    `without` are the fields that are left out of the comparison (see `Space`). ConformError for a model that
+    a version does not have or that TLC has no answer to.
+    """
+    models = [(a.model(one.a), b.model(one.b)) for one in asked]
+    edited = edits(a, b, models)
+    if not edited.any:
+        return Diff(a.label, b.label, edited, ())
+    with ThreadPoolExecutor(jobs) as pool:
+        runs = [
+            _Runs(pool, (a, b), one, pair, without, limits, logs, _locked(progress))
+            for one, pair in zip(asked, models, strict=True)
+        ]
+        try:
+            compared = tuple(run.result() for run in runs)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return Diff(a.label, b.label, edited, compared)
+
+
+def _locked(progress: Progress) -> Progress:
+    """The same for several threads."""
+    lock = threading.Lock()
+
+    def show(line: str) -> None:
+        with lock:
+            progress(line)
+
+    return show
+
+
+class _Runs:
+    """What is run of one model: its state graph and its properties, in both versions."""
+
+    def __init__(
+        self,
+        pool: ThreadPoolExecutor,
+        sides: tuple[Side, Side],
+        asked: Asked,
+        pair: tuple[Model, Model],
+        without: Sequence[str],
+        limits: Limits,
+        logs: Path,
+        progress: Progress,
+    ) -> None:
+        self._sides, self._asked, self._pair = sides, asked, pair
+        self._graphs: list[Future[Behaviours]] = []
+        self._judged: list[Future[Judged]] = []
+        one, other = (declared_variables(model.module) for model in pair)
+        space = Space(one, other, without) if asked.behaviours else None
+        for letter, side, model in zip("ab", sides, pair, strict=True):
+            said = _said(progress, f"{model.name} ({letter.upper()})")
+            log = logs.resolve() / f"{model.name}-{letter}"
+            if space:
+                graph = partial(behaviours, model, space, limits=limits, progress=said)
+                self._graphs.append(pool.submit(_run, side, graph, log.with_suffix(".graph.log")))
+            check = partial(judge, model, limits=limits, progress=said)
+            self._judged.append(pool.submit(_run, side, check, log.with_suffix(".log")))
+
+    def result(self) -> Compared:
+        """Wait for all of it."""
+        graphs = [run.result() for run in self._graphs]
+        judged = [run.result() for run in self._judged]
+        found = compare(*graphs) if graphs else None
+        metas = [_meta(side, model, self._sides) for side, model in zip(self._sides, self._pair, strict=True)]
+        return Compared(
+            self._asked,
+            self._sides[0].bounds(self._asked.a),
+            (judged[0].distinct_states, judged[1].distinct_states),
+            tuple(_properties(*judged)),
+            found,
+            tuple(groups(found, *metas)) if found else (),
+        )
+
+
+def _run(side: Side, work: Callable[..., T], log: Path) -> T:
+    """Do one of them; an engine's failure says of which version it is."""
+    try:
+        return work(log=log)
+    except EngineError as error:
+        raise EngineError(error.failure, f"{side.label}: {error.message}") from None
+
+
+def _said(progress: Progress, name: str) -> Progress:
+    return lambda line: progress(f"{name}: {line}")
+
+
+def _properties(a: Judged, b: Judged) -> Iterable[Property]:
+    names = dict.fromkeys(verdict.name for judged in (a, b) for verdict in judged.verdicts)
+    return (Property(name, a.of(name), b.of(name)) for name in names)
+
+
+def _meta(side: Side, model: Model, sides: tuple[Side, Side]) -> dict[str, Any]:
+    return {
+        "description": f"An example of what differs between {sides[0].label} and {sides[1].label}",
+        "model": model.name,
+        "engine": "tlc",
+        "version": VERSION,
+        "spec_hash": spec_hash(model.module, model.config),
+        "constants": side.constants(model),
+    }

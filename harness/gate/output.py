@@ -1,0 +1,202 @@
+"""What the gate found, in the forms that continuous integration reads."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree
+
+from harness.errors import ENGINE_FAILED, HOLDS, USAGE
+from harness.gate.run import exit_codes, nothing_done
+from harness.gate.steps import Asked, Done, Outcome
+from harness.report.verdict import MEANINGS, worst
+
+_SHOWN: Final = 5
+_LISTS: Final = {
+    "models": "check",
+    "evidence": "evidence",
+    "replays": "replay",
+    "scenarios": "scenario",
+    "exhausts": "exhaust",
+    "random": "random",
+    "simulations": "simulate",
+}
+
+
+def verdict(finished: Sequence[Done]) -> tuple[int, str]:
+    """The exit code of the most serious step, and a sentence that names what failed."""
+    if nothing_done(list(finished)):
+        return ENGINE_FAILED, f"nothing was done ({ENGINE_FAILED}): no step, or no time for any"
+    exit_code = worst(exit_codes(list(finished)))
+    if exit_code == HOLDS:
+        return exit_code, MEANINGS[HOLDS]
+    failed = [title(done) for done in finished if done.exit_code == exit_code]
+    more = f" and {len(failed) - _SHOWN} more" if len(failed) > _SHOWN else ""
+    return exit_code, f"{MEANINGS[exit_code]} ({exit_code}): {', '.join(failed[:_SHOWN])}{more}"
+
+
+def title(done: Done) -> str:
+    """The name of a step."""
+    return f"{done.step.kind} {done.step.name}"
+
+
+def result_line(done: Done) -> str:
+    """One step in words."""
+    said = f"FAILED ({done.exit_code})" if done.failed else "ok"
+    if done.outcome is not Outcome.DONE:
+        return f"{title(done)}: {done.outcome}: {done.message}"
+    return f"{title(done)}: {said} ({done.seconds:.1f} s): {done.message}"
+
+
+def not_done(finished: Sequence[Done], outcome: Outcome) -> list[str]:
+    """What was cut, or left out, and why: a line for each."""
+    return [f"{title(done)}: {first_line(done)}" for done in finished if done.outcome is outcome]
+
+
+def first_line(done: Done) -> str:
+    """The claim of a step, without what explains it."""
+    return done.message.splitlines()[0]
+
+
+def to_json(asked: Asked, finished: Sequence[Done]) -> dict[str, Any]:
+    """For `--json`: the steps, and by kind what the verb of that kind writes."""
+
+    def of(kind: str) -> list[dict[str, Any]]:
+        return [done.details for done in finished if done.step.kind == kind and done.outcome is Outcome.DONE]
+
+    exit_code, sentence = verdict(finished)
+    return {
+        "command": "gate",
+        "exit_code": exit_code,
+        "verdict": MEANINGS[exit_code],
+        "said": sentence,
+        "target": asked.target,
+        "dialect": asked.dialect,
+        "minutes": asked.seconds / 60,
+        "steps": [
+            {
+                "kind": done.step.kind,
+                "name": done.step.name,
+                "outcome": done.outcome.value,
+                "exit_code": done.exit_code,
+                "seconds": round(done.seconds, 2),
+                "message": done.message,
+            }
+            for done in finished
+        ],
+        **{name: of(kind) for name, kind in _LISTS.items()},
+        "cut": not_done(finished, Outcome.CUT),
+        "left_out": not_done(finished, Outcome.LEFT_OUT),
+        "waived": asked.waivers.to_json("differences"),
+    }
+
+
+def junit(steps: Sequence[Done]) -> str:
+    """The steps as JUnit's XML: a failed step is a failure, one that could not be made an error, and one that
+    was cut or left out is skipped."""
+    errors = [done for done in steps if done.exit_code in (ENGINE_FAILED, USAGE)]
+    failures = [done for done in steps if done.failed and done not in errors]
+    skipped = sum(done.outcome is not Outcome.DONE for done in steps)
+    counts = {
+        "tests": str(len(steps)),
+        "failures": str(len(failures)),
+        "errors": str(len(errors)),
+        "skipped": str(skipped),
+    }
+    seconds = f"{sum(done.seconds for done in steps):.3f}"
+    suites = {name: count for name, count in counts.items() if name != "skipped"}
+    root = ElementTree.Element("testsuites", {**suites, "time": seconds})
+    suite = ElementTree.SubElement(root, "testsuite", {"name": "conform gate", **counts, "time": seconds})
+    for done in steps:
+        names = {"classname": f"conform.{done.step.kind}", "name": done.step.name}
+        case = ElementTree.SubElement(suite, "testcase", {**names, "time": f"{done.seconds:.3f}"})
+        if done.failed:
+            said = {"message": first_line(done), "type": f"exit code {done.exit_code}"}
+            ElementTree.SubElement(case, "error" if done in errors else "failure", said).text = done.message
+        elif done.outcome is not Outcome.DONE:
+            ElementTree.SubElement(case, "skipped", {"message": f"{done.outcome}: {done.message}"})
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def github_annotations(finished: Sequence[Done], repository: Path) -> Iterator[str]:
+    """Workflow commands of GitHub Actions: an error for each failed step, beside the file that it is about if
+    that is in the repository, and a warning for what was cut."""
+    for done in finished:
+        if done.failed:
+            yield _command("error", {**_at(done, repository), "title": title(done)}, done.message)
+    if cut := not_done(finished, Outcome.CUT):
+        yield _command("warning", {"title": "conform gate: random work was cut"}, "\n".join(cut))
+
+
+def _at(done: Done, repository: Path) -> dict[str, str]:
+    place = _inside(done.place, repository)
+    return {"file": place, "line": "1"} if place else {}
+
+
+def _inside(place: Path | None, repository: Path) -> str:
+    """The file's path in the repository, "" if it is elsewhere."""
+    if place is None or not place.resolve().is_relative_to(repository.resolve()):
+        return ""
+    return place.resolve().relative_to(repository.resolve()).as_posix()
+
+
+def _command(name: str, properties: dict[str, str], message: str) -> str:
+    """https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands"""
+    written = ",".join(
+        f"{key}={_escaped(value).replace(':', '%3A').replace(',', '%2C')}"
+        for key, value in properties.items()
+    )
+    return f"::{name} {written}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def code_quality(finished: Sequence[Done], repository: Path) -> str:
+    """Failed steps as GitLab's code quality report, which a merge request shows beside its files."""
+    return json.dumps(
+        [
+            {
+                "description": f"{title(done)}: {first_line(done)}",
+                "check_name": f"conform.{done.step.kind}",
+                "fingerprint": hashlib.sha256(f"{title(done)}\n{done.message}".encode()).hexdigest()[:32],
+                "severity": "critical" if done.exit_code in (ENGINE_FAILED, USAGE) else "major",
+                "location": {"path": _inside(done.place, repository) or ".", "lines": {"begin": 1}},
+            }
+            for done in finished
+            if done.failed
+        ],
+        indent=2,
+    )
+
+
+def markdown(asked: Asked, finished: Sequence[Done]) -> str:
+    """A page of a job, as GitHub's step summary: the verdict, then a row a step."""
+    exit_code, sentence = verdict(finished)
+    lines = [
+        f"## conform gate: {sentence}{_except(asked, exit_code)}",
+        "",
+        f"Target `{asked.target}`, dialect {asked.dialect}.",
+        "",
+        "| step | | seconds | |",
+        "| --- | --- | ---: | --- |",
+    ]
+    for done in finished:
+        said = f"**failed ({done.exit_code})**" if done.failed else "ok"
+        said = said if done.outcome is Outcome.DONE else done.outcome.value
+        cell = first_line(done).replace("|", "\\|")
+        lines.append(f"| {title(done)} | {said} | {done.seconds:.1f} | {cell} |")
+    for done in finished:
+        if done.failed:
+            lines += ["", f"<details><summary>{title(done)}</summary>", "", "```", done.message, "```", ""]
+            lines += ["</details>"]
+    return "\n".join(lines) + "\n"
+
+
+def _except(asked: Asked, exit_code: int) -> str:
+    return asked.waivers.excepted("differences") if exit_code == HOLDS else ""

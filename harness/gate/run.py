@@ -1,0 +1,189 @@
+"""Doing the steps of the gate, one at a time, within its time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from harness.check import Checked, check_entry, from_evidence
+from harness.engines.base import EngineError, Failure, Limits, Progress
+from harness.errors import ENGINE_FAILED, HOLDS, MODEL_VIOLATED, NOT_CONFORMANT, ConformError
+from harness.gate.random_work import random_traces, simulated
+from harness.gate.steps import RANDOM, Asked, Done, Outcome, Step, steps_of
+from harness.replay.files import replay_files, trace_files
+from harness.replay.report import explain, left_out, to_json
+from harness.scenario.files import explain as explain_scenario
+from harness.scenario.files import scenario_files, stale
+from harness.scenario.load import load_scenario
+from harness.scenario.run import play
+
+
+@dataclass
+class Gate:
+    """The steps of what was asked for, and how much of the time is left.
+
+    Fixed checks are never cut: one that the time does not suffice for has failed. Random work is cut where
+    the time is over, and says so. `now` is a clock in seconds.
+    """
+
+    asked: Asked
+    now: Callable[[], float] = time.monotonic
+    _begin: float = field(init=False)
+    _cut: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        self._begin = self.now()
+
+    def steps(self) -> list[Step]:
+        """Everything that will be done or is left out, in order."""
+        return steps_of(self.asked)
+
+    def run(self, step: Step, progress: Progress) -> Done:
+        """Do one step. Nothing is raised for a step that fails: that is what it says."""
+        if step.left_out:
+            return Done(step, HOLDS, step.left_out, 0, {"name": step.name}, Outcome.LEFT_OUT)
+        started = self.now()
+        try:
+            done = self._run(step, progress)
+        except ConformError as error:
+            done = self._failed(step, error)
+        return replace(done, seconds=self.now() - started)
+
+    def _failed(self, step: Step, error: ConformError) -> Done:
+        message, over = error.message, isinstance(error, EngineError) and error.failure is Failure.TIME_OUT
+        if over:
+            message = f"the {self.asked.seconds / 60:g} minutes of the gate are over"
+            if step.kind in RANDOM:
+                self._cut = True
+                return Done(step, HOLDS, message, 0, {"name": step.name}, Outcome.CUT)
+            message = f"not finished: {message}"
+        return Done(step, error.exit_code, message, 0, {"name": step.name, "error": message})
+
+    def _run(self, step: Step, progress: Progress) -> Done:
+        if step.kind == "waivers":
+            return self._accepted(step)
+        limits = replace(self.asked.limits, timeout=self._left())
+        seed = int(step.name.rpartition(" ")[2]) if step.kind in RANDOM else 0
+        match step.kind:
+            case "replay":
+                return self._replay(step, self.asked.traces / step.name, progress)
+            case "scenario":
+                return self._scenarios(step, limits)
+            case "exhaust":
+                return self._exhaust(step, limits, progress)
+            case "random":
+                traces = random_traces(self.asked, seed, limits, progress)
+                return self._replay(step, traces, progress)
+            case "simulate":
+                return self._simulate(step, seed, progress)
+        return self._check(step, limits, progress)
+
+    def _left(self) -> float:
+        """Seconds. EngineError if there are none."""
+        left = self.asked.seconds - (self.now() - self._begin)
+        if left <= 0:
+            raise EngineError(Failure.TIME_OUT, "no time is left")
+        return left
+
+    def _check(self, step: Step, limits: Limits, progress: Progress) -> Done:
+        folder, entry = self.asked.manifest.folder, self.asked.manifest.entry(step.name)
+        if step.kind == "evidence":
+            checked = from_evidence(entry, folder)
+        else:
+            checked = check_entry(entry, folder, self.asked.out, limits, progress)
+        return Done(step, checked.exit_code, _message(checked), 0, checked.to_json(), place=entry.module)
+
+    def _scenarios(self, step: Step, limits: Limits) -> Done:
+        scenarios = [load_scenario(file) for file in scenario_files([self.asked.traces / step.name])]
+        played = play(scenarios, self.asked.manifest.folder, limits)
+        wrong = {
+            one.scenario.file: lines for one in played if (lines := [*explain_scenario(one), *stale(one)])
+        }
+        errata = sum(len(scenario.errata) for scenario in scenarios)
+        lines = [line for found in wrong.values() for line in found]
+        message = f"{len(scenarios)} scenarios, {errata} uncorrected states"
+        message = "\n".join([f"{message}: {len(lines)} differences", *lines] if lines else [message])
+        details = {"name": step.name, "scenarios": len(scenarios), "errata": errata, "differences": lines}
+        place = Path(next(iter(wrong))) if wrong else None
+        return Done(step, MODEL_VIOLATED if wrong else HOLDS, message, 0, details, place=place)
+
+    def _replay(self, step: Step, folder: Path, progress: Progress) -> Done:
+        files = trace_files([folder])
+        target, dialect, accepted = self.asked.target, self.asked.dialect, self.asked.waivers.again()
+
+        def show(traces: int) -> None:
+            self._left()
+            progress(f"{traces} of {len(files)} traces")
+
+        result = replay_files(
+            files, target, dialect, progress=lambda so_far: show(so_far.traces), waives=accepted.covers
+        )
+        self.asked.waivers.used += accepted.used
+        steps = f"{result.traces} traces, {result.judged:,} steps on {target}"
+        message = "\n".join([f"{steps}, {result.differences} differences", *left_out(result, accepted)])
+        if result.failures:
+            message += "\n" + "\n".join(explain(result.failures[0], target, dialect))
+        details = {"source": step.name, **to_json(result, target, dialect, accepted)}
+        exit_code = NOT_CONFORMANT if result.failures else HOLDS
+        place = Path(result.failures[0].trace) if result.failures else None
+        return Done(step, exit_code, message, 0, details, place=place)
+
+    def _exhaust(self, step: Step, limits: Limits, progress: Progress) -> Done:
+        # here, so that a gate without this step needs no Spark
+        from harness.gate.exhaust import exhausted
+
+        accepted = self.asked.waivers.again()
+        done = exhausted(self.asked, step, accepted, limits, progress)
+        self.asked.waivers.used += accepted.used
+        return done
+
+    def _simulate(self, step: Step, seed: int, progress: Progress) -> Done:
+        def show(line: str) -> None:
+            self._left()
+            progress(line)
+
+        accepted = self.asked.waivers.again()
+        verdict = simulated(self.asked, seed, accepted, show)
+        self.asked.waivers.used += accepted.used
+        outcome = Outcome.LEFT_OUT if verdict.lacking else Outcome.DONE
+        return Done(step, verdict.exit_code, verdict.message, 0, verdict.details, outcome)
+
+    def _accepted(self, step: Step) -> Done:
+        """Whether every waiver covered something, and is not over. What was cut might have used one."""
+        waivers = self.asked.waivers
+        problems, used = list(waivers.problems()), waivers.used.total()
+        expired = [problem for problem in problems if " expired on " in problem]
+        failing = expired if self._cut else problems
+        message = "\n".join(problems) or f"{used} differences waived, by every waiver some"
+        if problems and not failing:
+            message += "\nThat is no failure here: random work that was cut might have had it."
+        exit_code = NOT_CONFORMANT if failing else HOLDS
+        return Done(step, exit_code, message, 0, {"problems": problems}, place=self.asked.waivers_file)
+
+
+def nothing_done(done: list[Done]) -> bool:
+    """Whether no step was done: a gate that judged nothing must not pass."""
+    return not any(one.outcome is Outcome.DONE and one.step.kind != "waivers" for one in done)
+
+
+def exit_codes(done: list[Done]) -> list[int]:
+    """Those of the steps; a gate that did nothing has failed."""
+    return [ENGINE_FAILED] if nothing_done(done) else [one.exit_code for one in done]
+
+
+def _message(checked: Checked) -> str:
+    if checked.evidence and not checked.facts:
+        return f"evidence {checked.evidence.status.value}: {'; '.join(checked.evidence.reasons)}"
+    facts = checked.facts or {}
+    words = [f"{facts.get('outcome')} {facts.get('property') or ''}".strip()]
+    if facts.get("distinct_states") is not None:
+        words.append(f"{facts['distinct_states']:,} distinct states")
+    if checked.evidence:
+        reasons = f" ({'; '.join(checked.evidence.reasons)})" if checked.evidence.reasons else ""
+        words.append(
+            f"by {checked.engine} {checked.version}, evidence {checked.evidence.status.value}{reasons}"
+        )
+    words += [f"{one.what} expected {one.expected}, got {one.got}" for one in checked.differences]
+    return ", ".join(words)

@@ -1,0 +1,217 @@
+"""What the gate does, as steps: which there are, in which order, and which are left out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from harness.engines.base import Limits
+from harness.errors import HOLDS, ConformError
+from harness.evidence import evidence_file
+from harness.kit import is_carried
+from harness.manifest import Entry, Manifest
+from harness.replay.dialects import TEXT
+from harness.scenario.files import SUFFIX as SCENARIO
+from harness.waivers import Waivers
+
+TRACE_FOLDERS: Final = ("golden", "counterexamples", "corpus")
+"""The committed traces of KIP-848's text, in the folder of traces; those of a dialect are in dialects/."""
+SCENARIOS: Final = "golden"
+"""The folder of them that has scenarios."""
+KINDS: Final = ("evidence", "replay", "scenario", "check", "exhaust", "random", "simulate")
+"""What steps there are, in the order in which they are done: what is quick first, random work last."""
+RANDOM: Final = frozenset({"random", "simulate"})
+"""The steps that are cut where the time is over."""
+CHECKER: Final = frozenset({"scenario", "check", "exhaust", "random"})
+"""The steps that need TLC, and so Java."""
+RANDOM_MODEL: Final = "MCSimulate"
+
+
+class Outcome(StrEnum):
+    """Whether a step was done at all."""
+
+    DONE = "done"
+    CUT = "cut"
+    """The time was over: random work only."""
+    LEFT_OUT = "left out"
+    """It cannot or need not be done here; the message says why."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that the gate does: `kind` is one of KINDS, or waivers. `left_out` says why it is not."""
+
+    kind: str
+    name: str
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of a step: its own exit code, a sentence, and for JSON what the verb of its kind writes.
+
+    `place` is the file that a failure is about, or None.
+    """
+
+    step: Step
+    exit_code: int
+    message: str
+    seconds: float
+    details: dict[str, Any]
+    outcome: Outcome = Outcome.DONE
+    place: Path | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it keeps the gate from passing."""
+        return self.exit_code != HOLDS
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the gate was asked for.
+
+    It goes over a manifest's tier, its evidence, and the traces in a folder, and keeps to `seconds`. Logs and
+    counterexamples go to `out`. `waivers` accept differences on the target; that each did is the last step.
+    `kinds` are those of KINDS to do, by default all that can be done: with a specification that came with an
+    installed package, those that judge the target and need no model checker. `seeds` runs of random work of
+    each kind start from `seed`.
+    """
+
+    manifest: Manifest
+    traces: Path
+    out: Path
+    seconds: float
+    tier: str = "small"
+    target: str = "python"
+    dialect: str = TEXT.name
+    limits: Limits = field(default_factory=Limits)
+    waivers: Waivers = field(default_factory=Waivers)
+    waivers_file: Path | None = None
+    kinds: frozenset[str] | None = None
+    seeds: int = 5
+    seed: int = 848
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """The kinds of steps that are done."""
+        if self.kinds is not None:
+            return self.kinds
+        return frozenset(KINDS) - CHECKER if is_carried(self.manifest.folder) else frozenset(KINDS)
+
+
+def steps_of(asked: Asked) -> list[Step]:
+    """Everything that will be done or is left out. ConformError if there is nothing to do."""
+    found: list[Step] = []
+    for kind in KINDS:
+        if asked.kinds is not None and kind not in asked.kinds:
+            found.append(Step(kind, "all", "not asked for (--only)"))
+        else:
+            found += _LISTED[kind](asked)
+    if all(step.left_out for step in found):
+        raise ConformError(
+            f"There is nothing to do: no {' or '.join(sorted(asked.wanted))} is there for {asked.target}."
+        )
+    return [*found, *([Step("waivers", "accepted")] if asked.waivers else [])]
+
+
+def exhausted_model(dialect: str) -> str:
+    """The name of the model that is exhausted for a dialect: MCTour, MCKafka42Tour."""
+    version = "" if dialect == TEXT.name else dialect.capitalize().replace("-", "").replace(".", "")
+    return f"MC{version}Tour"
+
+
+def _of_tier(asked: Asked) -> list[Entry]:
+    entries = [entry for entry in asked.manifest.entries if entry.tier == asked.tier]
+    if not entries:
+        raise ConformError(f"{asked.manifest.folder / 'manifest.json'} has no model of tier {asked.tier}.")
+    return entries
+
+
+def _evidence(asked: Asked) -> Iterator[Step]:
+    """Records of what is not checked here: models of other tiers, and of this one if it is left out."""
+    for entry in asked.manifest.entries:
+        recorded = evidence_file(entry, asked.manifest.folder).is_file()
+        if entry.tier != asked.tier or ("check" not in asked.wanted and recorded):
+            yield Step("evidence", entry.name)
+
+
+def _replays(asked: Asked) -> Iterator[Step]:
+    own = f"dialects/{asked.dialect}"
+    if asked.dialect == TEXT.name:
+        yield from (Step("replay", name) for name in TRACE_FOLDERS)
+        if (asked.traces / own).is_dir():
+            yield Step("replay", own)
+    else:
+        yield Step("replay", own)
+        why = f"they are of KIP-848's text, and {asked.target} speaks {asked.dialect}"
+        yield Step("replay", ", ".join(TRACE_FOLDERS), why)
+
+
+def _scenarios(asked: Asked) -> Iterator[Step]:
+    if any((asked.traces / SCENARIOS).rglob(f"*{SCENARIO}")):
+        yield Step("scenario", SCENARIOS, _unneeded(asked, "scenario"))
+
+
+def _checks(asked: Asked) -> Iterator[Step]:
+    entries = _of_tier(asked)
+    if "check" in asked.wanted:
+        yield from (Step("check", entry.name) for entry in entries)
+        return
+    recorded = sum(evidence_file(entry, asked.manifest.folder).is_file() for entry in entries)
+    also = "this package has no recorded results of them (make wheel records them)"
+    if recorded:
+        also = f"the recorded results of {recorded} of them are verified instead"
+    yield Step("check", f"{len(entries)} models of tier {asked.tier}", f"{_unneeded(asked, 'check')}; {also}")
+
+
+def _exhaust(asked: Asked) -> Iterator[Step]:
+    name = exhausted_model(asked.dialect)
+    if any(entry.name == name for entry in asked.manifest.entries):
+        yield Step("exhaust", name, _unneeded(asked, "exhaust"))
+
+
+def _random(asked: Asked) -> Iterator[Step]:
+    """Behaviours of a model of KIP-848's text, made anew from each seed."""
+    if not any(entry.name == RANDOM_MODEL for entry in asked.manifest.entries):
+        return
+    why = _unneeded(asked, "random")
+    if asked.dialect != TEXT.name:
+        why = f"{RANDOM_MODEL} is of KIP-848's text, and {asked.target} speaks {asked.dialect}"
+    if why:
+        yield Step("random", RANDOM_MODEL, why)
+    else:
+        yield from (Step("random", f"{RANDOM_MODEL} seed {asked.seed + n}") for n in range(asked.seeds))
+
+
+def _simulations(asked: Asked) -> Iterator[Step]:
+    why = "other coordinators are compared with it" if asked.target == "python" else ""
+    if why:
+        yield Step("simulate", "schedules", why)
+    else:
+        yield from (Step("simulate", f"seed {asked.seed + n}") for n in range(asked.seeds))
+
+
+_LISTED: Final = {
+    "evidence": _evidence,
+    "replay": _replays,
+    "scenario": _scenarios,
+    "check": _checks,
+    "exhaust": _exhaust,
+    "random": _random,
+    "simulate": _simulations,
+}
+
+
+def _unneeded(asked: Asked, kind: str) -> str:
+    """Why a kind of steps that needs a model checker is not done; "" if it is."""
+    if kind in asked.wanted:
+        return ""
+    if kind == "exhaust":
+        return "it needs Java and Spark: --only exhaust does it where both are at hand"
+    if kind == "random":
+        return "it needs Java: --only random does it where that is at hand"
+    return "it judges the specification, which came with this package, and not the target"

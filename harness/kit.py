@@ -1,0 +1,36 @@
+"""Where the specification and the traces are: in the checkout, or in the installed package.
+
+A wheel has them in `harness/carried/` (setup.py puts them there); a checkout has them beside `harness/`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+_PACKAGE: Final = Path(__file__).parent
+_CARRIED: Final = _PACKAGE / "carried"
+_KNOWN_BY: Final = {"spec": "manifest.json", "traces": "golden"}
+"""Folder -> what it must have: a vendor's repository may well have a folder `spec` of its own."""
+
+
+def kit_folder(name: str) -> Path:
+    """The folder `spec` or `traces`: the one here if it is the kit's, else the package's.
+
+    Where there is none it is the one here, so that whoever opens it says what is missing.
+    """
+    here = Path(name)
+    for folder in (here, carried(name), _PACKAGE.parent / name):
+        if (folder / _KNOWN_BY[name]).exists():
+            return folder
+    return here
+
+
+def carried(name: str) -> Path:
+    """Where an installed package has that folder."""
+    return _CARRIED / name
+
+
+def is_carried(folder: Path) -> bool:
+    """Whether this folder came with an installed package, and no checkout is at hand."""
+    return folder.resolve().is_relative_to(_CARRIED.resolve())

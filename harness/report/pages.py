@@ -1,0 +1,267 @@
+"""Findings, one page each: what is broken, the shortest trace to it, and how to see it again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from harness.errors import ConformError
+from harness.itf import read_trace
+from harness.replay.compare import ABSENT, Difference, differences
+from harness.replay.dialects import TEXT
+from harness.replay.expect import description
+from harness.replay.files import SUFFIX
+from harness.replay.report import shown
+from harness.replay.run import Failure
+from harness.replay.signature import place, way
+from harness.replay.state import SpecState, StateReader
+from harness.report.readers.check import ModelResult
+from harness.report.readers.exhaust import Exhaust, ExhaustFinding
+from harness.report.readers.replay import Replay
+from harness.report.readers.simulate import Simulation, Violation
+from harness.report.results import Results
+from harness.report.story_sequence import sequence_of_story
+from harness.report.trace_sequence import sequence_of_trace, violated
+from harness.requirements import broken
+from harness.targets.base import Answer
+
+MOST: Final = 40
+"""Pages; of more findings only the sentence is there."""
+_WORDS: Final = 3
+"""Differences that the diagram names."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A place in the group, a response or a record: before the step, after it as specified, and on the target
+    (None: as specified). What a place did not have before is empty."""
+
+    path: str
+    before: str
+    expected: str
+    got: str | None = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """One finding. `diagram` is SVG, or empty with the reason in `lacking`; `command` shows it again.
+
+    `expected` says that a model must fail in this way. `steps` is the length of the trace, `sent` what the
+    target was told in the last one, or what `told` says, and `heads` are what changes are called.
+    """
+
+    anchor: str
+    title: str
+    requirement: str
+    sentence: str
+    what: str
+    source: str
+    count: str
+    trace: str
+    steps: int
+    changes: Sequence[Change]
+    sent: Sequence[str]
+    command: str
+    diagram: str = ""
+    lacking: str = ""
+    trace_title: str = "Shortest trace"
+    told: str = "What the target was told in the last step"
+    heads: tuple[str, str] = ("after, says the specification", "after, on the target")
+    expected: bool = False
+    of_model: bool = False
+
+
+@dataclass(frozen=True)
+class Pages:
+    """The pages, and how many findings have none, because there are too many."""
+
+    shown: Sequence[Page]
+    left_out: int
+
+
+def pages(results: Results) -> Pages:
+    """A page for each kind of difference on a target and each model that fails; those that must fail last."""
+    failing = [one for one in results.models if one.counterexample]
+    found = [_of_model(one) for one in failing if not one.as_expected]
+    found += [page for replayed in results.replays for page in _of_replay(replayed)]
+    found += [_of_violation(one, run) for run in results.simulations for one in run.found]
+    found += [_of_exhaust(one, run) for run in results.exhausts for one in run.findings]
+    must = [replace(_of_model(one), expected=True) for one in failing if one.as_expected]
+    sentences = {one.name: one.sentence for one in results.requirements}
+    return Pages(
+        [
+            replace(page, anchor=f"finding-{number}", sentence=sentences.get(page.requirement, ""))
+            for number, page in enumerate([*found[:MOST], *must], start=1)
+        ],
+        len(found[MOST:]),
+    )
+
+
+def _of_replay(replayed: Replay) -> Iterator[Page]:
+    """Failures that differ alike are one finding, with the shortest way to one."""
+    alike: dict[tuple[str, ...], list[Failure]] = {}
+    for failure in replayed.failures:
+        places = sorted({place(one.path, one.expected, one.got) for one in failure.differences})
+        alike.setdefault((failure.action, failure.branch, failure.error, *places), []).append(failure)
+    for (*_,), failures in alike.items():
+        first = min(failures, key=lambda one: (one.index, one.trace))
+        yield _of_failure(first, len(failures), replayed)
+
+
+def _of_failure(failure: Failure, count: int, replayed: Replay) -> Page:
+    paths = [one.path for one in failure.differences]
+    page = Page(
+        anchor="",
+        title=_title(failure.action, failure.branch, failure.error, failure.differences),
+        requirement=broken(failure.action, failure.branch, failure.error, paths),
+        sentence="",
+        what=f"{replayed.target} differs from the specification ({replayed.dialect})",
+        source=f"replay of {replayed.source}",
+        count=_alike(count),
+        trace=failure.trace,
+        steps=failure.index,
+        changes=_plain(failure.differences),
+        sent=(),
+        command=_replay(failure.trace, replayed.target, replayed.dialect),
+    )
+    page = _with_trace(page, failure.index, failure.differences)
+    return replace(page, sent=_sent(failure))  # now that the trace has said what its topics are called
+
+
+def _alike(count: int) -> str:
+    return f"{count:,} steps differ in this way" if count > 1 else ""
+
+
+def _sent(failure: Failure) -> list[str]:
+    script = [f"next target assignment: {shown(failure.script['target'])}"] if failure.script else []
+    return [*script, shown(failure.operation)]
+
+
+def _of_exhaust(one: ExhaustFinding, run: Exhaust) -> Page:
+    trace = f"{run.output}/examples/{one.name}{SUFFIX}"
+    page = Page(
+        anchor="",
+        title=_title(one.action, one.branch, one.error, one.differences),
+        requirement=one.requirement,
+        sentence="",
+        what=f"{run.target} differs from the specification ({run.dialect})",
+        source=f"every step of {run.model}",
+        count=_alike(one.count),
+        trace=trace,
+        steps=one.steps,
+        changes=_plain(one.differences),
+        sent=(),
+        command=_replay(trace, run.target, run.dialect),
+    )
+    return _with_trace(page, None, one.differences)
+
+
+def _of_model(model: ModelResult) -> Page:
+    name = model.facts["property"] or model.outcome
+    page = Page(
+        anchor="",
+        title=f"{model.name}: {name}",
+        requirement="",
+        sentence="",
+        what=f"{model.name} violates {name}. {model.purpose}".strip(),
+        source=f"{model.engine} {model.version}, {model.bounds}".strip(", "),
+        count="",
+        trace=model.counterexample,
+        steps=0,
+        changes=(),
+        sent=(),
+        command=f"conform check {model.name}",
+        of_model=True,
+    )
+    return _with_trace(page, None, ())
+
+
+def _of_violation(one: Violation, run: Simulation) -> Page:
+    words = [
+        f"{found.path}: A {_short(found.expected)}, B {_short(found.got)}"
+        for found in one.differences[:_WORDS]
+    ]
+    return Page(
+        anchor="",
+        title=one.title,
+        requirement=one.requirement,
+        sentence="",
+        what=one.said,
+        source=f"simulation of {run.what}, seed {run.seed}",
+        count=one.seen,
+        trace=one.schedule,
+        steps=len(one.steps),
+        changes=_plain(one.differences),
+        sent=one.steps,
+        command=one.again,
+        diagram=sequence_of_story(one.messages, words or [one.said]) if one.messages else "",
+        lacking="" if one.messages else "the result has no messages.",
+        told="The schedule",
+        trace_title="Shortest schedule",
+        heads=("A said", "B said"),
+    )
+
+
+def _title(action: str, branch: str, error: str, found: Iterable[Difference]) -> str:
+    places = list(dict.fromkeys(place(one.path, one.expected, one.got) for one in found))
+    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+    return f"{way(action, branch, error)}: {places[0] if places else ''}{more}"
+
+
+def _replay(trace: str, target: str, dialect: str) -> str:
+    given = "" if dialect == TEXT.name else f" --dialect {dialect}"
+    return f"conform replay {shlex.quote(trace)} --target {shlex.quote(target)}{given}"
+
+
+def _plain(found: Iterable[Difference]) -> list[Change]:
+    return [Change(one.path, "", value(one.expected), value(one.got)) for one in found]
+
+
+def _with_trace(page: Page, index: int | None, found: Sequence[Difference]) -> Page:
+    """The page with what its trace shows, cut after the step `index` (None: at its end)."""
+    try:
+        trace = read_trace(Path(page.trace))
+        if index is not None:
+            trace = replace(trace, states=trace.states[: index + 1], actions=trace.actions[: index + 1])
+        last = len(trace.states) - 1
+        words = [f"{one.path}: {_short(one.expected)}, got {_short(one.got)}" for one in found[:_WORDS]]
+        words += [f"and {len(found) - _WORDS} more differences"] if len(found) > _WORDS else []
+        diagram = sequence_of_trace(trace, "", {last: words} if found else violated(trace), inline=True)
+        states = StateReader().read(trace, page.trace)
+    except ConformError as error:
+        return replace(page, lacking=error.message)
+    return replace(page, diagram=diagram, steps=last, changes=_changes(states, found))
+
+
+def _short(given: Any) -> str:
+    text = value(given).replace("\n", ", ")
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def value(given: Any) -> str:
+    """A value in words: an object a field a line, without those that are not there."""
+    if given == ABSENT:
+        return "absent"
+    if not isinstance(given, dict):
+        return shown(given)
+    return "\n".join(f"{name}: {shown(part)}" for name, part in given.items() if part not in (None, ABSENT))
+
+
+def _changes(states: Sequence[SpecState], found: Sequence[Difference]) -> list[Change]:
+    """What the last step changes in the group, says the specification, with what the target has instead."""
+    after = Answer(group=description(states[-1].group))
+    before = Answer(group=description(states[-2].group)) if len(states) > 1 else after
+    changed = {
+        one.path: Change(one.path, value(one.expected), value(one.got)) for one in differences(before, after)
+    }
+    for one in found:
+        if one.path in changed:
+            earlier = changed[one.path].before
+        else:
+            unchanged = one.path.startswith("group") and ".timers" not in one.path
+            earlier = value(one.expected) if unchanged else ""
+        changed[one.path] = Change(one.path, earlier, value(one.expected), value(one.got))
+    return sorted(changed.values(), key=lambda one: one.got is None)

@@ -1,0 +1,1 @@
+"""What the verbs write with `--json`, a reader each."""

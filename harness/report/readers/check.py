@@ -1,0 +1,72 @@
+"""`conform check --json`: models, what is expected of them and what engines said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from harness.report.readers.fields import Fields
+
+_FACTS: Final = ("outcome", "property", "length", "distinct_states", "depth")
+
+
+@dataclass(frozen=True)
+class ModelResult:
+    """One model. `facts` are those of `harness.engines.base.Result`, `counterexample` is the file of one."""
+
+    name: str
+    purpose: str
+    bounds: str
+    engine: str
+    version: str
+    facts: Mapping[str, Any]
+    seconds: float
+    as_expected: bool
+    differences: Sequence[Mapping[str, Any]]
+    evidence: str
+    reasons: Sequence[str]
+    error: str
+    spec_hash: str
+    counterexample: str = ""
+
+    @property
+    def outcome(self) -> str:
+        """What the engine said: "holds", "violated NeverBoth", "" for no answer."""
+        return f"{self.facts['outcome'] or ''} {self.facts['property'] or ''}".strip()
+
+    @property
+    def from_evidence(self) -> bool:
+        """Whether the result was recorded earlier and still counts."""
+        return self.evidence == "accepted"
+
+    @property
+    def without_record(self) -> bool:
+        """Whether there is neither a check nor a record that still counts."""
+        return self.evidence not in ("", "accepted")
+
+
+def models(data: Fields) -> list[ModelResult]:
+    """The models of a file."""
+    return [model(one) for one in data.items("models")]
+
+
+def model(one: Fields) -> ModelResult:
+    """One of them."""
+    evidence = one.part("evidence")
+    return ModelResult(
+        name=one.get("name", str),
+        purpose=one.text("purpose"),
+        bounds=one.text("bounds"),
+        engine=one.get("engine", str),
+        version=one.text("version"),
+        facts=one.some(_FACTS),
+        seconds=one.number("seconds"),
+        as_expected=one.get("as_expected", bool),
+        differences=one.get("differences", list),
+        evidence=evidence.get("status", str) if evidence else "",
+        reasons=evidence.get("reasons", list) if evidence else [],
+        error=one.text("error"),
+        spec_hash=one.text("spec_hash"),
+        counterexample=one.text("counterexample"),
+    )

@@ -1,0 +1,72 @@
+"""`conform mutate --json`: systematic mutants, and what killed them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.report.readers.fields import Fields
+
+_COUNTS = ("mutants", "killed", "survived", "equivalent", "unviable", "not_judged")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Of a file, or of all: how many mutants became what. `score` is in per cent; None of none."""
+
+    path: str
+    mutants: int
+    killed: int
+    survived: int
+    equivalent: int
+    unviable: int
+    not_judged: int
+    score: float | None
+
+
+@dataclass(frozen=True)
+class Survivor:
+    """A mutant that nothing kills, and why it is equivalent if someone argued that it is."""
+
+    place: str
+    operator: str
+    diff: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One run; `stale` is what is wrong with the arguments for equivalence, `exit_code` that of the verb."""
+
+    total: Counted
+    files: Sequence[Counted]
+    survivors: Sequence[Survivor]
+    equivalent: Sequence[Survivor]
+    killed_by: Mapping[str, int]
+    stale: Sequence[str]
+    exit_code: int
+
+
+def mutation(data: Fields) -> Mutation:
+    """The run of a file."""
+    total = data.part("total")
+    return Mutation(
+        total=_counted(total or data),
+        files=[_counted(one) for one in data.items("files")],
+        survivors=[_survivor(one) for one in data.items("survivors")],
+        equivalent=[_survivor(one) for one in data.items("equivalent")],
+        killed_by=data.get("killed_by", dict),
+        stale=data.get("stale", list),
+        exit_code=data.get("exit_code", int),
+    )
+
+
+def _counted(one: Fields) -> Counted:
+    score = None if one.decoded("score") is None else one.number("score")
+    counts = {name: one.get(name, int) for name in _COUNTS}
+    return Counted(path=one.text("path"), score=score, **counts)
+
+
+def _survivor(one: Fields) -> Survivor:
+    place = f"{one.get('path', str)}:{one.get('line', int)}"
+    return Survivor(place, one.get("operator", str), "\n".join(one.get("diff", list)), one.text("reason"))

@@ -1,0 +1,69 @@
+"""`conform replay --json`: traces on a target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.errors import ConformError
+from harness.replay.compare import Difference
+from harness.replay.run import Failure
+from harness.report.readers.fields import Fields, source
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One replay; `source` is what its file is called."""
+
+    source: str
+    target: str
+    dialect: str
+    traces: int
+    steps: int
+    target_steps: int
+    not_judged: int
+    differences: int
+    left_out: Sequence[str]
+    coverage: Mapping[str, Any]
+    failures: Sequence[Failure]
+
+    @property
+    def exercised(self) -> Mapping[str, Mapping[str, int]]:
+        """Of each requirement the numbers of steps and traces; {} where they were not counted."""
+        found: Mapping[str, Mapping[str, int]] = self.coverage.get("requirements", {})
+        return found
+
+    @property
+    def growth(self) -> Sequence[tuple[int, int, int]]:
+        """So many traces had so many distinct steps and branches."""
+        return [(point[0], point[1], point[2]) for point in self.coverage.get("growth", [])]
+
+
+def replay(data: Fields) -> Replay:
+    """The replay of a file."""
+    coverage = data.get("coverage", dict)
+    for name in ("actions", "branches", "errors"):
+        if not isinstance(coverage.get(name), dict):
+            raise ConformError(f'The result {data.stem}.json has no "{name}" in its "coverage".')
+    return Replay(
+        source=source(data.stem, "replay"),
+        target=data.get("target", str),
+        dialect=data.get("dialect", str),
+        traces=data.get("traces", int),
+        steps=data.get("steps", int),
+        target_steps=data.get("target_steps", int),
+        not_judged=data.get("not_judged", int),
+        differences=data.get("differences", int),
+        left_out=data.get("left_out", list),
+        coverage=coverage,
+        failures=[_failure(raw, data.stem) for raw in data.get("failures", list)],
+    )
+
+
+def _failure(raw: Any, stem: str) -> Failure:
+    try:
+        differences = [Difference(one["path"], one["expected"], one["got"]) for one in raw["differences"]]
+        return Failure(**{**raw, "differences": differences})
+    except (KeyError, TypeError):
+        raise ConformError(f"The result {stem}.json has a failure of another form: {raw!r:.80}.") from None

@@ -1,0 +1,162 @@
+"""`conform simulate --json`: random schedules, of whole groups or on two implementations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from harness.replay.compare import Difference
+from harness.report.readers.fields import Fields
+from harness.report.trace_sequence import COORDINATOR, NOBODY
+from harness.simulate.report import operation_in_words
+
+
+@dataclass(frozen=True)
+class Violation:
+    """What a simulation found, shrunk: what is broken, the schedule in words, and the messages of it.
+
+    `differences` are those of two implementations.
+    """
+
+    requirement: str
+    title: str
+    said: str
+    seen: str
+    schedule: str
+    again: str
+    steps: Sequence[str]
+    messages: Sequence[Mapping[str, Any]]
+    differences: Sequence[Difference] = ()
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One run: what was simulated, from which seed, how much of it (`size` in words), and what was found.
+
+    `counts` has what happened how often, by kind: events, faults, states, answers. `left_out` is what was not
+    drawn or not compared.
+    """
+
+    what: str
+    dialect: str
+    seed: int
+    size: str
+    events: int
+    again: str
+    counts: Mapping[str, Mapping[str, int]]
+    left_out: Sequence[str]
+    found: Sequence[Violation]
+
+
+def simulation(data: Fields) -> Simulation:
+    """The run of a file."""
+    return _groups(data) if data.text("mode") == "groups" else _pair(data)
+
+
+def _groups(data: Fields) -> Simulation:
+    counts = {"events": "kinds", "faults": "faults", "states": "states", "answers": "answers"}
+    without = [f", without {name}" for name, assumed in data.get("assumptions", dict).items() if not assumed]
+    seeds, events = data.get("seeds", int), data.get("events", int)
+    return Simulation(
+        what=f"whole groups on {data.get('target', str)}{''.join(without)}",
+        dialect=data.get("dialect", str),
+        seed=data.get("seed", int),
+        size=f"{events:,} events in {seeds:,} seeds, {data.get('rebalances', int):,} rebalances",
+        events=events,
+        again=data.get("again", str),
+        counts={title: data.get(kind, dict) for title, kind in counts.items()},
+        left_out=(),
+        found=[_violation(one) for one in data.items("violations")],
+    )
+
+
+def _violation(one: Fields) -> Violation:
+    scenario = one.text("scenario")
+    return Violation(
+        requirement=one.text("requirement"),
+        title=f"{one.text('requirement')} {one.get('invariant', str)}".strip(),
+        said=one.get("said", str),
+        seen=f"{one.get('seen_in_seeds', int):,} seeds show it",
+        schedule=one.text("schedule"),
+        again=one.get("again", str),
+        steps=[*one.get("steps", list), *([f"as a scenario: {scenario}"] if scenario else [])],
+        messages=one.get("messages", list),
+    )
+
+
+def _pair(data: Fields) -> Simulation:
+    steps, runs = data.get("steps", int), data.get("runs", int)
+    targets = data.get("target", str), data.get("against", str)
+    hidden = data.get("unobserved", list)
+    not_seen = [f"not compared, because one of them does not show it: {', '.join(hidden)}"] if hidden else []
+    return Simulation(
+        what=f"the same requests on {targets[0]} and {targets[1]}",
+        dialect=data.get("dialect", str),
+        seed=data.get("seed", int),
+        size=f"{steps:,} steps in {runs:,} runs",
+        events=steps,
+        again=data.get("command", str),
+        counts={"steps": data.get("ways", dict), "states": data.get("states", dict)},
+        left_out=[*data.get("left_out", list), *not_seen],
+        found=[_found(one, targets, data.get("command", str)) for one in data.items("found")],
+    )
+
+
+def _found(one: Fields, targets: tuple[str, str], command: str) -> Violation:
+    operations = one.get("operations", list)
+    file = one.text("file")
+    return Violation(
+        requirement="",
+        title=one.get("signature", str),
+        said=f"{targets[0]} and {targets[1]} differ",
+        seen=f"{one.get('runs', int):,} runs show it",
+        schedule=file,
+        again=f"{command.partition(' --steps ')[0]} --replay {file}",
+        steps=[f"{number}. {operation_in_words(done)}" for number, done in enumerate(operations, start=1)],
+        messages=_story(operations),
+        differences=[
+            Difference(found.get("path", str), found.decoded("expected"), found.decoded("got"))
+            for found in one.items("differences")
+        ],
+    )
+
+
+_EPOCHS: Final = {0: "join", -1: "leave", -2: "leave for a while"}
+
+
+def _story(operations: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """The requests of a schedule as messages, and what else is done as notes."""
+    topics = {one["id"]: one["name"] for done in operations for one in done.get("upsert", ())}
+    story = []
+    for done in operations:
+        if done["op"] == "request":
+            body = done["body"]
+            member = body.get("memberId") or done.get("newId") or NOBODY
+            story.append(
+                {"from": member, "to": COORDINATOR, "label": _label(done, topics), "kind": "request"}
+            )
+        else:
+            words = operation_in_words(dict(done))
+            story.append({"from": COORDINATOR, "to": COORDINATOR, "label": words, "kind": "note"})
+    return story
+
+
+def _label(done: Mapping[str, Any], topics: Mapping[str, str]) -> str:
+    body = done["body"]
+    epoch = body.get("memberEpoch", body.get("generationIdOrMemberEpoch", 0))
+    if done["api"] != "ConsumerGroupHeartbeat":
+        return f"{done['api']} e{epoch}"
+    words = [_EPOCHS.get(epoch, f"heartbeat e{epoch}")]
+    if body.get("instanceId"):
+        words.append(f"as {body['instanceId']}")
+    if body.get("topicPartitions") or (body.get("topicPartitions") is not None and epoch > 0):
+        owned = [
+            f"{topics.get(one['topicId'], '?')}-{n}"
+            for one in body["topicPartitions"]
+            for n in one["partitions"]
+        ]
+        words.append(f"owns {' '.join(owned) or 'nothing'}")
+    if body.get("subscribedTopicNames") is not None:
+        words.append(f"topics {','.join(body['subscribedTopicNames']) or 'none'}")
+    return " ".join(words)

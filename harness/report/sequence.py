@@ -1,0 +1,259 @@
+"""Sequence diagrams as SVG: a lane for each member and one for the coordinator, step after step.
+
+Lines, dashes and marks say what the colours say, which are Okabe and Ito's; a reader's dark mode is kept.
+What is drawn of a trace, `harness.report.trace_sequence` says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+Kind: TypeAlias = Literal["request", "answer", "error"]
+Fate: TypeAlias = Literal["arrives", "lost", "late", "underway"]
+
+_LETTER: Final = 6.4
+"""Average width of a letter of 12 pixels, with room: fonts differ."""
+_SLOT: Final = 24
+_LINE: Final = 16
+_PAD: Final = 12
+_HEAD: Final = 34
+_TITLE: Final = 30
+_GAP: Final = 104
+_WIDEST: Final = 330
+_CAPITAL: Final = 2.2
+_BOLD: Final = 1.05
+_UNDER: Final = 12
+_LOST: Final = 0.62
+"""How much of its way a message that is lost makes."""
+_BETWEEN: Final = 11
+"""How far below its request an answer that arrives in a later step leaves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A row: its number in the trace, what the step is called, and how it went ("Heartbeat", "acknowledge").
+
+    `failing` are words under the row that stands out for them; empty where nothing is wrong.
+    """
+
+    number: int
+    name: str
+    branch: str = ""
+    failing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """An arrow that arrives, is lost, or (at the end) is `underway` still, in `step`.
+
+    `sent` is the step in which it left; None: this one.
+    """
+
+    step: int
+    sender: str
+    receiver: str
+    label: str
+    kind: Kind
+    fate: Fate = "arrives"
+    sent: int | None = None
+
+    @property
+    def slanted(self) -> bool:
+        """Whether it was under way in other steps, too."""
+        return self.sent not in (None, self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that happens at one lane, or (`bad`) should not."""
+
+    step: int
+    lane: str
+    text: str
+    bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shows:
+    """The state after a step, in lines beside the last lane."""
+
+    step: int
+    lines: tuple[str, ...]
+
+
+Event: TypeAlias = Message | Note | Shows
+
+
+@dataclass
+class _Row:
+    """Where a step is: from `top`, so high; `slots` are the heights of its messages and notes."""
+
+    step: Step
+    top: float = 0.0
+    height: float = 0.0
+    messages: list[Message] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    lines: tuple[str, ...] = ()
+
+    def slot(self, index: int) -> float:
+        """How far down a message or, after them, a note is; the words of a slanted arrow are under it."""
+        slanted = sum(message.slanted for message in self.messages[:index])
+        return self.top + _PAD + _SLOT * (index + 0.7) + _UNDER * slanted
+
+    @property
+    def slots(self) -> float:
+        slanted = sum(message.slanted for message in self.messages)
+        return _SLOT * (len(self.messages) + len(self.notes)) + _UNDER * slanted
+
+
+def sequence(
+    title: str, lanes: Sequence[str], steps: Sequence[Step], events: Iterable[Event], inline: bool = False
+) -> str:
+    """The diagram. The coordinator is the last lane; `inline` leaves out what a page around it already has.
+
+    ValueError for an event of a step or a lane that there is not.
+    """
+    rows = {step.number: _Row(step) for step in steps}
+    for event in events:
+        _place(event, rows, lanes)
+    across = _across(lanes, rows.values())
+    x = dict(zip(lanes, across.lanes, strict=True))
+    top = float(_HEAD + (_TITLE if title else 0))
+    for row in rows.values():
+        row.top = top
+        words = max(len(row.lines), 1 + bool(row.step.branch))
+        row.height = max(row.slots, words * _LINE) + _PAD * 2 + _LINE * len(row.step.failing)
+        top += row.height
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("sequence.svg.j2").render(
+        title=title,
+        inline=inline,
+        head=_TITLE if title else 0,
+        lanes=[{"name": name, "x": place, "width": _width(name) + 24} for name, place in x.items()],
+        across=across,
+        bottom=top,
+        rows=[_drawn_row(row, x, lanes[-1]) for row in rows.values()],
+        arrows=[
+            _arrow(message, rows, index, x)
+            for row in rows.values()
+            for index, message in enumerate(row.messages)
+        ],
+        line=_LINE,
+    )
+
+
+def _place(event: Event, rows: Mapping[int, _Row], lanes: Sequence[str]) -> None:
+    named = {event.lane} if isinstance(event, Note) else set()
+    if isinstance(event, Message):
+        named = {event.sender, event.receiver}
+    if event.step not in rows or not named <= set(lanes):
+        raise ValueError(f"no such step or lane: {event}")
+    row = rows[event.step]
+    if isinstance(event, Message):
+        row.messages.append(event)
+    elif isinstance(event, Note):
+        row.notes.append(event)
+    else:
+        row.lines = event.lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Across:
+    """Where things are from left to right: the lanes, the column of states, the right edge."""
+
+    lanes: list[float]
+    states: float
+    width: float
+
+
+def _across(lanes: Sequence[str], rows: Collection[_Row]) -> _Across:
+    """As narrow as the words allow: between a member and the coordinator its longest message must fit."""
+    left = max((_width(word) for row in rows for word in (row.step.name, row.step.branch)), default=0) + 60
+    places = [left + _width(lanes[0]) / 2]
+    for number, lane in enumerate(lanes[1:-1], start=1):
+        places.append(places[-1] + max(_GAP, (_width(lane) + _width(lanes[number - 1])) / 2 + 30))
+    x = dict(zip(lanes, places, strict=False))
+    last = places[-1] + _GAP
+    for row in rows:
+        for message in row.messages:
+            member = x.get(message.sender, x.get(message.receiver, 0.0))
+            last = max(last, member + min(_width(message.label), _WIDEST) + 34)
+        for note in row.notes:
+            last = max(last, x.get(note.lane, places[0]) + _width(note.text) + 12)
+    states = last + _width(lanes[-1]) / 2 + 24
+    words = [line for row in rows for line in row.lines]
+    failing = [line for row in rows for line in row.step.failing]
+    width = (
+        max(states + max(map(_width, words), default=0), 60 + max(map(_width, failing), default=0) * _BOLD)
+        + 16
+    )
+    return _Across([round(place, 1) for place in (*places, last)], round(states, 1), round(width, 1))
+
+
+def _width(text: str) -> float:
+    return sum(_LETTER + (_CAPITAL if letter.isupper() else 0) for letter in text)
+
+
+def _drawn_row(row: _Row, x: Mapping[str, float], coordinator: str) -> dict[str, Any]:
+    notes = []
+    for index, note in enumerate(row.notes):
+        width = _width(note.text) + 14
+        left = x[note.lane] + 10 - width if note.lane == coordinator else x[note.lane] - 10
+        y = row.slot(len(row.messages) + index)
+        notes.append(
+            {"x": round(left, 1), "y": round(y, 1), "width": width, "text": note.text, "bad": note.bad}
+        )
+    return {
+        "step": row.step,
+        "top": row.top,
+        "height": row.height,
+        "notes": notes,
+        "lines": row.lines,
+        "words": row.top + row.height - _LINE * len(row.step.failing) + 6,
+    }
+
+
+def _arrow(message: Message, rows: Mapping[int, _Row], index: int, x: Mapping[str, float]) -> dict[str, Any]:
+    """From where the message left to where it arrived or was lost, and where its words are."""
+    row = rows[message.step]
+    left, right, top, bottom = x[message.sender], x[message.receiver], row.slot(index), row.slot(index)
+    if message.sent is not None and message.slanted:
+        left, top = _origin(message, rows[message.sent], x)
+    if message.fate in ("lost", "underway"):
+        right = left + (right - left) * _LOST
+    if not message.slanted:
+        words = (min(x[message.sender], x[message.receiver]) + 9, bottom - 6, "start")
+    elif left < right or message.fate in ("lost", "underway"):
+        words = (right - 9, bottom + 14, "end")
+    else:
+        words = (right + 9, bottom + 14, "start")
+    return {
+        "message": message,
+        "failing": bool(row.step.failing),
+        **{"x1": round(left, 1), "y1": round(top, 1), "x2": round(right, 1), "y2": round(bottom, 1)},
+        "turn": round(math.degrees(math.atan2(bottom - top, right - left)), 1),
+        **{"x": round(words[0], 1), "y": round(words[1], 1), "anchor": words[2]},
+    }
+
+
+def _origin(message: Message, row: _Row, x: Mapping[str, float]) -> tuple[float, float]:
+    """Where a message left in an earlier step: where it seemed lost, under the request that it answers, or
+    beside the note of what became of its sender."""
+    for index, other in enumerate(row.messages):
+        if other.fate == "lost" and other.sender == message.sender:
+            return x[message.sender] + (x[message.receiver] - x[message.sender]) * _LOST, row.slot(index)
+    if message.kind == "request":
+        return x[message.sender], row.slot(max(len(row.messages) + len(row.notes) - 1, 0))
+    return x[message.sender], row.slot(max(len(row.messages) - 1, 0)) + _BETWEEN

@@ -1,0 +1,397 @@
+"""The invariants of one group in the coordinator's view, checked after each of its steps.
+
+They are those of spec/GroupProperties.tla, over the group before and after a step and what the step was. What
+they compare with is kept here from step to step, so that a step costs what changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+from harness.simulate.groups.parts import (
+    GroupView,
+    MemberView,
+    Partition,
+    Partitions,
+    SubscriberView,
+    TargetView,
+    Topics,
+    Violation,
+)
+
+AWAY: Final = -2
+"""The epoch of a static member that is gone for a while (S1)."""
+NOTHING: Final[Partitions] = frozenset()
+NOBODY: Final = 0
+"""No incarnation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What made a step: "request", "timer", "topics", "fail-over" or "deletion".
+
+    Of a heartbeat: the member (the one answered, of a join), the epoch and the partitions that it says it
+    owns, and whether it was accepted."""
+
+    kind: str
+    member: str = ""
+    epoch: int = 0
+    owned: Partitions | None = None
+    accepted: bool = False
+    error: int = 0
+
+    @property
+    def joins(self) -> bool:
+        """Did a new incarnation of the member come of it (H1)?"""
+        return self.kind == "request" and self.epoch == 0 and self.accepted
+
+
+TIMER: Final = Cause("timer")
+TOPICS: Final = Cause("topics")
+FAIL_OVER: Final = Cause("fail-over")
+DELETION: Final = Cause("deletion")
+
+
+@dataclass(slots=True)
+class Seen:
+    """A member as it was after the last step."""
+
+    incarnation: int
+    """NOBODY while it is away (S1)."""
+    epoch: int
+    held: Partitions
+    assigned: Partitions
+    revoking: Partitions
+    said: SubscriberView
+    previous: int = 0
+    """The epoch before, as far as the coordinator must know it (H6): a fail-over forgets it."""
+
+
+class GroupWatch:
+    """One group. `alive` are the incarnations that the coordinator has; numbers are never used again, in any
+    group that draws from the same `numbers`."""
+
+    def __init__(self, name: str, numbers: Iterator[int] | None = None) -> None:
+        self.name = name
+        self.epoch = 0
+        self.assignment_epoch = 0
+        self.members: dict[str, Seen] = {}
+        self.alive: set[int] = set()
+        self.holder: dict[Partition, int] = {}
+        """The incarnation that holds each partition."""
+        self.last: dict[Partition, tuple[int, int]] = {}
+        """The incarnation that held it last, and how many before that one did (O2)."""
+        self._targets: Mapping[str, TargetView] = {}
+        self._metadata: dict[str, tuple[str, int]] = {}
+        self._numbers = numbers or count(1)
+
+    def step(self, group: GroupView | None, cause: Cause, topics: Topics) -> bool:
+        """Check one step; whether it changed anything of a member. Raises Violation."""
+        if group is None:
+            return self._gone(cause)
+        self._epochs(group)
+        changed = self._changed(group, cause)
+        gone = [name for name in self.members if name not in group.members] if self._fewer(group) else []
+        bumps = self._bumps(group, cause, changed, gone, topics)
+        if group.epoch != self.epoch + bumps and self.epoch:
+            raise Violation(
+                "E1",
+                "EpochBumpedExactly",
+                f"the epoch of {self.name} went from {self.epoch} to {group.epoch}, not by {int(bumps)}",
+            )
+        for name in changed:
+            self._member(group, name, cause)
+        self._take_over(group, cause, changed, gone)
+        if cause is FAIL_OVER:
+            for seen in self.members.values():
+                seen.previous = 0
+        self._target(group, topics)
+        self.epoch, self.assignment_epoch = group.epoch, group.assignment_epoch
+        return bool(changed or gone)
+
+    def _gone(self, cause: Cause) -> bool:
+        if self.epoch and (self.members or cause not in (DELETION, TIMER)):
+            raise Violation(
+                "P3", "NothingIsLost", f"the group {self.name} is gone after a step: {cause.kind}"
+            )
+        had = bool(self.members)
+        self.epoch = self.assignment_epoch = 0
+        self.members, self.alive, self.holder = {}, set(), {}
+        self._targets, self._metadata = {}, {}
+        return had
+
+    def _epochs(self, group: GroupView) -> None:
+        """E4: ordered, and never less than before."""
+        if not self.assignment_epoch <= group.assignment_epoch or not self.epoch <= group.epoch:
+            raise Violation(
+                "E4",
+                "EpochsMonotone",
+                f"group and assignment epoch of {self.name} went from {self.epoch} and "
+                f"{self.assignment_epoch} to {group.epoch} and {group.assignment_epoch}",
+            )
+        if group.assignment_epoch > group.epoch:
+            raise Violation(
+                "E4",
+                "EpochsOrdered",
+                f"the assignment epoch {group.assignment_epoch} of {self.name} is above the group epoch "
+                f"{group.epoch}",
+            )
+
+    def _fewer(self, group: GroupView) -> bool:
+        known = self.members
+        return len(group.members) < len(known) or not group.members.keys() >= known.keys()
+
+    def _changed(self, group: GroupView, cause: Cause) -> list[str]:
+        """The members that are new, or not as they were."""
+        found = []
+        joined = cause.member if cause.joins else None
+        for name, member in group.members.items():
+            seen = self.members.get(name)
+            if (
+                seen is None
+                or name == joined
+                or seen.epoch != member.epoch
+                or seen.held != member.held
+                or seen.revoking != member.revoking
+                or seen.said != member.metadata
+            ):
+                found.append(name)
+        return found
+
+    def _place(self, cause: Cause, member: MemberView) -> str | None:
+        """S1: the member that was away and whose place this one has taken."""
+        instance = member.metadata.instance_id
+        if instance is None:
+            return None
+        for name, seen in self.members.items():
+            if seen.said.instance_id == instance and seen.epoch == AWAY:
+                return name
+        return None
+
+    def _bumps(
+        self, group: GroupView, cause: Cause, changed: list[str], gone: list[str], topics: Topics
+    ) -> bool:
+        """E1: is there a reason for a new version of the group's metadata?"""
+        left = set(gone)
+        say = [name for name in changed if not self._says_the_same(name, group.members[name])]
+        bumps = self._notice(group, cause, bool(say or gone), topics)
+        for name in changed:
+            member, seen = group.members[name], self.members.get(name)
+            if cause.joins and name == cause.member:
+                place = self._place(cause, member)
+                if place is None:
+                    bumps = True
+                    continue
+                left.discard(place)
+                bumps |= _says_otherwise(member.metadata, self.members[place].said)
+                bumps |= place != name and seen is not None
+            elif seen is None or _says_otherwise(member.metadata, seen.said):
+                bumps = True
+        return bumps or bool(left)
+
+    def _says_the_same(self, name: str, member: MemberView) -> bool:
+        seen = self.members.get(name)
+        return seen is not None and seen.said == member.metadata
+
+    def _notice(self, group: GroupView, cause: Cause, subscriptions: bool, topics: Topics) -> bool:
+        """E1: nothing of the topics that members subscribe to goes unnoticed; whether that has changed."""
+        if not subscriptions and cause.kind not in ("topics", "fail-over"):
+            return False
+        wanted = {
+            name: topics[name]
+            for member in group.members.values()
+            for name in subscribed(member.metadata, topics)
+        }
+        recorded = {name: (topic.id, topic.partitions) for name, topic in group.metadata.items()}
+        if wanted != recorded:
+            raise Violation(
+                "E1", "TopicsNoticed", f"{self.name} has recorded the topics {recorded}, not {wanted}"
+            )
+        before, self._metadata = self._metadata, recorded
+        return before != recorded
+
+    def _member(self, group: GroupView, name: str, cause: Cause) -> None:
+        member, seen = group.members[name], self.members.get(name)
+        if member.epoch > group.assignment_epoch:
+            raise Violation(
+                "E4",
+                "EpochsOrdered",
+                f"member {name} is at epoch {member.epoch}, the assignment at {group.assignment_epoch}",
+            )
+        if member.assigned | member.revoking != member.held or member.assigned & member.revoking:
+            raise Violation(
+                "R7",
+                "HeldIsAssignedAndRevoking",
+                f"member {name} holds {shown(member.held)}, which is not that",
+            )
+        if seen is None or (cause.joins and name == cause.member):
+            return
+        if cause.kind != "fail-over" and name != cause.member:
+            raise Violation(
+                "R6", "OthersUntouched", f"a step ({cause.kind}) of another changed member {name}"
+            )
+        if (member.epoch == AWAY) == (seen.epoch == AWAY):
+            self._same_incarnation(group, name, member, seen, cause)
+
+    def _same_incarnation(
+        self, group: GroupView, name: str, member: MemberView, seen: Seen, cause: Cause
+    ) -> None:
+        if member.epoch < seen.epoch:
+            raise Violation(
+                "E4", "EpochsMonotone", f"the epoch of member {name} went from {seen.epoch} to {member.epoch}"
+            )
+        target = group.targets[name].partitions if name in group.targets else NOTHING
+        advances = member.epoch != seen.epoch
+        if advances and (
+            member.revoking or member.epoch != group.assignment_epoch or not member.assigned <= target
+        ):
+            raise Violation(
+                "R2",
+                "AdvancesWithoutRevocation",
+                f"member {name} advanced to epoch {member.epoch} with {shown(member.assigned)} and still to "
+                f"revoke {shown(member.revoking)}",
+            )
+        released = seen.held - member.held
+        if released and not (
+            cause.kind == "request"
+            and cause.epoch == seen.epoch
+            and cause.owned is not None
+            and not cause.owned & released
+        ):
+            raise Violation(
+                "R1",
+                "ReleasedOnlyByAcknowledgement",
+                f"member {name} holds {shown(released)} no more, and has not said that it gave it up",
+            )
+        gives, takes = seen.assigned - member.assigned, member.assigned - seen.assigned
+        if gives and takes and cause.kind != "fail-over":
+            raise Violation(
+                "R5",
+                "NeverRevokeAndAssign",
+                f"one step took {shown(gives)} from member {name} and gave it {shown(takes)}",
+            )
+
+    def _take_over(self, group: GroupView, cause: Cause, changed: list[str], gone: list[str]) -> None:
+        """R7: note who holds what now; releases first, so that what a step hands over counts as free."""
+        for name in gone:
+            self.alive.discard(self.members[name].incarnation)
+            self._release(self.members.pop(name), NOTHING)
+        for name in changed:
+            seen = self.members.get(name)
+            if seen is not None:
+                fresh = cause.joins and name == cause.member
+                self._release(seen, NOTHING if fresh else group.members[name].held)
+        for name in changed:
+            self._hold(name, group.members[name], cause)
+
+    def _release(self, seen: Seen, keeps: Partitions) -> None:
+        for partition in seen.held - keeps:
+            self.holder.pop(partition, None)
+        if not keeps:
+            seen.held = NOTHING
+
+    def _hold(self, name: str, member: MemberView, cause: Cause) -> None:
+        seen, previous = self.members.get(name), 0
+        if seen is None or (cause.joins and name == cause.member):
+            self._unique_instance(name, member.metadata.instance_id)
+            if seen is not None:
+                self.alive.discard(seen.incarnation)
+            incarnation = next(self._numbers)
+            self.alive.add(incarnation)
+        elif member.epoch == AWAY:
+            self.alive.discard(seen.incarnation)
+            incarnation = NOBODY
+        else:
+            incarnation = seen.incarnation
+            previous = seen.epoch if member.epoch != seen.epoch else seen.previous
+        for partition in member.held - (NOTHING if seen is None else seen.held):
+            if partition in self.holder:
+                raise Violation(
+                    "R7", "HeldDisjoint", f"{shown({partition})} is held by {name} and by another member"
+                )
+            before, number = self.last.get(partition, (NOBODY, 0))
+            if before != incarnation:
+                self.last[partition] = incarnation, number + 1
+        self.holder.update(dict.fromkeys(member.held, incarnation))
+        self.members[name] = Seen(
+            incarnation,
+            member.epoch,
+            member.held,
+            member.assigned,
+            member.revoking,
+            member.metadata,
+            previous,
+        )
+
+    def _unique_instance(self, name: str, instance: str | None) -> None:
+        if instance is not None and any(
+            other != name and seen.said.instance_id == instance for other, seen in self.members.items()
+        ):
+            raise Violation(
+                "S2", "InstancesUnique", f"{name} and another member have the instance id {instance}"
+            )
+
+    def _target(self, group: GroupView, topics: Topics) -> None:
+        """A4, E2: a target is legal when it is installed, and its epoch that of what it was computed from."""
+        if group.assignment_epoch == self.assignment_epoch and group.targets == self._targets:
+            return
+        if group.assignment_epoch != group.epoch:
+            raise Violation(
+                "E2",
+                "LegalAtInstallation",
+                f"a target was installed in {self.name} at epoch {group.assignment_epoch}, computed from "
+                f"the metadata of epoch {group.epoch}",
+            )
+        if not any(target.error for target in group.targets.values()):
+            wrong = illegal(group, topics)
+            if wrong:
+                raise Violation("A4", "LegalAtInstallation", f"the target of {self.name} has {wrong}")
+        self._targets = dict(group.targets)
+
+
+def illegal(group: GroupView, topics: Topics) -> str:
+    """A4: what is wrong with the target of a group, "" for nothing."""
+    taken: set[Partition] = set()
+    wanted: set[Partition] = set()
+    for name, member in group.members.items():
+        own = {
+            (topic, index)
+            for topic, partitions in (topics[known] for known in subscribed(member.metadata, topics))
+            for index in range(partitions)
+        }
+        wanted |= own
+        target = group.targets[name].partitions if name in group.targets else NOTHING
+        if target - own:
+            return f"{shown(target - own)} for member {name}, which does not subscribe to that"
+        if target & taken:
+            return f"{shown(target & taken)} twice"
+        taken |= target
+    if strangers := sorted(set(group.targets) - set(group.members)):
+        return f"a part for {strangers[0]}, which is no member"
+    return f"{shown(wanted - taken)} for nobody" if wanted != taken else ""
+
+
+def subscribed(said: SubscriberView, topics: Topics) -> set[str]:
+    """T1: the existing topics that a member subscribes to."""
+    found = {name for name in said.subscription if name in topics}
+    if said.regex:
+        pattern = re.compile(said.regex)
+        found |= {name for name in topics if pattern.fullmatch(name)}
+    return found
+
+
+def _says_otherwise(new: SubscriberView, old: SubscriberView) -> bool:
+    return (new.subscription, new.regex, new.server_assignor) != (
+        old.subscription,
+        old.regex,
+        old.server_assignor,
+    )
+
+
+def shown(partitions: Partitions | set[Partition]) -> str:
+    """Partitions for a sentence: the end of each topic id, and the index."""
+    return ", ".join(f"{topic[-4:]}-{index}" for topic, index in sorted(partitions)) or "nothing"

@@ -1,0 +1,174 @@
+"""What happens to messages: requests and answers on the way, lost, late, doubled.
+
+R9 is kept here: a process has one request in flight, and nothing of it arrives after the next one. What a
+process sent last before it was gone may arrive at any time, and more than once.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from harness.simulate.groups.offsets import committed_by
+from harness.simulate.groups.parts import RequestView, Violation
+from harness.simulate.groups.process import HEARTBEAT, Message, Process, check_report
+from harness.simulate.groups.scene import ACTIVE, FIND, Scene
+from harness.simulate.groups.words import in_words, of_answer, of_request
+from harness.targets.base import Json
+
+SLOW_MS: Final = 1_000
+"""A message that takes longer is delayed."""
+
+
+class Network(Scene):
+    """A scene with messages; each method does one event, and says whether it was void."""
+
+    def _note(self, who: str, event: Json) -> bool:
+        if self.story:
+            self.story.note(who, in_words(event))
+        return True
+
+    def _keep_late(self, message: Message | None) -> None:
+        if message is not None and message.request.api != FIND:
+            self.late.setdefault(message.who, []).append(message)
+
+    def _send(self, process: Process, event: Json) -> bool:
+        state = process.machine.state
+        request = process.machine.take_request(process.local_ms(self.now_ms))
+        stalled = process.state in ("LEAVING", "STALE") and state.value not in ("LEAVING", "STALE")
+        self.counts.faults["stall"] += stalled
+        if request is None:
+            return process.machine.state is not state
+        self._drop_copy(process)
+        if request.api == HEARTBEAT:
+            check_report(process, request.body)
+        since = {}
+        if request.api == "OffsetCommit":
+            last = self.watches[process.consumer.group].last
+            since = {one: last[one] for one in committed_by(request.body) if one in last}
+        process.waits_for, process.sent_ms = request, self.now_ms
+        process.old_answer = None
+        if process.reachable:
+            process.request = Message(process.name, request, process.incarnation, since)
+        else:
+            self.counts.faults["lost in a partition"] += 1
+            self._told(process.name, "coordinator", request, "lost")
+        return True
+
+    def _drop_copy(self, process: Process) -> None:
+        """R9: the next request goes after the last one's copies, or on a connection without them."""
+        if not self.settings.r9:
+            self._keep_late(process.copy)
+        process.copy = None
+
+    def _deliver(self, process: Process, event: Json) -> bool:
+        message = process.request
+        if message is None:
+            return False
+        process.request = None
+        self._count_delivery(process)
+        self._told(process.name, "coordinator", message.request, "request")
+        process.answer = self.handle(message, process)
+        return True
+
+    def _count_delivery(self, process: Process) -> None:
+        self.counts.faults["delay"] += self.now_ms - process.sent_ms > SLOW_MS
+        self.counts.faults["reordering"] += any(
+            other.request is not None and other.sent_ms < process.sent_ms for other in self.processes.values()
+        )
+
+    def _lose(self, process: Process, event: Json) -> bool:
+        """The request or the answer that is on the way is lost."""
+        if process.request is not None:
+            self._told(process.name, "coordinator", process.request.request, "lost")
+            process.request = None
+            self.counts.faults["request lost"] += 1
+        elif process.answer is not None:
+            self._told("coordinator", process.name, process.answer, "lost")
+            process.answer = None
+            self.counts.faults["answer lost"] += 1
+        else:
+            return False
+        return True
+
+    def _duplicate(self, process: Process, event: Json) -> bool:
+        """The request that is on the way has a copy now. It has no more than one: the protocol would not bear
+        a third request between two answers, which a connection (R9) never makes of one."""
+        if process.request is None or process.copy is not None:
+            return False
+        process.copy = process.request
+        self.counts.faults["request duplicated"] += 1
+        return self._note(process.name, event)
+
+    def _deliver_copy(self, process: Process, event: Json) -> bool:
+        message = process.copy
+        if message is None:
+            return False
+        process.copy = None
+        self.counts.faults["copy delivered"] += 1
+        self._told(process.name, "coordinator", message.request, "copy")
+        self.handle(message, None)
+        return True
+
+    def _late(self, event: Json) -> bool:
+        """A request of a process that is gone arrives; `again`: and will once more."""
+        waiting = self.late.get(event["who"])
+        if not waiting or self.coordinator != ACTIVE:
+            return False
+        message = waiting[0] if event.get("again") else waiting.pop(0)
+        self.counts.faults["late request"] += 1
+        self.counts.faults["late request duplicated"] += bool(event.get("again"))
+        self._told(message.who, "coordinator", message.request, "late")
+        self.handle(message, None)
+        return True
+
+    def _answer(self, process: Process, event: Json) -> bool:
+        request, body = process.waits_for, process.answer
+        if request is None or body is None:
+            return False
+        process.answer = process.waits_for = None
+        process.old_answer = request.correlation, body
+        self._told("coordinator", process.name, body, "answer")
+        before = dict(process.machine.offsets.positions)
+        process.machine.answered(request.correlation, body, process.local_ms(self.now_ms))
+        if request.api == HEARTBEAT:
+            self.learn(process, body)
+        elif request.api == "OffsetFetch":
+            for partition, offset in process.machine.offsets.positions.items():
+                if partition not in before and self._lives(process):
+                    self.offsets[process.consumer.group].begins(process.name, partition, offset)
+        return True
+
+    def _lives(self, process: Process) -> bool:
+        return process.incarnation in self.watches[process.consumer.group].alive
+
+    def _answer_again(self, process: Process, event: Json) -> bool:
+        """The same answer arrives twice: it changes nothing."""
+        if process.old_answer is None:
+            return False
+        self.counts.faults["answer duplicated"] += 1
+        machine, (correlation, body) = process.machine, process.old_answer
+        before = machine.epoch, machine.owned, machine.state
+        machine.answered(correlation, body, process.local_ms(self.now_ms))
+        if before != (machine.epoch, machine.owned, machine.state):
+            raise Violation("H7", "AnswersCountOnce", f"an answer that came twice changed {process.name}")
+        return True
+
+    def _give_up(self, process: Process, event: Json) -> bool:
+        """The process waits no longer; its next request is on another connection (R9)."""
+        request = process.waits_for
+        if request is None:
+            return False
+        if not self.settings.r9:
+            self._keep_late(process.request)
+        self._drop_copy(process)
+        process.request = process.answer = process.waits_for = None
+        self.counts.faults["request timed out"] += 1
+        self._note(process.name, event)
+        disconnected = bool(event.get("disconnected"))
+        process.machine.failed(request.correlation, process.local_ms(self.now_ms), disconnected=disconnected)
+        return True
+
+    def _told(self, sender: str, receiver: str, what: RequestView | Json, kind: str) -> None:
+        if self.story:
+            label = of_answer(what, self.topics) if isinstance(what, dict) else of_request(what, self.topics)
+            self.story.message(sender, receiver, label, kind)

@@ -1,0 +1,130 @@
+"""A consumer process: its member, its application, its clock and what is on the way from and to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from harness.simulate.groups.coordinator_view import NOBODY, shown
+from harness.simulate.groups.parts import (
+    CallbackView,
+    Consumer,
+    Machine,
+    Partition,
+    Partitions,
+    RequestView,
+    Violation,
+    from_wire,
+)
+from harness.targets.base import Json
+
+HEARTBEAT = "ConsumerGroupHeartbeat"
+REVOKED, ASSIGNED, LOST = "on_partitions_revoked", "on_partitions_assigned", "on_partitions_lost"
+REBALANCES = (REVOKED, ASSIGNED, LOST)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A request on the way. `incarnation` is the sender's when it was sent; `since` says of each partition
+    that it commits who held it then (GroupWatch.last)."""
+
+    who: str
+    request: RequestView
+    incarnation: int = NOBODY
+    since: Mapping[Partition, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Process:
+    """One process. `incarnation` is the coordinator's one that this process takes itself for, NOBODY for
+    none.
+
+    `request`, `copy` and `answer` are on the way; a process has one request in flight (R9). `using` is what
+    the application was given by callbacks, and has not been told to give up or to have lost."""
+
+    name: str
+    consumer: Consumer
+    machine: Machine
+    born_ms: int
+    permille: int = 1000
+    """How fast its clock is."""
+    leap_ms: int = 0
+    incarnation: int = NOBODY
+    reachable: bool = True
+    waits_for: RequestView | None = None
+    sent_ms: int = 0
+    request: Message | None = None
+    copy: Message | None = None
+    answer: Json | None = None
+    answered_twice: bool = False
+    """May its last answer arrive once more?"""
+    old_answer: tuple[int, Json] | None = None
+    running: CallbackView | None = None
+    polled_in_vain: bool = False
+    """Had it no callback to run when it polled last?"""
+    using: set[Partition] = field(default_factory=set)
+    owned: Partitions = frozenset()
+    epoch: int = 0
+    subscription: tuple[frozenset[str], str | None] = (frozenset(), None)
+    """What the application wants."""
+    stopped: dict[Partition, int] = field(default_factory=dict)
+    """Where it was with what a running callback takes away."""
+
+    def local_ms(self, now_ms: int) -> int:
+        """Its own time."""
+        return (now_ms - self.born_ms) * self.permille // 1000 + self.leap_ms
+
+    def due_ms(self, now_ms: int) -> int | None:
+        """When its member wants to do something, in everybody's time; None: not before something happens."""
+        deadline = self.machine.next_deadline_ms()
+        if deadline is None:
+            return None
+        rest = deadline - self.local_ms(now_ms)
+        return now_ms if rest <= 0 else now_ms + -(-rest * 1000 // self.permille)
+
+    @property
+    def state(self) -> str:
+        """Of its member."""
+        return str(self.machine.state.value)
+
+
+def check_report(process: Process, body: Json) -> None:
+    """K1, K2: what a heartbeat reports as owned is what the application uses, and nothing when it joins."""
+    if body["topicPartitions"] is None:
+        return
+    reported = from_wire(body["topicPartitions"])
+    if body["memberEpoch"] == 0 and reported:
+        raise Violation("K1", "JoinsOwnNothing", f"{process.name} joins and reports {shown(reported)}")
+    if body["memberEpoch"] > 0 and (missing := process.using - reported):
+        raise Violation(
+            "K2", "ReportsWhatItUses", f"{process.name} does not report {shown(missing)}, which it still uses"
+        )
+
+
+def check_callback(process: Process, callback: CallbackView) -> None:
+    """K3: a partition is given once, and ends once, revoked or lost."""
+    name, partitions = callback.name.value, callback.partitions
+    if name == ASSIGNED:
+        if not partitions or partitions & process.using:
+            raise Violation("K3", "AssignedOnce", f"{process.name} is given {shown(partitions)} again")
+    elif name in (REVOKED, LOST) and (not partitions or not partitions <= process.using):
+        raise Violation(
+            "K3", "EndsOnce", f"{process.name} is to give up {shown(partitions)}, not given to it"
+        )
+
+
+def check_process(process: Process) -> None:
+    """K1, K2: what is fetched is owned, in use and not being given up; one that is fenced owns nothing."""
+    machine = process.machine
+    fetchable = machine.fetchable
+    if not fetchable <= machine.owned or not fetchable <= process.using:
+        raise Violation("K2", "FetchesWhatItOwns", f"{process.name} fetches {shown(fetchable)}")
+    running = process.running
+    if running is not None and running.name.value in REBALANCES and fetchable & running.partitions:
+        raise Violation(
+            "K2", "StopsFetchingFirst", f"{process.name} fetches {shown(fetchable & running.partitions)}"
+        )
+    if machine.owned and process.state in ("FENCED", "FATAL", "LEAVING", "UNSUBSCRIBED"):
+        raise Violation(
+            "K1", "AbandonsAtOnce", f"{process.name} is {process.state} and owns {shown(machine.owned)}"
+        )

@@ -1,0 +1,124 @@
+"""What goes on by itself: messages arrive, members send what is due, applications poll and consume.
+
+The scheduler of a discrete-event simulation. `next` gives the next event, `saw` is told that it was done, and
+looks what follows from it. Every process has four tracks, on each of which at most one event is planned.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Final, TypeAlias
+
+from harness.simulate.groups.process import Process
+from harness.simulate.groups.world import World
+from harness.targets.base import Json
+
+REQUEST_TIMEOUT_MS: Final = 30_000
+AT_REST: Final = ("STABLE", "ACKNOWLEDGING", "JOINING", "LEAVING", "UNSUBSCRIBED", "FATAL")
+"""States in which a member has no callback to run, but for that of a commit."""
+Plan: TypeAlias = tuple[object, ...]
+
+
+class Pump:
+    """The world goes on without faults, each message taking as long as `latency_ms` says."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._queue: list[tuple[int, int, Json, str, str, Plan]] = []
+        self._pushed = 0
+        self._plans: dict[tuple[str, str], Plan] = {}
+        for name in sorted(world.processes):
+            self.look(world.processes[name])
+
+    @property
+    def now_ms(self) -> int:
+        """The time."""
+        return self.world.now_ms
+
+    def next(self) -> Json | None:
+        """The next event; None where nothing will ever happen again."""
+        while self._queue:
+            _, _, event, who, track, plan = heappop(self._queue)
+            if not track or self._plans.get((who, track)) == plan:
+                self._plans.pop((who, track), None)
+                return event
+        return None
+
+    def saw(self, event: Json, happened: bool) -> None:
+        """The event was done, or was void."""
+        process = self.world.processes.get(event.get("who", ""))
+        if process is not None:
+            self.look(process, 0 if happened else 1)
+
+    def at(self, at_ms: int, event: Json) -> None:
+        """Plan an event that nothing can put off."""
+        self._push(max(at_ms, self.now_ms), event, "", "", ())
+
+    def look(self, process: Process, least_ms: int = 0) -> None:
+        """Plan what follows for a process from how it is now."""
+        who, now_ms = process.name, self.now_ms
+        waits = process.waits_for
+        if waits is None:
+            due_ms = process.due_ms(now_ms)
+            if due_ms is not None:
+                self._plan(who, "io", ("send", due_ms), max(due_ms, now_ms + least_ms), {"do": "send"})
+        else:
+            if process.request is not None:
+                self.plan_request(process, ("request", waits.correlation))
+            elif process.answer is not None:
+                self.plan_answer(process, ("answer", waits.correlation))
+            given_up_ms = process.sent_ms + REQUEST_TIMEOUT_MS
+            self._plan(who, "timeout", (waits.correlation,), given_up_ms, {"do": "give-up"})
+            due_ms = process.due_ms(now_ms)
+            if (
+                due_ms is not None
+            ):  # the application does not poll: that shows even while a request is in flight
+                self._plan(who, "expiry", ("send", due_ms), max(due_ms, now_ms + least_ms), {"do": "send"})
+        self.plan_application(process)
+
+    def plan_request(self, process: Process, plan: Plan) -> None:
+        """A request is on the way."""
+        self.plan(process, "io", plan, self.latency_ms(), {"do": "deliver"})
+
+    def plan_answer(self, process: Process, plan: Plan) -> None:
+        """An answer is on the way."""
+        self.plan(process, "io", plan, self.latency_ms(), {"do": "answer"})
+
+    def plan_application(self, process: Process) -> None:
+        """The application polls at once where there is something to do, else in time, and consumes."""
+        if process.running is not None:
+            self.plan(
+                process, "application", ("done", len(process.using)), self.callback_ms(), {"do": "done"}
+            )
+        elif process.state in AT_REST:
+            in_time_ms = process.consumer.max_poll_ms * 400 // process.permille
+            self.plan(process, "application", ("idle",), in_time_ms, self.poll())
+        else:
+            after_ms = 1_000 if process.polled_in_vain else self.latency_ms()
+            self.plan(process, "application", ("poll", process.state), after_ms, self.poll())
+
+    def plan(self, process: Process, track: str, plan: Plan, after_ms: int, event: Json) -> None:
+        """Plan an event of a process, unless that is planned already."""
+        self._plan(process.name, track, plan, self.now_ms + after_ms, event)
+
+    def latency_ms(self) -> int:
+        """How long a message takes, and an application to poll."""
+        return 5
+
+    def callback_ms(self) -> int:
+        """How long a callback runs that takes its time."""
+        return 50
+
+    def poll(self) -> Json:
+        """The event of an application that polls."""
+        return {"do": "poll"}
+
+    def _plan(self, who: str, track: str, plan: Plan, at_ms: int, event: Json) -> None:
+        if self._plans.get((who, track)) != plan:
+            self._plans[who, track] = plan
+            self._push(at_ms, event, who, track, plan)
+
+    def _push(self, at_ms: int, event: Json, who: str, track: str, plan: Plan) -> None:
+        self._pushed += 1
+        whole = {"at": at_ms, "do": event["do"], **({"who": who} if who else {}), **event}
+        heappush(self._queue, (at_ms, self._pushed, whole, who, track, plan))

@@ -1,0 +1,131 @@
+"""What `conform simulate` says of whole groups, on the screen and as JSON."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from harness.simulate.groups.run import Asked, Found, Simulated
+from harness.simulate.groups.words import error_name, in_words
+from harness.targets.base import Json
+
+
+def command_of(asked: Asked) -> str:
+    """The command that does the same again."""
+    words = ["conform", "simulate", "--seed", str(asked.seed)]
+    if asked.seeds > 1:
+        words += ["--seeds", str(asked.seeds)]
+    words += ["--events", str(asked.events)]
+    if asked.dialect != "kip-848":
+        words += ["--dialect", asked.dialect]
+    words += [
+        *([] if asked.r9 else ["--without", "r9"]),
+        *([] if asked.exemption else ["--without", "exemption"]),
+    ]
+    return shlex.join(words)
+
+
+def summary(result: Simulated) -> Iterator[str]:
+    """What happened, so that one sees that something did, and what came of it."""
+    counts, asked = result.counts, result.asked
+    seeds = f"{result.seeds:,} seeds" if result.seeds > 1 else f"seed {asked.seed}"
+    yield f"{seeds}, {counts.events:,} events on whole groups (python, {asked.dialect}), checked after each"
+    yield f"events: {counted(counts.kinds)}"
+    yield f"faults: {counted(counts.faults)}"
+    yield f"states of groups: {counted(counts.states)}; {counts.rebalances:,} rebalances ended in Stable"
+    yield f"answers: {counted(named(counts.answers))}"
+    yield f"partitions with an owner and a zombie (R7): {counts.zombie_owners:,}"
+    if result.seconds:
+        yield f"{counts.events / result.seconds:,.0f} events/s, {result.seconds:.1f} s"
+    yield f"digest of all that happened: {result.digest[:16]}"
+    yield f"again: {command_of(asked)}"
+    if not result.found:
+        yield "no violation"
+
+
+def explain(found: Found, path: Path, scenario: Path | None) -> Iterator[str]:
+    """A violation, and its shortest schedule in words."""
+    yield f"{found.requirement} {found.invariant}: {found.said}"
+    yield f"  in {found.seen:,} seeds; of seed {found.seed} after {found.events:,} events"
+    yield f"  shrunk to {len(found.schedule.events)} events: {path}"
+    yield from (f"  {line}" for line in steps(found))
+    if scenario is not None:
+        yield f"  what the coordinator was asked, as a scenario: {scenario}"
+    yield f"  again: conform simulate --replay {shlex.quote(str(path))}"
+
+
+def steps(found: Found) -> Iterator[str]:
+    """The events of a schedule in words, numbered."""
+    for number, event in enumerate(found.schedule.events, start=1):
+        who = f"{event['who']} " if "who" in event else ""
+        yield f"{number}. {event['at'] / 1000:,.3f} s: {who}{in_words(event)}"
+
+
+def counted(counts: Counter[str]) -> str:
+    """Names with their counts, the most frequent first."""
+    rows = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return ", ".join(f"{name} {count:,}" for name, count in rows) or "none"
+
+
+def named(answers: Counter[str]) -> Counter[str]:
+    """Answers of heartbeats by the names of their errors."""
+    found: Counter[str] = Counter()
+    for name, count in answers.items():
+        kind, _, code = name.partition(" ")
+        found[f"{kind} {error_name(int(code))}" if kind == "heartbeat" else name] += count
+    return found
+
+
+def file_name(found: Found) -> str:
+    """The name of the file of a schedule."""
+    return f"{found.requirement}-{found.invariant}-{found.seed}.json"
+
+
+def to_json(result: Simulated, files: Sequence[Path], scenarios: Sequence[Path | None]) -> Json:
+    """For `--json`."""
+    counts = result.counts
+    return {
+        "command": "simulate",
+        "mode": "groups",
+        "target": "python",
+        "dialect": result.asked.dialect,
+        "seed": result.asked.seed,
+        "seeds": result.seeds,
+        "events": counts.events,
+        "events_per_seed": result.asked.events,
+        "assumptions": {"r9": result.asked.r9, "exemption": result.asked.exemption},
+        "kinds": dict(sorted(counts.kinds.items())),
+        "faults": dict(sorted(counts.faults.items())),
+        "states": dict(sorted(counts.states.items())),
+        "answers": dict(sorted(named(counts.answers).items())),
+        "rebalances": counts.rebalances,
+        "zombie_owners": counts.zombie_owners,
+        "digest": result.digest,
+        "seconds": round(result.seconds, 2),
+        "again": command_of(result.asked),
+        "holds": not result.found,
+        "violations": [
+            _violation(found, path, scenario)
+            for found, path, scenario in zip(result.found, files, scenarios, strict=True)
+        ],
+    }
+
+
+def _violation(found: Found, path: Path, scenario: Path | None) -> Json:
+    return {
+        "requirement": found.requirement,
+        "invariant": found.invariant,
+        "said": found.said,
+        "seed": found.seed,
+        "events": found.events,
+        "seen_in_seeds": found.seen,
+        "schedule": str(path),
+        "scenario": None if scenario is None else str(scenario),
+        "again": f"conform simulate --replay {shlex.quote(str(path))}",
+        "settings": asdict(found.schedule.settings),
+        "steps": list(steps(found)),
+        "messages": list(found.story),
+    }

@@ -1,0 +1,202 @@
+"""One seed: a schedule drawn, played and judged, and the shortest one that fails in the same way."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from harness.errors import ENGINE_FAILED, ConformError
+from harness.simulate.groups.draw import Draw, drawn_settings
+from harness.simulate.groups.parts import Parts, Violation
+from harness.simulate.groups.scene import Counts, Settings, Story
+from harness.simulate.groups.schedule import Schedule
+from harness.simulate.groups.settle import settle
+from harness.simulate.groups.world import World
+from harness.simulate.shrink import shrink
+from harness.targets.base import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is simulated: `events` of each seed from `seed` on; `dialect` is the coordinator's."""
+
+    seed: int = 848
+    seeds: int = 1
+    events: int = 5_000
+    dialect: str = "kip-848"
+    r9: bool = True
+    exemption: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A violation: the requirement, the invariant and what is wrong, after how many events of which seed; the
+    schedule that shows it, while the groups settle (`settling`) or before; and what happens in that."""
+
+    seed: int
+    events: int
+    requirement: str
+    invariant: str
+    said: str
+    schedule: Schedule
+    settling: bool = False
+    story: tuple[Json, ...] = ()
+    seen: int = 1
+    """In how many seeds an invariant was violated in this way; the others show it after more events."""
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """What makes violations alike."""
+        return self.requirement, self.invariant
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one seed. `digest` is of everything that happened."""
+
+    seed: int
+    counts: Counts
+    digest: str
+    found: Found | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A violation of a schedule that was played: what it is, after how many events of the list (all of them:
+    while the groups were settling)."""
+
+    violation: Violation
+    after: int
+
+
+def play(
+    parts: Parts, settings: Settings, events: Sequence[Json], settles: bool = True, story: Story | None = None
+) -> Failed | None:
+    """Play a schedule; the violation that it shows, if it shows one. `settles` is whether it ends with R8."""
+    world = World(parts, settings, story)
+    after = 0
+    try:
+        for event in events:
+            after += 1
+            world.apply(event)
+        if settles:
+            settle(world)
+    except Violation as violation:
+        return Failed(violation, after)
+    return None
+
+
+def run_seed(parts: Parts, asked: Asked, seed: int) -> Outcome:
+    """Draw and play the schedule of a seed. A violation ends it."""
+    rng = random.Random(seed)
+    settings = drawn_settings(rng, asked.r9, asked.exemption)
+    world = World(parts, settings)
+    digest = hashlib.sha256()
+    done: list[Json] = []
+    found, settling = None, False
+    try:
+        draw = Draw(world, rng)
+        while world.counts.events < asked.events and (event := draw.next()) is not None:
+            done.append(event)
+            happened = world.apply(event)
+            draw.saw(event, happened)
+            if happened:
+                digest.update(f"{event}\n".encode())
+            else:
+                done.pop()
+        settling = True
+        done.append({"at": world.now_ms, "do": "wait"})
+        settle(world)
+    except Violation as violation:
+        digest.update(str(violation).encode())
+        kind = violation.requirement, violation.invariant
+        schedule = Schedule(settings, tuple(done), *kind)
+        found = Found(seed, world.counts.events, *kind, violation.said, schedule, settling)
+    digest.update(f"{world.now_ms} {world.counts}".encode())
+    return Outcome(seed, world.counts, digest.hexdigest(), found)
+
+
+def shrunk(parts: Parts, found: Found) -> Found:
+    """The same violation with the shortest schedule that shows it, and what happens in that.
+
+    ConformError (exit 3) if it is not there again.
+    """
+    settings = found.schedule.settings
+
+    def fails(candidate: Sequence[Json]) -> bool:
+        failed = play(parts, settings, candidate, found.settling)
+        if failed is None:
+            return False
+        return (failed.violation.requirement, failed.violation.invariant) == found.kind
+
+    events = list(found.schedule.events)
+    if not fails(events):
+        raise ConformError(
+            f"The violation of {found.requirement} ({found.invariant}) of seed {found.seed} is not there "
+            "again: the members or the coordinator are not deterministic.",
+            ENGINE_FAILED,
+        )
+    story = Story()
+    events = shrink(_without_wholes(events, fails), fails, simpler=_simpler)
+    failed = play(parts, settings, events, found.settling, story)
+    assert failed is not None
+    schedule = replace(found.schedule, events=tuple(events[: failed.after]))
+    return replace(found, said=failed.violation.said, schedule=schedule, story=tuple(story.messages))
+
+
+def _without_wholes(events: list[Json], fails: Callable[[Sequence[Json]], bool]) -> list[Json]:
+    """Without whole processes and whole kinds of events, where they can go: most of a schedule, at once."""
+    for field in ("who", "do"):
+        for value, _ in Counter(str(event.get(field)) for event in events).most_common():
+            rest = [event for event in events if str(event.get(field)) != value]
+            if len(rest) < len(events) and fails(rest):
+                events = rest
+    return events
+
+
+def _simpler(event: Json) -> Iterator[Json]:
+    """The same event with less to say."""
+    for name, plain in (("instance", None), ("assignor", None), ("permille", 1000), ("regex", None)):
+        if event.get(name, plain) != plain:
+            yield {**event, name: plain}
+    for name in ("slow", "again", "disconnected"):
+        if event.get(name):
+            yield {key: value for key, value in event.items() if key != name}
+    if event["do"] == "topic" and event["partitions"] > 1:
+        yield {**event, "partitions": event["partitions"] - 1}
+    if event["do"] == "partition" and len(event["from"]) > 1:
+        for name in event["from"]:
+            yield {**event, "from": [other for other in event["from"] if other != name]}
+
+
+@dataclass
+class Simulated:
+    """The sum of all seeds, the same however they were spread. `found` has each kind of violation once, of
+    the seed that shows it after the fewest events; `digest` is of everything that happened in all of them."""
+
+    asked: Asked
+    seeds: int
+    counts: Counts
+    digest: str
+    found: list[Found]
+    seconds: float = 0.0
+
+
+def summed(asked: Asked, outcomes: Sequence[Outcome]) -> Simulated:
+    """Add up outcomes, in whatever order they came."""
+    counts, digest = Counts.none(), hashlib.sha256()
+    first: dict[tuple[str, str], Found] = {}
+    seen: Counter[tuple[str, str]] = Counter()
+    for outcome in sorted(outcomes, key=lambda one: one.seed):
+        counts.add(outcome.counts)
+        digest.update(outcome.digest.encode())
+        found = outcome.found
+        if found is not None:
+            seen[found.kind] += 1
+            if found.kind not in first or found.events < first[found.kind].events:
+                first[found.kind] = found
+    merged = [replace(one, seen=seen[kind]) for kind, one in sorted(first.items())]
+    return Simulated(asked, len(outcomes), counts, digest.hexdigest(), merged)

@@ -1,0 +1,267 @@
+"""The scene: coordinator, processes, what is on the way; and what is checked after each event."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import count
+from typing import Final
+
+from harness.simulate.groups.answers import (
+    FENCED_MEMBER_EPOCH,
+    UNKNOWN_MEMBER_ID,
+    before_of,
+    check_answer,
+)
+from harness.simulate.groups.coordinator_view import NOBODY, TIMER, Cause, GroupWatch, shown
+from harness.simulate.groups.offsets import OffsetsWatch
+from harness.simulate.groups.parts import Partition, Parts, Topics, Violation, from_wire
+from harness.simulate.groups.process import HEARTBEAT, Message, Process, check_process
+from harness.targets.base import Json
+
+ACTIVE: Final = "active"
+FIND: Final = "FindCoordinator"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a schedule is played with. Without `r9` the network may deliver requests that living processes
+    gave up on (R9); without `exemption` zombies may not own anything, either (R7). Both must fail."""
+
+    session_ms: int = 45_000
+    heartbeat_ms: int = 5_000
+    groups: tuple[str, ...] = ("g",)
+    r9: bool = True
+    exemption: bool = True
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+
+FAULTS: Final = (
+    *("request lost", "answer lost", "request duplicated", "copy delivered", "answer duplicated"),
+    *("late request", "late request duplicated", "reordering", "delay", "request timed out"),
+    *("partition", "lost in a partition", "crash", "restart", "leave", "stall", "skewed clock", "clock leap"),
+    *("fail-over", "coordinator down", "log refuses", "group deleted"),
+    *("topic created", "partitions added", "topic deleted", "topic recreated", "subscription changed"),
+)
+"""What can go wrong or change; each is counted, be it never."""
+
+
+@dataclass
+class Counts:
+    """What happened: events by kind, faults by kind, states of groups after their steps, rebalances that
+    ended in STABLE, answers of the coordinator by error code, partitions that two processes owned while one
+    of them was a zombie."""
+
+    kinds: Counter[str]
+    faults: Counter[str]
+    states: Counter[str]
+    answers: Counter[str]
+    rebalances: int = 0
+    zombie_owners: int = 0
+
+    @classmethod
+    def none(cls) -> Counts:
+        """Nothing yet."""
+        return cls(Counter(), Counter(dict.fromkeys(FAULTS, 0)), Counter(), Counter())
+
+    @property
+    def events(self) -> int:
+        """All of them."""
+        return sum(self.kinds.values())
+
+    def add(self, other: Counts) -> None:
+        """The sum, in place."""
+        for mine, its in (
+            (self.kinds, other.kinds),
+            (self.faults, other.faults),
+            (self.states, other.states),
+            (self.answers, other.answers),
+        ):
+            mine.update(its)
+        self.rebalances += other.rebalances
+        self.zombie_owners += other.zombie_owners
+
+
+class Story:
+    """What a sequence diagram is drawn from: messages and notes, in order."""
+
+    def __init__(self) -> None:
+        self.messages: list[Json] = []
+
+    def message(self, sender: str, receiver: str, label: str, kind: str) -> None:
+        """A request or an answer arrives, is lost, …"""
+        self.messages.append({"from": sender, "to": receiver, "label": label, "kind": kind})
+
+    def note(self, who: str, label: str) -> None:
+        """Something happens to one, or to all ("")."""
+        self.messages.append({"from": who, "to": who, "label": label, "kind": "note"})
+
+    def lines(self) -> Iterator[str]:
+        """One line each: "A -> coordinator: join"."""
+        for one in self.messages:
+            if one["kind"] == "note":
+                yield f"{one['from'] or 'all'}: {one['label']}"
+            else:
+                kind = "" if one["kind"] in ("request", "answer") else f" ({one['kind']})"
+                yield f"{one['from']} -> {one['to']}: {one['label']}{kind}"
+
+
+class Scene:
+    """Who is there, and the invariants of what they do."""
+
+    def __init__(self, parts: Parts, settings: Settings, story: Story | None = None) -> None:
+        self.parts = parts
+        self.settings = settings
+        self.story = story
+        self.cluster = parts.cluster(settings.session_ms, settings.heartbeat_ms)
+        self.now_ms = 0
+        self.topics: Topics = {}
+        self.gone_topics: set[str] = set()
+        """Ids of topics that were deleted: none comes back (T2)."""
+        self.coordinator = ACTIVE
+        self.log_fails = False
+        self.processes: dict[str, Process] = {}
+        self.starts: Counter[str] = Counter()
+        self.late: dict[str, list[Message]] = {}
+        """Requests of processes that are gone, and without R9 those that living ones gave up on."""
+        numbers = count(1)
+        self.watches = {group: GroupWatch(group, numbers) for group in settings.groups}
+        self.offsets = {group: OffsetsWatch() for group in settings.groups}
+        self.counts = Counts.none()
+        self._states = dict.fromkeys(settings.groups, "Dead")
+
+    # The coordinator
+
+    def advance(self, to_ms: int) -> None:
+        """Let time pass; each timer that fires is an event. Time never goes back."""
+        if to_ms <= self.now_ms:
+            return
+        fired = self.cluster.advance(to_ms - self.now_ms, self._timer_fired)
+        self.now_ms = to_ms
+        for timer in fired:
+            self.counts.kinds[f"{timer['timer']} timeout"] += 1
+            if self.story:
+                self.story.note(
+                    "coordinator", f"{timer['timer']} timeout of {timer['member'] or timer['group']}"
+                )
+
+    def _timer_fired(self) -> None:
+        self.stepped(self.settings.groups, TIMER)
+
+    def stepped(self, groups: Iterable[str], cause: Cause) -> None:
+        """Check what a step of the coordinator made of groups."""
+        for group in groups:
+            watch = self.watches[group]
+            existed = watch.epoch > 0
+            changed = watch.step(self.cluster.group(group), cause, self.topics)
+            if existed and not watch.epoch:
+                self.offsets[group].forget()
+            state = self.cluster.group_state(group)
+            self.counts.states[state] += 1
+            if state != self._states[group]:
+                self.counts.rebalances += state == "Stable"
+                self._states[group] = state
+            if changed:
+                self.check_owners(group)
+
+    def handle(self, message: Message, process: Process | None) -> Json:
+        """The coordinator handles a request; of `process`, if it waits for the answer."""
+        request = message.request
+        if request.api == FIND:
+            key, error = request.body["coordinatorKeys"][0], 15 if self.coordinator == "unavailable" else 0
+            return {"coordinators": [{"key": key, "errorCode": error, "errorMessage": None}]}
+        client = {"id": message.who, "host": "/127.0.0.1"}
+        if request.api == HEARTBEAT:
+            return self._heartbeat(message, client, process)
+        body = self.cluster.request(request.api, request.version, client, request.body)
+        if request.api == "OffsetCommit":
+            group = request.body["groupId"]
+            accepted = self.offsets[group].commits(message, body, self.watches[group])
+            self.counts.answers["commit accepted" if accepted else "commit refused"] += 1
+        return body
+
+    def _heartbeat(self, message: Message, client: Json, process: Process | None) -> Json:
+        request = message.request
+        sent, group = request.body, request.body["groupId"]
+        watch = self.watches[group]
+        before = before_of(watch, self.cluster.group(group), sent["memberId"])
+        body = self.cluster.request(request.api, request.version, client, sent)
+        error = body["errorCode"]
+        told = body["assignment"] and from_wire(body["assignment"]["assignedTopicPartitions"])
+        owned = None if sent["topicPartitions"] is None else from_wire(sent["topicPartitions"])
+        member = body["memberId"] or sent["memberId"]
+        cause = Cause("request", member, sent["memberEpoch"], owned, not error, error)
+        check_answer(self.cluster.group(group), before, body, cause, told)
+        self.counts.answers[f"heartbeat {error}"] += 1
+        if cause.joins and process is not None:
+            process.incarnation = process.epoch = 0
+        self.stepped((group,), cause)
+        if cause.joins and process is not None:
+            process.incarnation = watch.members[member].incarnation
+        return body
+
+    # The members
+
+    def learn(self, process: Process, body: Json) -> None:
+        """What an answer to a heartbeat told a process: whether its incarnation is over, and its epoch
+        (E4)."""
+        if body.get("errorCode") in (UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH):
+            process.incarnation = NOBODY
+        epoch = process.machine.epoch
+        if epoch < process.epoch and epoch > 0 and process.incarnation:
+            raise Violation(
+                "E4", "EpochsMonotone", f"the epoch of {process.name} went from {process.epoch} to {epoch}"
+            )
+        process.epoch = epoch
+
+    def look(self, process: Process) -> None:
+        """Check a process that something happened to."""
+        check_process(process)
+        owned = process.machine.owned
+        if owned is not process.owned and owned != process.owned:
+            process.owned = owned
+            self.check_owners(process.consumer.group)
+
+    def check_owners(self, group: str) -> None:
+        """R7, members' view: of two owners of a partition one is a zombie, whose incarnation is over and
+        which has not learned it; and the coordinator knows what the others own."""
+        watch, owners = self.watches[group], dict[Partition, str]()
+        zombies = []
+        for process in self.processes.values():
+            owned = process.machine.owned
+            if not owned or process.consumer.group != group:
+                continue
+            if not process.incarnation:
+                raise Violation(
+                    "K1", "AbandonsAtOnce", f"{process.name} owns {shown(owned)} and is no member any more"
+                )
+            if process.incarnation not in watch.alive:
+                zombies.append(owned)
+                if self.settings.exemption:
+                    continue
+            for partition in owned:
+                if partition in owners:
+                    raise Violation(
+                        "R7",
+                        "NoDoubleOwnership",
+                        f"{shown({partition})} is owned by {owners[partition]} and by {process.name}",
+                    )
+                owners[partition] = process.name
+        self.counts.zombie_owners += sum(1 for owned in zombies if not owners.keys().isdisjoint(owned))
+        self._check_held(group)
+
+    def _check_held(self, group: str) -> None:
+        watch = self.watches[group]
+        for process in self.processes.values():
+            if process.consumer.group != group or process.incarnation not in watch.alive:
+                continue
+            owned, member = process.machine.owned, watch.members.get(process.machine.member_id)
+            if owned and not owned <= (member.held if member else frozenset()):
+                raise Violation(
+                    "R7",
+                    "OwnedIsHeld",
+                    f"{process.name} owns {shown(owned)}, which the coordinator does not know",
+                )

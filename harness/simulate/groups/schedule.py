@@ -1,0 +1,122 @@
+"""A schedule of whole groups: settings and events, each with its time, as a file that can be read and edited.
+
+Times are milliseconds of everybody's clock; an event whose time is past happens at once. `who` is a process.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from harness.errors import USAGE, ConformError
+from harness.files import read_text, write_text
+from harness.simulate.groups.scene import Settings
+from harness.targets.base import Json
+
+EVENTS: Final[dict[str, tuple[str, ...]]] = {
+    "topic": ("name", "id", "partitions"),
+    "delete-topic": ("name",),
+    "down": ("how",),
+    "fail-over": (),
+    "log": ("fails",),
+    "delete-group": ("group",),
+    "partition": ("from",),
+    "heal": (),
+    "wait": (),
+    "start": ("who", "group", "topics", "ownId", "maxPollMs"),
+    "late": ("who",),
+    "crash": ("who",),
+    "close": ("who",),
+    "subscribe": ("who", "topics"),
+    "poll": ("who",),
+    "done": ("who",),
+    "consume": ("who", "records"),
+    "commit": ("who",),
+    "leap": ("who", "ms"),
+    "send": ("who",),
+    "deliver": ("who",),
+    "lose": ("who",),
+    "duplicate": ("who",),
+    "deliver-copy": ("who",),
+    "answer": ("who",),
+    "answer-again": ("who",),
+    "give-up": ("who",),
+}
+"""What may happen, and the fields that say how."""
+HOW: Final = ("loading", "moved", "unavailable")
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What is played, in order; and what it shows: requirement and invariant, "" for nothing known."""
+
+    settings: Settings
+    events: tuple[Json, ...]
+    requirement: str = ""
+    invariant: str = ""
+
+
+def write_schedule(schedule: Schedule, path: Path) -> None:
+    """Write it as JSON, one event a line."""
+    head = {
+        "settings": schedule.settings.to_json(),
+        "requirement": schedule.requirement,
+        "invariant": schedule.invariant,
+    }
+    lines = ",\n".join(f"  {json.dumps(event)}" for event in schedule.events)
+    said = "".join(f" {json.dumps(name)}: {json.dumps(value)},\n" for name, value in head.items())
+    write_text(path, f'{{\n{said} "events": [\n{lines}\n ]\n}}\n')
+
+
+def is_schedule_of_groups(path: Path) -> bool:
+    """Has the file events, rather than operations of two targets?"""
+    try:
+        data = json.loads(read_text(path, "The schedule"))
+    except ValueError:
+        return False
+    return isinstance(data, dict) and "events" in data
+
+
+def read_schedule(path: Path) -> Schedule:
+    """Read it again. ConformError (exit 2) for a file that is none."""
+    try:
+        data: Any = json.loads(read_text(path, "The schedule"))
+    except ValueError as error:
+        raise ConformError(f"The schedule {path} is not JSON: {error}.", USAGE) from None
+    if not isinstance(data, dict) or not isinstance(data.get("events"), list) or not data["events"]:
+        raise ConformError(f"The schedule {path} needs a list of events.", USAGE)
+    for number, event in enumerate(data["events"], start=1):
+        if problem := _problem(event):
+            raise ConformError(f"{path}, event {number}: {problem}.", USAGE)
+    return Schedule(
+        _settings(data.get("settings", {}), path),
+        tuple(data["events"]),
+        str(data.get("requirement", "")),
+        str(data.get("invariant", "")),
+    )
+
+
+def _settings(said: Any, path: Path) -> Settings:
+    known = {field.name for field in fields(Settings)}
+    if not isinstance(said, dict) or set(said) - known:
+        raise ConformError(f"The settings of {path} must be some of {', '.join(sorted(known))}.", USAGE)
+    groups = said.get("groups", ["g"])
+    if not isinstance(groups, list) or not groups or not all(isinstance(name, str) for name in groups):
+        raise ConformError(f"The groups of {path} must be a list of names.", USAGE)
+    return Settings(**{**said, "groups": tuple(groups)})
+
+
+def _problem(event: Any) -> str:
+    """What is wrong with an event, "" for nothing."""
+    does = event.get("do") if isinstance(event, dict) else None
+    if does not in EVENTS:
+        return f"there is no event {does!r}; there are {', '.join(EVENTS)}"
+    if type(event.get("at")) is not int or event["at"] < 0:
+        return "'at' must be a time, in milliseconds from 0"
+    if missing := [field for field in EVENTS[does] if field not in event]:
+        return f"{does} needs the field {missing[0]!r}"
+    if does == "down" and event["how"] not in HOW:
+        return f"'how' must be one of {', '.join(HOW)}"
+    return ""

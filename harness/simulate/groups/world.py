@@ -1,0 +1,329 @@
+"""Events done one after the other, each at its time, and checked.
+
+An event says what happens to whom, never which message by number: what is on the way from or to a process is
+one request or one answer (R9). So an event that finds nothing to happen to, because others were left out of
+the schedule, is void, and every schedule is a behaviour of the system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from harness.simulate.groups.coordinator_view import DELETION, FAIL_OVER, TOPICS
+from harness.simulate.groups.network import Network
+from harness.simulate.groups.parts import Consumer, Parts, Violation
+from harness.simulate.groups.process import (
+    ASSIGNED,
+    LOST,
+    REBALANCES,
+    REVOKED,
+    Process,
+    check_callback,
+)
+from harness.simulate.groups.scene import ACTIVE, Settings, Story
+from harness.simulate.groups.words import in_words
+from harness.targets.base import Json
+
+ENDED: Final = ("UNSUBSCRIBED", "FATAL")
+
+
+class World(Network):
+    """A scene to which events happen."""
+
+    def __init__(self, parts: Parts, settings: Settings, story: Story | None = None) -> None:
+        super().__init__(parts, settings, story)
+        self._does: dict[str, Callable[[Json], bool]] = {
+            "topic": self._topic,
+            "delete-topic": self._delete_topic,
+            "down": self._down,
+            "fail-over": self._fail_over,
+            "log": self._log,
+            "delete-group": self._delete_group,
+            "partition": self._partition,
+            "heal": self._heal,
+            "wait": lambda event: True,
+            "start": self._start,
+            "late": self._late,
+        }
+        self._to_process: dict[str, Callable[[Process, Json], bool]] = {
+            "crash": self._crash,
+            "close": self._close,
+            "subscribe": self._subscribe,
+            "poll": self._poll,
+            "done": self._done,
+            "consume": self._consume,
+            "commit": self._commit,
+            "leap": self._leap,
+            "send": self._send,
+            "deliver": self._deliver,
+            "lose": self._lose,
+            "duplicate": self._duplicate,
+            "deliver-copy": self._deliver_copy,
+            "answer": self._answer,
+            "answer-again": self._answer_again,
+            "give-up": self._give_up,
+        }
+
+    def apply(self, event: Json) -> bool:
+        """Do one event, and check what it touched; False if it is void. Raises Violation."""
+        try:
+            return self._apply(event)
+        except Violation:
+            raise
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise Violation("G8", "NothingRaises", f"{what}, at the event {in_words(event)}") from error
+
+    def _apply(self, event: Json) -> bool:
+        self.advance(event["at"])
+        does = event["do"]
+        if does in self._does:
+            happened = self._does[does](event)
+        else:
+            process = self.processes.get(event["who"])
+            if process is None:
+                return False
+            happened = self._to_process[does](process, event)
+            self.look(process)
+            if process.state in ENDED and process.machine.closed:
+                self._ended(process)
+        if happened:
+            self.counts.kinds[does] += 1
+        return happened
+
+    # Topics and the coordinator
+
+    def _topic(self, event: Json) -> bool:
+        name, topic, partitions = event["name"], event["id"], event["partitions"]
+        known = self.topics.get(name)
+        if known == (topic, partitions) or (known and known[0] == topic and known[1] > partitions):
+            return False
+        others = {known for other, (known, _) in self.topics.items() if other != name}
+        if topic in self.gone_topics or topic in others:
+            return False
+        upsert = {"name": name, "id": topic, "partitions": partitions}
+        fault = "topic created" if known is None else "partitions added"
+        if known and known[0] != topic:
+            fault = "topic recreated"
+        return self._change_topics(event, fault, {**self.topics, name: (topic, partitions)}, [upsert], [])
+
+    def _delete_topic(self, event: Json) -> bool:
+        name = event["name"]
+        if name not in self.topics:
+            return False
+        rest = {other: topic for other, topic in self.topics.items() if other != name}
+        return self._change_topics(event, "topic deleted", rest, [], [name])
+
+    def _change_topics(
+        self,
+        event: Json,
+        fault: str,
+        topics: dict[str, tuple[str, int]],
+        upsert: list[Json],
+        delete: list[str],
+    ) -> bool:
+        if self.coordinator != ACTIVE or not self.cluster.set_topics(upsert, delete):
+            return False
+        left = {topic for topic, _ in topics.values()}
+        self.gone_topics |= {topic for topic, _ in self.topics.values() if topic not in left}
+        self.topics = topics
+        self.counts.faults[fault] += 1
+        self._note("coordinator", event)
+        self.stepped(self.settings.groups, TOPICS)
+        return True
+
+    def _down(self, event: Json) -> bool:
+        if self.coordinator != ACTIVE:
+            return False
+        self.coordinator = event["how"]
+        self.cluster.set_state(self.coordinator)
+        self.counts.faults["coordinator down"] += 1
+        return self._note("coordinator", event)
+
+    def _fail_over(self, event: Json) -> bool:
+        """P2: the new coordinator has what the log has, and the old one's connections are gone (R9)."""
+        before = {group: self.cluster.durable(group) for group in self.settings.groups}
+        if self.coordinator == ACTIVE:
+            self.cluster.set_state("moved")
+        self.cluster.set_state(ACTIVE)
+        self.coordinator, self.log_fails = ACTIVE, False
+        for group, known in before.items():
+            if known != (now := self.cluster.durable(group)):
+                raise Violation(
+                    "P2", "FailOverKeeps", f"{group} was {known} before the fail-over, and is {now}"
+                )
+        for process in self.processes.values():
+            self._drop_copy(process)
+        self.counts.faults["fail-over"] += 1
+        self._note("coordinator", event)
+        self.stepped(self.settings.groups, FAIL_OVER)
+        return True
+
+    def _log(self, event: Json) -> bool:
+        if self.log_fails == event["fails"]:
+            return False
+        self.log_fails = event["fails"]
+        self.cluster.fail_appends(self.log_fails)
+        self.counts.faults["log refuses"] += self.log_fails
+        return self._note("coordinator", event)
+
+    def _delete_group(self, event: Json) -> bool:
+        """E5: long after the group became empty, when nothing of it is on the way and nobody takes itself for
+        a member."""
+        group = event["group"]
+        members = [one for one in self.processes.values() if one.consumer.group == group]
+        alive = any(one.machine.epoch or one.waits_for or one.copy for one in members) or any(
+            self.late.values()
+        )
+        empty = self.cluster.group_state(group) == "Empty" and not self.log_fails
+        if alive or not empty or self.coordinator != ACTIVE or not self.cluster.delete_group(group):
+            return False
+        self.counts.faults["group deleted"] += 1
+        self._note("coordinator", event)
+        self.stepped((group,), DELETION)
+        return True
+
+    def _partition(self, event: Json) -> bool:
+        cut = [self.processes[name] for name in event["from"] if name in self.processes]
+        cut = [process for process in cut if process.reachable]
+        for process in cut:
+            process.reachable = False
+            self._drop_copy(process)
+            process.request = process.answer = None
+        self.counts.faults["partition"] += bool(cut)
+        return bool(cut) and self._note("", event)
+
+    def _heal(self, event: Json) -> bool:
+        cut = [process for process in self.processes.values() if not process.reachable]
+        for process in cut:
+            process.reachable = True
+        return bool(cut) and self._note("", event)
+
+    # Processes
+
+    def _start(self, event: Json) -> bool:
+        name = event["who"]
+        if name in self.processes or event["group"] not in self.watches:
+            return False
+        again = self.starts[name] > 0
+        self.starts[name] += 1
+        static = event.get("instance")
+        own = f"{name}.{self.starts[name]}" if static else name
+        consumer = Consumer(
+            event["group"], own if event["ownId"] else "", static, event.get("assignor"), event["maxPollMs"]
+        )
+        process = Process(
+            name, consumer, self.parts.member(consumer), self.now_ms, event.get("permille", 1000)
+        )
+        self.processes[name] = process
+        self.counts.faults["restart"] += again
+        self.counts.faults["skewed clock"] += process.permille != 1000
+        self._wants(process, event, 0)
+        return self._note(name, event)
+
+    def _crash(self, process: Process, event: Json) -> bool:
+        self.counts.faults["crash"] += 1
+        self._note(process.name, event)
+        self._ended(process)
+        return True
+
+    def _ended(self, process: Process) -> None:
+        """The process is gone; what it sent last may still arrive, whenever it likes."""
+        del self.processes[process.name]
+        self.offsets[process.consumer.group].forget(process.owned)
+        self._keep_late(process.request)
+        self._keep_late(process.copy)
+
+    def _close(self, process: Process, event: Json) -> bool:
+        if process.machine.closed:
+            return False
+        process.machine.close(process.local_ms(self.now_ms))
+        self.counts.faults["leave"] += 1
+        return self._note(process.name, event)
+
+    def _subscribe(self, process: Process, event: Json) -> bool:
+        if process.machine.closed or process.state == "FATAL":
+            return False
+        self._wants(process, event, process.local_ms(self.now_ms))
+        self.counts.faults["subscription changed"] += 1
+        return self._note(process.name, event)
+
+    def _wants(self, process: Process, event: Json, now_ms: int) -> None:
+        process.subscription = frozenset(event["topics"]), event.get("regex")
+        process.machine.subscribe(event["topics"], regex=event.get("regex"), now_ms=now_ms)
+
+    def _poll(self, process: Process, event: Json) -> bool:
+        """The application polls; one that is `slow` stays in the first callback, until it is done."""
+        if process.running is not None:
+            return False
+        machine, now_ms = process.machine, process.local_ms(self.now_ms)
+        machine.poll(now_ms)
+        process.polled_in_vain = True
+        while self._begin_callback(process, now_ms):
+            process.polled_in_vain = False
+            if event.get("slow"):
+                break
+            self._end_callback(process, now_ms)
+        return True
+
+    def _done(self, process: Process, event: Json) -> bool:
+        if process.running is None:
+            return False
+        self._end_callback(process, process.local_ms(self.now_ms))
+        return True
+
+    def _begin_callback(self, process: Process, now_ms: int) -> bool:
+        callback = process.machine.next_callback(now_ms)
+        if callback is None:
+            return False
+        check_callback(process, callback)
+        process.running = callback
+        positions = process.machine.offsets.positions
+        process.stopped = {one: positions[one] for one in callback.partitions if one in positions}
+        if callback.name.value == ASSIGNED:
+            process.using |= callback.partitions
+        self.look(process)
+        return True
+
+    def _end_callback(self, process: Process, now_ms: int) -> None:
+        callback = process.running
+        if callback is None:
+            return
+        name, offsets = callback.name.value, self.offsets[process.consumer.group]
+        zombie = process.incarnation not in self.watches[process.consumer.group].alive
+        if name in (REVOKED, LOST):
+            process.using -= callback.partitions
+            for partition in callback.partitions if not zombie else ():
+                clean = name == REVOKED and process.machine.owned >= {partition}
+                offsets.ends(partition, process.stopped.get(partition) if clean else None)
+        process.running = None
+        process.machine.callback_done(now_ms)
+        if self.story and name in REBALANCES:
+            self.story.note(process.name, f"{name}: {self._named(callback.partitions)}")
+        self.look(process)
+
+    def _named(self, partitions: frozenset[tuple[str, int]]) -> str:
+        names = {topic: name for name, (topic, _) in self.topics.items()}
+        return ", ".join(f"{names.get(topic, topic[-4:])}-{index}" for topic, index in sorted(partitions))
+
+    def _consume(self, process: Process, event: Json) -> bool:
+        machine, offsets = process.machine, self.offsets[process.consumer.group]
+        fetchable = sorted(machine.fetchable)
+        for partition in fetchable:
+            position = machine.offsets.positions[partition] + event["records"]
+            machine.set_position(partition, position)
+            offsets.consumed(partition, position)
+        return bool(fetchable)
+
+    def _commit(self, process: Process, event: Json) -> bool:
+        if not process.machine.offsets.positions:
+            return False
+        process.machine.commit()
+        return True
+
+    def _leap(self, process: Process, event: Json) -> bool:
+        """The clock of a process goes ahead, as after a long pause of the whole process."""
+        process.leap_ms += event["ms"]
+        self.counts.faults["clock leap"] += 1
+        return self._note(process.name, event)

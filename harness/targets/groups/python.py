@@ -1,0 +1,118 @@
+"""`python`: this repository's coordinator and members, as a simulation of whole groups drives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from coordinator import AppendFailed, BadInput, Config, Coordinator, Dialect, SimulatedClock
+from coordinator.member import Member, Settings
+from coordinator.model import Group, group_state
+from harness.errors import USAGE, ConformError
+from harness.simulate.groups.parts import Cluster, Consumer, GroupView, Machine
+from harness.targets.base import Json
+
+_DURABLE = ("epoch", "assignment_epoch", "metadata", "targets", "owners", "instances", "subscriptions")
+
+
+class PythonParts:
+    """The methods are those of `harness.simulate.groups.parts.Parts`."""
+
+    def __init__(self, dialect: str = "kip-848") -> None:
+        try:
+            self._dialect = Dialect.named(dialect)
+        except BadInput as error:
+            raise ConformError(f"The target python: {error}.", USAGE) from None
+
+    def cluster(self, session_ms: int, heartbeat_ms: int) -> Cluster:
+        """A coordinator with nothing in its log."""
+        return _Cluster(
+            self._dialect, Config(session_timeout_ms=session_ms, heartbeat_interval_ms=heartbeat_ms)
+        )
+
+    def member(self, consumer: Consumer) -> Machine:
+        """A consumer before its first subscription."""
+        settings = Settings(
+            consumer.group,
+            instance_id=consumer.instance,
+            server_assignor=consumer.assignor,
+            max_poll_interval_ms=consumer.max_poll_ms,
+            auto_commit=consumer.auto_commit,
+        )
+        return Member(settings, consumer.member_id)
+
+
+class _Clock(SimulatedClock):
+    """A clock that tells when it is set: a coordinator that advances sets it before and after each timer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before_set: Callable[[], None] = lambda: None
+
+    def set(self, now_ms: int) -> None:
+        self.before_set()
+        super().set(now_ms)
+
+
+class _Open(Coordinator):
+    """A coordinator that shows its own objects, to be read."""
+
+    def found(self, group: str) -> Group | None:
+        """The group, if it exists."""
+        return self._groups.get(group)
+
+    def committed(self, group: str) -> object:
+        """What the group has committed."""
+        return dict(self._offsets.get(group, {}))
+
+
+class _Cluster:
+    """The methods are those of `harness.simulate.groups.parts.Cluster`."""
+
+    def __init__(self, dialect: Dialect, config: Config) -> None:
+        self._clock = _Clock()
+        self._coordinator = _Open(dialect=dialect, clock=self._clock, config=config)
+        self.request = self._coordinator.request
+        self.set_state = self._coordinator.set_state
+        self.fail_appends = self._coordinator.fail_appends
+
+    def set_topics(self, upsert: Sequence[Json], delete: Sequence[str]) -> bool:
+        try:
+            self._coordinator.set_topics(upsert, delete)
+        except AppendFailed:
+            return False
+        return True
+
+    def advance(self, ms: int, stepped: Callable[[], None]) -> list[Json]:
+        """Every timer that fires writes records, or is put off."""
+        coordinator, end = self._coordinator, self._coordinator.end
+
+        def before_set() -> None:
+            nonlocal end
+            if end != coordinator.end:
+                end = coordinator.end
+                stepped()
+
+        self._clock.before_set = before_set
+        return coordinator.advance(ms)
+
+    def delete_group(self, group: str) -> bool:
+        return self._coordinator.fire("group", group)
+
+    def group(self, group: str) -> GroupView | None:
+        return self._coordinator.found(group)
+
+    def group_state(self, group: str) -> str:
+        return group_state(self._coordinator.found(group) or Group(group))
+
+    def durable(self, group: str) -> object:
+        found = self._coordinator.found(group) or Group(group)
+        members = {
+            member_id: (member.metadata, member.epoch, member.held)
+            for member_id, member in found.members.items()
+        }
+        own = {name: _copy(getattr(found, name)) for name in _DURABLE}
+        return own, members, self._coordinator.committed(group)
+
+
+def _copy(value: object) -> object:
+    return dict(value) if isinstance(value, dict) else value

@@ -1,0 +1,125 @@
+"""The whole state graph of a model as TLC dumps it, with every step exact.
+
+A state graph has one node a state, and `step`, which says how a state was reached, must not make states. But
+an edge of TLC's dump has no more than the name of an action. So TLC is given a specification in which every
+step may also end in a leaf: a state that keeps `step`, from which nothing goes on. The leaves are the
+distinct pairs of a step and the state after it; an edge into a leaf is a transition.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from harness.engines.base import Limits, Model, Progress, silent
+from harness.engines.tlc import run_tlc, variant
+from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config
+from harness.engines.tlc_output import read_report
+from harness.errors import ConformError
+from harness.files import read_text
+from harness.modules import config_beside, declared_variables, dependencies, strip_comments
+
+_MODULE: Final = "ConformTransitions"
+_NOT_PLAIN: Final = re.compile(r"\\/|\\[AE]\b|=>|\b(?:LET|IF|CASE|ENABLED)\b")
+"""What may not stand in a conjunction that is taken apart at each `/\\`."""
+
+
+def dump(
+    model: Model,
+    dot: Path,
+    *,
+    limits: Limits,
+    log: Path,
+    progress: Progress = silent,
+    beyond_bounds: bool = False,
+) -> int:
+    """Write the state graph of a model of the group protocol to `dot` (see the module); how many nodes TLC
+    says that it has.
+
+    With `beyond_bounds` a leaf may be one step out of the model's bounds (`bounds_of`), so that a step that
+    is cut off can be told from one that is not there. ConformError if the model has no variable `step`, or
+    no initial predicate and next-state relation by name.
+    """
+    config = read_config(model.config or config_beside(model.module))
+    variables = declared_variables(model.module)
+    if "step" not in variables:
+        raise ConformError(
+            f"{model.module.name} has no variable `step` that names the last step, so its transitions "
+            "cannot be told apart."
+        )
+    init, following = _behaviour(model, config)
+    dropped = (*CHECKS, *UNKNOWN_TO_TLC, "SYMMETRY", "VIEW", "SPECIFICATION", "INIT", "NEXT")
+    plain = config.without(dropped).having("VIEW", "ConformView").having("SPECIFICATION", "ConformSpec")
+    bounds: list[str] = []
+    if beyond_bounds:
+        following, bounds = bounds_of(following, _sources(model))
+        bounds += [f"({name})'" for name in config.names("CONSTRAINT")]
+        plain = plain.without(["CONSTRAINT"])
+    with tempfile.TemporaryDirectory(prefix="conform-") as folder, variant(plain) as path:
+        module = Path(folder) / f"{_MODULE}.tla"
+        text = _module(model.module.stem, variables, init, following, bounds)
+        module.write_text(text, encoding="utf-8")
+        libraries = (model.module.parent, *model.libraries)
+        options = ["-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot", str(dot)]
+        ended = run_tlc(module, path, options, log=log, limits=limits, progress=progress, libraries=libraries)
+    return read_report(ended.lines).distinct_states or 0
+
+
+def bounds_of(following: str, sources: Sequence[str]) -> tuple[str, list[str]]:
+    """A next-state relation without the bounds of its model, and these: conjuncts over primed variables.
+
+    `BoundedNext == Next /\\ group'.epoch <= MaxEpoch` gives `Next` and that one. What says something of
+    `step` restricts the steps and no states, and is kept; so is a relation of any other form.
+    """
+    definition = re.compile(rf"^{following} ==\s*(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+    found = next((match for source in sources if (match := definition.search(source))), None)
+    parts = re.split(r"/\\", found[1].strip().removeprefix("/\\")) if found else []
+    parts = [" ".join(part.split()) for part in parts]
+    if len(parts) < 2 or not re.fullmatch(r"\w+", parts[0]) or any(map(_NOT_PLAIN.search, parts)):
+        return following, []
+    inner, bounds = bounds_of(parts[0], sources)
+    more = [part for part in parts[1:] if "'" in part and not re.search(r"\bstep\b", part)]
+    kept = [part for part in parts[1:] if part not in more]
+    return " /\\ ".join([inner, *kept]), bounds + more
+
+
+def _module(extended: str, variables: list[str], init: str, following: str, bounds: list[str]) -> str:
+    others = ", ".join(name for name in variables if name != "step")
+    every = ", ".join(variables)
+    inside = "".join(f"\n  /\\ conformLeaf' \\/ ({bound})" for bound in bounds)
+    return f"""---- MODULE {_MODULE} ----
+EXTENDS {extended}, Naturals
+VARIABLES conformLeaf, conformDepth
+ConformInit == {init} /\\ conformLeaf = FALSE /\\ conformDepth = 0
+ConformNext ==
+  /\\ ~conformLeaf
+  /\\ {following}
+  /\\ conformLeaf' \\in BOOLEAN{inside}
+  /\\ conformDepth' = conformDepth + 1
+ConformSpec == ConformInit /\\ [][ConformNext]_<<{every}, conformLeaf, conformDepth>>
+ConformView == IF conformLeaf THEN <<{others}, step>> ELSE <<{others}>>
+====
+"""
+
+
+def _behaviour(model: Model, config: Config) -> tuple[str, str]:
+    """The names of the initial predicate and the next-state relation."""
+    if config.names("INIT") and config.names("NEXT"):
+        return config.names("INIT")[0], config.names("NEXT")[0]
+    for specification in config.names("SPECIFICATION"):
+        definition = re.compile(rf"^{specification} ==\s*(\w+)\s*/\\\s*\[\]\[(\w+)\]_", re.MULTILINE)
+        for source in _sources(model):
+            if match := definition.search(source):
+                return match[1], match[2]
+    raise ConformError(
+        f"The specification of {model.name} must be written as `Spec == Init /\\ [][Next]_vars`, with names "
+        "for both, for its transitions to be listed."
+    )
+
+
+def _sources(model: Model) -> list[str]:
+    """The texts of the model's modules, without comments."""
+    return [strip_comments(read_text(path, "The module")) for path in dependencies(model.module)]

@@ -1,0 +1,150 @@
+"""`conform diff` on a counter of ten lines and edits of it, of which every difference is known."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from lights import CONFIG, REFUSES, conform, diff, light
+
+from harness.itf import read_trace
+
+CHECKED = f"{CONFIG}INVARIANTS AtMostThree AtMostTwo\nPROPERTY NeverZeroAgain\n"
+
+
+def test_what_an_edit_changes(tmp_path: Path) -> None:
+    """At 2 `Up` is refused and `Reset` is gone; at 0 there is a `Jump`. 3 is not reached any more."""
+    edit = REFUSES | {
+        "Reset == at = 2 /\\ at' = 0": "Jump == at = 0 /\\ at' = 2",
+        'Says("Reset", "ok")': 'Says("Jump", "ok")',
+        "\\/ Reset": "\\/ Jump",
+    }
+    exit_code, data, output = diff(tmp_path, light(tmp_path / "a"), light(tmp_path / "b", edit))
+    assert exit_code == 0
+    (model,) = data["models"]
+    assert model["states"] | {"both": 3, "only_a": 1, "only_b": 0, "steps_from_only_a": 2} == model["states"]
+    assert model["inputs"] == {"all": 7, "same": 4, "changed": 1, "forbidden": 1, "added": 1}
+    assert model["actions"]["Up"] == {"same": 2, "changed": 1}
+    changed, forbidden, added = model["kinds"]
+    assert [one["kind"] for one in model["kinds"]] == ["changed", "forbidden", "added"]
+    assert changed["example"]["way"] == ["Up → ok", "Up → ok"]  # a jump leads there, too, but in B alone
+    assert [one["answer"] for side in "ab" for one in changed["example"][side]] == ["ok", "full"]
+    assert [one["effects"][0]["effect"] for side in "ab" for one in changed["example"][side]] == [
+        "at: 2 → 3",
+        "nothing changes",
+    ]
+    assert (forbidden["action"], forbidden["example"]["b"]) == ("Reset", [])
+    assert (added["action"], added["example"]["way"], added["example"]["a"]) == ("Jump", [], [])
+    assert {(edit["definition"], edit["change"]) for edit in data["edits"]} == {
+        ("Up", "changed"),
+        ("Reset", "removed"),
+        ("Jump", "added"),
+        ("Next", "changed"),
+    }
+    assert "7; 1 another outcome, 1 forbidden, 1 added" in output
+
+
+def test_examples_are_traces(tmp_path: Path) -> None:
+    _, data, _ = diff(tmp_path, light(tmp_path / "a"), light(tmp_path / "b", REFUSES))
+    example = data["models"][0]["kinds"][0]["example"]
+    a, b = (read_trace(Path(example[side][0]["trace"])) for side in "ab")
+    assert [state["at"] for state in a.states] == [0, 1, 2, 3]
+    assert [state["at"] for state in b.states] == [0, 1, 2, 2]
+    assert [state["step"]["action"] for state in b.states] == ["Init", "Up", "Up", "Up"]  # type: ignore[index, call-overload]
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert all(f'href="{Path(example[side][0]["trace"]).name}"' in page for side in "ab")
+    assert "http" not in page
+
+
+def test_a_step_out_of_the_bounds_is_no_missing_step(tmp_path: Path) -> None:
+    """From 3, A goes up to 4, which its bounds cut off: B, which stays there, does not add a step."""
+    edit = {key: value.replace("at = 2", "at = 3") for key, value in REFUSES.items()}
+    _, data, _ = diff(tmp_path, light(tmp_path / "a"), light(tmp_path / "b", edit))
+    (model,) = data["models"]
+    assert model["states"]["both"] == 4
+    assert (model["inputs"]["changed"], model["inputs"]["added"]) == (1, 0)
+
+
+def test_properties_of_both_versions(tmp_path: Path) -> None:
+    """A breaks two of its properties, each of which is found; B breaks another than A does."""
+    edit = REFUSES | {"AtMostThree == at <= 3": "AtMostThree == at # 2"}
+    a, b = light(tmp_path / "a", config=CHECKED), light(tmp_path / "b", edit, CHECKED)
+    exit_code, data, output = diff(tmp_path, a, b)
+    assert exit_code == data["exit_code"] == 10
+    verdicts = {one["property"]: one["verdict"] for one in data["models"][0]["properties"]}
+    assert verdicts == {
+        "AtMostThree": "no longer holds",
+        "AtMostTwo": "holds now",
+        "NeverZeroAgain": "fails in both",
+    }
+    broken = data["models"][0]["properties"][0]["counterexample_b"]
+    assert broken["steps"] == ["Up → ok", "Up → ok"]
+    assert len(read_trace(Path(broken["trace"])).states) == 3
+    assert "verdict: no longer holds: AtMostThree of Light" in output
+
+
+def test_a_variable_that_is_new_is_not_compared(tmp_path: Path) -> None:
+    """And neither is a field that --without names."""
+    edit = {
+        "VARIABLES at, step": "VARIABLES at, seen, step",
+        "Init == at = 0": "Init == at = 0 /\\ seen = 0",
+        "response |-> response]": "response |-> response, by |-> 1] /\\ seen' = at",
+        "_<<at, step>>": "_<<at, seen, step>>",
+    }
+    a, b = light(tmp_path / "a"), light(tmp_path / "b", edit)
+    _, data, output = diff(tmp_path, a, b, "--without", "step.by")
+    assert data["models"][0]["inputs"] == {"all": 8, "same": 8, "changed": 0, "forbidden": 0, "added": 0}
+    assert "verdict: the same behaviours within the bounds" in output
+    assert "not compared: seen (B), step.by" in output
+
+
+def test_a_specification_without_steps(tmp_path: Path) -> None:
+    """TLC's names of actions are the inputs."""
+    plain = {
+        "VARIABLES at, step": "VARIABLES at",
+        "<<at, step>>": "at",
+        "Says(action, response) == step' = [action |-> action, response |-> response]": "Says(a, r) == TRUE",
+        'Init == at = 0 /\\ step = [action |-> "Init", response |-> ""]': "Init == at = 0",
+        "Bounded == Next /\\ at' <= 3": "Bounded == Next",
+        "Up == at' = at + 1 /\\": "Up == at < 3 /\\ at' = at + 1 /\\",
+    }
+    gone = {**plain, "Next == Up \\/ Down \\/ Reset": "Next == Up \\/ Down"}
+    _, data, _ = diff(tmp_path, light(tmp_path / "a", plain), light(tmp_path / "b", gone))
+    (model,) = data["models"]
+    assert model["actions"] == {"Up": {"same": 3}, "Down": {"same": 3}, "Reset": {"forbidden": 1}}
+    assert model["kinds"][0]["example"]["way"] == ["Up", "Up"]
+
+
+def test_revisions_of_a_repository(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.chdir(tmp_path)
+    light(tmp_path / "spec")
+
+    def git(*words: str) -> None:
+        name = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(["git", *name, *words], check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", "spec")
+    git("commit", "-q", "-m", "first")
+    _, data, output = diff(tmp_path, "HEAD", ".", "--model", "Light")
+    assert (data["edits"], data["models"]) == ([], [])
+    assert "the two versions say the same" in output
+    module = tmp_path / "spec" / "Light.tla"
+    module.write_text(module.read_text().replace("\\* back to where it came from", "\\* down"))
+    assert "the two versions say the same" in diff(tmp_path, "HEAD:spec", "spec", "--model", "Light")[2]
+    module.write_text(module.read_text().replace("\\/ Reset", ""))
+    _, data, _ = diff(tmp_path, "HEAD", ".", "--model", "Light")
+    assert data["models"][0]["inputs"]["forbidden"] == 1
+
+
+def test_what_is_no_specification(tmp_path: Path) -> None:
+    module = light(tmp_path / "a")
+    ended = conform(module, "no/such/place", "--out", tmp_path / "out")
+    assert ended.exit_code == 2
+    assert "'no/such/place' names no specification" in ended.output
+    ended = conform(tmp_path / "a", tmp_path / "a", "--model", "Dark", "--out", tmp_path / "out")
+    assert ended.exit_code == 2
+    assert "has no model Dark: there is no Dark.tla in it" in ended.output
+    ended = conform("kip-848", "kip-848,Fenced=TRUE", "--out", tmp_path / "out")
+    assert ended.exit_code == 2
+    assert "dialects have no constant Fenced" in ended.output

@@ -1,0 +1,104 @@
+"""What a result depends on: definitions that are said, with their types; no prose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.definitions import definitions
+
+BASE = """---- MODULE Base ----
+EXTENDS Integers
+CONSTANT
+  \\* How far.
+  \\* @type: Int;
+  Limit
+
+(* @typeAlias: pair = <<Int, Int>>; *)
+Base_aliases == TRUE
+
+\\* Prose, "quoted" (* and half a comment.
+\\* @type: (Int) => Int;
+After(n) == n + 1
+
+Far(n) ==
+  LET far == After(n)
+  IN far > Limit
+
+Unused == "After" = "Far"
+====
+"""
+TOP = """---- MODULE Top ----
+EXTENDS Base
+VARIABLE x
+Init == x = 0
+Next == x' = After(x)
+Safe == ~Far(x)
+Other == Unused
+====
+"""
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    (tmp_path / "Base.tla").write_text(BASE)
+    (tmp_path / "Top.tla").write_text(TOP)
+    (tmp_path / "Top.cfg").write_text("INIT Init\nNEXT Next\nCONSTANT Limit = 3 \\* far\n")
+    return tmp_path / "Top.tla"
+
+
+def of(top: Path) -> dict[str, str]:
+    return definitions(top, top.with_suffix(".cfg"), ["Safe", 3])
+
+
+def test_what_is_said_counts(top: Path) -> None:
+    assert list(of(top)) == ["", "After", "Far", "Init", "Next", "Safe"]
+    assert list(definitions(top, top.with_suffix(".cfg"))) == ["", "After", "Init", "Next"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("Prose", "Other prose", []),
+        ("How far", "Where it ends", []),
+        ('Unused == "After"', 'Unused == "Before"', []),
+        ("====", "\\* The end.\nMore(n) == Far(n)\n====", []),
+        ("n + 1", "n + 2", ["After"]),
+        ("(Int) => Int", "(Int) => Bool", ["After"]),
+        ("> Limit", ">= Limit", ["Far"]),
+        ("  IN far", "    IN far", ["Far"]),
+        ("@type: Int", "@type: Str", [""]),
+        ("<<Int, Int>>", "<<Int, Str>>", [""]),
+        ("EXTENDS Integers", "EXTENDS Naturals", [""]),
+    ],
+)
+def test_what_a_change_changes(top: Path, old: str, new: str, changed: list[str]) -> None:
+    before = of(top)
+    base = top.with_name("Base.tla")
+    assert old in BASE
+    base.write_text(BASE.replace(old, new, 1))
+    after = of(top)
+    assert [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)] == changed
+
+
+def test_the_configuration_counts_without_its_comments(top: Path) -> None:
+    before, config = of(top), top.with_suffix(".cfg")
+    config.write_text(config.read_text().replace("far", "farther"))
+    assert of(top) == before
+    config.write_text(config.read_text().replace("= 3", "= 4"))
+    assert of(top)[""] != before[""]
+
+
+def test_a_definition_may_move_to_another_module(top: Path) -> None:
+    before, definition = of(top), "\\* @type: (Int) => Int;\nAfter(n) == n + 1\n"
+    top.with_name("Base.tla").write_text(BASE.replace(definition, ""))
+    top.write_text(TOP.replace("Init ==", f"{definition}Init =="))
+    assert of(top) == before
+
+
+def test_two_of_one_name_both_count(top: Path) -> None:
+    before = of(top)
+    top.write_text(TOP.replace("Init ==", "LOCAL After(n) == n\n\nInit =="))
+    after = of(top)
+    assert {name for name in before if before[name] != after[name]} == {"After"}

@@ -1,0 +1,49 @@
+"""The step of the gate that exhausts a small model on the target."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from pipeline_runs import LIMITS, SPEC
+
+from harness.engines.base import Model, silent
+from harness.errors import NOT_CONFORMANT
+from harness.gate.run import Gate
+from harness.gate.steps import Asked
+from harness.manifest import Manifest, read_manifest
+
+DEPARTS = """
+import sys
+from coordinator import Coordinator
+from coordinator.dialect import Dialect
+from coordinator.stdio import serve
+
+for answer in serve(Coordinator(dialect=Dialect(UnknownGroupError="GROUP_ID_NOT_FOUND")), sys.stdin):
+    print(answer, flush=True)
+"""
+
+
+def test_a_target_that_departs_is_found_and_nothing_of_an_earlier_run_counts(
+    model: Model, tmp_path: Path
+) -> None:
+    """It says GROUP_ID_NOT_FOUND where KIP-848's text has UNKNOWN_MEMBER_ID (H5)."""
+    program = tmp_path / "departs.py"
+    program.write_text(DEPARTS)
+    left = tmp_path / "exhaust" / "MCTour" / "left-by-another-run"
+    left.mkdir(parents=True)
+    entry = read_manifest(SPEC / "manifest.json").entry("MCTour")
+    manifest = Manifest(SPEC, (replace(entry, module=model.module, config=model.config),))
+    target, kinds = f"stdio:{sys.executable} {program}", frozenset({"exhaust"})
+    gate = Gate(Asked(manifest, tmp_path, tmp_path, 600, target=target, limits=LIMITS, kinds=kinds))
+    (done,) = (gate.run(step, silent) for step in gate.steps() if not step.left_out)
+    assert (done.step.name, done.exit_code) == ("MCTour", NOT_CONFORMANT), done.message
+    facts = done.details
+    assert facts["steps"] > 500 > facts["failed"] > 0
+    first, finding, *_ = done.message.splitlines()
+    assert (
+        first == f"{facts['steps']} steps over {facts['states']} states on {target}, {facts['failed']} differ"
+    )
+    assert finding.startswith("H5: ") and "UNKNOWN_MEMBER_ID: response.errorCode" in finding
+    assert not left.exists()

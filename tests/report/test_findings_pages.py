@@ -1,0 +1,126 @@
+"""A page for each finding: what is broken, the shortest trace to it, what changed, and the command."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from results_folder import GOLDEN, ROOT, fails_as_expected, good_build, holds, replayed, write, wrong_trace
+
+from harness.itf import read_trace, write_trace
+from harness.manifest import read_manifest
+from harness.report.pages import MOST, Change, Pages, pages, value
+from harness.report.results import read_results
+
+COUNTEREXAMPLE = ROOT / "traces" / "counterexamples" / "MCNoR9.itf.json"
+
+
+def found(build: Path) -> Pages:
+    return pages(read_results(build, None))
+
+
+def test_a_run_in_which_everything_holds_has_none(tmp_path: Path) -> None:
+    assert found(good_build(tmp_path)) == Pages([], 0)
+
+
+def test_a_difference_on_a_target(tmp_path: Path) -> None:
+    trace = wrong_trace(tmp_path)
+    (page,) = found(good_build(tmp_path, trace=trace)).shown
+    assert page.title == "Join/advance/NONE: response.memberEpoch"
+    assert (page.anchor, page.requirement, page.count, page.steps) == ("finding-1", "R6", "", 1)
+    assert page.command == f"conform replay {trace} --target python"
+    assert page.changes[0] == Change("response.memberEpoch", "", "3", "1")
+    assert Change("group.groupEpoch", "0", "1") in page.changes
+    assert "response.memberEpoch: 3, got 1" in page.diagram and page.diagram.count('class="band"') == 1
+    assert page.sent[0] == 'next target assignment: {"A": ["foo-0", "foo-1", "foo-2"]}'
+    assert '"memberEpoch": 0' in page.sent[1]
+
+
+def test_alike_differences_are_one_finding_with_the_shortest_trace(tmp_path: Path) -> None:
+    build = good_build(tmp_path, trace=wrong_trace(tmp_path))
+    file = build / "results" / "replay-golden.json"
+    data = json.loads(file.read_text())
+    (failure,) = data["failures"]
+    other = {**failure["differences"][0], "path": "group.members[A].state", "expected": "a", "got": "b"}
+    longer = {**failure, "index": 9, "trace": "elsewhere"}
+    data["failures"] = [longer, failure, {**failure, "differences": [other]}]
+    write(file, data)
+    first, second = found(build).shown
+    assert (first.count, first.steps) == ("2 steps differ in this way", 1)
+    assert first.trace == failure["trace"]
+    assert (second.count, second.title) == ("", "Join/advance/NONE: group.members[].state")
+    assert second.changes[0] == Change("group.members[A].state", '"a"', '"a"', '"b"')
+
+
+def test_what_exhaust_found_is_read_from_its_examples(tmp_path: Path) -> None:
+    build = good_build(tmp_path)
+    trace = read_trace(GOLDEN)
+    example = tmp_path / "tables" / "examples" / "abc.itf.json"
+    example.parent.mkdir(parents=True)
+    write_trace(example, replace(trace, states=trace.states[:5]))
+    finding: dict[str, Any] = {
+        **{"finding": "abc", "requirement": "R1", "action": "Heartbeat", "branch": "revoke", "error": "NONE"},
+        **{"count": 7, "steps": 4},
+        "differences": [{"path": "response.memberId", "expected": '"A"', "got": "null"}],
+    }
+    file = build / "results" / "exhaust-MCTour.json"
+    known = json.loads(file.read_text())
+    write(file, {**known, "failed": 7, "output": str(tmp_path / "tables"), "findings": [finding]})
+    (page,) = found(build).shown
+    assert (page.count, page.steps, page.requirement) == ("7 steps differ in this way", 4, "R1")
+    assert page.changes[0] == Change("response.memberId", "", '"A"', "null")
+    assert page.command == f"conform replay {example} --target python"
+    assert "A e1 has foo-0,1, revokes foo-2" in page.diagram
+
+
+def test_a_model_that_must_fail_has_its_counterexample(tmp_path: Path) -> None:
+    failing = replace(fails_as_expected("MCNoR9", "NoDoubleOwnership"), counterexample=COUNTEREXAMPLE)
+    (page,) = found(good_build(tmp_path, [holds("MCSmall"), failing])).shown
+    assert page.expected and page.title == "MCNoR9: NoDoubleOwnership"
+    assert page.command == "conform check MCNoR9"
+    assert "NoDoubleOwnership is violated" in page.diagram
+    assert page.steps == 17 and all(change.got is None for change in page.changes)
+
+
+def test_a_trace_that_is_not_there_any_more_is_said(tmp_path: Path) -> None:
+    trace = wrong_trace(tmp_path)
+    build = good_build(tmp_path, trace=trace)
+    trace.unlink()
+    (page,) = found(build).shown
+    assert not page.diagram and page.lacking == f"The trace {trace} does not exist."
+    assert page.changes == [Change("response.memberEpoch", "", "3", "1")]
+
+
+def test_more_findings_than_anyone_reads_are_counted(tmp_path: Path) -> None:
+    build = good_build(tmp_path, trace=wrong_trace(tmp_path))
+    file = build / "results" / "replay-golden.json"
+    data = json.loads(file.read_text())
+    (failure,) = data["failures"]
+    data["failures"] = [{**failure, "action": f"A{number}"} for number in range(MOST + 3)]
+    write(file, data)
+    assert (len(found(build).shown), found(build).left_out) == (MOST, 3)
+
+
+def test_the_requirement_is_said_in_words(tmp_path: Path) -> None:
+    build = good_build(tmp_path, trace=wrong_trace(tmp_path))
+    (page,) = pages(read_results(build, read_manifest(ROOT / "spec" / "manifest.json"))).shown
+    assert page.sentence == "A member whose assignment does not change only moves to the new epoch"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [("(absent)", "absent"), (None, "null"), ({"a": None, "b": 1, "c": "x"}, 'b: 1\nc: "x"'), ([], "[]")],
+)
+def test_values(given: Any, words: str) -> None:
+    assert value(given) == words
+
+
+def test_a_replay_counts_requirements_and_how_coverage_grows() -> None:
+    coverage = replayed(GOLDEN)["coverage"]
+    assert coverage["requirements"]["R1"] == {"steps": coverage["branches"]["Heartbeat/revoke"], "traces": 1}
+    quiet = ("Join/advance", "Heartbeat/advance", "Heartbeat/stable")
+    assert coverage["requirements"]["R6"]["steps"] == sum(coverage["branches"][name] for name in quiet)
+    assert coverage["growth"] == [[1, coverage["distinct_target_steps"], len(coverage["branches"])]]

@@ -1,0 +1,215 @@
+"""The report in a browser: no error, nothing is fetched, links lead somewhere, filters filter, it fits."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from results_folder import (
+    ROOT,
+    by_evidence,
+    fails_as_expected,
+    good_build,
+    holds,
+    write,
+    wrong_trace,
+)
+from typer.testing import CliRunner
+from verb_results import DIFFERED, MUTATED, PAIR, SIMULATED
+
+from harness.cli.main import app
+from harness.replay.files import replay_files
+from harness.replay.report import to_json
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium (brew install chromium)"
+)
+MANIFEST = ROOT / "spec" / "manifest.json"
+WIDE, NARROW = 1400, 420
+COUNTEREXAMPLE = ROOT / "traces" / "counterexamples" / "MCNoR9.itf.json"
+DIALECT = f"stdio:{sys.executable} -m coordinator --stdio --dialect kafka-4.2"
+
+Browse = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with everything in it: findings, models of all kinds, a picture, seeded bugs."""
+    folder = tmp_path_factory.mktemp("report")
+    failing = replace(fails_as_expected("MCNoR9", "NoDoubleOwnership"), counterexample=COUNTEREXAMPLE)
+    checked = [holds("MCSmall"), failing, by_evidence("ProofOpen2Step")]
+    build = good_build(folder, checked, trace=wrong_trace(folder))
+    golden = replay_files(sorted((ROOT / "traces" / "golden").glob("*.itf.json"))[:4], DIALECT, "kafka-4.2")
+    write(build / "results" / "replay-dialect.json", to_json(golden, DIALECT, "kafka-4.2"))
+    write(build / "results" / "graph-MCTour.json", {"name": "MCTour", "states": 7, "depths": [1, 4, 2]})
+    bug = {"mutant": "01", "target": "coordinator", "bug": "b", "requirement": "R1", "caught_by": None}
+    write(build / "mutants.json", [bug])
+    for name, data in (
+        ("simulate-groups", SIMULATED),
+        ("simulate-two", PAIR),
+        ("mutate", MUTATED),
+        ("diff", DIFFERED),
+    ):
+        write(build / "results" / f"{name}.json", data)
+    CliRunner().invoke(app, ["report", "--results", str(build), "--manifest", str(MANIFEST)])
+    return build / "report" / "index.html"
+
+
+@pytest.fixture
+def browse(page: Path, tmp_path: Path) -> Browse:
+    """What a script gives that runs in the page when it is there; no error may be on the console."""
+
+    def look(script: str, fragment: str = "", width: int = WIDE) -> Any:
+        text = page.read_text(encoding="utf-8")
+        # What would leave the page, and what goes wrong in it, is counted from its first moment.
+        watch = (
+            "<script>window.wrong = []; addEventListener('error', (one) => wrong.push(one.message), true);"
+            "console.error = (...words) => wrong.push(words.join(' '));</script>"
+        )
+        done = (
+            "<script>addEventListener('load', async () => {"
+            f"const did = await (async () => {{ {script} }})();"
+            "const fetched = performance.getEntriesByType('resource').map((one) => one.name);"
+            "document.body.dataset.did = JSON.stringify([did, wrong, fetched]); });</script>"
+        )
+        file = tmp_path / "used.html"
+        file.write_text(
+            text.replace("<head>", f"<head>{watch}").replace("</body>", f"{done}</body>"), encoding="utf-8"
+        )
+        assert CHROMIUM
+        ended = subprocess.run(
+            [
+                *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900"),
+                *(f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000", "--dump-dom"),
+                *("--enable-logging=stderr", f"{file.as_uri()}#{fragment}"),
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )  # fmt: skip
+        assert "CONSOLE" not in ended.stderr, ended.stderr
+        said = re.search(r'<body[^>]* data-did="([^"]*)"', ended.stdout)
+        assert said, ended.stderr
+        did, wrong, fetched = json.loads(said[1].replace("&quot;", '"').replace("&amp;", "&"))
+        assert (wrong, fetched) == ([], [])
+        return did
+
+    return look
+
+
+def test_every_link_leads_to_something_that_is_shown_then(browse: Browse) -> None:
+    links, lost = browse(
+        """
+        const lost = [], links = [...document.querySelectorAll("a")].map((one) => one.getAttribute("href"));
+        for (const link of new Set(links)) {
+          const target = link.startsWith("#") && document.getElementById(link.slice(1));
+          if (!target) { lost.push(link); continue; }
+          location.hash = link;
+          await new Promise((done) => setTimeout(done, 20));
+          const { top, bottom, height } = target.getBoundingClientRect();
+          if (!height || bottom < 0 || top > innerHeight) lost.push([link, top, height]);
+        }
+        return [links.length, lost];
+        """
+    )
+    assert links > 20 and lost == []
+
+
+def test_a_finding_is_a_page_of_its_own(browse: Browse) -> None:
+    seen = (
+        "const all = [...document.querySelectorAll('main, .page')];"
+        "return all.filter((one) => one.offsetHeight).map((one) => one.id)"
+    )
+    assert browse(seen) == [""]
+    assert browse(seen, "finding-2") == ["finding-2"]
+    assert browse(
+        "return document.querySelector('#finding-1 svg.sequence').getBBox().height > 60", "finding-1"
+    )
+
+
+FILTER = """
+    const box = document.querySelector(`[data-filters=${of}]`);
+    const shown = () => [...document.querySelectorAll(`#${of} tbody tr`)].filter((one) => !one.hidden);
+    const write = (words) => {
+      const search = box.querySelector("[type=search]");
+      search.value = words; search.dispatchEvent(new Event("input"));
+      return shown().length;
+    };
+"""
+
+
+def test_the_filters_of_requirements(browse: Browse) -> None:
+    everything, letters, only, both, words, said, all_again = browse(
+        f"""
+        const of = "requirements"; {FILTER}
+        const everything = shown().length, letters = {{}};
+        for (const button of box.querySelectorAll("[data-letter]")) {{
+          button.click();
+          const names = shown().map((one) => one.id);
+          const right = names.every((one) => one.startsWith(button.dataset.letter));
+          letters[button.dataset.letter] = [names.length, right];
+        }}
+        box.querySelector("[data-letter='']").click();
+        box.querySelector("[type=checkbox]").click();
+        const only = shown().map((one) => one.id);
+        box.querySelector("[data-letter=D]").click();
+        const both = shown().length;
+        box.querySelector("[type=checkbox]").click(); box.querySelector("[data-letter='']").click();
+        const words = write("narrow_revocation"), said = box.querySelector("output").textContent;
+        return [everything, letters, only, both, words, said, write("")];
+        """
+    )
+    assert everything == all_again > 40
+    assert all(right and 0 < count <= everything for count, right in letters.values())
+    assert sum(count for name, (count, _) in letters.items() if name) == letters[""][0] == everything
+    assert "D3" in only and "R1" not in only and 0 < both < len(only)
+    assert 0 < words < 5 and said == f"{words} of {everything}"
+
+
+def test_the_filter_of_models_unfolds_what_it_finds(browse: Browse) -> None:
+    count, folded = browse(
+        f"""
+        const of = "models"; {FILTER}
+        const count = write("MCKafka44Live");
+        return [count, shown().filter((one) => !one.offsetHeight).length];
+        """
+    )
+    assert (count, folded) == (1, 0)
+
+
+def test_a_link_to_a_row_that_is_filtered_away_shows_it(browse: Browse) -> None:
+    shown = browse(
+        f"""
+        const of = "requirements"; {FILTER}
+        write("nothing has these words");
+        location.hash = "#R1";
+        await new Promise((done) => setTimeout(done, 50));
+        return document.getElementById("R1").offsetHeight;
+        """
+    )
+    assert shown > 0
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("fragment", ["", "finding-1"])
+def test_it_fits_the_window(width: int, fragment: str, browse: Browse) -> None:
+    """Tables and diagrams that are wider scroll by themselves; the page does not."""
+    script = "for (const one of document.querySelectorAll('details')) one.open = true;"
+    wide, window = browse(
+        f"{script} return [document.documentElement.scrollWidth, innerWidth]", fragment, width
+    )
+    assert wide <= window
+
+
+def test_the_page_is_dark_where_the_reader_wants_it(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text.count("@media (prefers-color-scheme: dark)") == 2

@@ -1,0 +1,162 @@
+"""Sequence diagrams: who sends what to whom in a trace, what is lost or late, and what stands out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from results_folder import GOLDEN, ROOT
+from typer.testing import CliRunner
+
+from harness.cli.main import app
+from harness.errors import USAGE
+from harness.itf import read_trace
+from harness.report.sequence import Message, Note, Step, sequence
+from harness.report.trace_sequence import sequence_of_trace
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """An arrow as it is drawn: its classes, its words, and where it begins and ends."""
+
+    kinds: tuple[str, ...]
+    label: str
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+
+class Drawn:
+    """What is in a picture."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        root = ElementTree.fromstring(text)
+        labels = [one for one in root.iter(f"{SVG}text") if "label" in one.get("class", "").split()]
+        groups = [one for one in root.iter(f"{SVG}g") if "message" in one.get("class", "").split()]
+        self.arrows = [
+            Arrow(
+                tuple(group.get("class", "").split()[1:]),
+                "".join(label.itertext()),
+                *(float(group.find(f"{SVG}line").get(end)) for end in ("x1", "y1", "x2", "y2")),  # type: ignore[union-attr, arg-type]
+            )
+            for group, label in zip(groups, labels, strict=True)
+        ]
+        heads = [one for one in root.iter(f"{SVG}text") if one.get("class") == "name"]
+        self.lanes = {"".join(one.itertext()): float(one.get("x", "")) for one in heads}
+        self.words = ["".join(one.itertext()) for one in root.iter(f"{SVG}text")]
+
+    def says(self, label: str) -> Arrow:
+        (found,) = [arrow for arrow in self.arrows if arrow.label == label]
+        return found
+
+
+def drawn(name: str) -> Drawn:
+    return Drawn(sequence_of_trace(read_trace(ROOT / "traces" / f"{name}.itf.json"), name))
+
+
+def test_every_request_of_an_open_model_is_answered_in_its_step() -> None:
+    found = drawn("golden/basic")
+    assert list(found.lanes) == ["A", "B", "C", "coordinator"]
+    assert len(found.arrows) == 24
+    for request, answer in zip(found.arrows[::2], found.arrows[1::2], strict=True):
+        assert (request.kinds, answer.kinds) == (("request", "arrives"), ("answer", "arrives"))
+        assert (request.x1, request.x2) == (answer.x2, answer.x1)
+        assert request.x2 == found.lanes["coordinator"]
+        assert request.y1 == request.y2 < answer.y1 == answer.y2
+    assert found.says("heartbeat e1 owns foo-0,1,2").x1 == found.lanes["A"]
+    assert {"e1 assign foo-0,1", "e3 assign foo-1"} <= {arrow.label for arrow in found.arrows}
+    assert {"A e1 has foo-0,1, revokes foo-2", "group e3, Stable"} <= set(found.words)
+    assert 'class="band"' not in found.text
+
+
+def test_answers_of_a_closed_model_arrive_later_and_requests_are_lost_and_late() -> None:
+    found = drawn("counterexamples/MCNoR9")
+    (lost,) = [arrow for arrow in found.arrows if "lost" in arrow.kinds]
+    (late,) = [arrow for arrow in found.arrows if "late" in arrow.kinds]
+    assert found.lanes["m2"] < lost.x2 < found.lanes["coordinator"]
+    assert (late.x1, late.y1) == (lost.x2, lost.y2)
+    assert late.x2 == found.lanes["coordinator"] and late.y2 > late.y1
+    assert late.label == "late: heartbeat e2 owns nothing topics foo"
+    answer = found.says("e2 assign nothing, pending foo-1")
+    assert answer.x2 == found.lanes["m2"] and answer.y2 - answer.y1 > 200
+    assert "owns foo-0,1; m2 owns foo-1, too" in found.words
+    assert "NoDoubleOwnership is violated" in found.words and found.text.count('class="band"') == 1
+
+
+def test_who_is_removed_and_does_not_know() -> None:
+    found = drawn("counterexamples/MCNoExemption")
+    assert {"session of m1 runs out", "removed, and does not know"} <= set(found.words)
+    assert "owns foo-0; m1 owns foo-0, too" in found.words
+
+
+@pytest.mark.parametrize(
+    ("trace", "words"),
+    [
+        ("corpus/MCOpen-goal-0002-join-without-a-member-id", ["join without an id topics none"]),
+        ("corpus/MCOpen-goal-0002-join-without-a-member-id", ["e1 as m1 assign nothing"]),
+        ("corpus/MCStatic-goal-0008-leavetemporarily", ["leave for a while as i1", "left"]),
+        (
+            "corpus/MCStatic-goal-0004-failover-that-finds-a-topic-grown",
+            ["a new coordinator loads the log, topic foo has 2 partitions"],
+        ),
+        ("corpus/MCRefused-goal-0009-group-full", ["GROUP_MAX_SIZE_REACHED"]),
+        ("corpus/MCOffsets-goal-0009-fetch-of-what-was-committed", ["commit foo-0 at 0, e1", "offset 0"]),
+        ("corpus/MCOffsets-goal-0002-commit-without-a-member-group-empty", ["no member", "committed"]),
+        ("members/MCSmall-goal-0001-acknowledged", ["gives up foo-0, keeps nothing"]),
+    ],
+)
+def test_words(trace: str, words: list[str]) -> None:
+    assert set(words) <= set(drawn(trace).words)
+
+
+def test_every_committed_trace_can_be_drawn() -> None:
+    for path in sorted((ROOT / "traces").rglob("*.itf.json")):
+        assert sequence_of_trace(read_trace(path), path.name).startswith("<svg")
+
+
+def test_what_is_under_way_at_the_end_does_not_arrive() -> None:
+    trace = read_trace(ROOT / "traces" / "counterexamples" / "MCNoR9.itf.json")
+    del trace.states[2:]
+    found = Drawn(sequence_of_trace(trace, "cut", {}))
+    assert found.says("e1 assign foo-0,1").kinds == ("answer", "underway")
+    assert found.says("e1 assign foo-0,1").x2 > found.lanes["m1"]
+
+
+def test_words_of_a_trace_are_no_markup() -> None:
+    text = sequence(
+        "<b>", ["<i>", "c"], [Step(1, "<u>", failing=("<s>",))], [Message(1, "<i>", "c", "a<b", "request")]
+    )
+    assert {"<b>", "<i>", "<u>", "<s>", "a<b"} <= set(Drawn(text).words)
+
+
+@pytest.mark.parametrize(
+    "event", [Note(2, "A", "x"), Note(1, "B", "x"), Message(1, "A", "B", "x", "request")]
+)
+def test_an_event_of_nobody_is_an_error(event: Note | Message) -> None:
+    with pytest.raises(ValueError, match="no such step or lane"):
+        sequence("", ["A", "coordinator"], [Step(1, "x")], [event])
+
+
+def test_the_command(tmp_path: Path) -> None:
+    words = ["graph", "--trace", str(GOLDEN), "--sequence", "--out", str(tmp_path)]
+    ended = CliRunner().invoke(app, [*words, "--json", str(tmp_path / "drawn.json")])
+    assert ended.exit_code == 0, ended.output
+    file = tmp_path / "basic-sequence.svg"
+    assert json.loads((tmp_path / "drawn.json").read_text())["files"] == [str(file)]
+    assert len(Drawn(file.read_text()).arrows) == 24
+    assert "prefers-color-scheme: dark" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    "words", [["--sequence"], ["MCTour", "--sequence"], ["--trace", str(GOLDEN), "--page", "--sequence"]]
+)
+def test_a_diagram_is_of_a_trace_alone(words: list[str], tmp_path: Path) -> None:
+    ended = CliRunner().invoke(app, ["graph", *words, "--out", str(tmp_path)])
+    assert ended.exit_code == USAGE and not list(tmp_path.iterdir())

@@ -256,15 +256,18 @@ ReceiveResponse(m) ==
   /\ responses' = [responses EXCEPT ![m] = {}]
   /\ UNCHANGED <<group, topics, unseen, budget, disturbed>>
 
+\* Is `m` a leader that has not seen how the topics are?
+MayNotice(m) == unseen /\ Idle(m) /\ clients[m].phase = "stable" /\ clients[m].leads # {}
+
 \* C2: the leader sees that topics changed, and rejoins (erratum: it does not
 \* resync), which makes all others rejoin.
-MayNotice(m) == unseen /\ Idle(m) /\ clients[m].phase = "stable" /\ clients[m].leads # {}
 NoticeTopics(m) ==
   /\ MayNotice(m)
   /\ ClientStep("NoticeTopics", m, Rejoining(clients[m]))
   /\ UNCHANGED <<group, topics, unseen, responses, budget, disturbed>>
 
 \* C2: a topic of the group grows.
+\* @type: ($partition) => Bool;
 AddPartitions(p) ==
   /\ Disturb(1) /\ Name("topics")
   /\ 0 < topics[p[1]] /\ topics[p[1]] <= p[2]

@@ -68,18 +68,21 @@ GenerationMonotone(g, h, s) ==
   ClassicExists(g) /\ ClassicExists(h) /\ s.action # "FailOver" =>
     h.generation \in {g.generation, g.generation + 1}
 
+\* Has a step told `m` of the generation of the group that it leaves?
+\* @type: ($classicGroup, Str, $classicStep) => Bool;
+ToldOfGeneration(h, m, s) ==
+  \/ m = s.member /\ s.response.error = "NONE" /\ s.response.generation = h.generation
+  \/ \E a \in s.completed : a.member = m /\ a.response.error = "NONE" /\ a.response.generation = h.generation
+
 \* C1: members are in a generation because all of them joined it: it begins with
-\* an answer for each that waited, and only a static member may be in it that
-\* did not.
+\* an answer for each that waited, its leader among them, and only a static
+\* member may be in it that did not.
 \* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
 BarrierHeld(g, h, s) ==
   h.generation = g.generation + 1 /\ InGroup(h) # {} /\ s.action # "FailOver" =>
     /\ h.state = "CompletingRebalance"
-    /\ \A m \in InGroup(h) :
-         \/ h.members[m].instance # None
-         \/ m = s.member /\ s.response.error = "NONE" /\ s.response.generation = h.generation
-         \/ \E a \in s.completed : a.member = m /\ a.response.error = "NONE"
-                                   /\ a.response.generation = h.generation
+    /\ \A m \in InGroup(h) : h.members[m].instance # None \/ ToldOfGeneration(h, m, s)
+    /\ ToldOfGeneration(h, h.leader, s)
     /\ PendingIds(g) \cap PendingIds(h) = {} \/ s.action = "JoinTimeout"
 
 \* C1: everyone hears of the same generation, protocol and leader, and the
@@ -103,7 +106,8 @@ SyncAnswersAgree(h, s) ==
        /\ s.response.assignment = h.members[s.member].assignment
 
 \* C1: no request is forgotten.  Whoever waited before a step waits after it, or
-\* was answered by it (not so by a coordinator that failed).
+\* was answered by it (not so by a coordinator that failed); who asks again while
+\* a request waits has that one answered, too.
 \* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
 EveryRequestIsAnswered(g, h, s) ==
   s.action # "FailOver" =>
@@ -114,6 +118,10 @@ EveryRequestIsAnswered(g, h, s) ==
       /\ g.members[m].syncing /\ ~h.members[m].syncing =>
            \/ \E a \in s.completed : a.member = m /\ a.response.api = "SyncGroup"
            \/ s.action = "SyncGroup" /\ s.member = m /\ s.response.error # ""
+      /\ g.members[m].joining /\ s.action = "JoinGroup" /\ s.member = m /\ s.branch # "refused" =>
+           \E a \in s.completed : a.member = m /\ a.response.api = "JoinGroup"
+      /\ g.members[m].syncing /\ s.action = "SyncGroup" /\ s.member = m /\ s.branch # "refused" =>
+           \E a \in s.completed : a.member = m /\ a.response.api = "SyncGroup"
 
 \* C1: the errors, stated without the rules' own operators.
 \* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;

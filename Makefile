@@ -10,7 +10,7 @@ RESULTS := $(BUILD)/results
 TOURS := MCTour MCStaticTour MCRefused
 GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
 
-.PHONY: all test test-sparks test-kafka measure gate wheel bench soak package setup check scenario generate replay exhaust graph report clean
+.PHONY: all test test-sparks test-kafka measure gate wheel bench soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
 
 all: setup
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
@@ -19,7 +19,9 @@ all: setup
 	-@$(MAKE) --no-print-directory generate
 	-@$(MAKE) --no-print-directory replay
 	-@$(MAKE) --no-print-directory exhaust
+	-@$(MAKE) --no-print-directory simulate
 	-@$(MAKE) --no-print-directory graph
+	-@$(MAKE) --no-print-directory diff
 	@$(MAKE) --no-print-directory report
 
 setup: $(VENV)/ready
@@ -62,10 +64,19 @@ exhaust:
 	@$(BIN)/conform exhaust MCClassicTour --output $(BUILD)/exhaust/MCClassicTour --json $(RESULTS)/exhaust-MCClassicTour.json
 	@$(BIN)/conform exhaust MCTour --page --output $(BUILD)/exhaust/MCTour --json $(RESULTS)/exhaust-MCTour.json
 
+simulate:
+	@$(BIN)/conform simulate --seeds 40 --json $(RESULTS)/simulate-groups.json
+
 graph:
 	@$(BIN)/conform graph MCTour --out $(BUILD)/graphs --json $(RESULTS)/graph-MCTour.json
 	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --out $(BUILD)/graphs --json $(RESULTS)/graph-basic.json
+	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --sequence --out $(BUILD)/graphs
 	@$(BIN)/conform graph MCStaticClosed --page --out $(BUILD)/graphs --json $(RESULTS)/graph-MCStaticClosed.json
+
+# The worked example: what it changes that fencing removes the member, or not.
+diff:
+	@$(BIN)/conform diff kip-848 kip-848,FencedMemberIsRemoved=FALSE --model MCTour --model MCFenced --check MCFencedLive \
+	  --out $(BUILD)/diff/fencing --json $(RESULTS)/diff-fencing.json
 
 report:
 	@$(BIN)/conform report --results $(BUILD) --out $(BUILD)/report/index.html --summary
@@ -105,10 +116,17 @@ wheel: setup
 bench: setup
 	@$(BIN)/python -m harness.bench $(if $(PEER),--peer $(PEER)) $(if $(PEER_LIBRARY),--library $(PEER_LIBRARY))
 
+# What small changes of coordinator/ and spec/ the checks notice; the result becomes evidence.
+mutate: setup
+	@mkdir -p $(RESULTS)
+	@$(BIN)/conform mutate --with-types --with-tests $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(MINUTES),--minutes $(MINUTES)) --json $(RESULTS)/mutate.json
+	@cp $(RESULTS)/mutate.json tests/mutants/score.json
+
 # What takes long, and the proofs (APALACHE_HOME must name Apalache); results become evidence.
 soak: setup
 	@$(BIN)/python tests/coordinator/sigkill.py --kills 1000 --evidence spec/evidence/Sigkill.json
 	@$(BIN)/python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust.json
+	@$(BIN)/conform simulate --seeds 1000 --seed 100000 --json $(RESULTS)/simulate-groups-soak.json
 	@$(BIN)/python tests/simulate/soak.py --steps 1000000 --evidence spec/evidence/SimulateKafka42.json
 	@$(BIN)/conform check --tier soak --memory 6g --record-evidence --json $(RESULTS)/check-soak.json --out $(BUILD)/soak
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from coordinator.admin.command import groups
 from coordinator.clock import SimulatedClock, SystemClock, numbered_ids, random_ids
 from coordinator.dialect import DIALECTS, Dialect
 from coordinator.errors import AppendFailed, BadInput
@@ -32,11 +33,18 @@ examples:
   As Apache Kafka 4.2 behaves:
 
     python -m coordinator --stdio --dialect kafka-4.2
+
+  Look at the groups in a log, and change them:
+
+    python -m coordinator groups --help
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 0 at the end of the input, 2 for a wrong command line."""
+    """Exit code 0 at the end of the input, 2 for a wrong command line; of `groups`, see there."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["groups"]:
+        return groups(given[1:])
     parser = argparse.ArgumentParser(
         prog="python -m coordinator",
         description="A KIP-848 group coordinator that speaks the conformance kit's line protocol.",
@@ -58,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="keep the log in this SQLite file and go on from it; an answer leaves once its records "
         "are on disk (default: the log ends with the process)",
     )
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(given)
     real = options.clock == "real"
     try:
         dialect = Dialect.named(options.dialect)

@@ -10,11 +10,14 @@ from typing import Final, Literal
 
 from coordinator.errors import BadInput, ErrorCode, RequestRejected
 
-Operation = Literal["READ", "DELETE", "DESCRIBE"]
-"""What a client does to a group."""
+Operation = Literal["READ", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"]
+"""What a client does to a group, or to the cluster."""
 
 Authorizer = Callable[[str, Operation, str], bool]
-"""May this principal do this operation on the group of this id?"""
+"""May this principal do this operation on the group of this id, or on CLUSTER?"""
+
+CLUSTER: Final = ""
+"""The resource that is no group: the id of a group is never empty."""
 
 ACTIVE: Final = "active"
 
@@ -48,6 +51,11 @@ def authorize(authorizer: Authorizer, principal: str, operation: Operation, grou
             ErrorCode.GROUP_AUTHORIZATION_FAILED,
             f"{principal or 'A client without principal'} needs the right to {operation} group {group_id}.",
         )
+
+
+def may_see(authorizer: Authorizer, principal: str, group_id: str) -> bool:
+    """D5: who may DESCRIBE the cluster sees every group in a list, others those that they may DESCRIBE."""
+    return authorizer(principal, "DESCRIBE", CLUSTER) or authorizer(principal, "DESCRIBE", group_id)
 
 
 def check_state(state: str) -> None:

@@ -5,27 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from coordinator.admin.requests import (
+    AdminRequest,
+    parse_alter_configs,
+    parse_delete_groups,
+    parse_describe_configs,
+    parse_list_groups,
+)
 from coordinator.classic.request import CLASSIC_APIS, ClassicRequest, parse_classic
 from coordinator.describe_request import DescribeRequest, parse_describe
 from coordinator.errors import BadInput
 from coordinator.offset_request import CommitRequest, FetchRequest, parse_offset_commit, parse_offset_fetch
 from coordinator.request import HeartbeatRequest, parse_heartbeat
 
-APIS: Final = {
-    "ConsumerGroupHeartbeat": (0, 0),
-    "ConsumerGroupDescribe": (0, 0),
-    "OffsetCommit": (9, 9),
-    "OffsetFetch": (9, 9),
-    **CLASSIC_APIS,
-}
-"""Name of each API -> first and last version."""
-Request = HeartbeatRequest | DescribeRequest | CommitRequest | FetchRequest | ClassicRequest
+Request = HeartbeatRequest | DescribeRequest | CommitRequest | FetchRequest | AdminRequest | ClassicRequest
+
 _PARSERS: Final[dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Request]]] = {
     "ConsumerGroupHeartbeat": parse_heartbeat,
     "ConsumerGroupDescribe": parse_describe,
     "OffsetCommit": parse_offset_commit,
     "OffsetFetch": parse_offset_fetch,
+    "ListGroups": parse_list_groups,
+    "DeleteGroups": parse_delete_groups,
+    "IncrementalAlterConfigs": parse_alter_configs,
+    "DescribeConfigs": parse_describe_configs,
 }
+
+APIS: Final = {
+    "ConsumerGroupHeartbeat": (0, 0),
+    "ConsumerGroupDescribe": (0, 0),
+    "OffsetCommit": (9, 9),
+    "OffsetFetch": (9, 9),
+    "ListGroups": (5, 5),
+    "DeleteGroups": (2, 2),
+    "IncrementalAlterConfigs": (1, 1),
+    "DescribeConfigs": (4, 4),
+    **CLASSIC_APIS,
+}
+"""Name of each API -> first and last version."""
 
 
 def parse(api: str, version: int, client: Mapping[str, Any], body: Mapping[str, Any]) -> Request:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Final
 
 from coordinator import fields
 from coordinator.assignors import PartitionAssignor
@@ -15,9 +17,15 @@ class Config:
     """Times are in milliseconds. CONFIG_NAMES gives the names that Kafka has for the values."""
 
     session_timeout_ms: int = 45_000
+    min_session_timeout_ms: int = 45_000
+    max_session_timeout_ms: int = 60_000
     heartbeat_interval_ms: int = 5_000
+    min_heartbeat_interval_ms: int = 5_000
+    max_heartbeat_interval_ms: int = 15_000
     group_max_size: int = 2**31 - 1
     """The most members that a group may have (H5)."""
+    threads: int = 1
+    """Always 1: whoever calls a coordinator does so from one thread at a time."""
     empty_retention_ms: int = 7 * 24 * 60 * 60 * 1000
     """How long a group stays empty before it is deleted (E5 DEAD)."""
     assignment_interval_ms: int = 1_000
@@ -36,11 +44,20 @@ class Config:
     """How long a timer waits to fire again after the log has refused its records."""
 
 
-CONFIG_NAMES = {
-    "group.consumer.session.timeout.ms": "session_timeout_ms",
-    "group.consumer.heartbeat.interval.ms": "heartbeat_interval_ms",
-    "group.consumer.assignment.interval.ms": "assignment_interval_ms",
+SESSION_TIMEOUT: Final = "group.consumer.session.timeout.ms"
+HEARTBEAT_INTERVAL: Final = "group.consumer.heartbeat.interval.ms"
+ASSIGNORS: Final = "group.consumer.assignors"
+
+CONFIG_NAMES: Final = {
+    SESSION_TIMEOUT: "session_timeout_ms",
+    "group.consumer.min.session.timeout.ms": "min_session_timeout_ms",
+    "group.consumer.max.session.timeout.ms": "max_session_timeout_ms",
+    HEARTBEAT_INTERVAL: "heartbeat_interval_ms",
+    "group.consumer.min.heartbeat.interval.ms": "min_heartbeat_interval_ms",
+    "group.consumer.max.heartbeat.interval.ms": "max_heartbeat_interval_ms",
     "group.consumer.max.size": "group_max_size",
+    "group.coordinator.threads": "threads",
+    "group.consumer.assignment.interval.ms": "assignment_interval_ms",
     "message.max.bytes": "max_batch_bytes",
     "offset.metadata.max.bytes": "max_offset_metadata_bytes",
     "group.empty.retention.ms": "empty_retention_ms",
@@ -50,25 +67,50 @@ CONFIG_NAMES = {
 }
 """Name of the configuration -> field of Config; group.empty.retention.ms is this coordinator's own."""
 
+_NAMES: Final = {field: name for name, field in CONFIG_NAMES.items()}
+
 
 def configured(
     config: Config, assignors: Mapping[str, PartitionAssignor], settings: Mapping[str, object]
 ) -> tuple[Config, Mapping[str, PartitionAssignor]]:
-    """The configuration with changes by Kafka's names, group.consumer.assignors among them: a list of names,
-    the default first. BadInput for what cannot be configured."""
-    fields.known(settings, (*CONFIG_NAMES, "group.consumer.assignors"), "the configuration")
+    """Both with the settings, by Kafka's names; times in milliseconds. BadInput where one may not be so.
+
+    group.consumer.assignors is a list of names, the default first.
+    """
     where = "the configuration"
+    fields.known(settings, (*CONFIG_NAMES, ASSIGNORS), where)
     changes = {
         field: fields.integer(settings, name, where, least=0 if field in _MAY_BE_0 else 1)
         for name, field in CONFIG_NAMES.items()
         if name in settings
     }
-    if "group.consumer.assignors" in settings:
-        chosen = fields.names(settings, "group.consumer.assignors", where)
+    if ASSIGNORS in settings:
+        chosen = fields.names(settings, ASSIGNORS, where)
         if not chosen or not set(chosen) <= set(assignors):
-            raise BadInput(f"group.consumer.assignors must be some of {', '.join(assignors)}, not {chosen}")
+            raise BadInput(f"{ASSIGNORS} must be some of {', '.join(assignors)}, not {chosen}")
         assignors = {name: assignors[name] for name in chosen}
-    return replace(config, **changes), assignors
+    config = dataclasses.replace(config, **changes)
+    if (problem := out_of_bounds(config)) is not None:
+        raise BadInput(problem)
+    return config, assignors
 
 
-_MAY_BE_0 = ("assignment_interval_ms", "initial_delay_ms")
+def out_of_bounds(config: Config) -> str | None:
+    """D3: what of the configuration contradicts another part of it, or None."""
+    if config.threads != 1:
+        return f"{_NAMES['threads']} must be 1, not {config.threads}: this coordinator runs in one thread"
+    for name in ("session_timeout_ms", "heartbeat_interval_ms"):
+        value, least, most = (getattr(config, field) for field in (name, f"min_{name}", f"max_{name}"))
+        if value < least:
+            return f"{_NAMES[name]} is {value}, but {_NAMES[f'min_{name}']} is {least}"
+        if value > most:
+            return f"{_NAMES[name]} is {value}, but {_NAMES[f'max_{name}']} is {most}"
+    if config.heartbeat_interval_ms >= config.session_timeout_ms:
+        return (
+            f"{HEARTBEAT_INTERVAL} is {config.heartbeat_interval_ms}, which must be less than "
+            f"{SESSION_TIMEOUT}, {config.session_timeout_ms}"
+        )
+    return None
+
+
+_MAY_BE_0: Final = ("assignment_interval_ms", "initial_delay_ms")

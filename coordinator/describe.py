@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from coordinator import wire
 from coordinator.fields import Json
 from coordinator.model import NO_TARGET, Group, Member, group_state
@@ -9,11 +11,13 @@ from coordinator.records import topics_to_wire
 from coordinator.timers import Due, armed_timers
 
 
-def describe_group(group: Group) -> Json:
+def describe_group(group: Group, configs: Mapping[str, int]) -> Json:
     """The whole state of a group, lists sorted; a group that does not exist is Dead and empty.
 
-    Partitions are in their normal form (wire.py); `deadlineMs` is on the coordinator's clock.
+    Partitions are in their normal form (wire.py); `deadlineMs` is on the coordinator's clock. `configs` are
+    the group's own; only if it has some they are there (D1).
     """
+    own = {"configs": dict(configs)} if configs else {}
     return {
         "groupId": group.id,
         "state": group_state(group),
@@ -22,6 +26,7 @@ def describe_group(group: Group) -> Json:
         "metadata": topics_to_wire(group.metadata),
         "members": [_describe_member(group, member_id) for member_id in sorted(group.members)],
         "timers": [_timer(due) for due in armed_timers(group)],
+        **own,
     }
 
 

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """Kafka's error codes, as far as this coordinator answers them (H3, H4, H5, O1, O2, P4, C1)."""
+    """Kafka's error codes, as far as this coordinator answers them (H3, H4, H5, O1, O2, P4, D1, C1)."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -23,7 +23,10 @@ class ErrorCode(IntEnum):
     REBALANCE_IN_PROGRESS = 27
     INVALID_COMMIT_OFFSET_SIZE = 28
     GROUP_AUTHORIZATION_FAILED = 30
+    CLUSTER_AUTHORIZATION_FAILED = 31
+    INVALID_CONFIG = 40
     INVALID_REQUEST = 42
+    NON_EMPTY_GROUP = 68
     GROUP_ID_NOT_FOUND = 69
     MEMBER_ID_REQUIRED = 79
     GROUP_MAX_SIZE_REACHED = 81
@@ -53,6 +56,12 @@ class BadInput(ValueError):
 
 class AppendFailed(Exception):
     """The log took no records. Nothing was changed."""
+
+    @property
+    def sentence(self) -> str:
+        """As a message of the protocol."""
+        text = str(self)
+        return f"{text[0].upper()}{text[1:]}."
 
 
 class BatchTooLarge(AppendFailed):

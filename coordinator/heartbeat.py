@@ -214,7 +214,7 @@ def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) ->
     step.result.response = heartbeat_response(
         member_id,
         new.epoch,
-        step.env.config.heartbeat_interval_ms,
+        step.env.heartbeat_interval_ms(step.group.id),
         _assignment(step, member, new, target, request, kind, acknowledged),
     )
     return step.result
@@ -245,7 +245,7 @@ def _arm_timers(
     counts anew; one that only grew does not, unless what waited (RevocationRestart) is added.
     """
     timers, dialect = step.result.timers, step.env.dialect
-    timers.append(Timer("session", member_id, step.now_ms + step.env.config.session_timeout_ms))
+    timers.append(Timer("session", member_id, step.now_ms + step.env.session_timeout_ms(step.group.id)))
     if not step.group.members:
         timers.append(Timer("group", "", None))
     if new.revoking:

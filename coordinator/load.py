@@ -4,7 +4,8 @@ The volatile state of a coordinator, as `load` takes it and `volatile` gives it:
 
     {"clockMs": 0, "groups": {"g": {"emptyDeadlineMs": null, "targetComputedMs": 0, "members": {"m1": {
         "previousMemberEpoch": 1, "pendingRevocation": [], "acknowledged": true,
-        "sessionDeadlineMs": 45000, "rebalanceDeadlineMs": null}}}}}
+        "sessionDeadlineMs": 45000, "rebalanceDeadlineMs": null}}}},
+     "configs": {"g": {"group.consumer.session.timeout.ms": 60000}}}
 
 Beside "groups", "classic" has classic groups as `describe` gives them (classic/describe.py).
 
@@ -19,11 +20,12 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from coordinator import fields, wire
-from coordinator.config import Config
+from coordinator.admin.configs import changed_configs
 from coordinator.errors import BadInput
 from coordinator.fields import Json
 from coordinator.model import AWAY, NO_TARGET, NOTHING, UNKNOWN_METADATA, Group, Member
 from coordinator.records import Record, replay
+from coordinator.step import Env, GroupConfigs
 
 _MEMBER_FIELDS: Final = (
     "previousMemberEpoch",
@@ -52,7 +54,7 @@ def groups_from(records: Iterable[Record], initial_epoch: int) -> dict[str, Grou
 def restore_volatile(
     groups: Mapping[str, Group],
     volatile: Mapping[str, object],
-    config: Config,
+    env: Env,
     now_ms: int,
     recorded: bool = False,
 ) -> None:
@@ -60,7 +62,7 @@ def restore_volatile(
 
     `recorded` says that the records have what members revoke (RevocationRecorded).
     """
-    fields.known(volatile, ("clockMs", "groups", "classic"), "volatile")
+    fields.known(volatile, ("clockMs", "groups", "configs", "classic"), "volatile")
     shift_ms = now_ms - (fields.optional_integer(volatile, "clockMs", "volatile") or 0)
     given = fields.mapping(volatile, "groups", "volatile") if "groups" in volatile else {}
     for group_id in given:
@@ -68,12 +70,10 @@ def restore_volatile(
             raise BadInput(f"volatile names the group {group_id!r}, which the records do not have")
     for group_id, group in groups.items():
         known = fields.as_object(given.get(group_id, {}), f"volatile group {group_id!r}")
-        _restore_group(group, known, config, shift_ms, now_ms, recorded)
+        _restore_group(group, known, env, shift_ms, now_ms, recorded)
 
 
-def _restore_group(
-    group: Group, given: Json, config: Config, shift_ms: int, now_ms: int, recorded: bool
-) -> None:
+def _restore_group(group: Group, given: Json, env: Env, shift_ms: int, now_ms: int, recorded: bool) -> None:
     where = f"volatile group {group.id!r}"
     fields.known(given, ("emptyDeadlineMs", "targetComputedMs", "members"), where)
     computed_ms = fields.optional_integer(given, "targetComputedMs", where)
@@ -81,19 +81,22 @@ def _restore_group(
     if not group.members:
         deadline_ms = fields.optional_integer(given, "emptyDeadlineMs", where)
         group.empty_deadline_ms = (
-            now_ms + config.empty_retention_ms if deadline_ms is None else deadline_ms + shift_ms
+            now_ms + env.config.empty_retention_ms if deadline_ms is None else deadline_ms + shift_ms
         )
     members = fields.mapping(given, "members", where) if "members" in given else {}
     for member_id in members:
         if member_id not in group.members:
             raise BadInput(f"{where} names the member {member_id!r}, which the records do not have")
+    session_timeout_ms = env.session_timeout_ms(group.id)
     for member_id, member in group.members.items():
         target = group.targets.get(member_id, NO_TARGET).partitions
         if not recorded:
             member.revoking = NOTHING if member.epoch == AWAY else member.held - target
         where_member = f"volatile member {member_id!r}"
         _restore_member(member, fields.as_object(members.get(member_id, {}), where_member), where_member)
-        _restore_timers(member, members.get(member_id, {}), where_member, config, shift_ms, now_ms)
+        _restore_timers(
+            member, members.get(member_id, {}), where_member, session_timeout_ms, shift_ms, now_ms
+        )
 
 
 def _restore_member(member: Member, given: Json, where: str) -> None:
@@ -109,12 +112,10 @@ def _restore_member(member: Member, given: Json, where: str) -> None:
 
 
 def _restore_timers(
-    member: Member, given: Json, where: str, config: Config, shift_ms: int, now_ms: int
+    member: Member, given: Json, where: str, session_timeout_ms: int, shift_ms: int, now_ms: int
 ) -> None:
     session_ms = fields.optional_integer(given, "sessionDeadlineMs", where)
-    member.session_deadline_ms = (
-        now_ms + config.session_timeout_ms if session_ms is None else session_ms + shift_ms
-    )
+    member.session_deadline_ms = now_ms + session_timeout_ms if session_ms is None else session_ms + shift_ms
     rebalance_ms = fields.optional_integer(given, "rebalanceDeadlineMs", where)
     if not member.revoking:
         member.rebalance_deadline_ms = None
@@ -124,9 +125,21 @@ def _restore_timers(
         member.rebalance_deadline_ms = rebalance_ms + shift_ms
 
 
-def volatile_of(groups: Iterable[Group], now_ms: int) -> Json:
+def configs_of(volatile: Mapping[str, object]) -> GroupConfigs:
+    """The groups' own configurations in `volatile`: no group need exist to have some (D1)."""
+    given = fields.mapping(volatile, "configs", "volatile") if "configs" in volatile else {}
+    configs: GroupConfigs = {}
+    for group_id, values in given.items():
+        configs = changed_configs(configs, {"group": group_id, "values": values})
+    return configs
+
+
+def volatile_of(groups: Iterable[Group], now_ms: int, configs: GroupConfigs) -> Json:
     """The volatile state of these groups, in the form above."""
-    return {"clockMs": now_ms, "groups": {group.id: _volatile_group(group) for group in groups}}
+    known: Json = {"clockMs": now_ms, "groups": {group.id: _volatile_group(group) for group in groups}}
+    if configs:
+        known["configs"] = {group_id: dict(values) for group_id, values in configs.items()}
+    return known
 
 
 def _volatile_group(group: Group) -> Json:

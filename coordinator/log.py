@@ -19,8 +19,9 @@ from coordinator.storage import LogStorage
 class Log:
     """Records in the order in which they were written. The records of one step are one batch (P4).
 
-    With a storage, a batch is a line of JSON there: {"records": [...]}, or {"topics": {"upsert": [...],
-    "delete": [...]}} for a change of the cluster's topics, which a later run must know too (P2).
+    With a storage, a batch is a line of JSON there: {"records": [...]}. So is a change of the cluster, which
+    a later run must know too (P2): {"topics": {"upsert": [...], "delete": [...]}} of its topics, {"configs":
+    {"group": id, "values": {name: number}}} of the configurations of a group, which outlive its records (D1).
     """
 
     def __init__(
@@ -37,56 +38,59 @@ class Log:
         """Refuse every append, as a log without its quorum does."""
 
     def append(
-        self, batches: Iterable[Sequence[AnyRecord]], limit_bytes: int, topics: Json | None = None
+        self, batches: Iterable[Sequence[AnyRecord]], limit_bytes: int, change: Json | None = None
     ) -> None:
-        """Take batches and a change of the topics, all of it durably or nothing at all (P3).
+        """Take batches and a change of the cluster, all of it durably or nothing at all (P3).
 
         Raises AppendFailed, or BatchTooLarge for a batch of more than `limit_bytes` as JSON (P4).
         """
         written = [batch for batch in batches if batch]
-        if not written and (topics is None or self._storage is None):
+        if not written and (change is None or self._storage is None):
             return
         if self.failing:
             raise AppendFailed("the log took no records; try again")
         for batch in written:
             _check_size(batch, limit_bytes)
         if self._storage is not None:
-            change = [] if topics is None else [_line({"topics": topics})]
-            self._storage.append([*change, *map(_encoded, written)])
+            changes = [] if change is None else [_line(change)]
+            self._storage.append([*changes, *map(_encoded, written)])
         for batch in written:
             self.records.extend(batch)
             self._batch_ends.append(len(self.records))
 
-    def kept(self, count: int, topics: Json) -> Log:
-        """The whole batches among the first `count` records, when the rest is lost; `topics` are all."""
+    def kept(self, count: int, changes: Sequence[Json]) -> Log:
+        """The whole batches among the first `count` records, when the rest is lost; `changes` are what makes
+        the cluster as it is."""
         ends = [end for end in self._batch_ends if end <= count]
         if len(ends) == len(self._batch_ends):
             return Log(self.records, ends, self._storage)
-        return self.replaced(self.records[: ends[-1] if ends else 0], ends, topics)
+        return self.replaced(self.records[: ends[-1] if ends else 0], ends, changes)
 
-    def replaced(self, records: Sequence[AnyRecord], batch_ends: Sequence[int] | None, topics: Json) -> Log:
+    def replaced(
+        self, records: Sequence[AnyRecord], batch_ends: Sequence[int] | None, changes: Sequence[Json]
+    ) -> Log:
         """A log of these records instead, on the same storage, which changes whole or not at all."""
         log = Log(records, batch_ends, self._storage)
         if self._storage is not None:
             starts = [0, *log._batch_ends]
             batches = [log.records[start:end] for start, end in zip(starts, log._batch_ends, strict=False)]
-            self._storage.rewrite([_line({"topics": topics}), *map(_encoded, batches)])
+            self._storage.rewrite([*map(_line, changes), *map(_encoded, batches)])
         return log
 
 
 def opened(storage: LogStorage) -> tuple[Log, list[Json]]:
-    """The log that a storage has, and the changes of topics in it. BadInput where it is no such log."""
+    """The log that a storage has, and the changes of the cluster in it. BadInput where it is no such log."""
     records: list[AnyRecord] = []
     batch_ends = []
-    topics = []
+    changes = []
     for entry in storage.read():
         content = json.loads(entry)
-        if "topics" in content:
-            topics.append(content["topics"])
+        if "topics" in content or "configs" in content:
+            changes.append(content)
         else:
             records.extend(from_wire(record) for record in content["records"])
             batch_ends.append(len(records))
-    return Log(records, batch_ends, storage), topics
+    return Log(records, batch_ends, storage), changes
 
 
 def _encoded(batch: Sequence[AnyRecord]) -> str:
@@ -135,14 +139,14 @@ def commit(
     offsets: Offsets,
     results: Sequence[Result],
     limit_bytes: int,
-    topics: Json | None = None,
+    change: Json | None = None,
     initial_epoch: int = 0,
 ) -> None:
     """Make steps durable, all or none, and then visible.
 
     Raises AppendFailed where the log refused them; nothing has changed then (P3).
     """
-    log.append([result.records for result in results], limit_bytes, topics)
+    log.append([result.records for result in results], limit_bytes, change)
     for result in results:
         _show(groups, offsets, result, initial_epoch)
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from coordinator import fields, metadata, wire
+from coordinator.admin.configs import alter_configs, describe_configs
+from coordinator.admin.groups import check_deletion, delete_groups, deletion, list_groups
+from coordinator.admin.metrics import Metrics, Sample
+from coordinator.admin.requests import AdminRequest, AlterRequest, DeleteRequest, ListRequest
 from coordinator.admission import (
     ACTIVE,
     Authorizer,
@@ -20,9 +23,10 @@ from coordinator.admission import (
 from coordinator.apis import parse
 from coordinator.assignors import GroupAssignment, PartitionAssignor, RangeAssignor, UniformAssignor
 from coordinator.classic.model import ClassicGroup
-from coordinator.classic.request import ClassicRequest, JoinRequest
-from coordinator.classic.service import ClassicGroups, refusal
+from coordinator.classic.request import ClassicRequest
+from coordinator.classic.service import ClassicGroups
 from coordinator.clock import Clock, SimulatedClock, numbered_ids
+from coordinator.cluster import changed, changes_to
 from coordinator.config import Config, configured
 from coordinator.describe import describe_group
 from coordinator.describe_request import DescribeRequest, consumer_group_describe
@@ -30,17 +34,16 @@ from coordinator.dialect import Dialect
 from coordinator.errors import AppendFailed, BadInput, BatchTooLarge, ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.heartbeat import consumer_group_heartbeat
-from coordinator.load import restore_volatile, volatile_of
+from coordinator.load import configs_of, restore_volatile, volatile_of
 from coordinator.log import Log, commit, opened, set_timer, state_from, with_tombstones
-from coordinator.membership import delete_group, rebalance_timeout, session_timeout
-from coordinator.model import Group, Topics
+from coordinator.membership import rebalance_timeout, session_timeout
+from coordinator.model import Group
 from coordinator.offset_records import Offsets
 from coordinator.offset_request import CommitRequest, FetchRequest
 from coordinator.offsets import (
     offset_commit,
     offset_commit_error,
     offset_fetch,
-    offsets_of_deleted_group,
     offsets_of_deleted_topics,
 )
 from coordinator.records import from_wire, to_wire
@@ -49,7 +52,7 @@ from coordinator.response import error_response
 from coordinator.step import Env, Result, Timer
 from coordinator.storage import LogStorage
 from coordinator.timers import Due, Timers, armed_timers, deadline_ms
-from coordinator.topics import changed_topics, topics_change
+from coordinator.topics import changed_topics
 from coordinator.validation import validate_heartbeat
 
 
@@ -79,13 +82,14 @@ class Coordinator:
         self._next_ids: list[str] = []
         self._scripts: dict[str, GroupAssignment | str] = {}
         self._groups: dict[str, Group] = {}
-        self._classic = ClassicGroups()
+        self.classic = ClassicGroups()
         self._offsets: Offsets = {}
         self._log = Log()
         self._started = False
         self._authorizer = authorizer
         self._state = ACTIVE
         self._timers = Timers()
+        self._metrics = Metrics()
         self._env = Env(
             dialect or Dialect(),
             config or Config(),
@@ -96,8 +100,7 @@ class Coordinator:
         if storage is not None:
             self._log, changes = opened(storage)
             for change in changes:
-                topics = changed_topics(self._env.topics, change["upsert"], change["delete"])
-                self._env = self._env_with(topics)
+                self._env = changed(self._env, change)
             self.restart()
 
     @property
@@ -107,25 +110,17 @@ class Coordinator:
 
     # Requests
 
-    def request(
-        self,
-        api: str,
-        version: int,
-        client: Mapping[str, Any],
-        body: Mapping[str, Any],
-        id: int | str | None = None,
-    ) -> Json:
+    def request(self, api: str, version: int, client: Json, body: Json, id: int | str | None = None) -> Json:
         """Handle one request and return the body of its response, both as in Kafka's schema (lowerCamelCase).
 
         `client` has the optional strings id, host and principal. A JoinGroup or SyncGroup that must wait
-        gives `classic.service.PENDING`; `take_completed` names it by `id`, or by its API and client.
+        gives `classic.service.PENDING`; `classic.take_completed` names it by `id`, or by its API and client.
         """
         request = parse(api, version, client, body)
         self._started = True
         if isinstance(request, ClassicRequest):
-            return self._classic_request(
-                request, f"{api} {client.get('id', '')}" if id is None else id, client
-            )
+            named = f"{api} {client.get('id', '')}" if id is None else id
+            return self._classic_request(request, named, client_of(client)[2])
         if isinstance(request, DescribeRequest):
             return consumer_group_describe(self._env, self._groups, request, self._authorizer, self._state)
         if isinstance(request, CommitRequest):
@@ -133,13 +128,33 @@ class Coordinator:
         if isinstance(request, FetchRequest):
             admit = partial(self._admit, request.principal, "DESCRIBE")
             return offset_fetch(self._env, self._groups, self._offsets, request, admit)
+        if isinstance(request, AdminRequest):
+            return self._administer(request)
         return self._heartbeat(request)
+
+    def _administer(self, request: AdminRequest) -> Json:
+        if isinstance(request, ListRequest):
+            return list_groups(self._groups, self._offsets, request, self._authorizer, self._state)
+        if isinstance(request, DeleteRequest):
+            return delete_groups(request, self._authorizer, self._state, self._delete)
+        if isinstance(request, AlterRequest):
+            return alter_configs(self._env, request, self._authorizer, self._set_configs)
+        return describe_configs(self._env, request, self._authorizer)
+
+    def _delete(self, group_id: str) -> None:
+        check_deletion(self._groups, self._offsets, group_id)
+        self._commit(*deletion(self._env, self._groups, self._offsets, group_id, self.clock.now_ms()))
+
+    def _set_configs(self, group_id: str, values: Mapping[str, int]) -> None:
+        change = {"configs": {"group": group_id, "values": dict(values)}}
+        self._commit(change=change)
+        self._env = changed(self._env, change)
 
     def _heartbeat(self, request: HeartbeatRequest) -> Json:
         try:
             self._admit(request.principal, "READ", request.group_id)
             validate_heartbeat(request, self._env.assignors, self.dialect)
-            self._classic.refuse_consumers(request.group_id)
+            self.classic.refuse_consumers(request.group_id)
             group = self._groups.get(request.group_id)
             if request.member_epoch == JOIN_EPOCH and not request.member_id:
                 request = request._replace(member_id=self._new_id(group))
@@ -148,28 +163,19 @@ class Coordinator:
             return error_response(rejected.code, rejected.message)
         return self._respond(result, error_response)
 
-    def _classic_request(self, request: ClassicRequest, waits: int | str, client: Mapping[str, Any]) -> Json:
-        """C1: of a group of one kind; what is a consumer group cannot be joined so."""
-        try:
-            self._admit(client_of(client)[2], "READ", request.group_id)
-        except RequestRejected as rejected:
-            return refusal(request, rejected.code)
-        if isinstance(request, JoinRequest) and request.group_id in self._groups:
-            return refusal(request, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-        draw_id = partial(self._new_id, self._classic.groups.get(request.group_id))
-        now_ms = self.clock.now_ms()
-        return self._classic.request(request, waits, draw_id, self._log, self._env.config, now_ms)
-
-    def take_completed(self) -> list[Json]:
-        """The responses to requests that waited, since the last call: [{"id", "body"}]."""
-        return self._classic.take_completed()
+    def _classic_request(self, request: ClassicRequest, waits: int | str, principal: str) -> Json:
+        admit = partial(self._admit, principal, "READ")
+        env, now_ms = self._env, self.clock.now_ms()
+        return self.classic.request(
+            request, waits, admit, self._groups, self._new_id, self._log, env.config, now_ms
+        )
 
     def _offset_commit(self, request: CommitRequest) -> Json:
         error = partial(offset_commit_error, request)
         try:
             self._admit(request.principal, "READ", request.group_id)
             group = self._groups.get(request.group_id)
-            request = self._classic.fence(request)
+            request = self.classic.fence(request)
             result = offset_commit(self._env, group, request, self.clock.now_ms())
         except RequestRejected as rejected:
             return error(rejected.code, rejected.message)
@@ -184,9 +190,9 @@ class Coordinator:
         try:
             self._commit(result)
         except BatchTooLarge as refused:
-            return error(ErrorCode.UNKNOWN_SERVER_ERROR, _sentence(refused))
+            return error(ErrorCode.UNKNOWN_SERVER_ERROR, refused.sentence)
         except AppendFailed as refused:
-            return error(ErrorCode.COORDINATOR_NOT_AVAILABLE, _sentence(refused))
+            return error(ErrorCode.COORDINATOR_NOT_AVAILABLE, refused.sentence)
         if result.response is None:
             raise AssertionError(f"a request to group {result.group_id} has no response")
         return result.response
@@ -198,12 +204,13 @@ class Coordinator:
             if group is None or member_id not in group.members:
                 return member_id
 
-    def _commit(self, *results: Result, topics: Json | None = None) -> None:
-        """Take steps and a change of the topics, all or none; AppendFailed where the log refuses."""
+    def _commit(self, *results: Result, change: Json | None = None) -> None:
+        """Take steps and a change of the cluster, all or none; AppendFailed where the log refuses."""
         limit_bytes = self._env.config.max_batch_bytes
         commit(
-            self._log, self._groups, self._offsets, results, limit_bytes, topics, self.dialect.initial_epoch
+            self._log, self._groups, self._offsets, results, limit_bytes, change, self.dialect.initial_epoch
         )
+        self._metrics.committed(results, self.clock.now_ms())
         for result in results:
             if result.script_used:
                 del self._scripts[result.group_id]
@@ -216,6 +223,11 @@ class Coordinator:
         self._next_ids.extend(ids)
 
     # Topics
+
+    @property
+    def topic_names(self) -> frozenset[str]:
+        """The names of the cluster's topics."""
+        return self._env.topic_names
 
     def upsert_topic(self, name: str, topic_id: str, partitions: int) -> None:
         """Create a topic, add partitions to it, or recreate it under another id (T2)."""
@@ -230,17 +242,15 @@ class Coordinator:
 
         Groups notice at once (E1). Raises AppendFailed when the log refuses their records.
         """
-        env = self._env_with(changed_topics(self._env.topics, upsert, delete))
+        change = {"topics": {"upsert": list(upsert), "delete": list(delete)}}
+        env = changed(self._env, change)
         deleted = not self._env.names_by_id.keys() <= env.names_by_id.keys()
         results = self._notice_topics(env, deleted) if self._state == ACTIVE else []
         try:
-            self._commit(*results, topics={"upsert": list(upsert), "delete": list(delete)})
+            self._commit(*results, change=change)
         except AppendFailed as refused:
             raise AppendFailed(f"{refused}; the topics are as they were") from None
         self._env = env
-
-    def _env_with(self, topics: Topics) -> Env:
-        return dataclasses.replace(self._env, topics=topics)
 
     def _notice_topics(self, env: Env, deleted: bool) -> list[Result]:
         """E1: what groups make of the topics of `env`; T2: their offsets too, if some are `deleted`."""
@@ -275,14 +285,14 @@ class Coordinator:
             if simulated is not None:
                 simulated.set(max(simulated.now_ms(), timer.deadline_ms))
             if self._fire(timer):
-                fired.append(_fired(timer))
+                fired.append(timer.fired())
         return fired
 
     def fire(self, timer: str, group: str, member: str = "") -> bool:
         """Fire this timer alone, whatever the time; BadInput if it is not armed. False: the log refused."""
         if self._state != ACTIVE:
             raise BadInput(f"no timer fires while the coordinator is {self._state}")
-        armed = armed_timers(self._groups[group]) if group in self._groups else self._classic.armed(group)
+        armed = armed_timers(self._groups[group]) if group in self._groups else self.classic.armed(group)
         for candidate in armed:
             if (candidate.timer, candidate.member_id) == (timer, member):
                 return self._fire(candidate)
@@ -293,22 +303,20 @@ class Coordinator:
         if self._state != ACTIVE:
             return None
         first = self._timers.next_due(partial(deadline_ms, self._groups), now_ms)
-        return min(filter(None, (first, self._classic.next_due(now_ms))), default=None)
+        return min(filter(None, (first, self.classic.next_due(now_ms))), default=None)
 
     def _fire(self, due: Due) -> bool:
         """Run the handler of a timer; one whose records are refused is put off for a moment."""
         now_ms = self.clock.now_ms()
-        if due.group_id in self._classic.groups:
-            return self._classic.fire(due, self._offsets, self._log, self._env.config, now_ms)
+        if due.group_id in self.classic.groups:
+            return self.classic.fire(due, self._offsets, self._log, self._env.config, now_ms)
         name, group, member_id = due.timer, self._groups[due.group_id], due.member_id
         if name == "session":
             results = [session_timeout(self._env, group, member_id, now_ms)]
         elif name == "rebalance":
             results = [rebalance_timeout(self._env, group, member_id, now_ms)]
         else:
-            tombstones = offsets_of_deleted_group(self._offsets, group.id)
-            deletion = delete_group(self._env, group, now_ms)
-            results = with_tombstones(tombstones, deletion, self._env.config.max_batch_bytes)
+            results = deletion(self._env, self._groups, self._offsets, group.id, now_ms)
         try:
             self._commit(*results)
         except AppendFailed:
@@ -322,10 +330,11 @@ class Coordinator:
 
     def describe(self, group: str) -> Json:
         """The whole state of a group (describe.py); Dead where it does not exist."""
-        if group in self._classic.groups:
-            return self._classic.describe(group)
+        if group in self.classic.groups:
+            return self.classic.describe(group)
         found = self._groups.get(group)
-        return describe_group(Group(group) if found is None else found)
+        own = self._env.group_configs.get(group, {})
+        return describe_group(Group(group) if found is None else found, own)
 
     @property
     def end(self) -> int:
@@ -341,7 +350,14 @@ class Coordinator:
     def volatile(self, group: str | None = None) -> Json:
         """What records do not hold, of one group or of all (load.py)."""
         groups = [found for name, found in sorted(self._groups.items()) if group in (None, name)]
-        return {**volatile_of(groups, self.clock.now_ms()), "classic": self._classic.volatile(group)}
+        own = self._env.group_configs
+        shown = own if group is None else {name: own[name] for name in own if name == group}
+        volatile = volatile_of(groups, self.clock.now_ms(), shown)
+        return {**volatile, "classic": self.classic.volatile(group)}
+
+    def metrics(self, waiting: int = 0) -> list[Sample]:
+        """The broker's metrics (metrics.py); `waiting` is how many requests a shell holds back."""
+        return self._metrics.samples(self._groups, self._offsets, self._state, waiting, self.clock.now_ms())
 
     # Fail-over
 
@@ -353,15 +369,17 @@ class Coordinator:
         """
         if keep is not None and (type(keep) is not int or not 0 <= keep <= self.end):
             raise BadInput(f"a restart can keep 0 to {self.end} records, not {keep!r}")
-        log = self._log.kept(self.end if keep is None else keep, topics_change(self._env.topics))
+        started_ms = self.clock.now_ms()
+        log = self._log.kept(self.end if keep is None else keep, changes_to(self._env))
         groups, offsets = state_from(log.records, self.dialect.initial_epoch)
-        restore_volatile(groups, {}, self._env.config, self.clock.now_ms(), self.dialect.RevocationRecorded)
+        restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._replace(log, groups, offsets)
-        self._classic.replay(log.records, self._env.config, self.clock.now_ms())
+        self.classic.replay(log.records, self._env.config, self.clock.now_ms())
         self._commit(*self._notice_topics(self._env, deleted=True))
         # DeriveRevocations: what a member is to give up follows from the target that was due.
-        restore_volatile(groups, {}, self._env.config, self.clock.now_ms(), self.dialect.RevocationRecorded)
+        restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._timers.arm_all(groups.values())
+        self._metrics.loaded(self.clock.now_ms() - started_ms)
 
     def load(
         self, records: Sequence[object], topics: Sequence[object], volatile: Mapping[str, object]
@@ -371,20 +389,22 @@ class Coordinator:
 
         Nothing is computed: `describe` gives what the source's gave. A log that failed takes records again.
         """
-        loaded = changed_topics({}, topics, ())
+        env = dataclasses.replace(
+            self._env, topics=changed_topics({}, topics, ()), group_configs=configs_of(volatile)
+        )
         replayed = [from_wire(record) for record in records]
         groups, offsets = state_from(replayed, self.dialect.initial_epoch)
         clock_ms = fields.optional_integer(volatile, "clockMs", "volatile")
         simulated = self.clock if isinstance(self.clock, SimulatedClock) else None
         now_ms = clock_ms if simulated and clock_ms is not None else self.clock.now_ms()
         classic = ClassicGroups()
-        classic.replay(replayed, self._env.config, now_ms)
+        classic.replay(replayed, env.config, now_ms)
         classic.restore(volatile, now_ms)
-        restore_volatile(groups, volatile, self._env.config, now_ms, self.dialect.RevocationRecorded)
-        log = self._log.replaced(replayed, None, topics_change(loaded))
-        self._env = self._env_with(loaded)
+        restore_volatile(groups, volatile, env, now_ms, self.dialect.RevocationRecorded)
+        log = self._log.replaced(replayed, None, changes_to(env))
+        self._env = env
         self._replace(log, groups, offsets)
-        self._classic = classic
+        self.classic = classic
         self._scripts.clear()
         self._started = False
         if simulated:
@@ -408,14 +428,7 @@ class Coordinator:
     def script_target(self, group: str, target: Mapping[str, object] | str) -> None:
         """The next target of a group instead of the assignor's, once: {member id: topic partitions}, or the
         message of an assignor that fails. Members that are not in the group by then are left out."""
-        if isinstance(target, str):
-            self._scripts[group] = target
-        else:
-            where = "the scripted target"
-            self._scripts[group] = {
-                member_id: wire.from_wire(value, f"{where} of {member_id!r}")
-                for member_id, value in target.items()
-            }
+        self._scripts[group] = wire.scripted(target)
 
     def scripted_groups(self) -> set[str]:
         """The groups whose scripted target has not been used yet."""
@@ -426,21 +439,8 @@ class Coordinator:
         self._log.failing = failing
 
     def configure(self, settings: Mapping[str, object]) -> None:
-        """Change the configuration by Kafka's names, before the first request; times in milliseconds.
-
-        group.consumer.assignors is a list of names, the default first.
-        """
+        """Change the configuration by Kafka's names (config.py), before the first request."""
         if self._started:
             raise BadInput("the configuration can only be changed before the first request")
         config, assignors = configured(self._env.config, self._env.assignors, settings)
         self._env = dataclasses.replace(self._env, config=config, assignors=assignors)
-
-
-def _sentence(refused: AppendFailed) -> str:
-    """A message of the protocol."""
-    text = str(refused)
-    return f"{text[0].upper()}{text[1:]}."
-
-
-def _fired(due: Due) -> Json:
-    return {"timer": due.timer, "group": due.group_id, "member": due.member_id}

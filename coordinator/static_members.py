@@ -65,7 +65,7 @@ def keep_place(step: Step, member_id: str, member: Member) -> None:
         write_current(step, member_id, Reconciled(AWAY, previous_epoch, member.assigned, NOTHING))
     step.result.volatile.append(Volatile(member_id, previous_epoch, NOTHING, False))
     if step.env.dialect.AwaySession == "renewed":
-        deadline_ms = step.now_ms + step.env.config.session_timeout_ms
+        deadline_ms = step.now_ms + step.env.session_timeout_ms(step.group.id)
         step.result.timers.append(Timer("session", member_id, deadline_ms))
     if member.rebalance_deadline_ms is not None:
         step.result.timers.append(Timer("rebalance", member_id, None))

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from coordinator import fields
+from coordinator.admin.metrics import exposition
 from coordinator.apis import APIS, parse
 from coordinator.classic.service import PENDING
 from coordinator.errors import AppendFailed, BadInput
@@ -46,6 +47,7 @@ class LineProtocol:
             "background": (self._background, ()),
             "ids": (self._ids, ("next",)),
             "configure": (self._configure, ()),
+            "metrics": (self._metrics, ()),
             "coordinator": (self._set_state, ("state",)),
         }
 
@@ -77,7 +79,7 @@ class LineProtocol:
         answer = handler(operation)
         if scripted - self._coordinator.scripted_groups() and name != "load":
             answer["consumed"] = True
-        if completed := self._coordinator.take_completed():
+        if completed := self._coordinator.classic.take_completed():
             answer["completed"] = [*answer.get("completed", []), *completed]
         if observed is not None:
             answer.setdefault("group", self._coordinator.describe(observed))
@@ -182,6 +184,10 @@ class LineProtocol:
         settings = {name: value for name, value in operation.items() if name not in ("op", "observe")}
         self._coordinator.configure(settings)
         return {}
+
+    def _metrics(self, _: Json) -> Json:
+        """D4, as Prometheus reads it."""
+        return {"text": exposition(self._coordinator.metrics(len(self._waiting)))}
 
     def _set_state(self, operation: Json) -> Json:
         """One of active, loading, moved, unavailable (H5)."""

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from coordinator.assignors import GroupAssignment, PartitionAssignor
-from coordinator.config import Config
+from coordinator.config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, Config
 from coordinator.dialect import Dialect
 from coordinator.fields import Json
 from coordinator.model import Group, MemberMetadata, Partitions, Subscription, Target, Topics
 from coordinator.records import AnyRecord, Record, Value
+
+GroupConfigs = Mapping[str, Mapping[str, int]]
+"""Group id -> its own configurations, by name (D1); a group that has none is not there."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -29,6 +32,7 @@ class Env:
     topics: Topics
     scripts: Mapping[str, GroupAssignment | str]
     """Group id -> its next target instead of the assignor's, or the message of an assignor that fails."""
+    group_configs: GroupConfigs = field(default_factory=dict)
     topic_names: frozenset[str] = field(init=False)
     """Those of `topics`."""
     names_by_id: Mapping[str, str] = field(init=False)
@@ -37,6 +41,18 @@ class Env:
     def __post_init__(self) -> None:
         object.__setattr__(self, "topic_names", frozenset(self.topics))
         object.__setattr__(self, "names_by_id", {image.id: name for name, image in self.topics.items()})
+
+    def session_timeout_ms(self, group_id: str) -> int:
+        """H8: the group's own, or the broker's (D1)."""
+        return self._of_group(group_id, SESSION_TIMEOUT, self.config.session_timeout_ms)
+
+    def heartbeat_interval_ms(self, group_id: str) -> int:
+        """H9: the group's own, or the broker's (D1)."""
+        return self._of_group(group_id, HEARTBEAT_INTERVAL, self.config.heartbeat_interval_ms)
+
+    def _of_group(self, group_id: str, name: str, broker: int) -> int:
+        own = self.group_configs.get(group_id)
+        return broker if own is None else own.get(name, broker)
 
 
 class Volatile(NamedTuple):

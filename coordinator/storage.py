@@ -9,6 +9,7 @@ import sqlite3
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Final, Protocol
 
 from coordinator.errors import AppendFailed, BadInput
@@ -38,12 +39,15 @@ class LogStorage(Protocol):
 class SqliteStorage:
     """An SQLite file with a write-ahead log; every append is a transaction that is synced before it returns.
 
-    BadInput where there is no such file and none can be made, where another process has it, where it is no
-    log of a coordinator, of another version, or damaged. What is there is left as it is then.
+    BadInput where there is no such file and none can be made, or none shall be (`create`), where another
+    process has it, where it is no log of a coordinator, of another version, or damaged. What is there is left
+    as it is then.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, create: bool = True) -> None:
         self._path = path
+        if not create:
+            _check_there(Path(path))
         try:
             self._database = sqlite3.connect(path, isolation_level=None, timeout=0)
         except sqlite3.Error as error:
@@ -142,3 +146,14 @@ class SqliteStorage:
     def close(self) -> None:
         """Release the file."""
         self._database.close()
+
+
+def _check_there(path: Path) -> None:
+    """BadInput where no coordinator can have made it: an empty file is not made a log by looking at it."""
+    if path.is_dir():
+        files = ", ".join(sorted(file.name for file in path.glob("*.db"))) or "there is no .db"
+        raise BadInput(f"{path} is a folder; name the log in it ({files})")
+    if not path.exists():
+        raise BadInput(f"there is no log {path}; name the FILE of a coordinator's --log FILE")
+    if not path.stat().st_size:
+        raise BadInput(f"{path} is empty, and so no log; name the FILE of a coordinator's --log FILE")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from coordinator.fields import Json
 from coordinator.model import Group
 
 
@@ -21,6 +22,10 @@ class Due(NamedTuple):
     group_id: str
     timer: str
     member_id: str
+
+    def fired(self) -> Json:
+        """The timer as it is told that it ran out."""
+        return {"timer": self.timer, "group": self.group_id, "member": self.member_id}
 
 
 class Timers:

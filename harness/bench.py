@@ -8,6 +8,7 @@
 - a heartbeat that changes nothing, in groups of 10 to 10,000 members, also as a picture;
 - a log of 10,000 groups, loaded;
 - whole state graphs judged by Spark: steps a second on one core and on two, and memory at growing sizes;
+- whole groups under random faults: events a second, with every invariant checked after each;
 - the same traces on this coordinator, on Kafka's own in a JVM and on a live broker;
 - Kafka's assignors in Java beside this coordinator's.
 
@@ -29,6 +30,7 @@ from harness.benchmarks.exhaust import exhaustive
 from harness.benchmarks.kafka import assignors_side_by_side, targets_side_by_side
 from harness.benchmarks.measure import machine
 from harness.benchmarks.scale import Table, heartbeats, takeovers, targets
+from harness.benchmarks.simulate import whole_groups
 from harness.cli.console import print_table, running, write_json
 from harness.engines.base import Limits, Model, Result
 from harness.engines.tlc import Tlc
@@ -52,6 +54,7 @@ class Part(StrEnum):
     heartbeats = "heartbeats"
     load = "load"
     exhaust = "exhaust"
+    simulate = "simulate"
     kafka = "kafka"
     assignors = "assignors"
 
@@ -127,6 +130,8 @@ def _scale_table(part: Part, out: Path) -> Table:
             return takeovers(progress)
         if part is Part.exhaust:
             return exhaustive(progress)
+        if part is Part.simulate:
+            return whole_groups(progress)
         table, curves = heartbeats(progress)
     write_text(out / "bench-heartbeat.svg", heartbeat_curves(curves))
     return table

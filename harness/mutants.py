@@ -95,7 +95,7 @@ def caught_by(root: Path, traces: Sequence[Path], target: str, check: str, mutan
             return _otherwise(root, folder, check) if check.endswith(".yaml") else _violated(folder, check)
         if check == REPLAY:
             return _difference(root, folder, traces)
-        return _failed_tests(root, folder, check.split())
+        return failed_tests(root, folder, check.split())
 
 
 def apply_patch(mutant: Mutant, folder: Path) -> None:
@@ -143,7 +143,11 @@ def _difference(root: Path, folder: Path, traces: Sequence[Path]) -> str:
     return f"{step.removeprefix(f'{root.resolve()}/')}: {difference}"
 
 
-def _failed_tests(root: Path, folder: Path, tests: list[str]) -> str:
+def failed_tests(root: Path, folder: Path, tests: list[str]) -> str:
+    """The tests, of the repository in `root` on what is in `folder`, if one fails; "" if none does.
+
+    ConformError if they could not be run, or take too long.
+    """
     # the repository itself must not come before the folder: pyproject.toml puts it first
     options = ["-q", "-p", "no:cacheprovider", "-o", "pythonpath=", "--hypothesis-seed=0", "--tb=no"]
     ended = _run(root, folder, ["pytest", *options, *(str(root.resolve() / test) for test in tests)])

@@ -12,6 +12,7 @@ BY_ERROR: Final = {
     "FENCED_MEMBER_EPOCH": ("H5",),
     "UNRELEASED_INSTANCE_ID": ("S2", "H5"),
     "GROUP_MAX_SIZE_REACHED": ("H5",),
+    "INVALID_CONFIG": ("D3",),
 }
 """Errors of a heartbeat."""
 
@@ -53,6 +54,10 @@ BY_ACTION: Final = {
     "FailOver": ("P2",),
     "OffsetCommit": ("O1", "O2"),
     "OffsetFetch": ("O1", "O4"),
+    "ListGroups": ("D1",),
+    "DeleteGroups": ("D1",),
+    "AlterConfigs": ("D1",),
+    "DescribeConfigs": ("D1",),
 }
 """What every step of an action exercises."""
 

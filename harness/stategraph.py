@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import networkx as nx
 
@@ -182,8 +182,12 @@ def path_to_trace(graph: nx.MultiDiGraph, path: list[Edge], meta: dict[str, Any]
     return Trace(meta, tuple(states[0]), states, ("Init", *(edge["action"] for edge in edges)))
 
 
-def merge_by_hidden(graph: nx.MultiDiGraph, hidden: str) -> nx.MultiDiGraph:
-    """The graph in which states that differ in the variable `hidden` alone are one node.
+HIDDEN: Final = ("step", "admin")
+"""The variables of the group protocol that say how a state was reached, and so make no states."""
+
+
+def merge_by_hidden(graph: nx.MultiDiGraph, *hidden: str) -> nx.MultiDiGraph:
+    """The graph in which states that differ in the variables `hidden` alone are one node.
 
     Without a VIEW a dump has a node for each step *into* a state, and all of these have the same edges out.
     Here an edge stands for one step from one state; its `state` is the one after it, `hidden` included.
@@ -193,7 +197,7 @@ def merge_by_hidden(graph: nx.MultiDiGraph, hidden: str) -> nx.MultiDiGraph:
     place: dict[int, int] = {}
     for node in (*graph.graph["initial"], *graph):
         state = graph.nodes[node]["state"]
-        first = node_of.setdefault(frozenset((k, v) for k, v in state.items() if k != hidden), node)
+        first = node_of.setdefault(frozenset((k, v) for k, v in state.items() if k not in hidden), node)
         place[node] = first
         if first not in merged:
             merged.add_node(first, **graph.nodes[node])

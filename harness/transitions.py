@@ -21,6 +21,7 @@ from harness.engines.tlc_output import read_report
 from harness.errors import ConformError
 from harness.files import read_text
 from harness.modules import config_beside, declared_variables, dependencies, strip_comments
+from harness.stategraph import HIDDEN
 
 _MODULE: Final = "ConformTransitions"
 _NOT_PLAIN: Final = re.compile(r"\\/|\\[AE]\b|=>|\b(?:LET|IF|CASE|ENABLED)\b")
@@ -87,7 +88,7 @@ def bounds_of(following: str, sources: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _module(extended: str, variables: list[str], init: str, following: str, bounds: list[str]) -> str:
-    others = ", ".join(name for name in variables if name != "step")
+    others = ", ".join(name for name in variables if name not in HIDDEN)
     every = ", ".join(variables)
     inside = "".join(f"\n  /\\ conformLeaf' \\/ ({bound})" for bound in bounds)
     return f"""---- MODULE {_MODULE} ----
@@ -100,7 +101,7 @@ ConformNext ==
   /\\ conformLeaf' \\in BOOLEAN{inside}
   /\\ conformDepth' = conformDepth + 1
 ConformSpec == ConformInit /\\ [][ConformNext]_<<{every}, conformLeaf, conformDepth>>
-ConformView == IF conformLeaf THEN <<{others}, step>> ELSE <<{others}>>
+ConformView == IF conformLeaf THEN <<{every}>> ELSE <<{others}>>
 ====
 """
 

@@ -8,11 +8,11 @@
 (*                                                                         *)
 (* A model replaces Targets by ScriptedTargets: of all legal targets (A4)  *)
 (* the script's is taken.  Its next-state relation has ScriptedRequest and *)
-(* those events that scripts have, as they are in OpenGroup and            *)
-(* OpenOffsets.  AsPrinted must hold, and a whole script must be a         *)
+(* those events that scripts have, as they are in OpenGroup, OpenOffsets   *)
+(* and Administration.  AsPrinted must hold, and a whole script must be a  *)
 (* behaviour: ScriptDone is reached.                                       *)
 (***************************************************************************)
-EXTENDS OpenOffsets, Sequences
+EXTENDS Administration, Sequences
 
 (*
   A member and a group as the document prints them.
@@ -65,7 +65,7 @@ Bumped(s) ==
   IF s.does = "Request" THEN UpdateMember(group, topics, s.member, s.request).group
   ELSE IF s.does \in {"SessionTimeout", "RebalanceTimeout"} THEN RemoveMember(group, topics, s.member)
   ELSE IF s.does = "FailOver" THEN NoticeTopics(AfterFailOver(group), topics')
-  ELSE IF s.does \in {"DeleteGroup", "OffsetCommit", "OffsetFetch"} THEN group
+  ELSE IF s.does \in {"DeleteGroup", "DeleteGroups", "OffsetCommit", "OffsetFetch"} THEN group
   ELSE NoticeTopics(group, topics')
 
 GoldenInit ==

@@ -17,7 +17,7 @@ COMMANDS = [
     line
     for block in BLOCK.findall((ROOT / "README.md").read_text())
     for line in block.splitlines()
-    if line.startswith("conform ")
+    if line.startswith(("conform ", "python -m coordinator groups"))
     and "conform.pex" not in line  # those: tests/pipeline/test_cluster.py
     and not re.search(r"conform broker |--target (broker:|mock)", line)  # tests/broker/test_broker_readme.py
     and not re.search(r"--(target|against) kafka:", line)  # tests/kafka/test_kafka_readme.py
@@ -33,7 +33,8 @@ def test_there_are_commands() -> None:
 def test_command_gives_what_the_readme_says(command: str) -> None:
     if command.startswith("conform graph") and not shutil.which("dot"):
         pytest.skip("graphviz (its program dot) is not on this machine")
-    words = f"{sys.executable} -m harness {command.removeprefix('conform ')}"
+    words = re.sub("^conform ", f"{sys.executable} -m harness ", command)
+    words = re.sub("^python ", f"{sys.executable} ", words)
     ended = subprocess.run(words, shell=True, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True)
     expected = 11 if "--dialect kafka" in command else 0
     assert ended.returncode == expected, ended.stdout + ended.stderr

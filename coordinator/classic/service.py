@@ -6,7 +6,8 @@ the step made, and the answers to requests that waited can be fetched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from coordinator import fields
@@ -55,18 +56,30 @@ class ClassicGroups:
         self,
         request: ClassicRequest,
         waits: RequestId,
-        draw_id: Callable[[], str],
+        admit: Callable[[str], None],
+        others: Container[str],
+        draw_id: Callable[[ClassicGroup | None], str],
         log: Log,
         config: Config,
         now_ms: int,
     ) -> Json:
-        """Handle one request: its response, or PENDING while it waits under the id `waits`."""
+        """Handle one request: its response, or PENDING while it waits under the id `waits`.
+
+        `admit` raises RequestRejected for a group that the client may not use; `others` are groups of another
+        kind, which cannot be joined so (C1).
+        """
+        try:
+            admit(request.group_id)
+        except RequestRejected as rejected:
+            return refusal(request, rejected.code)
         error = invalid_error(request, config)
+        if not error and isinstance(request, JoinRequest) and request.group_id in others:
+            error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         if error:
             return refusal(request, error)
         group = self.groups.get(request.group_id) or ClassicGroup(request.group_id)
         step = ClassicStep(group, now_ms, config)
-        response = _handled(step, request, waits, draw_id)
+        response = _handled(step, request, waits, partial(draw_id, group))
         try:
             self._commit(step, log)
         except AppendFailed:

@@ -40,7 +40,7 @@ def command(
         typer.Option(
             min=0.01, metavar="N", help="Time for everything: random work is cut, and said; the rest fails."
         ),
-    ] = 20,
+    ] = 25,
     only: Annotated[
         list[str] | None, typer.Option(metavar="KIND[,KIND]", help=f"Only these steps: {', '.join(KINDS)}.")
     ] = None,
@@ -82,7 +82,7 @@ def command(
     check     the models of a tier
     exhaust   every request in every state of a small model, on the target
     random    random behaviours of a model, replayed on the target
-    simulate  random schedules on the target, compared with the coordinator in Python
+    simulate  whole groups around python, under random faults; another target on random schedules beside it
 
     Where the specification comes with an installed package and no checkout is at hand, scenario, check,
     exhaust and random are left out: they need Java, and but for what --only names the gate needs none.
@@ -97,7 +97,7 @@ def command(
     A waiver accepts differences on the target; one that covers nothing or has expired is a failure.
 
     \b
-    conform gate --minutes 20
+    conform gate --minutes 25
     conform gate --target "stdio:./my-coordinator" --only replay,simulate
 
     Exit codes, the most serious of all steps: 3 an engine or the target failed, or the time was over; 2 the

@@ -27,7 +27,7 @@ from harness.generate import (
     tour_traces,
 )
 from harness.itf import Trace, write_trace
-from harness.stategraph import Edge, merge_by_hidden
+from harness.stategraph import HIDDEN, Edge, merge_by_hidden
 
 
 def command(
@@ -177,7 +177,7 @@ def _tours(
 ) -> Iterator[Trace]:
     graph = dump_graph(model, limits=limits, log=log, progress=progress)
     if STEP_VARIABLE in graph.nodes[graph.graph["initial"][0]]["state"]:
-        graph = merge_by_hidden(graph, STEP_VARIABLE)
+        graph = merge_by_hidden(graph, *HIDDEN)
     known = {edge_action(graph, edge) for edge in graph.edges(keys=True)} if actions else set()
     if unknown := sorted(actions - known):
         raise ConformError(

@@ -111,13 +111,13 @@ def command(
     check_json_place(json_file)
     if against is None:
         only = {"--steps": steps, "--length": length, "--max-differences": max_differences}
-        check_whole_groups(target, {**only, "--against-dialect": against_dialect, "--waivers": waivers})
-        if schedule is not None:
-            return replay_groups(schedule, dialect)
-        taken = set(without or ())
-        wanted = Whole(
-            seed, seeds, events, dialect, Assumption.r9 not in taken, Assumption.exemption not in taken
+        check_whole_groups(
+            target, dialect, {**only, "--against-dialect": against_dialect, "--waivers": waivers}
         )
+        if schedule is not None:
+            return replay_groups(schedule)
+        taken = set(without or ())
+        wanted = Whole(seed, seeds, events, Assumption.r9 not in taken, Assumption.exemption not in taken)
         return simulate_groups(wanted, Place(out, json_file, master, spark_memory, package))
     asked = Asked(target, against, dialect, against_dialect or dialect, seed, steps or 10_000, length or 200)
     _compare(asked, schedule, out, json_file, waivers, max_differences or 1)

@@ -41,7 +41,7 @@ class Place:
 
 def simulate_groups(asked: Asked, place: Place) -> None:
     """Play seeds, and write down what they violate. ConformError (exit 11) if they violate anything."""
-    parts = PythonParts(asked.dialect)
+    parts = PythonParts()
     output_folder(place.out)
     started = time.monotonic()
     result = summed(asked, _outcomes(parts, asked, place))
@@ -54,23 +54,20 @@ def simulate_groups(asked: Asked, place: Place) -> None:
         path = place.out / file_name(found)
         write_schedule(found.schedule, path)
         files.append(path)
-        scenarios.append(_scenario(parts, found, path, asked.dialect))
+        scenarios.append(_scenario(parts, found, path))
         for line in explain(found, path, scenarios[-1]):
             print(line)
     write_json(place.json_file, to_json(result, files, scenarios))
     if result.found:
-        first = result.found[0]
-        raise ConformError(
-            f"{len(result.found)} invariants do not hold, first {first.requirement} {first.invariant}.",
-            NOT_CONFORMANT,
-        )
+        violated = ", ".join(f"{one.requirement} {one.invariant}" for one in result.found)
+        raise ConformError(f"Violated: {violated}.", NOT_CONFORMANT)
 
 
 def _outcomes(parts: Parts, asked: Asked, place: Place) -> list[Outcome]:
     """One seed is played here, several are tasks of Spark."""
     with running("simulating whole groups") as progress:
         if asked.seeds == 1:
-            return [run_seed(parts, asked, asked.seed)]
+            return [run_seed(parts, asked, asked.seed, lambda done: progress(f"{done:,} events"))]
         # here, so that one seed does not wait until Spark is imported
         from harness.pipeline.session import Cluster
         from harness.pipeline.simulating import simulate_seeds
@@ -88,7 +85,7 @@ def _shrunk(parts: Parts, result: Simulated) -> list[Found]:
     return found
 
 
-def _scenario(parts: Parts, found: Found, path: Path, dialect: str) -> Path | None:
+def _scenario(parts: Parts, found: Found, path: Path) -> Path | None:
     """What the coordinator was asked in a schedule, as a golden scenario beside it, where one can say it: of
     one group, without a log that refuses records and a coordinator that is down."""
     if found.settling or len({event["group"] for event in found.schedule.events if "group" in event}) > 1:
@@ -96,7 +93,7 @@ def _scenario(parts: Parts, found: Found, path: Path, dialect: str) -> Path | No
     if any(event["do"] in ("log", "down") for event in found.schedule.events):
         return None
     name = f"{found.requirement} {found.invariant}, seed {found.seed}"
-    text = scenario_from_ops(operations_of(parts, found.schedule), name, dialect=dialect)
+    text = scenario_from_ops(operations_of(parts, found.schedule), name)
     if "# left out: " in text:
         return None
     beside = path.with_suffix(".yaml")
@@ -104,11 +101,11 @@ def _scenario(parts: Parts, found: Found, path: Path, dialect: str) -> Path | No
     return beside
 
 
-def replay_groups(path: Path, dialect: str) -> None:
+def replay_groups(path: Path) -> None:
     """Play a schedule again, and say what happens. ConformError (exit 11) if it shows a violation."""
     schedule = read_schedule(path)
     story = Story()
-    failed = play(PythonParts(dialect), schedule.settings, schedule.events, story=story)
+    failed = play(PythonParts(), schedule.settings, schedule.events, story=story)
     for line in story.lines():
         print(line)
     if failed is None:
@@ -118,8 +115,14 @@ def replay_groups(path: Path, dialect: str) -> None:
     raise ConformError(f"{path}, after event {failed.after}: {violation}.", NOT_CONFORMANT)
 
 
-def check_whole_groups(target: str, given: dict[str, object]) -> None:
+def check_whole_groups(target: str, dialect: str, given: dict[str, object]) -> None:
     """ConformError (exit 2) for what goes only with two targets."""
+    if dialect != "kip-848":
+        raise ConformError(
+            f"Whole groups are simulated in the dialect kip-848, not in {dialect}: the invariants are those "
+            "of KIP-848's text.",
+            USAGE,
+        )
     if target != "python":
         raise ConformError(
             f"Whole groups are simulated on python, not on {target}; to compare that with another target, "

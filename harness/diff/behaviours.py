@@ -24,7 +24,7 @@ import networkx as nx
 from frozendict import frozendict
 
 from harness.engines.base import Limits, Model, Progress, silent
-from harness.errors import ConformError
+from harness.errors import ENGINE_FAILED, ConformError
 from harness.generate import dump_graph
 from harness.modules import declared_variables
 from harness.stategraph import unescape
@@ -194,10 +194,15 @@ def behaviours(
         return found
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
         dot = Path(folder) / "graph.dot"
-        dump(model, dot, limits=limits, log=log, progress=progress, beyond_bounds=True)
+        nodes = dump(model, dot, limits=limits, log=log, progress=progress, beyond_bounds=True)
         progress("reading the state graph")
         with space.lock:
-            _read_dump(found, dot)
+            read = _read_dump(found, dot)
+        if read != nodes:
+            raise ConformError(
+                f"TLC wrote {read:,} of {nodes:,} nodes of the graph of {model.name}: is the disk full?",
+                ENGINE_FAILED,
+            )
     known = {step.said for inputs in found.steps.values() for steps in inputs.values() for step in steps}
     if known == {found.said_first}:
         raise ConformError(
@@ -207,8 +212,8 @@ def behaviours(
     return found
 
 
-def _read_dump(found: Behaviours, dot: Path) -> None:
-    """Fill in what `harness.transitions.dump` wrote."""
+def _read_dump(found: Behaviours, dot: Path) -> int:
+    """Fill in what `harness.transitions.dump` wrote; how many nodes that is."""
     text = _Text(found.space)
     states: dict[int, Number] = {}
     leaves: dict[int, tuple[Number, Number]] = {}
@@ -233,6 +238,7 @@ def _read_dump(found: Behaviours, dot: Path) -> None:
         if target in leaves:
             state, said = leaves[target]
             found.add(states[source], said, state)
+    return len(states) + len(leaves)
 
 
 class _Text:

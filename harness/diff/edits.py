@@ -98,8 +98,8 @@ def definitions(module: Path) -> dict[str, list[str]]:
 
 def _constants(a: Side, b: Side, one: Model, other: Model) -> Iterator[Constant]:
     values_a, values_b = _values(a, one), _values(b, other)
-    for name in values_a.keys() & values_b.keys():
-        (sentence, before), (_, after) = values_a[name], values_b[name]
+    for name, (sentence, before) in values_a.items():
+        after = values_b.get(name, (sentence, before))[1]
         if before != after:
             yield Constant(name, sentence, before, after)
 

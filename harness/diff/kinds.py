@@ -24,9 +24,10 @@ Signature: TypeAlias = tuple[Kind, str, tuple[str, ...], tuple[str, ...], tuple[
 @dataclass(frozen=True)
 class Came:
     """What came out of an input: the answer, and what the step changes, each with whether the other version
-    has it, too. `trace` ends with this step."""
+    has it, too (`answered` of the answer). `trace` ends with this step."""
 
     answer: str
+    answered: bool
     effects: tuple[tuple[str, bool], ...]
     trace: Trace
 
@@ -162,8 +163,8 @@ def _example(
 ) -> Example:
     way_a, way_b = ways.to(one.source)
     before_a, before_b = found.a.whole(*way_a[-1]), found.b.whole(*way_b[-1])
-    came_a = [_effects(found, before_a, step) for step in one.a]
-    came_b = [_effects(found, before_b, step) for step in one.b]
+    came_a = [_outcome(found, before_a, step) for step in one.a]
+    came_b = [_outcome(found, before_b, step) for step in one.b]
     said = found.space.values.value((one.a or one.b)[0].said)
     return Example(
         tuple(_lines(found.a, way_a)),
@@ -174,27 +175,30 @@ def _example(
     )
 
 
-def _effects(found: Comparison, before: State, step: Step) -> list[str]:
+def _outcome(found: Comparison, before: State, step: Step) -> tuple[str, list[str]]:
+    """The answer, and what changes."""
     plain = before.delete("step") if "step" in before else before
-    return effects(plain, found.space.read(step.after))
+    answer = answer_of(found.space.values.value(step.said))
+    return answer, effects(plain, found.space.read(step.after))
 
 
 def _came(
     behaviours: Behaviours,
     way: Way,
     steps: Sequence[Step],
-    own: Sequence[Sequence[str]],
-    other: Sequence[Sequence[str]],
+    own: Sequence[tuple[str, list[str]]],
+    other: Sequence[tuple[str, list[str]]],
     meta: Mapping[str, Any],
 ) -> tuple[Came, ...]:
-    elsewhere = {text for texts in other for text in texts}
+    answers, elsewhere = {answer for answer, _ in other}, {text for _, texts in other for text in texts}
     return tuple(
         Came(
-            answer_of(behaviours.space.values.value(step.said)),
+            answer,
+            answer in answers,
             tuple((text, text in elsewhere) for text in texts),
             _trace(behaviours, (*way, (step.after, step.said)), meta),
         )
-        for step, texts in zip(steps, own, strict=True)
+        for step, (answer, texts) in zip(steps, own, strict=True)
     )
 
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from harness.diff.compare import Kind
-from harness.diff.kinds import Group
+from harness.diff.kinds import Came, Example, Group
 from harness.diff.report import TITLES, states, totals, trace_lines, verdict
 from harness.diff.run import Compared, Diff
+from harness.replay.state import VARIABLES
+from harness.report.trace_sequence import sequence_of_trace
 
 _TEMPLATE: Final = "page.html.j2"
 _MOST: Final = 60
 """Kinds of differences of a model that are on the page; the JSON has all."""
+_WIDE: Final = 110
+"""Letters of the words under a diagram; longer ones are cut."""
+_CSS: Final = Path(__file__).parents[1] / "report" / "sequence.css"
 
 
 def page(found: Diff, written: dict[int, str]) -> str:
@@ -36,6 +43,7 @@ def page(found: Diff, written: dict[int, str]) -> str:
         broken=bool(found.broken),
         kinds=list(Kind),
         titles=TITLES,
+        diagram_style=Markup(_CSS.read_text(encoding="utf-8")),
         file=lambda trace: written[id(trace)],
         trace_lines=trace_lines,
     )
@@ -80,4 +88,19 @@ def _group(number: int, group: Group) -> dict[str, Any]:
         "states": group.states,
         "requirements": group.requirements,
         "example": group.example,
+        "diagram": Markup(_diagram(group.example)),
     }
+
+
+def _diagram(example: Example) -> str:
+    """A sequence diagram of the way and what comes out in A, or in B alone; "" for other protocols."""
+    trace = (example.a or example.b)[0].trace
+    if not set(VARIABLES) <= set(trace.variables):
+        return ""
+    words = [_words("A", example.a), _words("B", example.b)]
+    return sequence_of_trace(trace, "", {len(trace.states) - 1: words}, inline=True)
+
+
+def _words(letter: str, came: Sequence[Came]) -> str:
+    text = f"{letter}: {came[0].words() if came else 'no such step'}"
+    return text if len(text) <= _WIDE else f"{text[: _WIDE - 1]}…"

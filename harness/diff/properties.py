@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from harness.diff.edits import definitions
 from harness.engines.base import Limits, Model, Outcome, Progress, Result, silent
 from harness.engines.tlc import Tlc
 from harness.engines.tlc_config import read_config
-from harness.files import write_text
+from harness.files import read_text, write_text
 from harness.itf import Trace
-from harness.modules import config_beside
+from harness.modules import config_beside, dependencies
+from harness.report.citations import in_module
 
 DEADLOCK: Final = "no deadlock"
 _SECTIONS: Final = ("INVARIANT", "PROPERTY")
+_ID: Final = re.compile(r"\b[A-Z]\d{1,2}\b")
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,25 @@ def judge(model: Model, *, limits: Limits, log: Path, progress: Progress = silen
         left = [one for one in left if one != name]
         deadlock = deadlock and name != DEADLOCK
     return Judged(tuple(Verdict(name, failed.get(name)) for name in named), states)
+
+
+def cited(model: Model, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The requirements that each property is about: those of the comment over it, or else over the operators
+    that it is made of."""
+    comments: dict[str, list[str]] = {}
+    bodies: dict[str, list[str]] = {}
+    for path in dependencies(model.module):
+        bodies |= definitions(path)
+        for place, words in in_module(path, read_text(path, "The module")):
+            comments.setdefault(place.partition(".")[2], []).extend(_ID.findall(words))
+    found = {}
+    for name in names:
+        parts = re.findall(r"\w+", " ".join(bodies.get(name, [])))
+        ids = comments.get(name) or [
+            one for part in parts if part in bodies for one in comments.get(part, [])
+        ]
+        found[name] = tuple(dict.fromkeys(ids))
+    return found
 
 
 class _Checks:

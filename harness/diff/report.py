@@ -77,7 +77,10 @@ def _model(one: Compared, places: dict[int, str]) -> Json:
             "states": states(one),
             "not_compared": one.comparison.space.left_out,
             "inputs": totals(one),
-            "actions": {action: dict(counts) for action, counts in one.comparison.counts.items()},
+            "actions": {
+                action: {kind.value: counts[kind] for kind in Kind}
+                for action, counts in one.comparison.counts.items()
+            },
             "kinds": [_group(group, places) for group in one.groups],
         }
     return row
@@ -108,7 +111,7 @@ def totals(one: Compared) -> dict[str, int]:
 
 
 def _property(prop: Property, places: dict[int, str]) -> Json:
-    row: Json = {"property": prop.name, "verdict": prop.words}
+    row: Json = {"property": prop.name, "requirements": list(prop.requirements), "verdict": prop.words}
     for side, verdict in (("a", prop.a), ("b", prop.b)):
         row[side] = None if verdict is None else "holds" if verdict.holds else "violated"
         if verdict and verdict.counterexample:
@@ -142,7 +145,12 @@ def _group(group: Group, places: dict[int, str]) -> Json:
 
 def _came(came: Came, places: dict[int, str]) -> Json:
     effects = [{"effect": text, "in_both": both} for text, both in came.effects]
-    return {"answer": came.answer, "effects": effects, "trace": places[id(came.trace)]}
+    return {
+        "answer": came.answer,
+        "answer_in_both": came.answered,
+        "effects": effects,
+        "trace": places[id(came.trace)],
+    }
 
 
 def trace_lines(trace: Trace) -> list[str]:
@@ -231,12 +239,12 @@ def _example(example: Example, written: dict[int, str], folder: Path) -> Iterato
 def _properties(one: Compared, written: dict[int, str], folder: Path) -> Iterator[str]:
     holding = [prop for prop in one.properties if prop.words == "still holds"]
     if holding:
-        names = ", ".join(prop.name for prop in holding)
+        names = ", ".join(prop.title for prop in holding)
         yield f"  still hold: {names}" if len(holding) > 1 else f"  still holds: {names}"
     for prop in one.properties:
         if prop in holding:
             continue
-        yield f"  {prop.name}: {prop.words}"
+        yield f"  {prop.title}: {prop.words}"
         shown = prop.b if prop.b and not prop.b.holds else prop.a
         if shown and shown.counterexample:
             steps = len(shown.counterexample.states) - 1
@@ -248,7 +256,7 @@ def verdict(found: Diff) -> str:
     if not found.edits.any:
         return "the two versions say the same, so nothing was run"
     if found.broken:
-        names = ", ".join(f"{prop.name} of {model}" for model, prop in found.broken)
+        names = ", ".join(f"{prop.title} of {model}" for model, prop in found.broken)
         return f"no longer holds: {names}"
     compared = [one.comparison for one in found.models if one.comparison]
     same = "the same behaviours within the bounds; " if compared and all(c.same for c in compared) else ""

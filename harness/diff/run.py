@@ -14,7 +14,7 @@ from harness.diff.behaviours import Behaviours, Space, behaviours
 from harness.diff.compare import Comparison, compare
 from harness.diff.edits import Edits, edits
 from harness.diff.kinds import Group, groups
-from harness.diff.properties import Judged, Verdict, judge
+from harness.diff.properties import Judged, Verdict, cited, judge
 from harness.diff.sides import Side
 from harness.engines.base import EngineError, Limits, Model, Progress
 from harness.engines.tlc import VERSION
@@ -40,11 +40,18 @@ class Asked:
 
 @dataclass(frozen=True)
 class Property:
-    """A property and its verdict in each version; None where the version's model does not have it."""
+    """A property with the requirements that it is about, and its verdict in each version; None where the
+    version's model does not have it."""
 
     name: str
+    requirements: tuple[str, ...]
     a: Verdict | None
     b: Verdict | None
+
+    @property
+    def title(self) -> str:
+        """The name with the requirements."""
+        return f"{self.name} ({', '.join(self.requirements)})" if self.requirements else self.name
 
     @property
     def broken(self) -> bool:
@@ -173,7 +180,7 @@ class _Runs:
             self._asked,
             self._sides[0].bounds(self._asked.a),
             (judged[0].distinct_states, judged[1].distinct_states),
-            tuple(_properties(*judged)),
+            tuple(_properties(self._pair, *judged)),
             found,
             tuple(groups(found, *metas)) if found else (),
         )
@@ -191,9 +198,10 @@ def _said(progress: Progress, name: str) -> Progress:
     return lambda line: progress(f"{name}: {line}")
 
 
-def _properties(a: Judged, b: Judged) -> Iterable[Property]:
-    names = dict.fromkeys(verdict.name for judged in (a, b) for verdict in judged.verdicts)
-    return (Property(name, a.of(name), b.of(name)) for name in names)
+def _properties(pair: tuple[Model, Model], a: Judged, b: Judged) -> Iterable[Property]:
+    names = list(dict.fromkeys(verdict.name for judged in (a, b) for verdict in judged.verdicts))
+    ids_a, ids_b = (cited(model, names) for model in pair)
+    return (Property(name, ids_b[name] or ids_a[name], a.of(name), b.of(name)) for name in names)
 
 
 def _meta(side: Side, model: Model, sides: tuple[Side, Side]) -> dict[str, Any]:

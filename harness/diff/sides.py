@@ -88,8 +88,8 @@ class Side:
     def _plain_model(self, name: str) -> Model:
         for entry in self._entries():
             if entry.name == name:
-                if entry.engine != "tlc":
-                    raise ConformError(f"The model {name} of {self.label} is not one of TLC's.")
+                if entry.engine != "tlc" or "simulate" in entry.args:
+                    raise ConformError(f"TLC does not explore all states of the model {name}; name another.")
                 return Model(
                     entry.name, entry.module, entry.config or config_beside(entry.module), entry.args
                 )

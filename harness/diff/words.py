@@ -174,6 +174,7 @@ _NAMES: Final[dict[Where, str]] = {
     ("group", "members"): "",
     ("topics",): "partitions of",
     ("clients",): "client",
+    ("late",): "requests that may arrive late",
     ("responses",): "in flight to",
 }
 _FIELDS: Final = {"previousEpoch": "previous epoch", "revoking": "to revoke"}

@@ -10,7 +10,7 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 from harness.errors import ENGINE_FAILED, HOLDS, USAGE
-from harness.gate.run import exit_codes, nothing_done
+from harness.gate.run import nothing_done
 from harness.gate.steps import Asked, Done, Outcome
 from harness.report.verdict import MEANINGS, worst
 
@@ -28,9 +28,9 @@ _LISTS: Final = {
 
 def verdict(finished: Sequence[Done]) -> tuple[int, str]:
     """The exit code of the most serious step, and a sentence that names what failed."""
-    if nothing_done(list(finished)):
+    if nothing_done(finished):
         return ENGINE_FAILED, f"nothing was done ({ENGINE_FAILED}): no step, or no time for any"
-    exit_code = worst(exit_codes(list(finished)))
+    exit_code = worst(done.exit_code for done in finished)
     if exit_code == HOLDS:
         return exit_code, MEANINGS[HOLDS]
     failed = [title(done) for done in finished if done.exit_code == exit_code]

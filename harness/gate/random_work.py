@@ -13,13 +13,18 @@ from harness.files import output_folder
 from harness.gate.steps import RANDOM_MODEL, Asked
 from harness.generate import simulate as behaviours
 from harness.itf import write_trace
+from harness.replay.dialects import TEXT
 from harness.simulate.generate import left_out
+from harness.simulate.groups import report
+from harness.simulate.groups import run as groups
+from harness.simulate.groups import schedule as groups_schedule
 from harness.simulate.pair import Pair
 from harness.simulate.report import Asked as Schedules
 from harness.simulate.report import explain_found, file_name, to_json
 from harness.simulate.run import simulate
 from harness.simulate.schedule import write_schedule
 from harness.targets import open_target
+from harness.targets.groups.python import PythonParts
 from harness.waivers import Waivers
 
 BEHAVIOURS: Final = 20
@@ -28,6 +33,8 @@ DEPTH: Final = 60
 STEPS: Final = 1_000
 LENGTH: Final = 200
 """Steps of a seed's random schedules, and of each of them."""
+EVENTS: Final = 2_000
+"""Events of a seed's whole groups."""
 REFERENCE: Final = "python"
 
 
@@ -55,10 +62,34 @@ def random_traces(asked: Asked, seed: int, limits: Limits, progress: Progress) -
 
 
 def simulated(asked: Asked, seed: int, waivers: Waivers, progress: Progress) -> Verdict:
-    """Random schedules on the target and on the coordinator in Python, which holds on the models.
+    """Whole groups around the coordinator in Python, with every invariant after every event; another target
+    on random schedules beside it, compared after every step.
 
     ConformError (exit 3) if the target fails.
     """
+    if asked.target == REFERENCE:
+        return _groups(asked, seed)
+    return _compared(asked, seed, waivers, progress)
+
+
+def _groups(asked: Asked, seed: int) -> Verdict:
+    if asked.dialect != TEXT.name:
+        said = f"whole groups speak {TEXT.name}, not {asked.dialect}"
+        return Verdict(HOLDS, said, {"name": f"seed {seed}"}, lacking=said)
+    question, parts = groups.Asked(seed=seed, events=EVENTS), PythonParts()
+    result = groups.summed(question, [groups.run_seed(parts, question, seed)])
+    result.found = [groups.shrunk(parts, one) for one in result.found]
+    folder = output_folder(asked.out / "simulate") if result.found else asked.out
+    files = [folder / report.file_name(one) for one in result.found]
+    message = f"{result.counts.events:,} events of whole groups on {REFERENCE}, {len(files)} violations"
+    for one, path in zip(result.found, files, strict=True):
+        groups_schedule.write_schedule(one.schedule, path)
+        message += "\n" + "\n".join(report.explain(one, path, None))
+    details = {"name": f"seed {seed}", **report.to_json(result, files, [None] * len(files))}
+    return Verdict(NOT_CONFORMANT if files else HOLDS, message, details)
+
+
+def _compared(asked: Asked, seed: int, waivers: Waivers, progress: Progress) -> Verdict:
     schedules = Schedules(REFERENCE, asked.target, asked.dialect, asked.dialect, seed, STEPS, LENGTH)
     with (
         closing(open_target(REFERENCE, asked.dialect)) as reference,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.check import Checked, check_entry, from_evidence
 from harness.engines.base import EngineError, Failure, Limits, Progress
-from harness.errors import ENGINE_FAILED, HOLDS, MODEL_VIOLATED, NOT_CONFORMANT, ConformError
+from harness.errors import HOLDS, MODEL_VIOLATED, NOT_CONFORMANT, ConformError
 from harness.gate.random_work import random_traces, simulated
 from harness.gate.steps import RANDOM, Asked, Done, Outcome, Step, steps_of
 from harness.replay.files import replay_files, trace_files
@@ -163,14 +163,9 @@ class Gate:
         return Done(step, exit_code, message, 0, {"problems": problems}, place=self.asked.waivers_file)
 
 
-def nothing_done(done: list[Done]) -> bool:
+def nothing_done(done: Sequence[Done]) -> bool:
     """Whether no step was done: a gate that judged nothing must not pass."""
     return not any(one.outcome is Outcome.DONE and one.step.kind != "waivers" for one in done)
-
-
-def exit_codes(done: list[Done]) -> list[int]:
-    """Those of the steps; a gate that did nothing has failed."""
-    return [ENGINE_FAILED] if nothing_done(done) else [one.exit_code for one in done]
 
 
 def _message(checked: Checked) -> str:

@@ -188,11 +188,7 @@ def _random(asked: Asked) -> Iterator[Step]:
 
 
 def _simulations(asked: Asked) -> Iterator[Step]:
-    why = "other coordinators are compared with it" if asked.target == "python" else ""
-    if why:
-        yield Step("simulate", "schedules", why)
-    else:
-        yield from (Step("simulate", f"seed {asked.seed + n}") for n in range(asked.seeds))
+    yield from (Step("simulate", f"seed {asked.seed + n}") for n in range(asked.seeds))
 
 
 _LISTED: Final = {

@@ -23,7 +23,7 @@ from harness.errors import ConformError
 from harness.itf import Trace
 from harness.modules import config_beside, declared_variables
 from harness.replay.state import VARIABLES
-from harness.stategraph import read_graph
+from harness.stategraph import HIDDEN, read_graph
 from harness.values import State, Value
 
 STEP: Final = "step"
@@ -56,7 +56,7 @@ def state_graph(model: Model, *, limits: Limits, log: Path, progress: Progress =
 
 
 def _view_module(extended: str, variables: list[str], config: Config) -> str:
-    others = ", ".join(name for name in variables if name != STEP)
+    others = ", ".join(name for name in variables if name not in HIDDEN)
     view = " ".join(config.names("VIEW")) or f"<<{others}>>"
     return (
         f"---- MODULE {_MODULE} ----\nEXTENDS {extended}\n"
@@ -144,7 +144,9 @@ def _add_edge(graph: nx.MultiDiGraph, source: int, target: int, label: str, afte
 
 def without_step(state: State) -> State:
     """A state of the group protocol without how it was reached; any other as it is."""
-    return state.delete(STEP) if _is_of_protocol(state) else state
+    if not _is_of_protocol(state):
+        return state
+    return frozendict({name: value for name, value in state.items() if name not in HIDDEN})
 
 
 def _is_of_protocol(names: Iterable[str]) -> bool:

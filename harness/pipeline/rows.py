@@ -16,7 +16,7 @@ from harness.tlaparse import Reader, print_value
 from harness.values import State
 
 Row = dict[str, Any]
-_STATE_VARIABLES: Final = ("group", "topics", "offsets")
+_STATE_VARIABLES: Final = ("group", "topics", "offsets", "configs")
 """What makes a state of the coordinator, as far as a model has it."""
 _LEAF: Final = ("conformLeaf", "conformDepth")
 _MEMORY: Final = 50_000

@@ -38,4 +38,4 @@ def simulate_seeds(
 
 def _played(asked: Asked, seed: int) -> Outcome:
     """One seed, on a worker. What many seeds violate alike is shrunk once, by whoever collects them."""
-    return run_seed(PythonParts(asked.dialect), asked, seed)
+    return run_seed(PythonParts(), asked, seed)

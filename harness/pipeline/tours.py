@@ -18,7 +18,7 @@ from harness.pipeline.run import Run
 from harness.pipeline.tables import TRACES, key
 from harness.replay.classic.steps import CLASSIC_HANDLERS
 from harness.replay.steps import HANDLERS
-from harness.stategraph import Edge, merge_by_hidden
+from harness.stategraph import HIDDEN, Edge, merge_by_hidden
 
 FOLDER: Final = "tours"
 LENGTH: Final = 300
@@ -41,7 +41,7 @@ def write_tours(run: Run, model: Model, limits: Limits, log: Path) -> dict[str, 
 
 
 def _tours(model: Model, limits: Limits, log: Path, progress: Progress) -> Iterator[dict[str, Any]]:
-    graph = merge_by_hidden(dump_graph(model, limits=limits, log=log, progress=progress), "step")
+    graph = merge_by_hidden(dump_graph(model, limits=limits, log=log, progress=progress), *HIDDEN)
 
     def calls(edge: Edge) -> bool:
         return graph.edges[edge]["state"]["step"]["action"] in HANDLERS.keys() | CLASSIC_HANDLERS.keys()

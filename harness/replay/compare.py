@@ -81,9 +81,12 @@ ASSIGNMENT: Final[Json] = {
 _LISTS: Final[dict[str, Json]] = {
     "topics": {"name": None},
     "groups": {"errorCode": 0},
+    "results": {"errorCode": 0, "errorMessage": None},
+    "responses": {"errorCode": 0, "errorMessage": None},
+    "configs": {"readOnly": False, "isSensitive": False, "synonyms": [], "documentation": None},
     "partitions": {"errorCode": 0, "committedLeaderEpoch": -1, "metadata": ""},
 }
-"""The defaults of the items of lists in the responses of OffsetCommit and OffsetFetch."""
+"""The defaults of the items of lists in the responses of all other APIs."""
 
 
 def normal_response(expected: Json | None, body: Json | None) -> Json | None:
@@ -105,13 +108,26 @@ def _normal_lists(expected: Json, body: Json) -> Json:
     normal = dict(body)
     for name, defaults in _LISTS.items():
         wanted, given = expected.get(name), body.get(name)
+        if name == "configs" and isinstance(given, list):
+            given = sorted(given, key=_config_name)
         if isinstance(wanted, list) and isinstance(given, list) and len(wanted) == len(given):
             normal[name] = [
-                _normal_lists(left, {**{key: defaults[key] for key in defaults if key in left}, **right})
-                if isinstance(right, dict)
-                else right
+                _normal_lists(left, _normal_item(left, defaults, right)) if isinstance(right, dict) else right
                 for left, right in zip(wanted, given, strict=True)
             ]
+    return normal
+
+
+def _config_name(config: object) -> str:
+    """Configurations come in any order."""
+    return str(config.get("name")) if isinstance(config, dict) else ""
+
+
+def _normal_item(expected: Json, defaults: Json, item: Json) -> Json:
+    """An item of a list with its defaults; the text of an error is the target's own."""
+    normal = {**{key: defaults[key] for key in defaults if key in expected}, **item}
+    if normal.get("errorCode") and isinstance(normal.get("errorMessage"), str):
+        normal["errorMessage"] = None
     return normal
 
 

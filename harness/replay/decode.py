@@ -20,7 +20,7 @@ from harness.replay.dialects import TEXT, Forms, forms_of
 from harness.replay.log import check_log
 from harness.replay.members import MemberStep, member_steps
 from harness.replay.records import still_untargeted, whole, written
-from harness.replay.state import Partition, Request, SpecState, StateReader
+from harness.replay.state import Admin, Partition, Request, SpecState, StateReader
 from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS
 from harness.targets.base import Answer, Assignments, Json
 from harness.values import State
@@ -28,7 +28,9 @@ from harness.values import State
 STOP_MS = 40_000
 """The replay's clock moves 1 ms before each step until here, short of the first time-out by itself."""
 
-_Input: TypeAlias = tuple[tuple[int, int, int], str, str, Request, str, int, Partition | None, int]
+_Input: TypeAlias = tuple[
+    tuple[int, int, int], str, str, Request, str, int, Partition | None, int, Admin | None
+]
 """A target-calling step's state and input."""
 
 
@@ -77,7 +79,8 @@ class Load(NamedTuple):
             for name, member in group.members.items()
         }
         known = {"emptyDeadlineMs": deadlines.get(("group", "")), "members": members}
-        return {"clockMs": self.now_ms, "groups": {wire.GROUP: known} if group.exists else {}}
+        configs = {"configs": {wire.GROUP: dict(self.state.configs)}} if self.state.configs else {}
+        return {"clockMs": self.now_ms, "groups": {wire.GROUP: known} if group.exists else {}, **configs}
 
 
 class Loadable(Protocol):
@@ -203,7 +206,7 @@ class Decoder:
             now_ms += tick_ms
             load = Load(after, timers.follow(before.group, after, now_ms), now_ms, forms)
             step = self._step(index, before, call, load, tick_ms, end, untargeted)
-            untargeted = still_untargeted(untargeted, forms.created(before.group), after.group)
+            untargeted = still_untargeted(untargeted, forms.created(before.group), after)
             _check_log(before, after, step.expected.records, name, index)
             end = step.end
             decoded.steps.append(step)
@@ -233,7 +236,7 @@ class Decoder:
         script = expect.new_target(load.forms.created(before.group), after.group)
         joins = spec.action in ("Join", "Return") and spec.response.error == "NONE"
         topic, partition = (spec.topic, spec.partitions), (spec.partition, spec.offset)
-        given: _Input = (before.key, spec.action, spec.member, spec.request, *topic, *partition)
+        given: _Input = (before.key, spec.action, spec.member, spec.request, *topic, *partition, after.admin)
         return Step(
             index=index,
             action=spec.action,
@@ -246,7 +249,7 @@ class Decoder:
             script=script,
             call=call,
             expected=Answer(
-                body=expect.response(spec) if spec.response.error else None,
+                body=expect.response(after) if spec.response.error else None,
                 group=self._description(load),
                 records=[{"offset": offset + n, **record} for n, record in enumerate(records)],
                 consumed=script is not None,
@@ -267,12 +270,13 @@ class Decoder:
         known = self._descriptions.get(load.state.key[0])
         if known is None:
             known = self._descriptions[load.state.key[0]] = expect.description(load.state.group)
-        return {**known, "timers": load.timers}
+        configs = load.state.configs
+        return {**known, "timers": load.timers, **({"configs": dict(configs)} if configs else {})}
 
 
 def _loaded(state: SpecState, forms: Forms) -> tuple[Load, expect.Timers]:
     """A state at time 0, and its timers."""
-    timers = expect.Timers.started(state.group, forms)
+    timers = expect.Timers.started(state, forms)
     return Load(state, timers.armed(state.group.members), 0, forms), timers
 
 

@@ -10,19 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from harness.replay import wire
+from harness.replay import admin, wire
+from harness.replay.commits import CommitStep
 from harness.replay.dialects import TEXT, Forms
-from harness.replay.state import CommitStep, Group, Member, SpecState, SpecStep
+from harness.replay.state import Group, Member, SpecState, SpecStep
 from harness.targets.base import Assignments, Json
 
 
-def response(step: SpecStep) -> Json:
-    """The body of a response, of the API that the step calls."""
-    answer = {"OffsetCommit": offset_commit, "OffsetFetch": offset_fetch}.get(step.action, heartbeat)
-    return answer(step)
+def response(after: SpecState) -> Json:
+    """The body of a response, of the API that the step into this state calls."""
+    if after.step.action in admin.RESPONSES:
+        return admin.RESPONSES[after.step.action](after)
+    if after.step.action in _OFFSETS:
+        return (offset_commit if after.step.action == "OffsetCommit" else offset_fetch)(after.step)
+    return heartbeat(after.step, after.configs.get(wire.HEARTBEAT_INTERVAL, wire.HEARTBEAT_INTERVAL_MS))
 
 
-def heartbeat(step: SpecStep) -> Json:
+def heartbeat(step: SpecStep, interval_ms: int = wire.HEARTBEAT_INTERVAL_MS) -> Json:
     """ConsumerGroupHeartbeat (H9); the text of an error message is the target's own and left out here."""
     spec = step.response
     error = spec.error != "NONE"
@@ -43,7 +47,7 @@ def heartbeat(step: SpecStep) -> Json:
         "memberId": None if error else spec.member,
         "memberEpoch": spec.epoch,
         "shouldComputeAssignment": False,
-        "heartbeatIntervalMs": wire.HEARTBEAT_INTERVAL_MS if answers else 0,
+        "heartbeatIntervalMs": interval_ms if answers else 0,
         "assignment": assignment,
     }
 
@@ -152,6 +156,11 @@ _OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
 """What is no heartbeat, and so keeps no session (O1)."""
 
 
+def session_timeout_ms(state: SpecState) -> int:
+    """H8: the group's own, or the broker's (D1)."""
+    return state.configs.get(wire.SESSION_TIMEOUT, wire.SESSION_TIMEOUT_MS)
+
+
 @dataclass
 class Timers:
     """Which timers are armed until when (H8, R4, E5), in milliseconds of the replay's clock.
@@ -167,16 +176,17 @@ class Timers:
     empty_ms: int | None = None
 
     @staticmethod
-    def started(group: Group, forms: Forms = TEXT) -> Timers:
+    def started(state: SpecState, forms: Forms = TEXT) -> Timers:
         """The timers of a state that a replay starts from, at time 0."""
         timers = Timers(forms)
-        timers._start(group, 0)
+        timers._start(state, 0)
         return timers
 
-    def _start(self, group: Group, now_ms: int) -> None:
+    def _start(self, state: SpecState, now_ms: int) -> None:
         """Arm at full length whatever the state has: a new coordinator does not know how long it ran (P2)."""
+        group, session_ms = state.group, now_ms + session_timeout_ms(state)
         revoking = [name for name, member in group.members.items() if member.revoking]
-        self.session_ms = {name: now_ms + wire.SESSION_TIMEOUT_MS for name in group.members}
+        self.session_ms = {name: session_ms for name in group.members}
         self.rebalance_ms = {name: now_ms + wire.REBALANCE_TIMEOUT_MS for name in revoking}
         self.empty_ms = now_ms + wire.EMPTY_RETENTION_MS if group.exists and not group.members else None
 
@@ -184,10 +194,10 @@ class Timers:
         """Take one step at `now_ms` into account; the armed timers after it, in `describe`'s order."""
         step, group = after.step, after.group
         if step.action == "FailOver":
-            self._start(group, now_ms)
+            self._start(after, now_ms)
         elif step.member in group.members and step.response.error == "NONE" and step.action not in _OFFSETS:
             if step.action != "LeaveTemporarily" or not self.forms.away_runs_on:
-                self.session_ms[step.member] = now_ms + wire.SESSION_TIMEOUT_MS
+                self.session_ms[step.member] = now_ms + session_timeout_ms(after)
             self._follow_revocation(
                 before.members.get(step.member), group.members[step.member], step.member, now_ms
             )

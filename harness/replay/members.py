@@ -150,7 +150,7 @@ class _Clients:
             does, sends = "leave", expected_request(spec.request)
         elif self._sends(index, member):
             does, sends = "send", expected_request(spec.request)
-            self._answers[member] = expect.response(spec)
+            self._answers[member] = expect.heartbeat(spec)
         return MemberStep(
             index,
             action,

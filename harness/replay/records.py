@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from harness.replay import wire
+from harness.replay.commits import CommitState
 from harness.replay.dialects import TEXT, Forms
-from harness.replay.state import CommitState, Group, Member, Partition, SpecState
+from harness.replay.state import Group, Member, Partition, SpecState
 from harness.targets.base import Json
 
 KEY_NUMBERS = {
@@ -54,12 +55,18 @@ def written(
     ]
 
 
-def still_untargeted(untargeted: Set[str], before: Group, after: Group) -> frozenset[str]:
-    """The members, after a step, of whom no target assignment was written yet, by those before it (E2)."""
-    if after.assignment_epoch != before.assignment_epoch:
+def still_untargeted(untargeted: Set[str], before: Group, after: SpecState) -> frozenset[str]:
+    """The members, after a step, of whom no target assignment was written yet, by those before it (E2).
+
+    Of one that takes another's place (S1) it is written with the return, and is not due again.
+    """
+    new = after.group
+    if new.assignment_epoch != before.assignment_epoch:
         return frozenset()
-    joined = after.members.keys() - before.members.keys()
-    return frozenset((untargeted | joined) & after.members.keys())
+    joined = new.members.keys() - before.members.keys()
+    if after.step.action == "Return":
+        joined -= {after.step.member}
+    return frozenset((untargeted | joined) & new.members.keys())
 
 
 def _fresh(before: Group, after: SpecState, forms: Forms) -> set[str]:

@@ -195,6 +195,8 @@ class Replayer:
             return "fresh"
         if not self._has & {"load", "topics"} and trace.start.topics:
             return "topics"
+        if trace.start.state.configs and wire.ALTER not in self._has:
+            return wire.ALTER
         if trace.configuration != self._configuration and "configure" not in self._has:
             return "configure"
         found: list[Difference] = []

@@ -7,8 +7,8 @@ sentence that names the state and the field.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
 
 from frozendict import frozendict
 
@@ -20,8 +20,8 @@ Partition: TypeAlias = tuple[str, int]
 """Topic and index, the spec's <<"foo", 0>>. A topic is an id (T2); `wire.topic_name` is its name."""
 
 VARIABLES = ("group", "topics", "step")
-"""What a trace must have to be replayed. `offsets` and `log` are read where they are there; the closed models
-have more."""
+"""What a trace must have to be replayed. `offsets`, `log`, `configs` and `admin` are read where they are
+there; the closed models have more."""
 
 NOT_IN_GROUP = -1
 AWAY = -2
@@ -123,12 +123,30 @@ class SpecStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Admin:
+    """The variable `admin` (spec/Administration.tla): what an administrator asked and was answered (D1).
+
+    `value` is None where a configuration of the group's own is taken away; `shown` are those that count,
+    `own` which of them are the group's.
+    """
+
+    states: frozenset[str]
+    types: frozenset[str]
+    listed: frozenset[tuple[str, str]]
+    name: str
+    value: int | None
+    shown: tuple[tuple[str, int], ...]
+    own: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class SpecState:
     """One state: the group, the number of partitions of each topic of the cluster, the step that led here.
 
     `offsets` has only partitions that have a committed one. `key` are numbers that one reader gives to the
-    group, the topics and the offsets: equal keys, equal values. `log` are the spec's records (P1) as they are
-    in the trace, which `log.check_log` reads; None where the model has no log.
+    group, the topics, and the offsets with `configs`, the group's own configurations (D1): equal keys, equal
+    values. `admin` is None where the model has no administrator. `log` are the spec's records (P1) as they
+    are in the trace, which `log.check_log` reads; None where the model has no log.
     """
 
     group: Group
@@ -137,48 +155,8 @@ class SpecState:
     key: tuple[int, int, int]
     offsets: Mapping[Partition, int]
     log: frozenset[Value] | None = None
-
-
-class CommitRequest(Protocol):
-    """Who commits: member id, instance id, and member epoch or generation."""
-
-    @property
-    def member(self) -> str: ...
-    @property
-    def instance(self) -> str | None: ...
-    @property
-    def epoch(self) -> int: ...
-
-
-class Answered(Protocol):
-    """A response, as far as its error."""
-
-    @property
-    def error(self) -> str: ...
-
-
-class CommitStep(Protocol):
-    """A step that may commit an offset, of either kind of group (O1)."""
-
-    @property
-    def action(self) -> str: ...
-    @property
-    def request(self) -> CommitRequest: ...
-    @property
-    def response(self) -> Answered: ...
-    @property
-    def partition(self) -> Partition | None: ...
-    @property
-    def offset(self) -> int: ...
-
-
-class CommitState(Protocol):
-    """A state with committed offsets, of either kind of group."""
-
-    @property
-    def step(self) -> CommitStep: ...
-    @property
-    def offsets(self) -> Mapping[Partition, int]: ...
+    configs: Mapping[str, int] = field(default_factory=dict)
+    admin: Admin | None = None
 
 
 class StateReader:
@@ -187,7 +165,7 @@ class StateReader:
     def __init__(self) -> None:
         self._groups: dict[Value, tuple[int, Group]] = {}
         self._topics: dict[Value, tuple[int, Mapping[str, int]]] = {}
-        self._offsets: dict[Value, tuple[int, Mapping[Partition, int]]] = {}
+        self._offsets: dict[Value, tuple[int, Mapping[Partition, int], Mapping[str, int]]] = {}
 
     def read(self, trace: Trace, name: str) -> list[SpecState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
@@ -205,18 +183,23 @@ class StateReader:
         return states
 
     def _state(self, state: Mapping[str, Value]) -> SpecState:
-        raw_group, raw_topics, raw_offsets = state["group"], state["topics"], state.get("offsets", ())
+        raw_group, raw_topics = state["group"], state["topics"]
+        raw_offsets = state.get("offsets", ()), state.get("configs", ())
         if raw_group not in self._groups:
             self._groups[raw_group] = len(self._groups), _group(Fields(raw_group, "group"))
         if raw_topics not in self._topics:
             self._topics[raw_topics] = len(self._topics), _counts(raw_topics, "topics")
         if raw_offsets not in self._offsets:
-            self._offsets[raw_offsets] = len(self._offsets), committed_offsets(raw_offsets)
+            committed, own = committed_offsets(raw_offsets[0]), _counts(raw_offsets[1], "configs")
+            own = {name: value for name, value in own.items() if value}
+            self._offsets[raw_offsets] = len(self._offsets), committed, own
         (group_key, group), (topics_key, topics) = self._groups[raw_group], self._topics[raw_topics]
-        offsets_key, offsets = self._offsets[raw_offsets]
+        offsets_key, offsets, configs = self._offsets[raw_offsets]
         step = _step(Fields(state["step"], "step"))
         log: frozenset[Value] | None = _typed(state["log"], frozenset, "log") if "log" in state else None
-        return SpecState(group, topics, step, (group_key, topics_key, offsets_key), offsets, log)
+        admin = _admin(Fields(state["admin"], "admin")) if "admin" in state else None
+        keys = group_key, topics_key, offsets_key
+        return SpecState(group, topics, step, keys, offsets, log, configs, admin)
 
 
 class BadField(ValueError):
@@ -385,6 +368,21 @@ def _step(fields: Fields) -> SpecStep:
         partitions=fields.get("partitions", int),
         partition=fields.partition("partition"),
         offset=fields.get_or("offset", int, 0),
+    )
+
+
+def _admin(fields: Fields) -> Admin:
+    return Admin(
+        states=fields.names("states"),
+        types=fields.names("types"),
+        listed=frozenset(
+            (_typed(state, str, "admin.listed"), _typed(kind, str, "admin.listed"))
+            for state, kind in fields.get("listed", frozenset)
+        ),
+        name=fields.get("name", str),
+        value=fields.option("value", int),
+        shown=tuple(sorted(_counts(fields.function("shown"), "admin.shown").items())),
+        own=fields.names("own"),
     )
 
 

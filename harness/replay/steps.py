@@ -8,22 +8,18 @@ neither list is an error: a spec that grows must tell the harness what its actio
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 from harness.errors import ConformError
 from harness.files import read_text
-from harness.replay import wire
+from harness.replay import admin, wire
 from harness.replay.calls import Call, ChangeTopics, FireTimer, Restart, SendRequest
 from harness.replay.state import AWAY, SpecState
 
-Handler: TypeAlias = Callable[[SpecState, SpecState], Call]
-"""From the states before and after a step to its call; ValueError, in words, if they contradict it."""
+H = TypeVar("H", bound=admin.Handler)
 
-H = TypeVar("H", bound=Handler)
-
-HANDLERS: Final[dict[str, Handler]] = {}
+HANDLERS: Final[dict[str, admin.Handler]] = dict(admin.HANDLERS)
 """The actions that call the target."""
 
 OTHER_ACTIONS: Final = frozenset(

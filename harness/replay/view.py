@@ -21,6 +21,8 @@ MEMBER_FIELDS: Final = (
 """What a description has of each member, besides its id."""
 GROUP_FIELDS: Final = ("state", "groupEpoch", "assignmentEpoch", "metadata", "members", "timers")
 """What a description has of a group, besides its id."""
+CONFIGS: Final = "configs"
+"""The group's own configurations, in a description if it has some (D1)."""
 DELETED_TOPICS: Final = "members.deletedTopics"
 """Of what members have, partitions of topics that were deleted: a target may leave them out."""
 _PARTITIONS: Final = ("assigned", "pendingRevocation", "target")
@@ -39,6 +41,7 @@ NAMES: Final = (
     *GROUP_FIELDS,
     *(f"members.{name}" for name in MEMBER_FIELDS),
     DELETED_TOPICS,
+    CONFIGS,
     *(f"timers.{name}" for name in (*TIMERS, "deadlineMs")),
     RECORDS,
     *(f"records.{name}" for name in (*RECORD_TYPES, *RECORD_FIELDS)),

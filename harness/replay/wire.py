@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
-from harness.replay.state import CommitStep, Partition, Request, SpecStep
+from harness.replay.commits import CommitStep
+from harness.replay.state import Partition, Request, SpecStep
 from harness.targets.base import Json
 
 GROUP: Final = "g"
@@ -21,8 +22,21 @@ COMMIT: Final = "OffsetCommit"
 FETCH: Final = "OffsetFetch"
 CLASSIC_VERSIONS: Final = {"JoinGroup": 9, "SyncGroup": 5, "Heartbeat": 4, "LeaveGroup": 5}
 """Those of classic groups (C1): the newest ones."""
-VERSIONS: Final = {HEARTBEAT: 0, COMMIT: 9, FETCH: 9, **CLASSIC_VERSIONS}
-"""The APIs that traces use, in the versions of KIP-848."""
+LIST: Final = "ListGroups"
+DELETE: Final = "DeleteGroups"
+ALTER: Final = "IncrementalAlterConfigs"
+CONFIGS: Final = "DescribeConfigs"
+VERSIONS: Final = {
+    HEARTBEAT: 0,
+    COMMIT: 9,
+    FETCH: 9,
+    LIST: 5,
+    DELETE: 2,
+    ALTER: 1,
+    CONFIGS: 4,
+    **CLASSIC_VERSIONS,
+}
+"""The APIs that traces use, in the versions of KIP-848, or the last where it has none."""
 
 REBALANCE_TIMEOUT_MS: Final = 300_000
 """What every join says: longer than a replay's clock ever moves, so that timers run out by `fire` only."""
@@ -30,9 +44,11 @@ SESSION_TIMEOUT_MS: Final = 45_000
 HEARTBEAT_INTERVAL_MS: Final = 5_000
 EMPTY_RETENTION_MS: Final = 7 * 24 * 60 * 60 * 1000
 
+SESSION_TIMEOUT: Final = "group.consumer.session.timeout.ms"
+HEARTBEAT_INTERVAL: Final = "group.consumer.heartbeat.interval.ms"
 CONFIGURATION: Final[Json] = {
-    "group.consumer.session.timeout.ms": SESSION_TIMEOUT_MS,
-    "group.consumer.heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
+    SESSION_TIMEOUT: SESSION_TIMEOUT_MS,
+    HEARTBEAT_INTERVAL: HEARTBEAT_INTERVAL_MS,
     "group.empty.retention.ms": EMPTY_RETENTION_MS,
 }
 """What a target is configured with, before the first request."""
@@ -49,7 +65,9 @@ ERROR_CODES: Final = {
     "INCONSISTENT_GROUP_PROTOCOL": 23,
     "UNKNOWN_MEMBER_ID": 25,
     "REBALANCE_IN_PROGRESS": 27,
+    "INVALID_CONFIG": 40,
     "INVALID_REQUEST": 42,
+    "NON_EMPTY_GROUP": 68,
     "GROUP_ID_NOT_FOUND": 69,
     "MEMBER_ID_REQUIRED": 79,
     "GROUP_MAX_SIZE_REACHED": 81,

@@ -145,6 +145,7 @@ def _tables(results: Results) -> dict[str, Any]:
         "departures": results.departures,
         "dialects": results.dialects,
         "measured": results.measured,
+        "unmodelled": results.unmodelled,
         "shown": shown,
         "coverage": coverage(results.replays),
         "generations": results.generations,

@@ -195,7 +195,7 @@ def _of_violation(one: Violation, run: Simulation) -> Page:
         trace=one.schedule,
         steps=len(one.steps),
         changes=_plain(one.differences),
-        sent=one.steps,
+        sent=[*one.steps, *([f"as a scenario: {one.scenario}"] if one.scenario else [])],
         command=one.again,
         diagram=sequence_of_story(one.messages, words or [one.said]) if one.messages else "",
         lacking="" if one.messages else "the result has no messages.",

@@ -16,6 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 _LEFT, _RIGHT, _TOP, _WIDTH, _HEIGHT = 46, 10, 8, 264, 92
 _ACROSS: Final = 4
+_NEAR: Final = 0.6
+"""How many numbers an axis has beside 0, and which part of what is between two is too little."""
 _BARS: Final = 40
 """Bars that are apart; more than these touch."""
 
@@ -57,6 +59,13 @@ def round_up(value: int) -> int:
     return next(factor * power for factor in factors if factor * power >= value)
 
 
+def evenly(most: int) -> list[int]:
+    """Numbers from 0 to `most`, evenly apart; `most` itself unless it is too near the one before."""
+    apart = max(1, math.ceil(most / _ACROSS))
+    numbers = list(range(0, most + 1, apart))
+    return numbers if most - numbers[-1] < _NEAR * apart else [*numbers, most]
+
+
 def _x(part: float) -> float:
     return round(_LEFT + _WIDTH * part, 1)
 
@@ -67,7 +76,7 @@ def _y(part: float) -> float:
 
 def _draw(axes: Axes, most: int, inset: float, top: int, **drawn: object) -> str:
     """`inset` is where the first and the last number are, from the ends of the axis."""
-    numbers = sorted({most * part // _ACROSS for part in range(_ACROSS + 1)})
+    numbers = evenly(most)
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from harness.check import from_evidence
 from harness.dialects import (
@@ -20,9 +20,11 @@ from harness.dialects import (
     Checked,
     Departure,
     Measured,
+    Unmodelled,
     departures,
     models_of_dialects,
     read_measured,
+    unmodelled,
 )
 from harness.engines.tlc_config import read_config
 from harness.errors import ConformError
@@ -60,6 +62,7 @@ class Results:
     departures: Sequence[Departure] = ()
     dialects: Sequence[Checked] = ()
     measured: Sequence[Measured] = ()
+    unmodelled: Sequence[Unmodelled] = ()
     state_graphs: Sequence[Graph] = ()
     requirements: Sequence[Requirement] = ()
     checks: Mapping[str, Set[str]] = field(default_factory=dict)
@@ -100,6 +103,7 @@ def read_results(build: Path, manifest: Manifest | None) -> Results:
         simulations=read("simulate", simulation, needed=False),
         mutations=read("mutate", mutation, needed=False),
         diffs=read("diff", diff, needed=False),
+        unmodelled=unmodelled(manifest.folder) if _has_dialects(manifest) else [],
         requirements=requirements(manifest.folder.parent) if manifest else [],
         checks={entry.name: _checked(entry) for entry in manifest.entries} if manifest else {},
     )
@@ -130,6 +134,8 @@ def _mutants(file: Path) -> list[Mutant]:
 
 
 def _departures(manifest: Manifest | None) -> list[Departure]:
-    if manifest is None or not (manifest.folder / TEXT_MODULE).is_file():
-        return []
-    return [one for one in departures(manifest.folder) if one.differs]
+    return [one for one in departures(manifest.folder) if one.differs] if _has_dialects(manifest) else []
+
+
+def _has_dialects(manifest: Manifest | None) -> TypeGuard[Manifest]:
+    return manifest is not None and (manifest.folder / TEXT_MODULE).is_file()

@@ -30,6 +30,7 @@ def print_summary(results: Results, page: Path, console: Console) -> None:
     _models(results.models, console)
     _replays(results, console)
     _exhausts(results, console)
+    _random(results, console)
     for counted in coverage(results.replays):
         unreached = f"; never reached: {', '.join(counted.unreached)}" if counted.unreached else ""
         console.print(f"{counted.title}: {counted.reached} of {counted.total} reached{unreached}")
@@ -120,6 +121,17 @@ def _exhausts(results: Results, console: Console) -> None:
         figures = (exhaust.states, exhaust.steps, exhaust.trace_steps, exhaust.failed)
         table.add_row(exhaust.model, exhaust.target, *map(_figure, figures))
     console.print(table)
+
+
+def _random(results: Results, console: Console) -> None:
+    """Simulations and mutants, a line each."""
+    for run in results.simulations:
+        found = f"{len(run.found)} kinds of violations" if run.found else "all of it holds"
+        text = f"simulation of {run.what}: {run.size}, {found}"
+        console.print(textwrap.fill(text, WIDTH, subsequent_indent="  "), highlight=False)
+    for mutation in results.mutations:
+        total = mutation.total
+        console.print(f"mutants: {total.killed:,} of {total.mutants:,} killed, {total.survived:,} survive")
 
 
 def _table(*columns: str) -> Table:

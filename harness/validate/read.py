@@ -226,6 +226,8 @@ class _Reader:
         body = said["body"]
         if said["api"] != wire.HEARTBEAT:
             self._found.left_out[said["api"]] += 1
+            if said["api"] == wire.DELETE and self._deleted(answer.get("body") or {}):
+                self._end("after a deletion of the group")
             return
         self._found.group = self._found.group or body["groupId"]
         if body["groupId"] != self._found.group:
@@ -238,6 +240,13 @@ class _Reader:
         response = self._response(answer["body"])
         member = request.member or response.member or "nobody"
         self._add(Line(number, said, REQUEST, member, request, response=response), answer)
+
+    def _deleted(self, body: Json) -> bool:
+        """D1: whether the group is gone; that may have been its offsets alone, which no run has."""
+        return any(
+            result["groupId"] == self._found.group and not result["errorCode"]
+            for result in body.get("results", ())
+        )
 
     def _heartbeat(self, body: Json) -> Request:
         owned, names = body.get("topicPartitions"), body.get("subscribedTopicNames")

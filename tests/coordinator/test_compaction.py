@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from group_driver import IDS, GroupDriver
 
-from coordinator import Config
+from coordinator import Config, Dialect
 from coordinator.load import groups_from, restore_volatile
 from coordinator.model import Group, Partition, Subscription
 from coordinator.records import Record, from_wire
+from coordinator.step import Env
 
 Key = tuple[str, str, str | None]
 
@@ -42,7 +43,7 @@ def compacted(log: list[Record], first: int, last: int, drop_tombstones: bool) -
 def loaded(log: list[Record]) -> dict[str, Group]:
     """What a new coordinator has after it has read the log."""
     groups = groups_from(log, 0)
-    restore_volatile(groups, {}, Config(), 0)
+    restore_volatile(groups, {}, Env(Dialect(), Config(), {}, {}, {}), 0)
     return groups
 
 

@@ -65,7 +65,7 @@ def test_hello_names_dialect_apis_and_every_operation() -> None:
     assert hello["apis"]["ConsumerGroupDescribe"] == [0, 0]
     assert sorted(hello["controls"]) == [
         "advance", "assign", "background", "commit", "configure", "coordinator", "describe", "fire", "ids",
-        "load", "records", "restart", "topics",
+        "load", "metrics", "records", "restart", "topics",
     ]  # fmt: skip
 
 
@@ -221,7 +221,9 @@ def test_configure_before_the_first_request() -> None:
     session = Session()
     settings = {
         "group.consumer.session.timeout.ms": 100,
+        "group.consumer.min.session.timeout.ms": 100,
         "group.consumer.heartbeat.interval.ms": 10,
+        "group.consumer.min.heartbeat.interval.ms": 1,
         "group.consumer.assignors": ["range"],
     }
     session.ok("configure", **settings)
@@ -311,6 +313,21 @@ def test_bad_input_is_one_sentence_and_changes_nothing(
     [
         ({"group.max": 1}, "the configuration has no field 'group.max'"),
         ({"group.consumer.session.timeout.ms": 0}, "must be at least 1"),
+        (
+            {"group.consumer.session.timeout.ms": 44_999},
+            "timeout.ms is 44999, but group.consumer.min.session.timeout.ms is 45000",
+        ),
+        ({"group.consumer.max.session.timeout.ms": 44_999}, "max.session.timeout.ms is 44999"),
+        ({"group.consumer.heartbeat.interval.ms": 15_001}, "max.heartbeat.interval.ms is 15000"),
+        ({"group.consumer.min.heartbeat.interval.ms": 5_001}, "min.heartbeat.interval.ms is 5001"),
+        (
+            {
+                "group.consumer.max.heartbeat.interval.ms": 45_000,
+                "group.consumer.heartbeat.interval.ms": 45_000,
+            },
+            "must be less than group.consumer.session.timeout.ms",
+        ),
+        ({"group.coordinator.threads": 2}, "runs in one thread"),
         (
             {"group.consumer.session.timeout.ms": 1, "group.consumer.assignors": ["x"]},
             "some of uniform, range",

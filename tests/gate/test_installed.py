@@ -187,7 +187,8 @@ def test_the_example_has_every_operation_and_no_difference(tmp_path: Path, my_co
         "replay", "traces/golden", "traces/corpus", *target, json_file=tmp_path / "replay.json"
     )
     assert (code, replayed["differences"], replayed["unobserved"]) == (HOLDS, 0, [])
-    assert set(replayed["skipped"]) == {"OffsetCommit", "OffsetFetch"}, "what it lacks, and README says so"
+    administration = {"ListGroups", "DeleteGroups", "IncrementalAlterConfigs"}
+    assert set(replayed["skipped"]) == {"OffsetCommit", "OffsetFetch", *administration}, "as its README says"
     assert replayed["target_steps"] >= 400
 
 

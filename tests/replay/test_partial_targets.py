@@ -22,7 +22,7 @@ from harness.replay.decode import Decoder
 from harness.replay.files import replay_files, trace_files
 from harness.replay.report import skipped, summary
 from harness.replay.run import ANOTHER, DIFFERENCE, Replayed, Replayer
-from harness.replay.view import DELETED_TOPICS, NAMES, RECORD_TYPES, View
+from harness.replay.view import CONFIGS, DELETED_TOPICS, NAMES, RECORD_TYPES, View
 from harness.replay.view import EVERYTHING as ALL
 from harness.targets import open_target
 from harness.targets.base import Answer, Capabilities, Json
@@ -77,7 +77,12 @@ KINDS = ("session", "rebalance", "group")
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in NAMES if name.removeprefix("timers.") not in KINDS and name != DELETED_TOPICS]
+    "name",
+    [
+        name
+        for name in NAMES
+        if name.removeprefix("timers.") not in KINDS and name not in (DELETED_TOPICS, CONFIGS)
+    ],
 )
 def test_what_is_unobserved_is_not_compared_and_all_else_is(name: str) -> None:
     shown, tried = view(name), Counter[bool]()
@@ -177,7 +182,7 @@ def test_a_part_that_is_declared_is_excused_and_no_other(lie: str) -> None:
     excused = on_golden(lie=lie, declared=[name])
     without_log = 2  # a fail-over that loses records cannot be told where the log ends, and ends its trace
     assert (excused.failures, excused.unobserved) == ([], (name,))
-    assert excused.judged == 128 - (without_log if name == "records" else 0)
+    assert excused.judged == 142 - (without_log if name == "records" else 0)
     assert f"does not show it: {name}" in "\n".join(summary(excused, "T"))
     others = [other for other, _ in LIES.values() if other != name]
     assert on_golden(lie=lie, declared=others).failures
@@ -185,13 +190,13 @@ def test_a_part_that_is_declared_is_excused_and_no_other(lie: str) -> None:
 
 def counted(result: Replayed) -> dict[str, int]:
     left = {reason: count["steps"] for reason, count in skipped(result).items()}
-    assert result.judged + result.not_judged + sum(left.values()) == 128
+    assert result.judged + result.not_judged + sum(left.values()) == 142
     return left
 
 
 def test_a_black_box_is_replayed_as_far_as_it_goes() -> None:
     result = on_golden(controls=BLACK_BOX)
-    assert (result.failures, result.judged) == ([], 78)
+    assert (result.failures, result.judged) == ([], 92)
     assert counted(result) == {ANOTHER: 13, "fire": 4, "load": 29, "restart": 4}
     assert result.unobserved == ("group", "records")
 
@@ -209,7 +214,7 @@ def test_every_operation_more_takes_the_traces_further() -> None:
             EVERYTHING,
         )
     ]
-    assert judged == [78, 82, 84, 99, 126, 128, 128]
+    assert judged == [92, 96, 98, 113, 140, 142, 142]
 
 
 def test_what_was_skipped_is_in_the_json_and_in_the_summary(
@@ -228,7 +233,7 @@ def test_what_was_skipped_is_in_the_json_and_in_the_summary(
 
 
 def test_no_step_at_all_is_a_failure() -> None:
-    with pytest.raises(ConformError, match=r"None of the 17 traces can be replayed.*needs load") as caught:
+    with pytest.raises(ConformError, match=r"None of the 18 traces can be replayed.*needs load") as caught:
         on_golden(controls=[])
     assert caught.value.exit_code == 3
 
@@ -253,8 +258,8 @@ def test_a_wrong_description_is_found_where_there_is_one(level: str) -> None:
 
 def test_after_a_difference_only_a_target_that_can_be_loaded_is_judged_on() -> None:
     found = {level: on_golden(controls=LEVELS[level], lie="greedy") for level in LEVELS}
-    assert DIFFERENCE in counted(found["observable"]) and found["observable"].judged < 78
-    assert (counted(found["loadable"]), found["loadable"].judged) == ({}, 128)
+    assert DIFFERENCE in counted(found["observable"]) and found["observable"].judged < 92
+    assert (counted(found["loadable"]), found["loadable"].judged) == ({}, 142)
     per_trace = Counter(failure.trace for failure in found["observable"].failures)
     assert set(per_trace.values()) == {1}
 

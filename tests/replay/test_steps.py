@@ -9,11 +9,13 @@ import pytest
 from spec_model import Model
 
 from harness.errors import ConformError
+from harness.itf import read_trace
 from harness.replay.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
 from harness.replay.decode import Decoder
 from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS, actions_of_spec
 
 SPEC = Path(__file__).parents[2] / "spec"
+CORPUS = SPEC.parent / "traces" / "corpus"
 
 
 def test_every_action_of_the_spec_has_a_handler_or_is_declared_and_no_name_is_left_over() -> None:
@@ -30,8 +32,8 @@ def test_no_action_is_both() -> None:
 def test_every_handler_makes_a_call_of_its_own() -> None:
     """No handler has an empty body: each sends something, and never the same as another action's handler."""
     sent: dict[str, set[str]] = {action: set() for action in HANDLERS}
-    for seed in range(30):
-        trace = Model(seed, {"foo": 1}).walk(80)
+    walks = [Model(seed, {"foo": 1}).walk(80) for seed in range(30)]
+    for trace in (*walks, *map(read_trace, CORPUS.glob("MCAdministration-*.itf.json"))):
         for step in Decoder().decode(trace, "a trace").steps:
             operation = step.call.operation()
             epoch = operation.get("body", {}).get("memberEpoch")
@@ -48,6 +50,10 @@ def test_every_handler_makes_a_call_of_its_own() -> None:
     assert sent["Join"] == sent["Rejoin"] == sent["Return"] == {"request ConsumerGroupHeartbeat 0"}
     assert sent["OffsetCommit"] == {"request OffsetCommit "}
     assert sent["OffsetFetch"] == {"request OffsetFetch "}
+    assert sent["ListGroups"] == {"request ListGroups "}
+    assert sent["DeleteGroups"] == {"request DeleteGroups "}
+    assert sent["AlterConfigs"] == {"request IncrementalAlterConfigs "}
+    assert sent["DescribeConfigs"] == {"request DescribeConfigs "}
 
 
 @pytest.mark.parametrize("handler", [*HANDLERS.values(), *CLASSIC_HANDLERS.values()])

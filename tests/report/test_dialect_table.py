@@ -142,6 +142,7 @@ def test_the_report_has_the_table(tmp_path: Path) -> None:
     for one in table().values():
         assert (f"<b>{one.name}</b>" in page) is one.differs
     assert "MCKafka40Closed 18,938" in page
+    assert "<b>AssignmentInterval</b>" in page and "no model has" in page
     assert "Measured on mock" in page and "Join/advance/NONE: response.memberEpoch" in page
     conform("report", "--results", build, "--manifest", tmp_path / "none.json")
     assert "#dialects" not in (build / "report" / "index.html").read_text(encoding="utf-8")

@@ -46,13 +46,15 @@ def test_alike_differences_are_one_finding_with_the_shortest_trace(tmp_path: Pat
     (failure,) = data["failures"]
     other = {**failure["differences"][0], "path": "group.members[A].state", "expected": "a", "got": "b"}
     longer = {**failure, "index": 9, "trace": "elsewhere"}
-    data["failures"] = [longer, failure, {**failure, "differences": [other]}]
+    epoch = {**other, "path": "group.groupEpoch", "expected": 1, "got": 5}
+    data["failures"] = [longer, failure, {**failure, "differences": [other, epoch]}]
     write(file, data)
     first, second = found(build).shown
     assert (first.count, first.steps) == ("2 steps differ in this way", 1)
     assert first.trace == failure["trace"]
-    assert (second.count, second.title) == ("", "Join/advance/NONE: group.members[].state")
-    assert second.changes[0] == Change("group.members[A].state", '"a"', '"a"', '"b"')
+    assert (second.count, second.title) == ("", "Join/advance/NONE: group.members[].state and 1 more")
+    assert Change("group.members[A].state", '"a"', '"a"', '"b"') in second.changes
+    assert Change("group.groupEpoch", "0", "1", "5") in second.changes
 
 
 def test_what_exhaust_found_is_read_from_its_examples(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from results_folder import GOLDEN, ROOT, write, wrong_trace
 from typer.testing import CliRunner, Result
 
+from coordinator import reconcile
 from harness.cli.main import app
 from harness.engines.base import Limits, silent
 from harness.errors import (
@@ -71,7 +72,7 @@ def conform(*args: str) -> Result:
 
 def gate(*entries: Mapping[str, Any], args: tuple[str, ...] = ()) -> tuple[Result, dict[str, Any]]:
     write(Path("spec/manifest.json"), {"models": entries})
-    result = conform("gate", *args)
+    result = conform("gate", "--seeds", "1", *args)
     return result, json.loads(Path("build/gate/gate.json").read_text())
 
 
@@ -85,9 +86,10 @@ def test_everything_holds(here: Path) -> None:
         *(("replay", name) for name in TRACE_FOLDERS),
         ("check", "Counter"),
         ("check", "CounterFails"),
-        ("simulate", "schedules"),
+        ("simulate", "seed 848"),
     ]
-    assert data["left_out"] == ["simulate schedules: other coordinators are compared with it"]
+    assert data["left_out"] == data["cut"] == []
+    assert data["simulations"][0]["events"] > 1_000
     assert data["models"][0]["distinct_states"] == 9
     assert [(replay["source"], replay["differences"]) for replay in data["replays"]] == [
         (name, 0) for name in TRACE_FOLDERS
@@ -249,6 +251,19 @@ from coordinator.stdio import serve
 for answer in serve(Coordinator(dialect=Dialect(FencedMemberIsRemoved=False)), sys.stdin):
     print(answer, flush=True)
 """
+
+
+def test_whole_groups_around_a_coordinator_with_a_bug_violate_an_invariant(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gives a member what others hold (R7)."""
+    monkeypatch.setattr(reconcile, "held_by_others", lambda *_: frozenset())
+    gate = Gate(seeds(here, target="python", seeds=1))
+    (done,) = (gate.run(step, silent) for step in gate.steps() if not step.left_out)
+    assert done.exit_code == NOT_CONFORMANT
+    assert "R7 HeldDisjoint" in done.message and "again: conform simulate --replay" in done.message
+    (schedule,) = (here / "simulate").glob("R7-*.json")
+    assert done.details["violations"][0]["schedule"] == str(schedule)
 
 
 def test_random_behaviours_of_a_model_are_replayed(here: Path) -> None:

@@ -15,38 +15,38 @@ from harness.itf import read_trace
 from harness.manifest import read_manifest
 from harness.report.citations import in_module, in_python, requirements
 from harness.report.matrix import Row, letters, matrix
-from harness.report.plot import Axes, bars, curve, round_up
+from harness.report.plot import Axes, bars, curve, evenly, round_up
 from harness.report.results import read_results
 
 SVG = "{http://www.w3.org/2000/svg}"
-NAMES = ("R1", "R2", "R3", "R4", "R5", "H1", "E1", "E2", "E3", "E4", "E5")
+NAMES = ("Z1", "Z2", "Z3", "Z4", "Z5", "Y1", "X1", "X2", "X3", "X4", "X5")
 MODULE = """---- MODULE M ----
-(* R1 is of the module, *)
+(* Z1 is of the module, *)
 CONSTANTS
-  \\* H1: of the constant.
+  \\* Y1: of the constant.
   Size,
   \\* no more
 
-\\* R2, over an operator.
+\\* Z2, over an operator.
 \\* @type: Int;
 Op(a) ==
-  /\\ a  \\* R3, in it
-  \\* R4, too
+  /\\ a  \\* Z3, in it
+  \\* Z4, too
   /\\ TRUE
 
-Other == R5
+Other == Z5
 """
-CODE = '''"""E1 of the module."""
+CODE = '''"""X1 of the module."""
 
 def outer() -> None:
-    """E2."""
+    """X2."""
     def inner() -> None:
-        pass  # E3
+        pass  # X3
 
 class C:
-    """E4."""
+    """X4."""
     def m(self) -> None:
-        """E5."""
+        """X5."""
 '''
 
 
@@ -54,18 +54,18 @@ def test_citations_of_a_module() -> None:
     cited = [
         (place, name) for place, words in in_module(Path("M.tla"), MODULE) for name in NAMES if name in words
     ]
-    assert cited == [("M", "R1"), ("M.Size", "H1"), ("M.Op", "R2"), ("M.Op", "R3"), ("M.Op", "R4")]
+    assert cited == [("M", "Z1"), ("M.Size", "Y1"), ("M.Op", "Z2"), ("M.Op", "Z3"), ("M.Op", "Z4")]
 
 
 def test_citations_of_a_python_file() -> None:
     places = in_python(Path("/x/coordinator/a/b.py"), CODE, Path("/x"))
     cited = [(place, name) for place, words in places for name in NAMES if name in words]
     assert cited == [
-        ("a.b", "E1"),
-        ("a.b.outer", "E2"),
-        ("a.b.outer.inner", "E3"),
-        ("a.b.C", "E4"),
-        ("a.b.C.m", "E5"),
+        ("a.b", "X1"),
+        ("a.b.outer", "X2"),
+        ("a.b.outer.inner", "X3"),
+        ("a.b.C", "X4"),
+        ("a.b.C.m", "X5"),
     ]
 
 
@@ -119,6 +119,14 @@ def test_no_table_no_matrix(tmp_path: Path) -> None:
 )
 def test_axes_end_at_round_numbers(most: int, top: int) -> None:
     assert round_up(most) == top
+
+
+@pytest.mark.parametrize(
+    ("most", "numbers"),
+    [(0, [0]), (3, [0, 1, 2, 3]), (7, [0, 2, 4, 6]), (21, [0, 6, 12, 18]), (215, [0, 54, 108, 162, 215])],
+)
+def test_numbers_are_evenly_apart(most: int, numbers: list[int]) -> None:
+    assert evenly(most) == numbers
 
 
 def test_a_curve_begins_at_zero_and_ends_at_its_last_point() -> None:

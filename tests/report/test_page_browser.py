@@ -180,7 +180,7 @@ def test_the_filter_of_models_unfolds_what_it_finds(browse: Browse) -> None:
         f"""
         const of = "models"; {FILTER}
         const count = write("MCKafka44Live");
-        return [count, shown().filter((one) => !one.offsetHeight).length];
+        return [count, shown().filter((one) => !one.checkVisibility()).length];
         """
     )
     assert (count, folded) == (1, 0)

@@ -8,8 +8,9 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from results_folder import ROOT, by_evidence, fails_as_expected, good_build, holds, wrong_count
+from results_folder import ROOT, by_evidence, fails_as_expected, good_build, holds, write, wrong_count
 from rich.console import Console
+from verb_results import MUTATED, SIMULATED
 
 from harness.check import Checked
 from harness.engines.base import Outcome
@@ -71,6 +72,16 @@ def test_what_is_wrong_is_said_before_the_verdict(tmp_path: Path) -> None:
     assert "! MCOpen is not as expected: distinct_states: expected 7, got 12." in lines
     assert lines[-1] == f"verdict: {MEANINGS[MODEL_VIOLATED]}"
     assert next(line for line in lines if line.startswith("MCOpen")).endswith("NO")
+
+
+def test_simulations_and_mutants_are_a_line_each(tmp_path: Path) -> None:
+    build = good_build(tmp_path)
+    write(build / "results" / "simulate-groups.json", {**SIMULATED, "violations": []})
+    write(build / "results" / "mutate.json", MUTATED)
+    lines = " ".join(summary(build)).replace("  ", " ")
+    assert "simulation of whole groups on python, without exemption: 152,887 events" in lines
+    assert "668 rebalances, all of it holds" in lines
+    assert "mutants: 193 of 197 killed, 1 survive" in lines
 
 
 def exhausted(build: Path, **counts: int) -> list[str]:

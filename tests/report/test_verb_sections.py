@@ -46,7 +46,11 @@ def test_a_violation_is_a_page_with_its_messages(tmp_path: Path) -> None:
     (one,) = pages(read_results(tmp_path / "build", None)).shown
     assert (one.title, one.requirement) == ("R7 NoDoubleOwnership", "R7")
     assert one.command == "conform simulate --replay out/R7.json"
-    assert one.count == "39 seeds show it" and one.sent[-1] == "as a scenario: out/R7.yaml"
+    assert (
+        one.count == "seeds that show it: 39"
+        and one.steps == 2
+        and one.sent[-1] == "as a scenario: out/R7.yaml"
+    )
     drawn = Drawn(one.diagram)
     assert list(drawn.lanes) == ["g0", "g10", "coordinator"]
     assert drawn.says("join, subscribes to foo").kinds == ("request", "arrives")
@@ -96,6 +100,7 @@ def test_a_change_of_the_protocol(tmp_path: Path) -> None:
     assert "Coordinator: Fence changed" in text and "INVARIANT X is new" in text
     assert "312 states in both, 1 in A alone, 0 in B alone" in text
     assert "Heartbeat 8,256 8,592 0 0" in text
+    assert "Not compared: step.offset." in text and "TypeOK E4 holds holds still holds" in text
     assert "Heartbeat of m1 with epoch 2 FENCED_MEMBER_EPOCH; m1 is removed FENCED_MEMBER_EPOCH" in text
     assert "1 properties, 1 hold in both" in text and "1 properties, 0 hold in both" in text
 

@@ -166,6 +166,21 @@ def test_time_outs_need_no_line_where_the_clock_was_not_the_recorders(tmp_path: 
     validate(write(tmp_path / "untimed", unseen))
 
 
+def test_what_follows_a_deletion_of_the_group_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """D1: no step of the group's own, and what is gone may have been its offsets alone."""
+    run = Run(tmp_path / "log")
+    run.join("m1", "foo")
+    run.heartbeat("m1", -1)
+    run.target.request("DeleteGroups", 2, {"id": "admin"}, {"groupsNames": ["g"]}, "g")
+    run.join("m1", "foo")
+    run.end()
+    validate(tmp_path / "log", json_file=tmp_path / "result.json")
+    assert json.loads((tmp_path / "result.json").read_text())["steps"] == 2
+    assert "1 lines, after a deletion of the group" in capsys.readouterr().out
+
+
 def test_hundreds_of_steps(tmp_path: Path) -> None:
     """Static members, fail-overs, topics, regular expressions, a full group, every kind of request."""
     rng, run = random.Random(848), Run(tmp_path / "log", topics=())

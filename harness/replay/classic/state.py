@@ -145,6 +145,8 @@ class ClassicState:
     step: ClassicSpecStep
     key: tuple[int, int, int]
     offsets: Mapping[Partition, int]
+    configs: Mapping[str, int] = field(default_factory=dict)
+    """Classic groups have no configuration of their own."""
 
 
 def is_classic(trace: Trace) -> bool:

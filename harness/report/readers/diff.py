@@ -30,6 +30,7 @@ class Property:
     """A property, and what became of it in A and B: "holds", "violated", "" where it was not checked."""
 
     name: str
+    requirements: Sequence[str]
     verdict: str
     a: str
     b: str
@@ -37,13 +38,17 @@ class Property:
 
 @dataclass(frozen=True)
 class DiffModel:
-    """What differs within the bounds of one model; `inputs` by what became of them, `actions` by action."""
+    """What differs within the bounds of one model; `inputs` by what became of them, `actions` by action.
+
+    `not_compared` are fields that one of the two does not have.
+    """
 
     name: str
     bounds: str
     states: Mapping[str, int]
     inputs: Mapping[str, int]
     actions: Mapping[str, Mapping[str, int]]
+    not_compared: Sequence[str]
     kinds: Sequence[Kind]
     properties: Sequence[Property]
 
@@ -86,9 +91,16 @@ def _model(one: Fields) -> DiffModel:
         states=one.object_or_none("states"),
         inputs=one.object_or_none("inputs"),
         actions=one.object_or_none("actions"),
+        not_compared=one.list_or_none("not_compared"),
         kinds=[_kind(kind) for kind in one.items_or_none("kinds")],
         properties=[
-            Property(found.get("property", str), found.text("verdict"), found.text("a"), found.text("b"))
+            Property(
+                found.get("property", str),
+                found.list_or_none("requirements"),
+                found.text("verdict"),
+                found.text("a"),
+                found.text("b"),
+            )
             for found in one.items("properties")
         ],
     )

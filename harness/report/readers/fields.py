@@ -79,6 +79,10 @@ class Fields:
         except json.JSONDecodeError:
             return value
 
+    def list_or_none(self, name: str) -> list[Any]:
+        """A list as it is; null and absent are empty."""
+        return [] if self._data.get(name) is None else self.get(name, list)
+
     def object_or_none(self, name: str) -> dict[str, Any]:
         """An object as it is; null and absent are empty."""
         return {} if self._data.get(name) is None else self.get(name, dict)

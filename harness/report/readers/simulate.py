@@ -16,7 +16,7 @@ from harness.simulate.report import operation_in_words
 class Violation:
     """What a simulation found, shrunk: what is broken, the schedule in words, and the messages of it.
 
-    `differences` are those of two implementations.
+    `differences` are those of two implementations, `scenario` is the file of one that plays it.
     """
 
     requirement: str
@@ -28,6 +28,7 @@ class Violation:
     steps: Sequence[str]
     messages: Sequence[Mapping[str, Any]]
     differences: Sequence[Difference] = ()
+    scenario: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,16 +73,16 @@ def _groups(data: Fields) -> Simulation:
 
 
 def _violation(one: Fields) -> Violation:
-    scenario = one.text("scenario")
     return Violation(
         requirement=one.text("requirement"),
         title=f"{one.text('requirement')} {one.get('invariant', str)}".strip(),
         said=one.get("said", str),
-        seen=f"{one.get('seen_in_seeds', int):,} seeds show it",
+        seen=f"seeds that show it: {one.get('seen_in_seeds', int):,}",
         schedule=one.text("schedule"),
         again=one.get("again", str),
-        steps=[*one.get("steps", list), *([f"as a scenario: {scenario}"] if scenario else [])],
+        steps=one.get("steps", list),
         messages=one.get("messages", list),
+        scenario=one.text("scenario"),
     )
 
 
@@ -110,7 +111,7 @@ def _found(one: Fields, targets: tuple[str, str], command: str) -> Violation:
         requirement="",
         title=one.get("signature", str),
         said=f"{targets[0]} and {targets[1]} differ",
-        seen=f"{one.get('runs', int):,} runs show it",
+        seen=f"runs that show it: {one.get('runs', int):,}",
         schedule=file,
         again=f"{command.partition(' --steps ')[0]} --replay {file}",
         steps=[f"{number}. {operation_in_words(done)}" for number, done in enumerate(operations, start=1)],

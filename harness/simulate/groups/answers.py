@@ -42,6 +42,8 @@ def check_answer(
     if cause.error:
         _check_refusal(group, before, cause)
         return
+    if cause.epoch < 0 and before.seen is None:
+        raise Violation("H5", "ErrorsExactly", f"{cause.member}, which is no member, was let leave")
     if cause.epoch < 0 or group is None:
         return
     if cause.epoch and cause.epoch != before.epoch:
@@ -67,6 +69,8 @@ def _check_refusal(group: GroupView | None, before: Before, cause: Cause) -> Non
         raise Violation(
             "H3", "MembersAskRightly", f"a request of {cause.member or 'a new member'} is invalid"
         )
+    if cause.epoch == 0 and cause.error in (UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH):
+        raise Violation("H1", "JoinIsAccepted", f"a join of {cause.member} was answered {cause.error}")
     if cause.error == UNKNOWN_MEMBER_ID and before.seen is not None and cause.epoch >= 0:
         raise Violation("H5", "ErrorsExactly", f"{cause.member}, a member, was told UNKNOWN_MEMBER_ID")
     if cause.error != FENCED_MEMBER_EPOCH or before.seen is None:

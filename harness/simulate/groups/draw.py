@@ -139,7 +139,7 @@ class Draw(Pump):
         kind = self._rng.random() * (1 if self._storm else 20)
         if 0.08 < kind < 0.09:
             self._now({"do": "crash", "who": process.name})
-        if not self.world.settings.r9 and self._rng.random() < 0.1:
+        if not self.world.settings.r9 and self._rng.random() < 0.3:
             self._lag(process)
         self.plan(process, "io", plan, self.latency_ms(), {"do": "lose" if kind < 0.05 else "deliver"})
         if 0.05 < kind < 0.08:
@@ -149,7 +149,7 @@ class Draw(Pump):
     def _lag(self, process: Process) -> None:
         """Without R9: the process gives up a request that is on the way, and that arrives later."""
         self._now({"do": "give-up", "who": process.name, "disconnected": True})
-        after_ms = self._rng.choice((100, 1_000, 5_000, 10_000, 20_000))
+        after_ms = self._rng.choice((300, 1_000, 3_000, 5_000, 8_000))
         self.at(self.now_ms + after_ms, {"do": "late", "who": process.name})
 
     def plan_answer(self, process: Process, plan: Plan) -> None:

@@ -20,6 +20,9 @@ from harness.targets.base import Json
 
 HEARTBEAT = "ConsumerGroupHeartbeat"
 REVOKED, ASSIGNED, LOST = "on_partitions_revoked", "on_partitions_assigned", "on_partitions_lost"
+IN = ("STABLE", "RECONCILING", "ACKNOWLEDGING", "PREPARE_LEAVING")
+OUT = ("FENCED", "FATAL", "LEAVING", "STALE", "UNSUBSCRIBED")
+"""States in which a member owns something, and in which it does not."""
 REBALANCES = (REVOKED, ASSIGNED, LOST)
 
 
@@ -89,7 +92,11 @@ class Process:
 
 
 def check_report(process: Process, body: Json) -> None:
-    """K1, K2: what a heartbeat reports as owned is what the application uses, and nothing when it joins."""
+    """K1, K2: what a heartbeat reports as owned is what the application uses, and nothing when it joins; none
+    says that the member leaves before the application has given up what it is giving up."""
+    revoking = process.running is not None and process.running.name.value == REVOKED
+    if body["memberEpoch"] < 0 and revoking:
+        raise Violation("K2", "GivesUpBeforeItLeaves", f"{process.name} leaves while it revokes")
     if body["topicPartitions"] is None:
         return
     reported = from_wire(body["topicPartitions"])
@@ -102,8 +109,10 @@ def check_report(process: Process, body: Json) -> None:
 
 
 def check_callback(process: Process, callback: CallbackView) -> None:
-    """K3: a partition is given once, and ends once, revoked or lost."""
+    """K3: a partition is given once, and ends once, revoked or lost; K1: lost, if it may be another's."""
     name, partitions = callback.name.value, callback.partitions
+    if name == REVOKED and process.state in OUT:
+        raise Violation("K1", "LostNotRevoked", f"{process.name} is {process.state} and is to revoke")
     if name == ASSIGNED:
         if not partitions or partitions & process.using:
             raise Violation("K3", "AssignedOnce", f"{process.name} is given {shown(partitions)} again")
@@ -124,7 +133,11 @@ def check_process(process: Process) -> None:
         raise Violation(
             "K2", "StopsFetchingFirst", f"{process.name} fetches {shown(fetchable & running.partitions)}"
         )
-    if machine.owned and process.state in ("FENCED", "FATAL", "LEAVING", "UNSUBSCRIBED"):
+    if process.state in IN and not process.using <= machine.owned:
+        raise Violation(
+            "K2", "OwnsWhatItUses", f"{process.name} uses {shown(process.using - machine.owned)}, not its own"
+        )
+    if machine.owned and process.state in OUT:
         raise Violation(
             "K1", "AbandonsAtOnce", f"{process.name} is {process.state} and owns {shown(machine.owned)}"
         )

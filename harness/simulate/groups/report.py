@@ -19,8 +19,6 @@ def command_of(asked: Asked) -> str:
     if asked.seeds > 1:
         words += ["--seeds", str(asked.seeds)]
     words += ["--events", str(asked.events)]
-    if asked.dialect != "kip-848":
-        words += ["--dialect", asked.dialect]
     words += [
         *([] if asked.r9 else ["--without", "r9"]),
         *([] if asked.exemption else ["--without", "exemption"]),
@@ -32,7 +30,7 @@ def summary(result: Simulated) -> Iterator[str]:
     """What happened, so that one sees that something did, and what came of it."""
     counts, asked = result.counts, result.asked
     seeds = f"{result.seeds:,} seeds" if result.seeds > 1 else f"seed {asked.seed}"
-    yield f"{seeds}, {counts.events:,} events on whole groups (python, {asked.dialect}), checked after each"
+    yield f"{seeds}, {counts.events:,} events on whole groups (python, kip-848), checked after each"
     yield f"events: {counted(counts.kinds)}"
     yield f"faults: {counted(counts.faults)}"
     yield f"states of groups: {counted(counts.states)}; {counts.rebalances:,} rebalances ended in Stable"
@@ -91,7 +89,7 @@ def to_json(result: Simulated, files: Sequence[Path], scenarios: Sequence[Path |
         "command": "simulate",
         "mode": "groups",
         "target": "python",
-        "dialect": result.asked.dialect,
+        "dialect": "kip-848",
         "seed": result.asked.seed,
         "seeds": result.seeds,
         "events": counts.events,

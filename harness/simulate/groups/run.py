@@ -7,6 +7,8 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from typing import Final
 
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.simulate.groups.draw import Draw, drawn_settings
@@ -18,15 +20,17 @@ from harness.simulate.groups.world import World
 from harness.simulate.shrink import shrink
 from harness.targets.base import Json
 
+ROUND_MS: Final = (0, 100, 1_000, 5_000, 10_000, 30_000, 45_000, 60_000)
+"""What may pass between two events of a schedule that was shrunk."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is simulated: `events` of each seed from `seed` on; `dialect` is the coordinator's."""
+    """What is simulated: `events` of each seed from `seed` on, with the assumptions of `Settings`."""
 
     seed: int = 848
     seeds: int = 1
     events: int = 5_000
-    dialect: str = "kip-848"
     r9: bool = True
     exemption: bool = True
 
@@ -89,7 +93,9 @@ def play(
     return None
 
 
-def run_seed(parts: Parts, asked: Asked, seed: int) -> Outcome:
+def run_seed(
+    parts: Parts, asked: Asked, seed: int, progress: Callable[[int], None] = lambda events: None
+) -> Outcome:
     """Draw and play the schedule of a seed. A violation ends it."""
     rng = random.Random(seed)
     settings = drawn_settings(rng, asked.r9, asked.exemption)
@@ -101,6 +107,8 @@ def run_seed(parts: Parts, asked: Asked, seed: int) -> Outcome:
         draw = Draw(world, rng)
         while world.counts.events < asked.events and (event := draw.next()) is not None:
             done.append(event)
+            if len(done) % 1_000 == 0:
+                progress(len(done))
             happened = world.apply(event)
             draw.saw(event, happened)
             if happened:
@@ -141,6 +149,7 @@ def shrunk(parts: Parts, found: Found) -> Found:
         )
     story = Story()
     events = shrink(_without_wholes(events, fails), fails, simpler=_simpler)
+    events = _sooner(events, fails)
     failed = play(parts, settings, events, found.settling, story)
     assert failed is not None
     schedule = replace(found.schedule, events=tuple(events[: failed.after]))
@@ -155,6 +164,24 @@ def _without_wholes(events: list[Json], fails: Callable[[Sequence[Json]], bool])
             if len(rest) < len(events) and fails(rest):
                 events = rest
     return events
+
+
+def _sooner(events: list[Json], fails: Callable[[Sequence[Json]], bool]) -> list[Json]:
+    """The same events without the time between them where that does not matter, else in round numbers; all
+    later ones come as much sooner."""
+    times = [0, *(max(event["at"], 0) for event in events)]
+    gaps = [max(later - earlier, 0) for earlier, later in pairwise(times)]
+
+    def timed(candidate: Sequence[int]) -> list[Json]:
+        return [{**event, "at": at} for event, at in zip(events, accumulate(candidate), strict=True)]
+
+    for index, gap in enumerate(gaps):
+        for shorter in (one for one in ROUND_MS if one < gap):
+            tried = [*gaps[:index], shorter, *gaps[index + 1 :]]
+            if fails(timed(tried)):
+                gaps = tried
+                break
+    return timed(gaps) if fails(timed(gaps)) else events
 
 
 def _simpler(event: Json) -> Iterator[Json]:

@@ -86,6 +86,8 @@ def _behind(world: World, process: Process) -> str:
     )
     if machine.owned != target:
         return f"{process.name} does not own its target"
+    if machine.fetchable != target:
+        return f"{process.name} does not fetch all that it owns"
     if (frozenset(member.metadata.subscription), member.metadata.regex) != process.subscription:
         return f"the coordinator does not know what {process.name} subscribes to"
     return ""

@@ -20,7 +20,13 @@ _Topics = Mapping[str, tuple[str, int]]
 
 def in_words(event: Json) -> str:
     """An event without its time and its process: "start group=g topics=[foo]"."""
-    said = [f"{name}={value}" for name, value in event.items() if name not in ("at", "do", "who") and value]
+    said = [
+        f"{name}={value}"
+        for name, value in event.items()
+        if value
+        and name not in ("at", "do", "who", "id", "maxPollMs")
+        and (name, value) != ("permille", 1000)
+    ]
     return " ".join([event["do"].replace("-", " "), *said])
 
 

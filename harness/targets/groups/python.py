@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from coordinator import AppendFailed, BadInput, Config, Coordinator, Dialect, SimulatedClock
+from coordinator import AppendFailed, Config, Coordinator, SimulatedClock
 from coordinator.member import Member, Settings
 from coordinator.model import Group, group_state
-from harness.errors import USAGE, ConformError
 from harness.simulate.groups.parts import Cluster, Consumer, GroupView, Machine
 from harness.targets.base import Json
 
@@ -17,17 +16,9 @@ _DURABLE = ("epoch", "assignment_epoch", "metadata", "targets", "owners", "insta
 class PythonParts:
     """The methods are those of `harness.simulate.groups.parts.Parts`."""
 
-    def __init__(self, dialect: str = "kip-848") -> None:
-        try:
-            self._dialect = Dialect.named(dialect)
-        except BadInput as error:
-            raise ConformError(f"The target python: {error}.", USAGE) from None
-
     def cluster(self, session_ms: int, heartbeat_ms: int) -> Cluster:
         """A coordinator with nothing in its log."""
-        return _Cluster(
-            self._dialect, Config(session_timeout_ms=session_ms, heartbeat_interval_ms=heartbeat_ms)
-        )
+        return _Cluster(Config(session_timeout_ms=session_ms, heartbeat_interval_ms=heartbeat_ms))
 
     def member(self, consumer: Consumer) -> Machine:
         """A consumer before its first subscription."""
@@ -68,9 +59,9 @@ class _Open(Coordinator):
 class _Cluster:
     """The methods are those of `harness.simulate.groups.parts.Cluster`."""
 
-    def __init__(self, dialect: Dialect, config: Config) -> None:
+    def __init__(self, config: Config) -> None:
         self._clock = _Clock()
-        self._coordinator = _Open(dialect=dialect, clock=self._clock, config=config)
+        self._coordinator = _Open(clock=self._clock, config=config)
         self.request = self._coordinator.request
         self.set_state = self._coordinator.set_state
         self.fail_appends = self._coordinator.fail_appends

@@ -1,0 +1,255 @@
+"""The configurations of groups (D1, D3): IncrementalAlterConfigs and DescribeConfigs of the resource GROUP.
+
+They are the cluster's, not the group's: they may be there before it, and stay when it is deleted, so they
+are no records of the group. In the log they stand beside changes of topics (log.py). A change counts for what
+follows: the next response tells the interval, the next heartbeat arms the session's new timeout.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from coordinator import fields
+from coordinator.admin.requests import (
+    DELETE,
+    OPERATIONS,
+    SET,
+    AlteredResource,
+    AlterRequest,
+    ConfigChange,
+    DescribeConfigsRequest,
+    DescribedResource,
+)
+from coordinator.admission import CLUSTER, Authorizer, authorize
+from coordinator.config import (
+    ASSIGNORS,
+    CONFIG_NAMES,
+    HEARTBEAT_INTERVAL,
+    SESSION_TIMEOUT,
+    Config,
+    out_of_bounds,
+)
+from coordinator.errors import AppendFailed, ErrorCode, RequestRejected
+from coordinator.fields import Json
+from coordinator.step import Env, GroupConfigs
+from coordinator.validation import MAX_TEXT_BYTES, is_too_long
+
+BROKER: Final = 4
+GROUP: Final = 16
+"""Kafka's numbers of resource types."""
+
+GROUP_CONFIG: Final = 8
+STATIC_BROKER_CONFIG: Final = 4
+DEFAULT_CONFIG: Final = 5
+"""Kafka's numbers of the sources of a value."""
+_INT: Final = 3
+_LIST: Final = 7
+"""Kafka's numbers of types of values."""
+
+NAMES: Final = {SESSION_TIMEOUT: "session_timeout_ms", HEARTBEAT_INTERVAL: "heartbeat_interval_ms"}
+"""Name of each configuration that a group may have -> field of Config."""
+BROKER_NAMES: Final = (
+    "group.coordinator.threads",
+    SESSION_TIMEOUT,
+    "group.consumer.min.session.timeout.ms",
+    "group.consumer.max.session.timeout.ms",
+    HEARTBEAT_INTERVAL,
+    "group.consumer.min.heartbeat.interval.ms",
+    "group.consumer.max.heartbeat.interval.ms",
+    "group.consumer.max.size",
+    ASSIGNORS,
+)
+"""The configurations of the broker that KIP-848 has (D3)."""
+
+_DOCUMENTATION: Final = {
+    "group.coordinator.threads": "The number of threads that run the coordinator.",
+    SESSION_TIMEOUT: "How long a member may be silent before it is removed, in milliseconds.",
+    "group.consumer.min.session.timeout.ms": "The least session timeout.",
+    "group.consumer.max.session.timeout.ms": "The largest session timeout.",
+    HEARTBEAT_INTERVAL: "How often members are told to send heartbeats, in milliseconds.",
+    "group.consumer.min.heartbeat.interval.ms": "The least heartbeat interval.",
+    "group.consumer.max.heartbeat.interval.ms": "The largest heartbeat interval.",
+    "group.consumer.max.size": "The most members that a group may have.",
+    ASSIGNORS: "The server side assignors, the default first.",
+}
+
+
+def known_name(name: str) -> str:
+    """A group's configuration by KIP-848's name; Kafka's own leaves `group.` out and means the same."""
+    return f"group.{name}" if f"group.{name}" in NAMES else name
+
+
+def changed_configs(configs: GroupConfigs, change: object) -> GroupConfigs:
+    """After an entry of the log: {"group": id, "values": {name: number}}, all that the group has then."""
+    where = "a change of configurations"
+    source = fields.as_object(change, where)
+    fields.known(source, ("group", "values"), where)
+    group_id, values = fields.text(source, "group", where), fields.mapping(source, "values", where)
+    fields.known(values, NAMES, where)
+    kept = {name: fields.integer(values, name, where, least=1) for name in values}
+    others = {other: of_other for other, of_other in configs.items() if other != group_id}
+    return {**others, group_id: kept} if kept else others
+
+
+def alter_configs(
+    env: Env, request: AlterRequest, authorizer: Authorizer, take: Callable[[str, Mapping[str, int]], None]
+) -> Json:
+    """IncrementalAlterConfigs: each resource by itself, all its changes or none.
+
+    `take` makes them durable, and raises AppendFailed where the log refuses.
+    """
+    keys = [(resource.type, resource.name) for resource in request.resources]
+    responses = []
+    for resource in request.resources:
+        code, message = ErrorCode.NONE, None
+        try:
+            if keys.count((resource.type, resource.name)) > 1:
+                raise _invalid("Each resource must be given once.")
+            values = _altered(env, resource, request.principal, authorizer)
+            if not request.validate_only:
+                take(resource.name, values)
+        except RequestRejected as rejected:
+            code, message = rejected.code, rejected.message
+        except AppendFailed as refused:
+            code, message = ErrorCode.UNKNOWN_SERVER_ERROR, f"{refused}."
+        responses.append(
+            {
+                "errorCode": int(code),
+                "errorMessage": message,
+                "resourceType": resource.type,
+                "resourceName": resource.name,
+            }
+        )
+    return {"throttleTimeMs": 0, "responses": responses}
+
+
+def _altered(
+    env: Env, resource: AlteredResource, principal: str, authorizer: Authorizer
+) -> Mapping[str, int]:
+    """What the group has after the changes. Raises RequestRejected."""
+    if resource.type != GROUP:
+        raise _invalid(f"Resource type {resource.type} cannot be changed here; GROUP is {GROUP}.")
+    authorize(authorizer, principal, "ALTER_CONFIGS", resource.name)
+    _check_group_id(resource.name)
+    names = [known_name(change.name) for change in resource.changes]
+    values = dict(env.group_configs.get(resource.name, {}))
+    for name, change in zip(names, resource.changes, strict=True):
+        if names.count(name) > 1:
+            raise _invalid(f"Configuration {name} is given twice.")
+        if change.operation == SET:
+            values[name] = _value(name, change)
+        elif change.operation == DELETE:
+            values.pop(name, None)
+        elif change.operation in OPERATIONS:
+            raise _wrong(f"{OPERATIONS[change.operation]} is for lists, which {name} is not; use SET.")
+        else:
+            raise _invalid(f"There is no configuration operation {change.operation}.")
+    problem = out_of_bounds(overridden(env.config, values))
+    if problem is not None:
+        raise _wrong(f"{problem}.")
+    return values
+
+
+def _value(name: str, change: ConfigChange) -> int:
+    if change.value is None:
+        raise _invalid(f"The value of {name} is null; DELETE it to have the broker's.")
+    if name not in NAMES:
+        raise _wrong(f"A group has no configuration {name}; it has {', '.join(NAMES)}.")
+    text = change.value.strip()
+    value = int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else 0
+    if not 1 <= value < 2**31:
+        raise _wrong(f"{name} is a number of milliseconds from 1, not {fields.shown(change.value)}.")
+    return value
+
+
+def overridden(config: Config, values: Mapping[str, int]) -> Config:
+    """The broker's configuration, but for what a group has of its own."""
+    return dataclasses.replace(config, **{NAMES[name]: value for name, value in values.items()})
+
+
+def describe_configs(env: Env, request: DescribeConfigsRequest, authorizer: Authorizer) -> Json:
+    """DescribeConfigs of groups, whether or not they exist, and of the broker (D3)."""
+    results = []
+    for resource in request.resources:
+        code, message, found = ErrorCode.NONE, None, []
+        try:
+            found = list(_described(env, request, resource, authorizer))
+        except RequestRejected as rejected:
+            code, message = rejected.code, rejected.message
+        results.append(
+            {
+                "errorCode": int(code),
+                "errorMessage": message,
+                "resourceType": resource.type,
+                "resourceName": resource.name,
+                "configs": found,
+            }
+        )
+    return {"throttleTimeMs": 0, "results": results}
+
+
+def _described(
+    env: Env, request: DescribeConfigsRequest, resource: DescribedResource, authorizer: Authorizer
+) -> Iterator[Json]:
+    wanted = None if not resource.names else {known_name(name) for name in resource.names}
+    if resource.type == GROUP:
+        authorize(authorizer, request.principal, "DESCRIBE_CONFIGS", resource.name)
+        _check_group_id(resource.name)
+        own = env.group_configs.get(resource.name, {})
+        for name, field in NAMES.items():
+            if wanted is None or name in wanted:
+                broker = _broker_value(env, name, field)
+                values = [(GROUP_CONFIG, str(own[name]))] if name in own else []
+                yield {**_entry(request, name, [*values, broker]), "readOnly": False}
+    elif resource.type == BROKER:
+        if not authorizer(request.principal, "DESCRIBE_CONFIGS", CLUSTER):
+            raise RequestRejected(
+                ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+                f"{request.principal or 'A client without principal'} may not see the configuration.",
+            )
+        for name in BROKER_NAMES:
+            if wanted is None or name in wanted:
+                value = _broker_value(env, name, CONFIG_NAMES.get(name))
+                yield {**_entry(request, name, [value]), "readOnly": True}
+    else:
+        raise _invalid(f"Resource type {resource.type} is not here; GROUP is {GROUP}, BROKER {BROKER}.")
+
+
+def _broker_value(env: Env, name: str, field: str | None) -> tuple[int, str]:
+    """Where the broker's value comes from, and the value."""
+    if field is None:
+        value, default = ",".join(env.assignors), "uniform,range"
+    else:
+        value, default = str(getattr(env.config, field)), str(getattr(Config(), field))
+    return (DEFAULT_CONFIG if value == default else STATIC_BROKER_CONFIG), value
+
+
+def _entry(request: DescribeConfigsRequest, name: str, values: list[tuple[int, str]]) -> Json:
+    """A configuration with its sources and values: the first counts, then the next, without it."""
+    synonyms = [{"name": name, "value": value, "source": source} for source, value in values]
+    return {
+        "name": name,
+        "value": values[0][1],
+        "configSource": values[0][0],
+        "isSensitive": False,
+        "synonyms": synonyms if request.synonyms else [],
+        "configType": _LIST if name == ASSIGNORS else _INT,
+        "documentation": _DOCUMENTATION[name] if request.documentation else None,
+    }
+
+
+def _check_group_id(group_id: str) -> None:
+    if not group_id:
+        raise _invalid("The name of the group is empty; there are no configurations of all groups.")
+    if is_too_long(group_id):
+        raise _invalid(f"The name of the group is longer than {MAX_TEXT_BYTES} bytes; shorten it.")
+
+
+def _invalid(message: str) -> RequestRejected:
+    return RequestRejected(ErrorCode.INVALID_REQUEST, message)
+
+
+def _wrong(message: str) -> RequestRejected:
+    return RequestRejected(ErrorCode.INVALID_CONFIG, message)

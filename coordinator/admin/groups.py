@@ -1,0 +1,106 @@
+"""ListGroups and DeleteGroups (D1): what KIP-848 leaves to Kafka is as Kafka does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from coordinator.admin.requests import DeleteRequest, ListRequest
+from coordinator.admission import STATES, Authorizer, authorize, check_state, may_see
+from coordinator.errors import AppendFailed, ErrorCode, RequestRejected
+from coordinator.fields import Json
+from coordinator.log import with_tombstones
+from coordinator.membership import delete_group
+from coordinator.model import Group, group_state
+from coordinator.offset_records import Offsets
+from coordinator.offsets import offsets_of_deleted_group
+from coordinator.step import Env, Result
+
+CONSUMER: Final = "consumer"
+CLASSIC: Final = "classic"
+TYPES: Final = {CONSUMER: CONSUMER, CLASSIC: CLASSIC, "generic": CLASSIC}
+"""What a types filter may say, and the type that it means; `generic` is KIP-848's word for `classic`."""
+GROUP_STATES: Final = ("Empty", "Assigning", "Reconciling", "Stable", "Dead")
+"""The states of consumer groups (E5). No group that is listed is Dead."""
+
+
+def listed_groups(groups: Mapping[str, Group], offsets: Offsets) -> list[Json]:
+    """Every group, by its id. One that has offsets and nothing else is Kafka's simple group: classic, empty,
+    of no protocol type."""
+    listed = [_listed(group.id, CONSUMER, group_state(group), CONSUMER) for group in groups.values()]
+    listed += [_listed(group_id, "", "Empty", CLASSIC) for group_id in offsets if group_id not in groups]
+    return sorted(listed, key=lambda group: str(group["groupId"]))
+
+
+def _listed(group_id: str, protocol: str, state: str, kind: str) -> Json:
+    return {"groupId": group_id, "protocolType": protocol, "groupState": state, "groupType": kind}
+
+
+def list_groups(
+    groups: Mapping[str, Group],
+    offsets: Offsets,
+    request: ListRequest,
+    authorizer: Authorizer,
+    coordinator_state: str,
+) -> Json:
+    """ListGroups: the groups that pass both filters and that the client may see (D5).
+
+    Filters know no case; a word that means nothing lets no group pass, and is no error. A coordinator that
+    is not the groups' any more has none.
+    """
+    code, _ = STATES[coordinator_state]
+    if code:
+        moved = code == ErrorCode.NOT_COORDINATOR
+        return {"throttleTimeMs": 0, "errorCode": 0 if moved else int(code), "groups": []}
+    states = {state.strip().lower() for state in request.states}
+    types = {TYPES.get(kind.lower()) for kind in request.types}
+    found = [
+        group
+        for group in listed_groups(groups, offsets)
+        if (not request.states or group["groupState"].lower() in states)
+        and (not request.types or group["groupType"] in types)
+        and may_see(authorizer, request.principal, group["groupId"])
+    ]
+    return {"throttleTimeMs": 0, "errorCode": 0, "groups": found}
+
+
+def deletion(
+    env: Env, groups: Mapping[str, Group], offsets: Offsets, group_id: str, now_ms: int
+) -> list[Result]:
+    """E5 DEAD: the tombstones of an empty group and of all that it has committed."""
+    group = groups.get(group_id)
+    result = Result(group_id) if group is None else delete_group(env, group, now_ms)
+    tombstones = offsets_of_deleted_group(offsets, group_id)
+    return with_tombstones(tombstones, result, env.config.max_batch_bytes)
+
+
+def check_deletion(groups: Mapping[str, Group], offsets: Offsets, group_id: str) -> None:
+    """DeletionError. Raises RequestRejected: there is no such group, or it has members."""
+    group = groups.get(group_id)
+    if group is None and group_id not in offsets:
+        raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} does not exist.")
+    if group is not None and group.members:
+        raise RequestRejected(ErrorCode.NON_EMPTY_GROUP, f"Group {group_id} has members; stop them first.")
+
+
+def delete_groups(
+    request: DeleteRequest, authorizer: Authorizer, coordinator_state: str, delete: Callable[[str], None]
+) -> Json:
+    """DeleteGroups: each group by itself, in the order of the request; one that is named twice, once.
+
+    `delete` raises RequestRejected where it may not, AppendFailed where the log refuses. The configurations
+    of a group stay (D1).
+    """
+    results = []
+    for group_id in dict.fromkeys(request.group_ids):
+        code = ErrorCode.NONE
+        try:
+            authorize(authorizer, request.principal, "DELETE", group_id)
+            check_state(coordinator_state)
+            delete(group_id)
+        except RequestRejected as rejected:
+            code = rejected.code
+        except AppendFailed:
+            code = ErrorCode.COORDINATOR_NOT_AVAILABLE
+        results.append({"groupId": group_id, "errorCode": int(code)})
+    return {"throttleTimeMs": 0, "results": results}

@@ -1,0 +1,45 @@
+"""A coordinator on the log in a file, for as long as one command takes; no timer of it fires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from coordinator.clock import SystemClock
+from coordinator.dialect import Dialect
+from coordinator.service import Coordinator
+from coordinator.storage import SqliteStorage
+
+
+class _Copy:
+    """The entries of a log as they were; what is appended is forgotten."""
+
+    def __init__(self, entries: Sequence[str]) -> None:
+        self._entries = entries
+
+    def read(self) -> Sequence[str]:
+        return self._entries
+
+    def append(self, entries: Sequence[str]) -> None:
+        """Forget them."""
+
+    def rewrite(self, entries: Sequence[str]) -> None:
+        """Forget them."""
+
+    def close(self) -> None:
+        """End nothing."""
+
+
+@contextmanager
+def coordinator_on(path: str, dialect: str, changes: bool) -> Iterator[Coordinator]:
+    """The coordinator that the log in this file makes; only if it `changes` something is the file written.
+
+    BadInput where there is no such log, or where a coordinator runs with it (storage.py).
+    """
+    spoken = Dialect.named(dialect)
+    storage = SqliteStorage(path, create=False)
+    try:
+        kept = storage if changes else _Copy(storage.read())
+        yield Coordinator(dialect=spoken, clock=SystemClock(), storage=kept)
+    finally:
+        storage.close()

@@ -1,0 +1,111 @@
+"""`conform mutate`: what small changes of the coordinator and of the specification the checks notice."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.console import check_json_place, print_table, running, write_json
+from harness.errors import EVIDENCE_MISSING, HOLDS, NOT_CONFORMANT, USAGE, ConformError
+
+OPERATORS = "mutmut"
+
+
+def command(
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH[:LINES]", help="Mutate this file or folder, or lines: FILE:40-60."),
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Judge N of the mutants, drawn from the seed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="What is drawn follows from it alone.")] = 848,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="How many at a time (default: as there are processors).")
+    ] = os.cpu_count() or 1,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.01, metavar="M", help="Begin no mutant after M minutes.")
+    ] = None,
+    tour: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="Replay every step of MODEL on the coordinator's mutants."),
+    ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="The coordinator's mutants on committed traces alone, no tours.")
+    ] = False,
+    with_types: Annotated[
+        bool, typer.Option("--with-types", help="Ask mypy about what survives: a wrong type is no mutant.")
+    ] = False,
+    with_tests: Annotated[
+        bool, typer.Option("--with-tests", help="Run tests/coordinator on what survives the replays.")
+    ] = False,
+    at_least: Annotated[float, typer.Option(metavar="PERCENT", help="A lower score is a failure.")] = 0.0,
+    journal: Annotated[
+        Path, typer.Option(metavar="FILE", help="What is known of mutants; a run that ended goes on there.")
+    ] = Path("build/mutate/journal.jsonl"),
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
+    ] = None,
+) -> None:
+    """Change the coordinator and the specification in small ways, one at a time, and see what notices.
+
+    Mutants of the coordinator are judged by a replay of the committed traces, each dialect's on it, then of
+    tours that take every step of MCTour (--tour names others). Mutants of the
+    specification are judged by the golden scenarios and the corpus, then by the small models that depend on
+    the module, whose figures must be as in the manifest. The first check that notices ends a mutant. One
+    that takes ten times as long as the original counts as killed; one that does not load or parse is counted
+    apart. Those that survive are listed; tests/mutants/equivalent.toml argues which of them change nothing.
+
+    A run that was stopped goes on where it was, as long as nothing changed that its results depend on.
+
+    \b
+    conform mutate --only coordinator/reconcile.py
+    conform mutate --only spec/Coordinator.tla --sample 40 --minutes 20 --json build/results/mutate.json
+
+    Exit codes: 0 judged; 11 the score is lower than --at-least; 12 equivalent.toml is stale; 2 a wrong
+    command line, or nothing to mutate; 3 TLC failed.
+    """
+    check_json_place(json_file)
+    if importlib.util.find_spec(OPERATORS) is None:
+        raise ConformError(f"Mutants are made with {OPERATORS}: pip install 'group-conformance[dev]'.", USAGE)
+    from harness.mutate.equivalent import FILE, read_equivalent, stale
+    from harness.mutate.mutant import read_only
+    from harness.mutate.report import COLUMNS, Mutated, rows, survivors, to_json
+    from harness.mutate.run import TOURS, Plan, all_mutants, judge_all, sampled
+
+    began, root = time.monotonic(), Path(".")
+    known = read_equivalent(FILE)
+    every = all_mutants(root, [read_only(text) for text in only or []])
+    chosen = sampled(every, sample, seed)
+    until = None if minutes is None else began + 60 * minutes
+    plan = Plan(root, jobs, until, () if fast else tuple(tour or TOURS), journal, with_types, with_tests)
+    judged = []
+    with running(f"judging {len(chosen)} mutants") as progress:
+        for one in judge_all(chosen, plan, progress):
+            judged.append(one)
+            left = sum(other.outcome == "survived" for other in judged)
+            progress(f"{len(judged):,} judged, {left} survived")
+    asked = {
+        "only": only or [],
+        "sample": sample,
+        "seed": seed,
+        "tours": list(plan.tours),
+        "more": list(plan.more),
+    }
+    result = Mutated(chosen, judged, known, list(stale(known, every, judged)), asked)
+    print_table(COLUMNS, list(rows(result)))
+    for line in survivors(result):
+        print(line)
+    for problem in result.problems:
+        print(problem)
+    score = result.counts()["score"]
+    exit_code = EVIDENCE_MISSING if result.problems else HOLDS
+    if not exit_code and score is not None and score < at_least:
+        exit_code = NOT_CONFORMANT
+    write_json(json_file, to_json(result, exit_code))
+    raise typer.Exit(exit_code)

@@ -1,0 +1,94 @@
+"""`conform shrink`: the shortest part of a trace that still fails."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.console import check_json_place, running, write_json
+from harness.engines.base import Limits
+from harness.errors import NOT_CONFORMANT
+from harness.files import output_folder, write_text
+from harness.itf import read_trace, write_trace
+from harness.replay.dialects import chosen_dialect
+from harness.replay.files import SUFFIX, common_dialect
+from harness.scenario.files import SPEC, trace_of
+from harness.scenario.files import SUFFIX as SCENARIO
+from harness.shrink.report import lines, to_json
+from harness.shrink.run import Oracle, shrink_trace
+from harness.shrink.scenario import as_scenario
+from harness.targets import open_target
+
+
+def command(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace (ITF) or scenario that fails.")],
+    target: Annotated[
+        str, typer.Option(help="The implementation on which it fails, as replay takes it.")
+    ] = "python",
+    dialect: Annotated[
+        str | None, typer.Option(help="What the target speaks; by default what the trace is of.")
+    ] = None,
+    signature: Annotated[
+        str, typer.Option(metavar="TEXT", help="Which difference, if not the first (replay --json has them).")
+    ] = "",
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The shortest trace (default: in build/shrunk, by its name)."),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
+    ] = None,
+    spec: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the specification.")] = SPEC,
+    memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "1g",
+    timeout: Annotated[
+        float | None, typer.Option(min=0.1, metavar="S", help="Stop a run of TLC after S seconds.")
+    ] = None,
+) -> None:
+    """Leave out of a trace what its failure does not need.
+
+    The steps up to the first that fails are done again without some of them, on the specification, which
+    says what is expected then, and on the implementation, which must differ in the same way (by the
+    signature). Member epochs, reported partitions and targets that depend on a step that was left out
+    follow. What is left is a behaviour of the specification from the same beginning, of which no step and no
+    pair of steps can be left out, and no request can say less. It is written as a trace for `conform replay`
+    and, where it is of KIP-848's text, as a scenario.
+
+    \b
+    conform replay build/more --target "stdio:your-program"
+    conform shrink build/more/MCSimulate-simulate-0001.itf.json --target "stdio:your-program"
+
+    Exit codes: 11 shrunk, even if nothing could be left out: the implementation does not conform; 2 a trace
+    that does not fail, or that cannot be shrunk; 3 TLC or the implementation failed.
+    """
+    check_json_place(json_file)
+    stem = trace.name.removesuffix(SUFFIX).removesuffix(SCENARIO)
+    path = out or Path("build/shrunk") / f"{stem}{SUFFIX}"
+    output_folder(path.parent)
+    common = common_dialect([trace])
+    spoken = chosen_dialect(dialect, {f"The trace {trace}": common} if common else {})
+    whole = trace_of(trace, spec) if trace.suffix == SCENARIO else read_trace(trace)
+    limits = Limits(memory, timeout, 1)
+    beside = path.with_name(f"{path.name.removesuffix(SUFFIX)}{SCENARIO}")
+    with (
+        running(f"shrinking {trace.name} on {target}") as progress,
+        closing(open_target(target, spoken)) as opened,
+    ):
+        oracle = Oracle(opened)
+        found = shrink_trace(whole, str(trace), oracle, spec, limits, signature, progress)
+        scenario = as_scenario(found, beside, oracle, spec, limits)
+    written = [path]
+    if scenario:
+        found, text = scenario
+        write_text(beside, text)
+        written.append(beside)
+    found = replace(found, failure=replace(found.failure, trace=str(path)))
+    write_trace(path, found.trace)
+    for line in lines(found, str(trace), target, spoken):
+        print(line)
+    print(f"written: {', '.join(map(str, written))}")
+    write_json(json_file, to_json(found, str(trace), target, spoken, written))
+    raise typer.Exit(NOT_CONFORMANT)

@@ -1,0 +1,1 @@
+"""Systematic mutants of the coordinator and of the specification (`conform mutate`)."""

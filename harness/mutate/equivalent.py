@@ -1,0 +1,59 @@
+"""Survivors that were argued equivalent one by one: tests/mutants/equivalent.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from harness.errors import USAGE, ConformError
+from harness.files import read_text
+from harness.mutate.mutant import SURVIVED, Judged, Mutant
+
+FILE: Final = Path("tests/mutants/equivalent.toml")
+_FIELDS: Final = ("path", "before", "after", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalent:
+    """A mutant by the text of its lines, and why nothing can tell it from the original."""
+
+    path: str
+    before: str
+    after: str
+    reason: str
+
+    def covers(self, mutant: Mutant) -> bool:
+        """Is it this one?"""
+        return (mutant.path, mutant.before, mutant.after) == (self.path, self.before, self.after)
+
+
+def read_equivalent(path: Path) -> list[Equivalent]:
+    """[[equivalent]] tables with path, before, after and reason. ConformError (exit 2) for anything else."""
+    if not path.is_file():
+        return []
+    try:
+        rows = tomllib.loads(read_text(path, "The file")).get("equivalent", [])
+    except tomllib.TOMLDecodeError as error:
+        raise ConformError(f"{path} is not TOML: {error}.", USAGE) from None
+    found = []
+    for number, row in enumerate(rows, start=1):
+        if sorted(row) != sorted(_FIELDS) or not all(isinstance(row[name], str) for name in _FIELDS):
+            raise ConformError(f"{path}, entry {number}: it must have {', '.join(_FIELDS)}, as texts.", USAGE)
+        if not row["reason"].strip():
+            raise ConformError(f"{path}, entry {number}: say why it is equivalent.", USAGE)
+        found.append(Equivalent(*(row[name].strip("\n") for name in _FIELDS)))
+    return found
+
+
+def stale(known: Sequence[Equivalent], mutants: Sequence[Mutant], judged: Iterable[Judged]) -> Iterator[str]:
+    """What is wrong with the file: no such mutant any more, or one that a check tells from the original."""
+    files = {mutant.path for mutant in mutants}
+    for one in known:
+        if one.path in files and not any(one.covers(mutant) for mutant in mutants):
+            yield f"{one.path} has no mutant {one.before!r} -> {one.after!r} any more: take it out"
+    for row in judged:
+        if row.outcome != SURVIVED and any(one.covers(row.mutant) for one in known):
+            yield f"{row.mutant.place} is said to be equivalent, but {row.outcome} by {row.by}: take it out"

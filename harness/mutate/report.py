@@ -1,0 +1,116 @@
+"""What became of mutants, in words and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.mutate.equivalent import Equivalent
+from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Judged, Mutant
+from harness.targets.base import Json
+
+
+@dataclass(frozen=True)
+class Mutated:
+    """The result: `known` are those argued equivalent, `problems` what is wrong with their file."""
+
+    mutants: Sequence[Mutant]
+    judged: Sequence[Judged]
+    known: Sequence[Equivalent]
+    problems: Sequence[str]
+    asked: Json = field(default_factory=dict)
+
+    def reason(self, mutant: Mutant) -> str:
+        """Why it is equivalent; "" if that was not argued."""
+        return next((one.reason for one in self.known if one.covers(mutant)), "")
+
+    @property
+    def survivors(self) -> list[Judged]:
+        """Those that nobody argued to be equivalent, in the order of their places."""
+        left = [one for one in self.judged if one.outcome == SURVIVED and not self.reason(one.mutant)]
+        return sorted(left, key=lambda one: (one.mutant.path, one.mutant.line))
+
+    def counts(self, path: str | None = None) -> Json:
+        """Of a file, or of all: how many there are of each kind, and the score in per cent (None of none):
+        killed of those that can be told from the original."""
+        mutants = [one for one in self.mutants if path in (None, one.path)]
+        judged = [one for one in self.judged if path in (None, one.mutant.path)]
+        outcomes = Counter(one.outcome for one in judged)
+        equivalent = sum(one.outcome == SURVIVED and bool(self.reason(one.mutant)) for one in judged)
+        killed = outcomes[KILLED] + outcomes[TIMED_OUT]
+        total = len(judged) - outcomes[UNVIABLE] - equivalent
+        return {
+            "mutants": len(mutants),
+            "killed": killed,
+            "timed_out": outcomes[TIMED_OUT],
+            "survived": outcomes[SURVIVED] - equivalent,
+            "equivalent": equivalent,
+            "unviable": outcomes[UNVIABLE],
+            "not_judged": len(mutants) - len(judged),
+            "score": round(100 * killed / total, 1) if total else None,
+        }
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that were mutated."""
+        return sorted({mutant.path for mutant in self.mutants})
+
+
+COLUMNS = ["file", "mutants", "killed", "timed out", "survived"]
+COLUMNS += ["equivalent", "unviable", "not judged", "score"]
+
+
+def rows(result: Mutated) -> Iterator[list[str]]:
+    """A table with a row a file, and one of all."""
+    for name, path in [*((path, path) for path in result.paths), ("all", None)]:
+        counts = result.counts(path)
+        *numbers, score = counts.values()
+        yield [name, *(f"{number:,}" for number in numbers), "-" if score is None else f"{score} %"]
+
+
+def survivors(result: Mutated) -> Iterator[str]:
+    """Each with its place, its diff, and what judged it."""
+    for one in result.survivors:
+        yield f"{one.mutant.place} ({one.mutant.operator}) survived {one.by}"
+        yield from (f"  {line}" for line in one.mutant.diff)
+
+
+def to_json(result: Mutated, exit_code: int) -> Json:
+    """For `--json`: `total` and each of `files` have counts; killed mutants that ran out of time are listed,
+    too; `stale` is what is wrong with the file of equivalent mutants."""
+    return {
+        "verb": "mutate",
+        "asked": result.asked,
+        "total": result.counts(),
+        "files": [{"path": path, **result.counts(path)} for path in result.paths],
+        "survivors": [_row(one) for one in result.survivors],
+        "equivalent": [
+            {**_row(one), "reason": result.reason(one.mutant)}
+            for one in result.judged
+            if one.outcome == SURVIVED and result.reason(one.mutant)
+        ],
+        "timed_out": [_row(one) for one in result.judged if one.outcome == TIMED_OUT],
+        "killed_by": dict(
+            Counter(_check(one.by) for one in result.judged if one.outcome == KILLED).most_common()
+        ),
+        "stale": list(result.problems),
+        "exit_code": exit_code,
+    }
+
+
+def _check(by: str) -> str:
+    """Whose work it was: a trace, a model, the scenarios."""
+    return by.split(",", 1)[0].split(":", 1)[0]
+
+
+def _row(one: Judged) -> dict[str, Any]:
+    mutant = one.mutant
+    return {
+        "path": mutant.path,
+        "line": mutant.line,
+        "operator": mutant.operator,
+        "diff": mutant.diff,
+        "by": one.by,
+    }

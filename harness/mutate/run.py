@@ -1,0 +1,165 @@
+"""All mutants of some files, each judged until the first check that kills it."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from harness.engines.base import Limits
+from harness.errors import ConformError
+from harness.files import read_text
+from harness.manifest import read_manifest
+from harness.mutate import coordinator, spec
+from harness.mutate.journal import Journal, digest
+from harness.mutate.mutant import SURVIVED, TIMED_OUT, Judged, Mutant, Only
+from harness.mutate.pool import run_all
+from harness.mutate.python import python_mutants
+from harness.mutate.tla import tla_mutants
+
+MODULES: Final = ("Coordinator", "Groups", "StaticMembers", "Validation", "Offsets", "OpenGroup")
+"""The modules of spec/ that are mutated where nothing else is asked for."""
+SHELLS: Final = ("coordinator/__main__.py", "coordinator/stdio.py")
+"""Programs around the coordinator, which no replay in this process calls."""
+TOURS: Final = ("MCTour",)
+"""Models of which every step is replayed on mutants of the coordinator."""
+SLOWER: Final = 10.0
+AT_LEAST_S: Final = 20.0
+"""A mutant has this many times the time of the original, or this many seconds: others use the processor."""
+MORE_LIMIT_S: Final = 300.0
+"""What types and the coordinator's own tests may take besides."""
+SPEC_LIMIT_S: Final = 600.0
+"""What one run of TLC may take, beside other work, too."""
+READS: Final = {
+    coordinator.PACKAGE: (coordinator.PACKAGE, "traces", "spec", "harness/replay", "harness/targets"),
+    spec.FOLDER: (spec.FOLDER, "traces/golden", "traces/corpus", "harness/scenario", "harness/engines"),
+}
+"""What the judgement of the mutants of a folder depends on."""
+
+Show = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do: how many `jobs` at a time, until when (time.monotonic), on which models' tours, with the
+    coordinator's own tests or without."""
+
+    root: Path
+    jobs: int
+    until: float | None
+    tours: Sequence[str]
+    journal: Path
+    with_types: bool = False
+    with_tests: bool = False
+
+    @property
+    def more(self) -> tuple[str, ...]:
+        """What judges besides the replays."""
+        return ("types",) * self.with_types + ("tests",) * self.with_tests
+
+
+def all_mutants(root: Path, only: Sequence[Only]) -> list[Mutant]:
+    """The mutants of every file that is asked for, or of all. ConformError if there are none."""
+    files = [*sorted((root / "coordinator").rglob("*.py")), *sorted((root / "spec").glob("*.tla"))]
+    found: list[Mutant] = []
+    for file in files:
+        path = file.relative_to(root)
+        asked = [one for one in only if one.path in (path, *path.parents)]
+        named = any(one.path == path for one in only)
+        if (only and not asked) or not (named or _by_default(path)):
+            continue
+        source = read_text(file, "The file")
+        made = python_mutants(str(path), source) if path.suffix == ".py" else tla_mutants(str(path), source)
+        found += [mutant for mutant in made if not only or any(one.covers(mutant) for one in asked)]
+    if not found:
+        raise ConformError(
+            "There is nothing to mutate there: name files of coordinator/ or spec/ with --only."
+        )
+    return found
+
+
+def _by_default(path: Path) -> bool:
+    return path.stem in MODULES if path.suffix == ".tla" else str(path) not in SHELLS
+
+
+def sampled(mutants: Sequence[Mutant], number: int | None, seed: int) -> list[Mutant]:
+    """Some of the mutants, the same for the same seed, in their order."""
+    if number is None or number >= len(mutants):
+        return list(mutants)
+    chosen = set(random.Random(seed).sample(range(len(mutants)), number))
+    return [mutant for place, mutant in enumerate(mutants) if place in chosen]
+
+
+def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Judged]:
+    """Judge mutants: those that are known from the journal first, then the others, each written down.
+
+    ConformError if the checks find something without a mutant, or cannot be made.
+    """
+    for folder, prepare in ((coordinator.PACKAGE, _coordinator), (spec.FOLDER, _spec)):
+        of_folder = [mutant for mutant in mutants if Path(mutant.path).parts[0] == folder]
+        if not of_folder:
+            continue
+        more = plan.more if folder == coordinator.PACKAGE else ()
+        journal = Journal(plan.journal, digest(plan.root, READS[folder]), more)
+        known = [(mutant, journal.known(mutant)) for mutant in of_folder]
+        yield from (judged for _, judged in known if judged)
+        left = [mutant for mutant, judged in known if judged is None]
+        if left:
+            work, limit_s = prepare(left, plan, show)
+            yield from _judged(left, work, plan, limit_s, journal)
+
+
+def _judged(
+    mutants: Iterable[Mutant],
+    work: Callable[[Mutant], tuple[str, str]],
+    plan: Plan,
+    limit_s: float,
+    journal: Journal,
+) -> Iterator[Judged]:
+    for done in run_all(list(mutants), work, plan.jobs, limit_s, plan.until):
+        outcome, by = done.said or (TIMED_OUT, f"no answer in {limit_s:.0f} s")
+        judged = Judged(done.task, outcome, by, done.seconds)
+        journal.add(judged)
+        yield judged
+
+
+Prepared = tuple[Callable[[Mutant], tuple[str, str]], float]
+
+
+def _coordinator(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:
+    show("reading traces")
+    checks = list(coordinator.committed_checks(plan.root / "traces"))
+    manifest = read_manifest(plan.root / "spec" / "manifest.json")
+    for name in plan.tours:
+        show(f"tours of {name}")
+        model = manifest.entry(name).model()
+        log = plan.journal.parent.resolve() / f"{name}.log"
+        checks.append(coordinator.tour_check(model, log, Limits("2g", None, 1), show))
+    began = time.monotonic()
+    show("the coordinator without a mutant")
+    outcome, by = coordinator.verdict(checks)
+    if outcome != SURVIVED:
+        raise ConformError(f"Without a mutant the coordinator does not conform: {by}.")
+    limit_s = max(AT_LEAST_S, SLOWER * (time.monotonic() - began))
+    judge = partial(
+        coordinator.judge_more,
+        checks=checks,
+        root=plan.root.resolve(),
+        with_types=plan.with_types,
+        with_tests=plan.with_tests,
+    )
+    return judge, limit_s + (MORE_LIMIT_S if plan.more else 0)
+
+
+def _spec(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:
+    checks = spec.read_checks(plan.root, SPEC_LIMIT_S)
+    show("the specification without a mutant: golden scenarios")
+    outcome, by = spec.verdict(plan.root / "spec", "Golden.tla", checks)
+    if outcome != SURVIVED:
+        raise ConformError(f"Without a mutant the specification is not as expected: {by}.")
+    models = max(len(checks.of(Path(mutant.path).name)) for mutant in mutants)
+    return partial(spec.judge, checks=checks), SPEC_LIMIT_S * (models + 1)

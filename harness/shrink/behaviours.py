@@ -1,0 +1,75 @@
+"""What the specification makes of parts of a trace: TLC does all of them in one run."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import networkx as nx
+from frozendict import frozendict
+
+from harness.engines.base import Limits
+from harness.engines.tlc import run_tlc
+from harness.errors import ConformError
+from harness.itf import Trace
+from harness.shrink.kept import Kept
+from harness.shrink.render import render
+from harness.stategraph import read_graph
+from harness.values import State
+
+OWN: Final = ("part", "at")
+"""The variables of spec/Shortened.tla that are not the open instance's."""
+CONSTANTS: Final = ("Dialect", "MaxGroupSize")
+"""What a replay must know of the model."""
+
+
+def behaviours(
+    trace: Trace, parts: Sequence[Sequence[Kept]], spec: Path, limits: Limits
+) -> list[list[State]]:
+    """The states of each part's behaviour, the first one included: fewer than steps + 1 where a step is not
+    possible. ConformError: exit 2 without a specification, 3 if TLC fails."""
+    if not (spec / "Shortened.tla").is_file():
+        raise ConformError(
+            f"There is no {spec / 'Shortened.tla'}: run in the repository's folder, or name spec/ "
+            "with --spec."
+        )
+    with tempfile.TemporaryDirectory(prefix="conform-shrink-") as name:
+        folder = Path(name)
+        module, config = render(trace, parts, folder)
+        dump = folder / "graph.dot"
+        options = ["-deadlock", "-workers", "1", "-dump", "dot", str(dump)]
+        run_tlc(module, config, options, log=folder / "tlc.log", limits=limits, libraries=[spec])
+        graph = read_graph(dump)
+    starts = {graph.nodes[node]["state"]["part"]: node for node in graph.graph["initial"]}
+    return [
+        [_own(state) for state in _path(graph, starts[number], steps)]
+        for number, steps in enumerate(parts, start=1)
+    ]
+
+
+def _path(graph: nx.MultiDiGraph, node: int, steps: Sequence[Kept]) -> Iterator[Any]:
+    """Where a target may lag, the step that does as it did in the trace comes first."""
+    yield graph.nodes[node]["state"]
+    for step in steps:
+        following = sorted(set(graph.successors(node)))
+        if not following:
+            return
+        node = min(following, key=lambda one: _lags(graph.nodes[one]["state"]) != step.lags)
+        yield graph.nodes[node]["state"]
+
+
+def _lags(state: Any) -> bool:
+    return bool(state["group"]["epoch"] > state["group"]["assignmentEpoch"])
+
+
+def _own(state: Any) -> State:
+    return frozendict({name: value for name, value in state.items() if name not in OWN})
+
+
+def trace_of(states: Sequence[State], trace: Trace, description: str) -> Trace:
+    """The behaviour as a trace, with what is to be known of the model that `trace` is of."""
+    constants = {name: value for name, value in trace.meta.get("constants", {}).items() if name in CONSTANTS}
+    meta = {"description": description, **({"constants": constants} if constants else {})}
+    return Trace(meta, tuple(states[0]), list(states))

@@ -1,0 +1,112 @@
+"""A trace as steps that can be kept or left out, each in a form in which it can be done in another state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Final, cast
+
+from frozendict import frozendict
+
+from harness.errors import ConformError
+from harness.itf import Trace
+from harness.replay.state import Group, SpecState, StateReader
+from harness.replay.steps import HANDLERS, OTHER_ACTIONS
+from harness.scenario.from_trace import steps_of
+from harness.values import Value, as_function, function
+
+MAY_BE_LEFT_OUT: Final = ("owned", "subscription", "regex", "assignor")
+"""What a request may be silent about (H7)."""
+NEEDED_TO_JOIN: Final = ("owned", "subscription")
+"""But not one that joins (H3)."""
+NEWER_IN_REQUEST: Final = {"instance": frozenset[str](), "regex": frozenset[str]()}
+NEWER_IN_MEMBER: Final = {"instance": "", "regex": ""}
+"""Fields that traces of before they were there lack."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One step as spec/Shortened.tla has it; `request`, `partition` and `target` are the trace's own values.
+
+    `lags` says that a target was due after the step and left for later (TargetMayLag).
+    """
+
+    does: str
+    member: str
+    request: frozendict[Any, Value]
+    epoch_is: str
+    later: int
+    owns_assigned: bool
+    topic: str
+    partitions: int
+    partition: Value
+    offset: int
+    target: Value
+    lags: bool
+
+
+def kept_steps(trace: Trace, name: str) -> dict[int, Kept]:
+    """The steps of a trace that call the coordinator, by the index of the state after each. ConformError
+    (exit 2) if it is of another specification, or begins with committed offsets."""
+    states = StateReader().read(trace, f"The trace {name}")
+    if states[0].offsets:
+        raise ConformError(f"The trace {name} begins with committed offsets, which no part of it would have.")
+    known = {*HANDLERS, *OTHER_ACTIONS}
+    if unknown := next((state for state in states[1:] if state.step.action not in known), None):
+        raise ConformError(f"The trace {name} has the action {unknown.step.action!r}, which there is not.")
+    return {
+        index: _kept(before, after, trace.states[index])
+        for index, (before, after) in enumerate(pairwise(states), start=1)
+        if after.step.action not in OTHER_ACTIONS
+    }
+
+
+def _kept(before: SpecState, after: SpecState, raw: Any) -> Kept:
+    script = steps_of([before, after])[0]
+    step = after.step
+    epoch_is, later = _epoch(before.group, step.member, step.request.epoch)
+    member = before.group.members.get(step.member)
+    return Kept(
+        does=script.does,
+        member=step.member,
+        request=frozendict({**NEWER_IN_REQUEST, **raw["step"]["request"]}),
+        epoch_is=epoch_is,
+        later=later,
+        owns_assigned=member is not None and step.request.owned == member.assigned,
+        topic=step.topic,
+        partitions=step.partitions,
+        partition=raw["step"].get("partition", frozenset()),
+        offset=step.offset,
+        target=raw["group"]["target"],
+        lags=after.group.epoch > after.group.assignment_epoch,
+    )
+
+
+def first_group(trace: Trace) -> frozendict[str, Any]:
+    """The group that a trace begins with, as the specification has it now."""
+    group: Any = trace.states[0]["group"]
+    members = as_function(group["members"])
+    whole: dict[str, Any] = {
+        name: frozendict({**NEWER_IN_MEMBER, **cast(Any, member)}) for name, member in members.items()
+    }
+    return frozendict({**group, "members": function(whole)})
+
+
+def _epoch(group: Group, name: str, epoch: int) -> tuple[str, int]:
+    """How the epoch of a request follows from the member's."""
+    member = group.members.get(name)
+    if member is None or epoch <= 0 or member.epoch <= 0:
+        return "said", 0
+    if epoch == member.previous_epoch != member.epoch:
+        return "previous", 0
+    return "current", epoch - member.epoch
+
+
+def simpler(step: Kept) -> Iterator[Kept]:
+    """What may stand in a step's place: a request that says less."""
+    joins = step.request["epoch"] == 0
+    for name in MAY_BE_LEFT_OUT:
+        if step.request[name] and not (joins and name in NEEDED_TO_JOIN):
+            request = step.request.set(name, frozenset())
+            yield replace(step, request=request, owns_assigned=step.owns_assigned and name != "owned")

@@ -1,0 +1,59 @@
+"""What was shrunk, in words and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from harness.replay.report import explain
+from harness.replay.state import StateReader
+from harness.scenario.from_trace import steps_of
+from harness.scenario.write import done_line
+from harness.shrink.run import Shrunk
+from harness.targets.base import Json
+
+
+def lines(result: Shrunk, name: str, target: str, dialect: str) -> Iterator[str]:
+    """The steps that are left, the difference after the last one, and how it was found."""
+    yield (
+        f"{name}: shrunk to {result.kept} of {result.steps} steps that call the coordinator "
+        f"({result.failing} up to the one that fails)"
+    )
+    yield f"signature: {result.signature}"
+    for number, done in enumerate(done_lines(result), start=1):
+        yield f"  {number}. {done}"
+    yield from explain(result.failure, target, dialect)
+    yield (
+        f"a behaviour of the specification: its states are {result.engine}'s (spec {result.spec[:12]}), "
+        f"as those of {result.tried} parts in {result.runs} runs"
+    )
+
+
+def done_lines(result: Shrunk) -> list[str]:
+    """Who does what, as a scenario has it."""
+    steps = steps_of(StateReader().read(result.trace, "The shortest trace"))
+    return [done_line(step) for step in steps]
+
+
+def to_json(result: Shrunk, name: str, target: str, dialect: str, written: Sequence[Path]) -> Json:
+    """For `--json`: `steps` of the trace, `failing` up to the one that fails, `kept` of the shortest one;
+    `shortest` says what these do, `differences` what is other after the last one."""
+    return {
+        "verb": "shrink",
+        "trace": name,
+        "target": target,
+        "dialect": dialect,
+        "signature": result.signature,
+        "steps": result.steps,
+        "failing": result.failing,
+        "kept": result.kept,
+        "shortest": done_lines(result),
+        "differences": [
+            {"path": one.path, "expected": one.expected, "got": one.got} for one in result.failure.differences
+        ],
+        "engine": result.engine,
+        "spec": result.spec,
+        "runs": result.runs,
+        "tried": result.tried,
+        "written": [str(path) for path in written],
+    }

@@ -1,0 +1,43 @@
+"""The shortest trace as a golden scenario, where one can say it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from harness.engines.base import Limits
+from harness.errors import USAGE, ConformError
+from harness.scenario.from_trace import scenario_of_trace
+from harness.scenario.load import load_scenario
+from harness.scenario.run import play
+from harness.scenario.write import scenario_text
+from harness.shrink.run import Oracle, Shrunk, signatures
+
+TEXT: Final = "KIP848"
+"""The dialect of scenarios."""
+
+
+def as_scenario(
+    found: Shrunk, file: Path, oracle: Oracle, spec: Path, limits: Limits
+) -> tuple[Shrunk, str] | None:
+    """The same with the trace that spec/Golden.tla makes of its steps, and the scenario file that this is the
+    behaviour of; None if a scenario cannot say it, or the target does not fail on it in the same way.
+
+    Scenarios are of KIP-848's text, in its configuration. ConformError (exit 3) if TLC or the target fails.
+    """
+    if found.trace.meta.get("constants", {}).get("Dialect", TEXT) != TEXT:
+        return None
+    try:
+        text = scenario_text(scenario_of_trace(found.trace, file.stem, str(file)))
+        played = play([load_scenario(file, text)], spec, limits)[0]
+    except ConformError as error:
+        if error.exit_code != USAGE:
+            raise
+        return None
+    if not played.holds:
+        return None
+    for failure in oracle.failures(played.trace, str(file)):
+        if found.signature in signatures([failure]):
+            return replace(found, trace=played.trace, failure=failure), text
+    return None

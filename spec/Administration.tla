@@ -1,0 +1,110 @@
+--------------------------- MODULE Administration ---------------------------
+(***************************************************************************)
+(* What an administrator asks of a group (D1): to list it by state and     *)
+(* type, to delete it, to have configurations of its own.                  *)
+(*                                                                         *)
+(* KIP-848 has no DeleteGroups; its errors are Kafka's.  A group that has  *)
+(* committed offsets and nothing else, Kafka's simple group, is listed and *)
+(* can be deleted like any other.                                          *)
+(*                                                                         *)
+(* Configurations are the cluster's: they may be there before the group,   *)
+(* and nothing that happens to the group changes them.                     *)
+(*                                                                         *)
+(* Left out: several groups in one request (each is judged alone), rights  *)
+(* (D5), and what is a matter of the wire: null and doubled names.         *)
+(***************************************************************************)
+EXTENDS OpenOffsets
+
+(*
+  Beside the step: the filters of a list, and what it has of the group, its
+  state and its type; a configuration and its new value (absent: as the broker
+  has it); what a description shows, and which of it is the group's own.
+  @typeAlias: admin = {
+    states: Set(Str), types: Set(Str), listed: Set(<<Str, Str>>),
+    name: Str, value: Set(Int), shown: Str -> Int, own: Set(Str)
+  };
+*)
+Administration_aliases == TRUE
+
+\* @type: (Str, Str) => $step;
+AdminStep(action, error) ==
+  [NoStep EXCEPT !.action = action, !.response = [NoResponse EXCEPT !.error = error]]
+
+(***************************************************************************)
+(* Deletion (D1, E5)                                                       *)
+(***************************************************************************)
+
+\* @type: ($partition -> Int) => Bool;
+HasOffsets(committed) == \E p \in Partitions : committed[p] # NoOffset
+
+\* @type: ($group, $partition -> Int) => Str;
+DeletionError(g, committed) ==
+  IF ~Exists(g) /\ ~HasOffsets(committed) THEN "GROUP_ID_NOT_FOUND"
+  ELSE IF Members(g) # {} THEN "NON_EMPTY_GROUP"
+  ELSE "NONE"
+
+\* The group and all that it has committed are gone, or nothing is.
+DeleteGroups ==
+  LET error == DeletionError(group, offsets) IN
+  /\ group' = IF error = "NONE" THEN NoGroup ELSE group
+  /\ offsets' = IF error = "NONE" THEN NoOffsets ELSE offsets
+  /\ step' = AdminStep("DeleteGroups", error)
+  /\ UNCHANGED topics
+
+(***************************************************************************)
+(* Lists (D1)                                                              *)
+(***************************************************************************)
+
+\* State and type of the group as a list has them; absent if there is none.
+\* @type: ($group, $partition -> Int) => Set(<<Str, Str>>);
+ListedAs(g, committed) ==
+  IF Exists(g) THEN {<<GroupState(g), "consumer">>}
+  ELSE IF HasOffsets(committed) THEN {<<"Empty", "classic">>}
+  ELSE {}
+
+\* An empty filter lets everything pass.  A word means a state or a type,
+\* whatever its case; one that means none lets nothing pass, and is no error.
+\* @type: (Set(Str), Str -> Str, Str) => Bool;
+Passes(filter, words, value) == filter = {} \/ \E word \in filter : words[word] = value
+
+(***************************************************************************)
+(* Configurations (D1, D3)                                                 *)
+(***************************************************************************)
+
+SessionTimeoutMs == "group.consumer.session.timeout.ms"
+HeartbeatIntervalMs == "group.consumer.heartbeat.interval.ms"
+GroupConfigs == {SessionTimeoutMs, HeartbeatIntervalMs}
+
+\* D3: the broker's own values, and its bounds of a group's.
+\* @type: Str -> Int;
+BrokerConfig == [name \in GroupConfigs |-> IF name = SessionTimeoutMs THEN 45000 ELSE 5000]
+\* @type: Str -> Int;
+MaxConfig == [name \in GroupConfigs |-> IF name = SessionTimeoutMs THEN 60000 ELSE 15000]
+
+\* A group that has none of its own.
+\* @type: Str -> Int;
+NoConfigs == [name \in GroupConfigs |-> 0]
+
+\* @type: (Str, Set(Int)) => Str;
+AlterError(name, value) ==
+  IF value = {} THEN "NONE"
+  ELSE IF name \notin GroupConfigs THEN "INVALID_CONFIG"
+  ELSE IF \A v \in value : BrokerConfig[name] <= v /\ v <= MaxConfig[name] THEN "NONE"
+  ELSE "INVALID_CONFIG"
+
+\* @type: (Str -> Int, Str, Set(Int)) => (Str -> Int);
+Altered(configs, name, value) ==
+  [n \in GroupConfigs |->
+     IF n # name THEN configs[n] ELSE IF value = {} THEN 0 ELSE CHOOSE v \in value : TRUE]
+
+\* What counts for the group.
+\* @type: (Str -> Int) => (Str -> Int);
+InForce(configs) == [n \in GroupConfigs |-> IF configs[n] = 0 THEN BrokerConfig[n] ELSE configs[n]]
+
+\* @type: Str -> Int;
+NothingShown == [n \in {x \in GroupConfigs : FALSE} |-> 0]
+
+\* @type: $admin;
+NoAdmin == [states |-> {}, types |-> {}, listed |-> {}, name |-> "", value |-> {},
+            shown |-> NothingShown, own |-> {}]
+=============================================================================

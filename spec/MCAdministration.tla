@@ -1,0 +1,90 @@
+-------------------------- MODULE MCAdministration --------------------------
+(***************************************************************************)
+(* Bounds of the open instance with an administrator: 1 member, 1          *)
+(* partition, commits of who is no member; and what administration must    *)
+(* always satisfy, stated without the operators of Administration.         *)
+(***************************************************************************)
+EXTENDS MCOpen, OpenAdministration
+
+OneMember == {"m1"}
+OnePartition == {<<"foo", 0>>}
+OneOrNone == {[t \in MCTopics |-> n] : n \in 0..1}
+OneOffset == {0}
+\* @type: Set(Int);
+NoInts == {}
+
+MCStateWords ==
+  [w \in {"empty", "Stable", "RECONCILING", "Assigning", "nonsense"} |->
+     IF w = "empty" THEN "Empty" ELSE IF w = "RECONCILING" THEN "Reconciling"
+     ELSE IF w = "nonsense" THEN "" ELSE w]
+MCTypeWords ==
+  [w \in {"consumer", "Classic", "generic", "share"} |->
+     IF w \in {"Classic", "generic"} THEN "classic" ELSE IF w = "share" THEN "" ELSE w]
+MCStateFilters == {{}, {"empty"}, {"Stable", "RECONCILING"}, {"nonsense", "Assigning"}}
+MCTypeFilters == {{}, {"consumer"}, {"generic"}, {"Classic", "share"}}
+MCAlterations ==
+  {SessionTimeoutMs} \X {{}, {60000}, {60001}, {44999}}
+  \cup {HeartbeatIntervalMs} \X {{}, {15000}, {4999}}
+  \cup {<<"group.consumer.max.size", {7}>>, <<"group.consumer.max.size", {}>>}
+
+AdminBoundedNext == AdminNext /\ group'.epoch <= MaxEpoch
+AdminBoundedSpec == AdminInit /\ [][AdminBoundedNext]_adminVars
+
+\* Invariant.  D3: a group's own value is one that the broker allows.
+ConfigsInBounds ==
+  /\ configs["group.consumer.session.timeout.ms"] \in {0} \cup 45000..60000
+  /\ configs["group.consumer.heartbeat.interval.ms"] \in {0} \cup 5000..15000
+
+\* @type: (Str) => Bool;
+Does(action) == step'.action = action
+NobodyIsThere == \A m \in MemberIds : group.members[m].epoch = NotInGroup
+NothingIsThere == group.epoch = 0 /\ \A p \in Partitions : offsets[p] = -1
+
+\* Step properties.  D1: only what has no member is deleted, whole.
+DeletedExactly ==
+  [][Does("DeleteGroups") =>
+       LET error == step'.response.error IN
+       /\ (error = "NON_EMPTY_GROUP") = ~NobodyIsThere
+       /\ (error = "GROUP_ID_NOT_FOUND") = NothingIsThere
+       /\ (error = "NONE") = (NobodyIsThere /\ ~NothingIsThere)
+       /\ IF error = "NONE"
+          THEN group' = NoGroup /\ \A p \in Partitions : offsets'[p] = -1
+          ELSE UNCHANGED <<group, offsets>>]_adminVars
+
+\* D1: configurations belong to no incarnation of the group.
+ConfigsSurvive ==
+  [][configs' # configs => Does("AlterConfigs") /\ step'.response.error = "NONE"]_adminVars
+
+\* D1: one at a time, and then as it was asked for.
+AlteredExactly ==
+  [][Does("AlterConfigs") =>
+       \A name \in DOMAIN configs :
+         configs'[name] =
+           IF name # admin'.name \/ step'.response.error # "NONE" THEN configs[name]
+           ELSE IF admin'.value = {} THEN 0 ELSE CHOOSE v \in admin'.value : TRUE]_adminVars
+
+\* D1: asking changes nothing of the group, its topics and offsets.
+AdministrationLeavesTheGroup ==
+  [][Does("ListGroups") \/ Does("AlterConfigs") \/ Does("DescribeConfigs") =>
+       UNCHANGED <<group, topics, offsets>>]_adminVars
+
+\* D1: what is there is listed, once, unless a filter says otherwise.
+ListedExactly ==
+  [][Does("ListGroups") =>
+       /\ Cardinality(admin'.listed) <= 1
+       /\ admin'.states = {} /\ admin'.types = {} => (admin'.listed = {}) = NothingIsThere
+       /\ admin'.states = {"empty"} /\ admin'.listed # {} => NobodyIsThere
+       /\ admin'.types = {"generic"} => (admin'.listed # {} => group.epoch = 0)
+       /\ "nonsense" \in admin'.states => \A found \in admin'.listed : found[1] = "Assigning"
+       /\ \A found \in admin'.listed : found[2] = "consumer" <=> group.epoch > 0]_adminVars
+
+\* D1, D3: what is shown counts, and is the broker's where the group has none.
+ShownExactly ==
+  [][Does("DescribeConfigs") =>
+       \A name \in DOMAIN configs :
+         IF name \in admin'.own THEN admin'.shown[name] = configs[name] /\ configs[name] # 0
+         ELSE configs[name] = 0 /\ admin'.shown[name] \in {45000, 5000}]_adminVars
+
+\* A control, which must fail: configurations that go with their group.
+ConfigsNeedAGroup == [][Does("DeleteGroups") /\ step'.response.error = "NONE" => configs' = NoConfigs]_adminVars
+=============================================================================

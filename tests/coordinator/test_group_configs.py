@@ -1,0 +1,199 @@
+"""D1, D3: configurations of groups, and the broker's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from admin_driver import BROKER, GROUP, INTERVAL, SESSION, alter, ask, change, configs, delete, values
+from group_driver import GroupDriver
+
+from coordinator import Config, Coordinator, ErrorCode
+from coordinator.admission import CLUSTER
+from coordinator.log import opened
+from coordinator.storage import SqliteStorage
+
+OWN, STATIC, DEFAULT = 8, 4, 5
+
+
+def test_a_group_that_does_not_exist_has_the_brokers_values_and_may_have_its_own() -> None:
+    g = GroupDriver()
+    assert values(g.coordinator) == [("45000", DEFAULT), ("5000", DEFAULT)]
+    assert alter(g.coordinator, change(SESSION, " 60000 ")) == ("NONE", "")
+    assert values(g.coordinator) == [("60000", OWN), ("5000", DEFAULT)]
+    assert values(g.coordinator, "h") == [("45000", DEFAULT), ("5000", DEFAULT)]
+    assert alter(g.coordinator, change(SESSION, None, 1), change(INTERVAL, "15000")) == ("NONE", "")
+    assert values(g.coordinator) == [("45000", DEFAULT), ("15000", OWN)]
+    assert alter(g.coordinator, change(INTERVAL, None, 1)) == ("NONE", "")
+    assert "configs" not in g.coordinator.volatile()
+
+
+def test_they_count_from_the_next_heartbeat_on() -> None:
+    """H8, H9: the response tells the interval; the session runs as long as it was armed, then anew."""
+    g = GroupDriver()
+    assert g.join("m1")["heartbeatIntervalMs"] == 5_000
+    alter(g.coordinator, change(SESSION, "60000"), change(INTERVAL, "7000"))
+    assert g.coordinator.describe("g")["timers"][0]["deadlineMs"] == 45_000
+    assert g.heartbeat("m1")["heartbeatIntervalMs"] == 7_000
+    assert g.coordinator.describe("g")["timers"][0]["deadlineMs"] == 60_000
+    assert g.coordinator.advance(59_999) == []
+    assert [fired["timer"] for fired in g.coordinator.advance(1)] == ["session"]
+
+
+def test_one_that_is_away_has_the_groups_session_too() -> None:
+    """S1."""
+    g = GroupDriver()
+    alter(g.coordinator, change(SESSION, "50000"))
+    g.join("m1", instanceId="i")
+    g.heartbeat("m1", epoch=-2, instanceId="i")
+    assert g.coordinator.describe("g")["timers"][0]["deadlineMs"] == 50_000
+
+
+def test_they_survive_the_group_a_fail_over_and_a_restart_of_the_program(tmp_path: Path) -> None:
+    """They are no records of the group, and yet in its log (P3)."""
+    path = str(tmp_path / "log.db")
+    storage = SqliteStorage(path)
+    coordinator = Coordinator(storage=storage)
+    coordinator.upsert_topic("foo", "00000000-0000-4000-8000-0000000000f0", 1)
+    join = {
+        "groupId": "g", "memberId": "m1", "memberEpoch": 0, "rebalanceTimeoutMs": 1,
+        "subscribedTopicNames": ["foo"], "topicPartitions": [],
+    }  # fmt: skip
+    coordinator.request("ConsumerGroupHeartbeat", 0, {}, join)
+    written = coordinator.end
+    alter(coordinator, change(SESSION, "60000"))
+    assert coordinator.end == written
+    coordinator.request(
+        "ConsumerGroupHeartbeat", 0, {}, {"groupId": "g", "memberId": "m1", "memberEpoch": -1}
+    )
+    assert delete(coordinator, "g") == {"g": "NONE"}
+    coordinator.restart()
+    coordinator.restart(keep=0)
+    assert values(coordinator)[0] == ("60000", OWN)
+    storage.close()
+    storage = SqliteStorage(path)
+    again = Coordinator(storage=storage)
+    assert values(again)[0] == ("60000", OWN)
+    again.request("ConsumerGroupHeartbeat", 0, {}, join)
+    again.restart()
+    assert again.describe("g")["timers"][0]["deadlineMs"] == 60_000
+    storage.close()
+    _, changes = opened(SqliteStorage(path))
+    assert {"configs": {"group": "g", "values": {SESSION: 60_000}}} in changes
+
+
+def test_a_state_is_loaded_with_its_configurations_and_another_without() -> None:
+    g = GroupDriver()
+    g.join("m1")
+    alter(g.coordinator, change(SESSION, "60000"))
+    topics = [{"name": "foo", "id": "00000000-0000-4000-8000-0000000000f0", "partitions": 2}]
+    records, volatile = g.coordinator.records(), g.coordinator.volatile("g")
+    assert "configs" not in g.coordinator.volatile("h")
+    other = Coordinator()
+    other.load(records, topics, volatile)
+    assert values(other)[0] == ("60000", OWN)
+    assert other.volatile() == volatile
+    other.load(records, topics, {})
+    assert values(other)[0] == ("45000", DEFAULT)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "sentence"),
+    [
+        ([change(SESSION, "44999")], "INVALID_CONFIG", f"{SESSION} is 44999, but group.consumer.min.session"),
+        ([change(SESSION, "60001")], "INVALID_CONFIG", "max.session.timeout.ms is 60000"),
+        ([change(INTERVAL, "4999")], "INVALID_CONFIG", "min.heartbeat.interval.ms is 5000"),
+        ([change(INTERVAL, "15001")], "INVALID_CONFIG", "max.heartbeat.interval.ms is 15000"),
+        ([change(SESSION, "6e4")], "INVALID_CONFIG", "a number of milliseconds"),
+        ([change(SESSION, "99999999999")], "INVALID_CONFIG", "a number of milliseconds"),
+        ([change("group.consumer.max.size", "5")], "INVALID_CONFIG", "has no configuration"),
+        ([change(SESSION, "1", 2)], "INVALID_CONFIG", "APPEND is for lists"),
+        ([change(SESSION, "1", 3)], "INVALID_CONFIG", "SUBTRACT is for lists"),
+        ([change(SESSION, "60000", 4)], "INVALID_REQUEST", "no configuration operation 4"),
+        ([change(SESSION, None)], "INVALID_REQUEST", "is null"),
+        ([change(SESSION, "60000"), change(SESSION, "50000")], "INVALID_REQUEST", "is given twice"),
+        ([change(SESSION, "60000"), change(SESSION[6:], "50000")], "INVALID_REQUEST", "is given twice"),
+        ([change(SESSION, "60000"), change(INTERVAL, "1")], "INVALID_CONFIG", INTERVAL),
+    ],
+)
+def test_what_may_not_be_changes_nothing(changes: list[dict[str, object]], error: str, sentence: str) -> None:
+    coordinator = Coordinator()
+    code, message = alter(coordinator, *changes)
+    assert code == error and sentence in message
+    assert values(coordinator) == [("45000", DEFAULT), ("5000", DEFAULT)]
+
+
+def test_resources() -> None:
+    coordinator = Coordinator()
+    assert alter(coordinator, change(SESSION, "60000"), group="")[0] == "INVALID_REQUEST"
+    assert alter(coordinator, change(SESSION, "60000"), group="x" * 40_000)[0] == "INVALID_REQUEST"
+    assert alter(coordinator, change(SESSION, "60000"), kind=2)[0] == "INVALID_REQUEST"
+    twice = {"resourceType": GROUP, "resourceName": "g", "configs": [change(SESSION, "60000")]}
+    responses = ask(coordinator, "IncrementalAlterConfigs", resources=[twice, twice])["responses"]
+    assert [ErrorCode(one["errorCode"]).name for one in responses] == ["INVALID_REQUEST"] * 2
+    for kind, name in ((2, "foo"), (GROUP, "")):
+        asked = [{"resourceType": kind, "resourceName": name}]
+        (found,) = ask(coordinator, "DescribeConfigs", resources=asked)["results"]
+        assert (found["errorCode"], found["configs"]) == (ErrorCode.INVALID_REQUEST, [])
+
+
+def test_kafkas_names_mean_the_same_and_validation_alone_changes_nothing() -> None:
+    coordinator = Coordinator()
+    assert alter(coordinator, change("consumer.session.timeout.ms", "60000"), only=True) == ("NONE", "")
+    assert values(coordinator)[0] == ("45000", DEFAULT)
+    assert alter(coordinator, change("consumer.session.timeout.ms", "60000")) == ("NONE", "")
+    assert list(configs(coordinator, names=["consumer.session.timeout.ms"])) == [SESSION]
+
+
+def test_a_log_that_refuses(tmp_path: Path) -> None:
+    coordinator = Coordinator(storage=SqliteStorage(str(tmp_path / "log.db")))
+    coordinator.fail_appends(True)
+    assert alter(coordinator, change(SESSION, "60000"))[0] == "UNKNOWN_SERVER_ERROR"
+    assert values(coordinator)[0] == ("45000", DEFAULT)
+
+
+def test_synonyms_and_documentation() -> None:
+    coordinator = Coordinator(config=Config(session_timeout_ms=50_000))
+    alter(coordinator, change(SESSION, "60000"))
+    shown = configs(coordinator, includeSynonyms=True, includeDocumentation=True)[SESSION]
+    sources = [(one["value"], one["source"]) for one in shown["synonyms"]]
+    assert sources == [("60000", OWN), ("50000", STATIC)]
+    assert "milliseconds" in shown["documentation"]
+    assert configs(coordinator)[SESSION]["synonyms"] == []
+
+
+def test_the_broker_has_the_defaults_of_the_kip() -> None:
+    """D3."""
+    found = configs(Coordinator(), "0", BROKER)
+    assert {name: config["value"] for name, config in found.items()} == {
+        "group.coordinator.threads": "1",
+        "group.consumer.session.timeout.ms": "45000",
+        "group.consumer.min.session.timeout.ms": "45000",
+        "group.consumer.max.session.timeout.ms": "60000",
+        "group.consumer.heartbeat.interval.ms": "5000",
+        "group.consumer.min.heartbeat.interval.ms": "5000",
+        "group.consumer.max.heartbeat.interval.ms": "15000",
+        "group.consumer.max.size": "2147483647",
+        "group.consumer.assignors": "uniform,range",
+    }
+    assert all(config["readOnly"] for config in found.values())
+
+
+def test_rights() -> None:
+    """D5."""
+    rights = {
+        ("bob", "ALTER_CONFIGS", "g"),
+        ("eve", "DESCRIBE_CONFIGS", "g"),
+        ("ann", "DESCRIBE_CONFIGS", CLUSTER),
+    }
+    coordinator = Coordinator(authorizer=lambda *asked: asked in rights)
+    assert alter(coordinator, change(SESSION, "60000"), principal="eve")[0] == "GROUP_AUTHORIZATION_FAILED"
+    assert alter(coordinator, change(SESSION, "60000"), principal="bob")[0] == "NONE"
+    for principal, kind, error in (
+        ("eve", GROUP, "NONE"), ("bob", GROUP, "GROUP_AUTHORIZATION_FAILED"),
+        ("ann", BROKER, "NONE"), ("eve", BROKER, "CLUSTER_AUTHORIZATION_FAILED"),
+    ):  # fmt: skip
+        asked = [{"resourceType": kind, "resourceName": "g"}]
+        (found,) = ask(coordinator, "DescribeConfigs", principal, resources=asked)["results"]
+        assert ErrorCode(found["errorCode"]).name == error
+        assert bool(found["configs"]) == (error == "NONE")

@@ -1,0 +1,171 @@
+"""D2: python -m coordinator groups."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from group_driver import CLIENT, IDS, GroupDriver
+from offset_driver import commit_body
+
+from coordinator import Coordinator, SimulatedClock
+from coordinator.__main__ import main
+from coordinator.storage import SqliteStorage
+
+SESSION = "group.consumer.session.timeout.ms"
+
+
+class Command:
+    """Runs the command on one log and keeps what it printed."""
+
+    def __init__(self, log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.log = log
+        self._capsys = capsys
+        self.out = self.err = ""
+
+    def __call__(self, *arguments: str) -> int:
+        try:
+            code = main(["groups", *arguments, "--log", str(self.log)])
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        self.out, self.err = self._capsys.readouterr()
+        return code
+
+    def json(self, *arguments: str) -> Any:
+        self(*arguments, "--json")
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    """A log with the groups orders (one member), gone (empty) and simple (offsets alone)."""
+    storage = SqliteStorage(str(tmp_path / "log.db"))
+    g = GroupDriver()
+    g.coordinator = Coordinator(clock=SimulatedClock(), storage=storage)
+    g.topic("foo", 2)
+    g.join("m1", groupId="orders", instanceId="i")
+    g.join("m1", groupId="gone")
+    g.request(groupId="gone", memberId="m1", memberEpoch=-1)
+    body = {**commit_body("", -1, {"foo-1": 7}), "groupId": "simple"}
+    g.coordinator.request("OffsetCommit", 9, CLIENT, body)
+    storage.close()
+    return Command(tmp_path / "log.db", capsys)
+
+
+def test_list(groups: Command) -> None:
+    assert groups("list") == 0
+    assert groups.out.splitlines() == [
+        "GROUP   TYPE      STATE",
+        "gone    consumer  Empty", "orders  consumer  Stable", "simple  classic   Empty",
+    ]  # fmt: skip
+    assert groups("list", "--state", "empty, STABLE", "--type", "Consumer") == 0
+    assert groups.out.split()[3::3] == ["gone", "orders"]
+    assert [group["groupId"] for group in groups.json("list", "--type", "generic")["groups"]] == ["simple"]
+
+
+def test_a_filter_that_means_nothing_is_a_mistake(groups: Command) -> None:
+    assert groups("list", "--state", "empty,stale") == 2
+    assert "there is no state 'stale'; there are Empty, Assigning" in groups.err
+    assert groups("list", "--type", "share") == 2
+    assert "there is no type 'share'" in groups.err
+
+
+def test_describe(groups: Command) -> None:
+    assert groups("describe", "--group", "orders") == 0
+    assert re.search(r"orders +consumer +Stable +1 +1 +uniform", groups.out)
+    assert re.search(r"m1 +i +1 +client +/127.0.0.1 +foo-0, foo-1 +foo-0, foo-1", groups.out)
+    shown = groups.json("describe", "--all-groups")["groups"]
+    assert [group["groupState"] for group in shown] == ["Empty", "Stable", "Empty"]
+    assert shown[2]["offsets"] == [{"topic": "foo", "partition": 1, "offset": 7}]
+    assert shown[1]["members"][0]["assignment"]["topicPartitions"][0]["topicId"] == IDS["foo"]
+
+
+def test_a_group_that_is_not_there(groups: Command) -> None:
+    assert groups("describe", "--group", "order") == 1
+    assert "there is no group 'order' in this log; did you mean 'orders'?" in groups.err
+    assert groups("delete", "--group", "xyz") == 1
+    assert "it has gone, orders, simple" in groups.err
+
+
+def test_delete(groups: Command) -> None:
+    assert groups("delete", "--group", "gone", "--group", "simple") == 0
+    assert groups.out.split()[2:] == ["gone", "deleted", "simple", "deleted"]
+    assert groups("delete", "--group", "orders") == 1
+    assert "group 'orders' has members" in groups.err and "NON_EMPTY_GROUP" in groups.out
+    assert [group["groupId"] for group in groups.json("list")["groups"]] == ["orders"]
+
+
+def test_configs(groups: Command) -> None:
+    assert groups("configs", "--group", "new", "--set", f"{SESSION}=60000") == 0
+    assert re.search(rf"{SESSION} +60000 +group", groups.out)
+    assert groups("configs", "--group", "new", "--set", f"{SESSION}=1") == 1
+    assert "min.session.timeout.ms is 45000" in groups.err
+    assert groups("configs", "--group", "new", "--set", SESSION) == 2
+    assert groups("configs", "--group", "new", "--unset", "retention") == 2
+    assert groups.json("configs", "--group", "new")["configs"][0]["value"] == "60000"
+    assert groups("configs", "--group", "new", "--unset", SESSION) == 0
+    assert re.search(rf"{SESSION} +45000 +broker", groups.out)
+
+
+def test_looking_changes_nothing(groups: Command) -> None:
+    before = SqliteStorage(str(groups.log))
+    entries = before.read()
+    before.close()
+    for arguments in (("list",), ("describe", "--all-groups"), ("configs", "--group", "orders")):
+        assert groups(*arguments) == 0
+    after = SqliteStorage(str(groups.log))
+    assert after.read() == entries
+
+
+def test_validate_regex(groups: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    """T1."""
+    assert main(["groups", "--validate-regex", "f.*"]) == 0
+    assert capsys.readouterr().out == "f.* is a valid RE2 expression\n"
+    assert main(["groups", "--validate-regex", r"(?=f)"]) == 1
+    assert "is not a valid RE2 expression" in capsys.readouterr().err
+    assert groups.json("--validate-regex", "fo+") == {"regex": "fo+", "valid": True, "topics": ["foo"]}
+    assert groups.json("--validate-regex", "o")["topics"] == []
+    assert groups.json("--validate-regex", "(")["valid"] is False
+
+
+def test_files_that_are_no_logs(groups: Command, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no database at all, but long enough to have a header" * 10)
+    (tmp_path / "empty").write_text("")
+    for name, sentence in (
+        ("text", "is no log of this coordinator"), ("empty", "is empty, and so no log"),
+        ("nothing", "there is no log"), (".", "is a folder; name the log in it (log.db)"),
+    ):  # fmt: skip
+        groups.log = tmp_path / name
+        assert groups("list") == 2
+        assert sentence in groups.err
+    assert not (tmp_path / "nothing").exists() and not (tmp_path / "empty").stat().st_size
+
+
+def test_a_log_that_a_coordinator_has(groups: Command) -> None:
+    running = SqliteStorage(str(groups.log))
+    assert groups("list") == 2
+    assert "another process has the log" in groups.err
+    running.close()
+    assert groups("list") == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "say what to do"),
+        (["list"], "list needs --log FILE"),
+        (["--validate-regex", "a", "list"], "stands alone"),
+        (["describe", "--log", "x"], "--group --all-groups"),
+        (["list", "--log", "x", "--dialect", "none"], "there is no dialect 'none'"),
+    ],
+)
+def test_wrong_command_lines(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(["groups", *arguments])
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    assert code == 2
+    assert sentence in capsys.readouterr().err

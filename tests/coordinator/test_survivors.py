@@ -1,0 +1,125 @@
+"""What no trace showed: mutants of the coordinator that survived `conform mutate`, each killed here."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from group_driver import GroupDriver
+
+from coordinator import Config, Dialect
+
+FENCED, UNKNOWN, FULL, UNRELEASED = 110, 25, 81, 111
+KAFKA = Dialect.named("kafka-4.2")
+STATIC = {"instanceId": "i1", "subscribedTopicNames": ["foo"]}
+
+
+def test_a_retry_must_not_own_more_than_it_was_assigned() -> None:
+    """H6, RetrySubsetOf."""
+    g = GroupDriver(KAFKA)
+    g.script(m1=["foo-0", "foo-1"])
+    g.join("m1")
+    g.topic("bar", 1)
+    before = g.member("m1")["memberEpoch"]
+    g.script(m1=["foo-0", "foo-1", "bar-0"])
+    assert g.heartbeat("m1", owned=["foo-0", "foo-1"], subscribedTopicNames=["foo", "bar"])["errorCode"] == 0
+    assert g.member("m1")["memberEpoch"] == before + 1
+    for topics, error in [(["foo-0"], 0), ([], 0), (["foo-0", "foo-2"], FENCED)]:
+        assert g.heartbeat("m1", before, owned=topics)["errorCode"] == error, topics
+    assert g.heartbeat("m1", before)["errorCode"] == FENCED, "absent is not empty"
+
+
+def test_who_is_away_is_not_there_to_retry() -> None:
+    """H6, S1: the epoch before is known of one that is away, too, where it is recorded."""
+    g = GroupDriver(KAFKA)
+    g.script(m1=["foo-0", "foo-1"])
+    g.join("m1", **STATIC)
+    before = g.member("m1")["memberEpoch"]
+    g.topic("bar", 1)
+    g.script(m1=["foo-0", "foo-1", "bar-0"])
+    g.heartbeat("m1", owned=["foo-0", "foo-1"], instanceId="i1", subscribedTopicNames=["foo", "bar"])
+    assert g.member("m1")["previousMemberEpoch"] == before
+    assert g.request(memberId="m1", memberEpoch=-2, instanceId="i1")["errorCode"] == 0
+    assert g.member("m1")["previousMemberEpoch"] == before
+    assert g.heartbeat("m1", before, owned=[], instanceId="i1")["errorCode"] == FENCED
+
+
+def test_who_has_released_by_itself_is_not_asked() -> None:
+    """R1, RevocationAsked "if-owned": it reports partitions, but none of those that it has too much."""
+    g = GroupDriver(KAFKA)
+    g.script(m1=["foo-0", "foo-1"])
+    g.join("m1")
+    g.script(m1=["foo-0"], m2=["foo-1"])
+    g.join("m2")
+    g.heartbeat("m1", owned=["foo-0"])
+    assert (g.assigned("m1"), g.revoking("m1")) == (["foo-0"], [])
+
+
+def test_of_a_topic_given_up_all_is_revoked_and_of_others_nothing() -> None:
+    """R1, RevocationRestart "unsubscribed": while it revokes one topic, it gives up another."""
+    g = GroupDriver(KAFKA, topics={"foo": 2, "bar": 2})
+    g.script(m1=["foo-0", "foo-1", "bar-0", "bar-1"])
+    g.join("m1", "foo", "bar")
+    g.script(m1=["foo-0", "bar-0", "bar-1"], m2=["foo-1"])
+    g.join("m2", "foo")
+    g.heartbeat("m1", owned=["foo-0", "foo-1", "bar-0", "bar-1"])
+    assert g.revoking("m1") == ["foo-1"]
+    g.script(m1=["foo-0"], m2=["foo-1"])
+    g.heartbeat("m1", subscribedTopicNames=["foo"])
+    assert (g.assigned("m1"), g.revoking("m1")) == (["foo-0"], ["bar-0", "bar-1", "foo-1"])
+
+
+@pytest.mark.parametrize(
+    ("departure", "stranger", "joins_held", "leaves"),
+    [
+        ("joins", UNKNOWN, UNRELEASED, UNKNOWN),
+        ("strangers", FULL, FULL, UNKNOWN),
+        ("newcomers", FULL, UNRELEASED, UNKNOWN),
+    ],
+)
+def test_what_a_full_group_refuses_first(departure: str, stranger: int, joins_held: int, leaves: int) -> None:
+    """H5, S2, FullGroupRefuses: of strangers, of one with an instance id in use, of one that leaves."""
+    dialect = dataclasses.replace(Dialect(), FullGroupRefuses=departure)
+    g = GroupDriver(dialect, config=Config(group_max_size=1))
+    g.join("m1", **STATIC)
+    assert g.heartbeat("m2", 1)["errorCode"] == stranger
+    assert g.join("m2", **STATIC)["errorCode"] == joins_held
+    assert g.leave("m2")["errorCode"] == leaves
+
+
+def test_a_rejoin_is_no_retry() -> None:
+    """H1: a member that is long past its first epoch joins anew."""
+    g = GroupDriver()
+    g.two_stable_members()
+    assert g.member("m1")["previousMemberEpoch"] == 1
+    g.script(m1=["foo-0"], m2=["foo-1"])
+    assert g.join("m1")["errorCode"] == 0
+
+
+def test_who_rejoins_has_acknowledged_nothing() -> None:
+    """R5, RejoinOfLiveMember "keeps"."""
+    g = GroupDriver(KAFKA)
+    g.script(m1=["foo-0", "foo-1"])
+    g.join("m1")
+    g.heartbeat("m1", owned=["foo-0", "foo-1"])
+    assert g.member("m1")["acknowledged"]
+    g.join("m1")
+    assert not g.member("m1")["acknowledged"]
+
+
+def test_every_join_is_told_its_assignment() -> None:
+    """R5, AssignmentSent "on-change": even one that says and gets nothing, and one that keeps what it has."""
+    dialect = dataclasses.replace(Dialect(), AssignmentSent="on-change", RejoinOfLiveMember="keeps")
+    g = GroupDriver(dialect)
+    for _ in range(2):
+        assert g.join("m1", "bar", topicPartitions=None)["assignment"] is not None
+
+
+def test_a_full_request_is_told_its_assignment() -> None:
+    """R5, AssignmentSent "on-change": one that names a regular expression is full, too."""
+    g = GroupDriver(KAFKA)
+    g.script(m1=["foo-0", "foo-1"])
+    g.join("m1", subscribedTopicNames=None, subscribedTopicRegex="fo+")
+    owned = ["foo-0", "foo-1"]
+    assert g.heartbeat("m1", owned=owned)["assignment"] is None
+    assert g.heartbeat("m1", owned=owned, subscribedTopicRegex="fo+")["assignment"] is not None

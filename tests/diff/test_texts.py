@@ -1,0 +1,87 @@
+"""What is read of the texts of specifications: the bounds of a model, definitions, and steps in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from frozendict import frozendict
+
+from harness.diff.edits import definitions
+from harness.diff.properties import cited
+from harness.diff.words import changes, effects, input_of
+from harness.itf import read_trace
+from harness.manifest import read_manifest
+from harness.modules import strip_comments
+from harness.transitions import bounds_of
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [
+    strip_comments((ROOT / "spec" / name).read_text())
+    for name in ("MCKafkaStatic.tla", "MCOpen.tla", "OpenGroup.tla", "MCFenced.tla")
+]
+
+
+@pytest.mark.parametrize(
+    ("relation", "free", "bounds"),
+    [
+        ("Next", "Next", []),
+        ("BoundedNext", "Next", ["group'.epoch <= MaxEpoch"]),
+        # What restricts the steps (KeepsInstance is about step') is none of the bounds of the states.
+        ("SteadyNext", "Next /\\ KeepsInstance", ["group'.epoch <= MaxEpoch"]),
+        ("FencedNext", "Next /\\ OneLateHeartbeat", []),
+    ],
+)
+def test_the_bounds_of_a_model(relation: str, free: str, bounds: list[str]) -> None:
+    assert bounds_of(relation, SOURCES) == (free, bounds)
+
+
+def test_a_relation_that_is_no_plain_conjunction_is_left_alone() -> None:
+    source = "Some == A /\\ \\E x \\in S : x' = 1 /\\ y' = 2\n\nOther == A /\\ x' = 1 \\/ B\n"
+    assert bounds_of("Some", [source]) == ("Some", [])
+    assert bounds_of("Other", [source]) == ("Other", [])
+
+
+def test_what_restricts_steps_is_no_bound() -> None:
+    source = "Told ==\n  /\\ Next\n  /\\ x' < 3\n  /\\ step'.action # \"Up\"\n"
+    assert bounds_of("Told", [source]) == ('Next /\\ step\'.action # "Up"', ["x' < 3"])
+
+
+def test_definitions_without_comments(tmp_path: Path) -> None:
+    module = tmp_path / "M.tla"
+    module.write_text(
+        "---- MODULE M ----\nEXTENDS Naturals\n(* A == 1 *)\nA == 1 \\* one\nLOCAL B(x, y) ==\n"
+        "  \\* how\n  x + y\nf[n \\in Nat] == n\n====\n"
+    )
+    found = definitions(module)
+    assert list(found) == ["(declarations)", "A", "B", "f"]
+    assert found["A"] == ["A == 1"]
+    assert found["B"] == ["LOCAL B(x, y) ==", "  x + y"]
+
+
+def test_the_requirements_of_properties() -> None:
+    model = read_manifest(ROOT / "spec" / "manifest.json").entry("MCFencedLive").model()
+    names = ["NoDoubleOwnership", "NoDoubleHolding", "EventuallyConverged", "TypeOK"]
+    assert cited(model, names) == {
+        "NoDoubleOwnership": ("R7",),  # over it
+        "NoDoubleHolding": ("R7",),  # over HeldDisjoint, which it is
+        "EventuallyConverged": ("R8",),
+        "TypeOK": (),  # it names zombies, of which R7 speaks
+    }
+
+
+def test_a_step_of_the_protocol_in_words() -> None:
+    """A golden trace: who joins, what is revoked, what a member reports."""
+    trace = read_trace(ROOT / "traces" / "golden" / "basic.itf.json")
+    plain = [state.delete("step") for state in trace.states]
+    said = [input_of(after["step"], before) for before, after in zip(plain, trace.states[1:], strict=False)]
+    assert said[0].startswith("Join of A, ")
+    assert effects(plain[0], plain[1])[0].startswith("A is a member, with epoch 1")
+    assert any(text.startswith("Heartbeat of A with epoch 1, owning foo-0 ") for text in said)
+    assert effects(plain[0], plain[0]) == ["nothing changes"]
+
+
+def test_where_two_values_differ() -> None:
+    a = frozendict(x=frozendict(p=1, q=2), y=frozenset({1}))
+    b = frozendict(x=frozendict(p=1, q=3), y=frozenset({1}), z=4)
+    assert list(changes(a, b)) == [(("x", "q"), 2, 3), (("z",), None, 4)]

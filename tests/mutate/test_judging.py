@@ -1,0 +1,162 @@
+"""What becomes of mutants: killed by a trace, by TLC, by the clock; or they survive, and that is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.errors import ConformError
+from harness.itf import read_trace
+from harness.mutate import coordinator, spec
+from harness.mutate.equivalent import read_equivalent, stale
+from harness.mutate.journal import Journal, digest
+from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Judged, Mutant
+from harness.mutate.pool import run_all
+from harness.mutate.report import Mutated, rows, survivors, to_json
+from harness.mutate.run import sampled
+from harness.replay.decode import Decoder
+from harness.replay.files import trace_files
+
+ROOT = Path(__file__).parents[2]
+RECONCILE = "coordinator/reconcile.py"
+
+
+def changed(path: str, before: str, after: str) -> Mutant:
+    source = (ROOT / path).read_text()
+    assert source.count(before) == 1
+    line = source[: source.index(before)].count("\n") + 1
+    return Mutant(path, line, "test", before, after, source.replace(before, after))
+
+
+@pytest.fixture(scope="module")
+def golden() -> coordinator.Check:
+    decoder = Decoder()
+    files = [path for path in trace_files([ROOT / "traces/golden"]) if path.suffix == ".json"]
+    return coordinator.Check(
+        "golden", "kip-848", [decoder.decode(read_trace(path), str(path)) for path in files]
+    )
+
+
+def test_mutants_of_the_coordinator(golden: coordinator.Check) -> None:
+    surplus = "surplus = member.assigned - target"
+    mutants = {
+        changed(RECONCILE, surplus, "surplus = member.assigned"): KILLED,
+        changed(RECONCILE, surplus, "surplus = member.assigned.difference(target)"): SURVIVED,
+        changed(RECONCILE, surplus, "surplus = ="): UNVIABLE,
+        changed(RECONCILE, "class Reconciled(NamedTuple):", "class Reconciled(Nothing):"): UNVIABLE,
+        changed(RECONCILE, "    surplus = member", "    while True: pass\n    surplus = member"): "",
+        changed(RECONCILE, "    own = (", "    import os; os._exit(3)\n    own = ("): KILLED,
+    }
+    said = {
+        done.task: done.said
+        for done in run_all(list(mutants), lambda mutant: coordinator.judge(mutant, [golden]), 2, 5.0)
+    }
+    for mutant, outcome in mutants.items():
+        got = said[mutant]
+        assert (got and got[0]) == (outcome or None), (mutant.after, got)
+    killed = said[next(iter(mutants))]
+    assert killed and "itf.json, step " in killed[1], "the trace, the step and the signature are told"
+    assert coordinator.verdict([golden])[0] == SURVIVED, "this process still has the original"
+
+
+def test_mutants_of_the_specification() -> None:
+    checks = spec.read_checks(ROOT, 60.0)
+    few = spec.Checks(ROOT, checks.scenarios[:2], [], 60.0)
+    assert "MCTour" in [model.name for model in checks.of("Coordinator.tla")]
+    path = "spec/Coordinator.tla"
+    assigned = "TargetOf(g, m) \\ HeldByOthers(g, m),"
+    outcome, by = spec.judge(changed(path, assigned, "TargetOf(g, m),"), few)
+    assert outcome == KILLED, by
+    assert "basic.yaml" in by or "incremental.yaml" in by
+    outcome, by = spec.judge(changed(path, assigned, "TargetOf(g, m) ) HeldByOthers(g, m),"), few)
+    assert outcome == UNVIABLE, by
+
+
+def test_a_task_that_takes_too_long_is_ended() -> None:
+    def work(seconds: float) -> tuple[str, str]:
+        time.sleep(seconds)
+        return "slept", str(os.getpid())
+
+    done = {one.task: one.said for one in run_all([0.0, 600.0, 0.01], work, 3, 1.0)}
+    assert done[600.0] is None
+    assert done[0.0] and done[0.0][0] == "slept"
+    assert done[0.01] and done[0.01][1] != str(os.getpid())
+
+
+def test_none_is_begun_when_the_time_is_up() -> None:
+    assert list(run_all([1, 2], lambda _: ("", ""), 2, 1.0, time.monotonic() - 1)) == []
+
+
+def test_what_is_known_is_not_judged_again(tmp_path: Path) -> None:
+    mutant, other = Mutant("a.py", 1, "o", "a", "b", "b"), Mutant("a.py", 1, "o", "a", "c", "c")
+    path = tmp_path / "journal.jsonl"
+    Journal(path, "state").add(Judged(mutant, KILLED, "a trace", 1.0))
+    Journal(path, "state").add(Judged(other, SURVIVED, "a trace", 1.0))
+    path.write_text(path.read_text() + '{"id": "cut o')
+    assert Journal(path, "state").known(mutant) == Judged(mutant, KILLED, "a trace", 1.0)
+    assert Journal(path, "another").known(mutant) is None
+    assert Journal(path, "state", ["tests"]).known(mutant) is not None
+    assert Journal(path, "state", ["tests"]).known(other) is None, "more checks may kill it"
+
+
+def test_the_state_of_a_journal_changes_with_what_was_read(tmp_path: Path) -> None:
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "M.tla").write_text("A == 1")
+    before = digest(tmp_path, ["spec"])
+    (tmp_path / "spec" / "M.tla").write_text("A == 2")
+    assert digest(tmp_path, ["spec"]) != before
+
+
+def result(known_toml: str, folder: Path) -> Mutated:
+    mutants = [Mutant("a.py", line, "o", f"old {line}", f"new {line}", str(line)) for line in range(1, 6)]
+    outcomes = [KILLED, SURVIVED, SURVIVED, TIMED_OUT, UNVIABLE]
+    judged = [Judged(*one, "a check", 0.1) for one in zip(mutants, outcomes, strict=True)]
+    path = folder / "equivalent.toml"
+    path.write_text(known_toml)
+    known = read_equivalent(path)
+    return Mutated(mutants, judged, known, list(stale(known, mutants, judged)))
+
+
+def entry(before: str, after: str, reason: str = "why") -> str:
+    return f"[[equivalent]]\npath = 'a.py'\nbefore = '{before}'\nafter = '{after}'\nreason = '{reason}'\n"
+
+
+def test_score_and_survivors(tmp_path: Path) -> None:
+    found = result(entry("old 2", "new 2"), tmp_path)
+    assert found.counts() == {
+        "mutants": 5,
+        "killed": 2,
+        "timed_out": 1,
+        "survived": 1,
+        "equivalent": 1,
+        "unviable": 1,
+        "not_judged": 0,
+        "score": 66.7,
+    }
+    assert list(survivors(found)) == ["a.py:3 (o) survived a check", "  - old 3", "  + new 3"]
+    assert next(rows(found))[0] == "a.py"
+    written = to_json(found, 0)
+    assert json.loads(json.dumps(written)) == written
+    assert [row["reason"] for row in written["equivalent"]] == ["why"]
+
+
+def test_an_entry_that_is_not_true_any_more_is_stale(tmp_path: Path) -> None:
+    gone, killed = entry("old 9", "new 9"), entry("old 1", "new 1")
+    problems = result(gone + killed, tmp_path).problems
+    assert len(problems) == 2
+    assert "any more" in problems[0] and "killed by a check" in problems[1]
+
+
+def test_an_entry_without_a_reason_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConformError, match="say why"):
+        result(entry("old 1", "new 1", " "), tmp_path)
+
+
+def test_a_sample_follows_from_the_seed() -> None:
+    mutants = [Mutant("a.py", line, "o", "", "", str(line)) for line in range(100)]
+    assert sampled(mutants, 10, 1) == sampled(mutants, 10, 1) != sampled(mutants, 10, 2)
+    assert sampled(mutants, None, 1) == mutants

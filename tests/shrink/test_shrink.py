@@ -1,0 +1,104 @@
+"""`conform shrink`: on seeded bugs, what is left is short, fails in the same way, and is a behaviour."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from harness.cli.shrink import command as shrink
+from harness.engines.base import Limits
+from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.itf import read_trace
+from harness.replay.files import replay_files
+from harness.scenario.load import load_scenario
+from harness.scenario.run import play
+from harness.shrink.behaviours import behaviours
+from harness.shrink.kept import kept_steps
+
+ROOT = Path(__file__).parents[2]
+SEEDED = ROOT / "tests" / "simulate" / "seeded_target.py"
+LIMITS = Limits("1g", None, 1)
+
+
+def seeded(constant: str, value: str, dialect: str = "kip-848") -> str:
+    """A coordinator one constant of whose dialect is another."""
+    return f"stdio:{sys.executable} {SEEDED} {dialect} {constant} '\"{value}\"'"
+
+
+def shrunk(trace: Path, target: str, out: Path, **options: object) -> tuple[Path, dict[str, object]]:
+    path, result = out / "short.itf.json", out / "short.json"
+    with pytest.raises(typer.Exit) as ended:
+        shrink(trace, target, out=path, json_file=result, **options)  # type: ignore[arg-type]
+    assert ended.value.exit_code == NOT_CONFORMANT
+    return path, json.loads(result.read_text())
+
+
+def test_a_trace_of_thirteen_steps_is_shrunk_to_those_that_matter(tmp_path: Path) -> None:
+    """An assignment that is not sent again with the acknowledgement of a revocation (R5)."""
+    target = seeded("AssignmentSent", "on-change")
+    path, result = shrunk(ROOT / "traces/golden/bugs/franz-go-6754bede.itf.json", target, tmp_path)
+    assert result["steps"] == 13
+    assert result["failing"] == 9
+    kept = result["kept"]
+    assert isinstance(kept, int) and kept <= 8
+    failures = replay_files([path], target).failures
+    assert result["signature"] in {one.signature(other) for one in failures for other in one.differences}
+    assert failures[0].index == kept, "the last step is the one that fails"
+    assert not replay_files([path], "python").failures, "the specification's coordinator does not fail"
+    scenario = load_scenario(path.with_name("short.yaml"))
+    assert play([scenario], ROOT / "spec", LIMITS)[0].holds, "it is a behaviour, as Golden.tla says, too"
+
+
+def test_a_trace_of_a_dialect_stays_one(tmp_path: Path) -> None:
+    trace = next((ROOT / "traces/dialects/kafka-4.2").glob("MCKafka42Static-goal-0017-*.itf.json"))
+    target = seeded("AwaySession", "renewed", "kafka-4.2")
+    path, result = shrunk(trace, target, tmp_path)
+    assert read_trace(path).meta["constants"]["Dialect"] == "Kafka42"
+    assert result["kept"] == 2
+    assert result["dialect"] == "kafka-4.2"
+    assert not path.with_name("short.yaml").exists()
+    assert replay_files([path], target, "kafka-4.2").failures
+
+
+def test_a_trace_that_does_not_fail_is_said_to(tmp_path: Path) -> None:
+    with pytest.raises(ConformError, match=r"does not fail on python: there is nothing to shrink") as error:
+        shrink(ROOT / "traces/golden/basic.itf.json", out=tmp_path / "short.itf.json")
+    assert error.value.exit_code == USAGE
+    assert not (tmp_path / "short.itf.json").exists()
+
+
+def test_a_signature_that_is_not_there_is_said_to(tmp_path: Path) -> None:
+    target = seeded("AssignmentSent", "on-change")
+    with pytest.raises(ConformError, match=r"does not fail on .* with 'Join: nothing', but with: ") as error:
+        shrink(
+            ROOT / "traces/golden/basic.itf.json",
+            target,
+            signature="Join: nothing",
+            out=tmp_path / "short.itf.json",
+        )
+    assert error.value.exit_code == USAGE
+
+
+@pytest.mark.parametrize("name", ["golden/offsets", "corpus/MCSimulate-simulate-0008"])
+def test_all_steps_of_a_trace_done_again_are_the_trace(name: str) -> None:
+    """The specification gives the same groups for them: nothing is lost by how a step is kept."""
+    path = ROOT / "traces" / f"{name}.itf.json"
+    trace = read_trace(path)
+    steps = kept_steps(trace, str(path))
+    again = behaviours(trace, [list(steps.values())], ROOT / "spec", LIMITS)[0]
+    assert len(again) == len(steps) + 1
+    for state, index in zip(again[1:], steps, strict=True):
+        assert epochs(state) == epochs(trace.states[index])
+        assert state["group"]["target"] == trace.states[index]["group"]["target"]  # type: ignore[index, call-overload]
+
+
+def epochs(state: object) -> dict[str, object]:
+    members = state["group"]["members"]  # type: ignore[index]
+    return {
+        name: {field: member[field] for field in ("epoch", "assigned", "revoking")}
+        for name, member in members.items()
+    }

@@ -1,0 +1,35 @@
+"""Seeds of the simulation on a coordinator and members with a seeded bug; prints what is found first.
+
+    python tests/simulate/groups/seeded.py SEEDS EVENTS   # prints JSON
+
+in a folder that has the mutated package `coordinator`, with the repository on PYTHONPATH.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.getcwd())  # before the folder of this file, and before PYTHONPATH
+
+from harness.simulate.groups.run import Asked, run_seed, shrunk
+from harness.targets.groups.python import PythonParts
+
+
+def main(seeds: int, events: int) -> None:
+    """Stop at the first violation."""
+    parts, asked, done = PythonParts(), Asked(events=events), 0
+    for seed in range(seeds):
+        outcome = run_seed(parts, asked, seed)
+        done += outcome.counts.events
+        if outcome.found is not None:
+            short = shrunk(parts, outcome.found)
+            said = {"requirement": short.requirement, "invariant": short.invariant, "said": short.said}
+            print(json.dumps({**said, "events": done, "shortest": len(short.schedule.events)}))
+            return
+    print(json.dumps({"events": done}))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

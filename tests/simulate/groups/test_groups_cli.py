@@ -1,0 +1,79 @@
+"""`conform simulate` of whole groups as it is used: output, files, exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.cli.simulate import command
+from harness.cli.simulate_groups import Assumption
+from harness.errors import ConformError
+from harness.scenario.load import load_scenario
+
+
+def test_a_seed_that_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = tmp_path / "result.json"
+    command(seed=3, events=400, out=tmp_path / "out", json_file=result)
+    said = capsys.readouterr().out
+    assert "on whole groups (python, kip-848), checked after each" in said
+    assert "again: conform simulate --seed 3 --events 400\n" in said and "no violation" in said
+    data = json.loads(result.read_text())
+    assert (data["command"], data["mode"], data["seeds"], data["holds"]) == ("simulate", "groups", 1, True)
+    assert data["events"] == sum(data["kinds"].values()) >= 400 and data["violations"] == []
+    assert data["faults"].keys() >= {"crash", "fail-over", "request lost"} and sum(data["states"].values())
+
+
+def test_a_violation_is_shrunk_and_can_be_seen_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = tmp_path / "result.json"
+    with pytest.raises(ConformError, match=r"^Violated: R7 NoDoubleOwnership\.$") as caught:
+        command(seed=9, without=[Assumption.exemption], out=tmp_path, json_file=result)
+    assert caught.value.exit_code == 11
+    said = capsys.readouterr().out
+    assert "again: conform simulate --seed 9 --events 5000 --without exemption\n" in said
+    (violation,) = json.loads(result.read_text())["violations"]
+    assert (violation["requirement"], violation["seen_in_seeds"]) == ("R7", 1)
+    assert f"shrunk to {len(violation['steps'])} events: {violation['schedule']}" in said
+    assert {one["kind"] for one in violation["messages"]} >= {"request", "answer", "note"}
+    assert all(set(one) == {"from", "to", "label", "kind"} for one in violation["messages"])
+    scenario = load_scenario(Path(violation["scenario"]))
+    assert {step.does for step in scenario.steps} == {"Request", "RebalanceTimeout"}
+
+    with pytest.raises(ConformError, match=f"after event {len(violation['steps'])}: R7, NoDouble") as caught:
+        command(schedule=Path(violation["schedule"]))
+    assert caught.value.exit_code == 11
+    assert " -> coordinator: join" in capsys.readouterr().out
+
+
+def test_a_schedule_that_holds_is_told_as_a_story(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    start = {"do": "start", "who": "A", "group": "g", "topics": ["foo"], "ownId": True, "maxPollMs": 60000}
+    topic = {"do": "topic", "name": "foo", "id": "00000000-0000-4000-8000-0000000000f0", "partitions": 1}
+    events = [topic, start, *({"do": one, "who": "A"} for one in ("send", "deliver", "lose", "give-up"))]
+    path = tmp_path / "lost.json"
+    path.write_text(json.dumps({"events": [{"at": 100 * n, **event} for n, event in enumerate(events)]}))
+    command(schedule=path)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2:5] == [
+        "A -> coordinator: join, subscribes to foo",
+        "coordinator -> A: epoch 1, assigned foo-0 (lost)",
+        "A: give up",
+    ]
+    assert lines[-1] == "6 events, and the groups came to rest: no violation"
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"target": "mock"}, "simulated on python, not on mock"),
+        ({"steps": 5}, "--steps goes with --against"),
+        ({"max_differences": 2}, "--max-differences goes with --against"),
+        ({"dialect": "nobodys"}, "dialect"),
+    ],
+)
+def test_what_does_not_go_together(options: dict[str, object], problem: str, tmp_path: Path) -> None:
+    with pytest.raises(ConformError, match=problem) as caught:
+        command(out=tmp_path, **options)  # type: ignore[arg-type]
+    assert caught.value.exit_code == 2

@@ -1,0 +1,195 @@
+"""Whole groups under random faults: what holds, not for want of faults, and can be repeated."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.errors import ConformError
+from harness.simulate.groups.draw import Draw, drawn_settings
+from harness.simulate.groups.parts import Partition
+from harness.simulate.groups.run import Asked, Outcome, play, run_seed, shrunk, summed
+from harness.simulate.groups.scene import FAULTS
+from harness.simulate.groups.schedule import EVENTS, Schedule, read_schedule, write_schedule
+from harness.simulate.groups.settle import settle, unsettled
+from harness.simulate.groups.world import World
+from harness.targets.base import Json
+from harness.targets.groups.python import PythonParts
+
+ROOT = Path(__file__).parents[3]
+PARTS = PythonParts()
+
+
+@pytest.fixture(scope="module")
+def default() -> Outcome:
+    """What `conform simulate` does."""
+    return run_seed(PARTS, Asked(), Asked().seed)
+
+
+def drawn(seed: int, events: int) -> tuple[World, list[Json]]:
+    """A world after a drawn schedule, and that."""
+    rng = random.Random(seed)
+    world = World(PARTS, drawn_settings(rng))
+    draw, done = Draw(world, rng), list[Json]()
+    while world.counts.events < events:
+        event = draw.next()
+        assert event is not None
+        happened = world.apply(event)
+        draw.saw(event, happened)
+        done += [event] if happened else []
+    return world, done
+
+
+def test_the_default_run_holds_and_has_every_fault(default: Outcome) -> None:
+    """G8: no requirement is broken, and that is not for want of trying."""
+    counts = default.counts
+    assert default.found is None and counts.events >= Asked().events
+    assert set(counts.faults) == set(FAULTS)
+    assert not [fault for fault, count in counts.faults.items() if not count]
+    assert not [event for event in EVENTS if event != "wait" and not counts.kinds[event]]
+    assert counts.kinds["session timeout"] and counts.kinds["rebalance timeout"]
+    assert {"Stable", "Reconciling", "Empty", "Dead"} <= counts.states.keys()
+    assert counts.rebalances > 5 and counts.zombie_owners > 0
+    assert counts.answers["commit accepted"] and counts.answers["commit refused"]
+    refused = {0, 14, 15, 16, 25, 111}
+    assert {f"heartbeat {code}" for code in refused} <= counts.answers.keys()
+
+
+def test_other_seeds_hold(default: Outcome) -> None:
+    others = [run_seed(PARTS, Asked(events=1_500), seed) for seed in range(6)]
+    assert not [one.found for one in others if one.found]
+    assert len({one.digest for one in [default, *others]}) == 7
+
+
+def test_a_seed_reproduces_everything_whatever_python_hashes() -> None:
+    """As sets of strings are in another order in every process."""
+    program = (
+        "from harness.simulate.groups.run import Asked, run_seed\n"
+        "from harness.targets.groups.python import PythonParts\n"
+        "print([run_seed(PythonParts(), Asked(events=800), seed).digest for seed in (1, 2, 3)])"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": hashes, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for hashes in ("1", "2")
+    }
+    here = [run_seed(PARTS, Asked(events=800), seed).digest for seed in (1, 2, 3)]
+    assert said == {f"{here}\n"}
+
+
+def test_a_schedule_is_what_happened_whoever_plays_it(tmp_path: Path) -> None:
+    world, events = drawn(5, 700)
+    path = tmp_path / "schedule.json"
+    write_schedule(Schedule(world.settings, tuple(events)), path)
+    read = read_schedule(path)
+    assert read.events == tuple(events) and read.settings == world.settings
+    again = World(PARTS, read.settings)
+    assert all(again.apply(event) for event in read.events)
+    assert again.counts == world.counts
+    for group in world.settings.groups:
+        assert again.cluster.durable(group) == world.cluster.durable(group)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_events_can_be_left_out_of_a_schedule(seed: int) -> None:
+    """What is left is a behaviour, too: nothing fails that no requirement is about, and none is broken."""
+    world, events = drawn(seed % 3, 500)
+    rng = random.Random(seed)
+    part = [event for event in events if rng.random() < (0.9, 0.5)[seed % 2]]
+    assert play(PARTS, world.settings, part) is None
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_what_is_kept_from_step_to_step_is_what_the_coordinator_has(seed: int) -> None:
+    """The invariants cost what changed; so what they compare with must never drift."""
+    world, _ = drawn(seed, 900)
+    seen = 0
+    for name, watch in world.watches.items():
+        group = world.cluster.group(name)
+        held: dict[Partition, int] = {}
+        for member_id, member in (group.members if group else {}).items():
+            known = watch.members.pop(member_id)
+            assert (known.epoch, known.held, known.revoking) == (member.epoch, member.held, member.revoking)
+            held |= dict.fromkeys(member.held, known.incarnation)
+        assert held == watch.holder and not watch.members
+        seen += len(held)
+    assert seen
+
+
+def test_without_the_exemption_of_zombies_it_fails(tmp_path: Path) -> None:
+    """R7, as the model MCNoExemption: who was removed and does not know it may own what is another's."""
+    found = next(
+        outcome.found
+        for seed in (4, 6, 9)
+        if (outcome := run_seed(PARTS, Asked(exemption=False), seed)).found
+    )
+    short = shrunk(PARTS, found)
+    assert short.kind == ("R7", "NoDoubleOwnership") and len(short.schedule.events) <= 15
+    path = tmp_path / "short.json"
+    write_schedule(short.schedule, path)
+    failed = play(PARTS, read_schedule(path).settings, read_schedule(path).events)
+    assert failed is not None and failed.after == len(short.schedule.events)
+    assert failed.violation.said == short.said
+    arrows = [one for one in short.story if one["kind"] == "request"]
+    assert len(arrows) >= 2 and all(one["to"] == "coordinator" and one["label"] for one in arrows)
+    # the shortest: without any one event of it there is no violation
+    settings, events = short.schedule.settings, list(short.schedule.events)
+    for index in range(len(events)):
+        assert play(PARTS, settings, [*events[:index], *events[index + 1 :]], settles=False) is None
+
+
+def test_without_r9_it_fails() -> None:
+    """R9, as the models MCNoR9 and MCHandOverNoR9: a request that was given up arrives after later ones."""
+    asked = Asked(events=3_000, r9=False)
+    found = next(outcome.found for seed in range(60) if (outcome := run_seed(PARTS, asked, seed)).found)
+    assert found.requirement in ("R7", "O2", "O3")
+
+
+def test_a_group_that_cannot_settle_fails() -> None:
+    """R8: with a member's process held back, the group is not STABLE in the time that recovery takes."""
+    world, _ = drawn(1, 400)
+    settle(world)
+    assert unsettled(world) == ""
+    process = next(iter(world.processes.values()))
+    process.subscription = frozenset({"never told"}), None
+    assert process.name in unsettled(world)
+
+
+def test_outcomes_add_up_in_any_order() -> None:
+    asked = Asked(events=300, exemption=False)
+    outcomes = [run_seed(PARTS, asked, seed) for seed in range(8)]
+    results = [summed(asked, order) for order in (outcomes, outcomes[::-1], outcomes[3:] + outcomes[:3])]
+    assert results[0] == results[1] == results[2]
+    assert results[0].counts.events == sum(one.counts.events for one in outcomes)
+    assert sum(one.seen for one in results[0].found) == sum(one.found is not None for one in outcomes)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("nothing", "is not JSON"),
+        ("{}", "needs a list of events"),
+        ('{"events": [{"at": 0, "do": "explode"}]}', "event 1: there is no event 'explode'"),
+        ('{"events": [{"at": -1, "do": "heal"}]}', "'at' must be a time"),
+        ('{"events": [{"at": 0, "do": "send"}]}', "send needs the field 'who'"),
+        ('{"events": [{"at": 0, "do": "down", "how": "so"}]}', "'how' must be one of"),
+        ('{"settings": {"x": 1}, "events": [{"at": 0, "do": "heal"}]}', "must be some of"),
+    ],
+)
+def test_a_file_that_is_no_schedule(text: str, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "schedule.json"
+    path.write_text(text)
+    with pytest.raises(ConformError, match=problem) as caught:
+        read_schedule(path)
+    assert caught.value.exit_code == 2

@@ -12,7 +12,6 @@ BY_ERROR: Final = {
     "FENCED_MEMBER_EPOCH": ("H5",),
     "UNRELEASED_INSTANCE_ID": ("S2", "H5"),
     "GROUP_MAX_SIZE_REACHED": ("H5",),
-    "INVALID_CONFIG": ("D3",),
 }
 """Errors of a heartbeat."""
 
@@ -56,7 +55,7 @@ BY_ACTION: Final = {
     "OffsetFetch": ("O1", "O4"),
     "ListGroups": ("D1",),
     "DeleteGroups": ("D1",),
-    "AlterConfigs": ("D1",),
+    "AlterConfigs": ("D1", "D3"),
     "DescribeConfigs": ("D1",),
 }
 """What every step of an action exercises."""

@@ -217,8 +217,9 @@ def headline(group: Group) -> str:
     ways = a if a == b else f"{a or 'done'} → {b or 'done'}" if group.kind is Kind.CHANGED else a or b
     about = f": {', '.join(group.about)}" if group.about else ""
     ids = f" [{', '.join(group.requirements)}]" if group.requirements else ""
-    title = TITLES[group.kind]
-    return f"{group.action}{f' ({ways})' if ways else ''}, {title}{about}: {group.count:,} inputs{ids}"
+    counted = f"{group.count:,} input{'s' * (group.count > 1)}"
+    step = f"{group.action}{f' ({ways})' if ways else ''}"
+    return f"{step}, {TITLES[group.kind]}{about}: {counted}{ids}"
 
 
 def _example(example: Example, written: dict[int, str], folder: Path) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from harness.errors import USAGE, ConformError
 from harness.files import read_text
-from harness.mutate.mutant import SURVIVED, Judged, Mutant
+from harness.mutate.mutant import KILLED, TIMED_OUT, Judged, Mutant
 
 FILE: Final = Path("tests/mutants/equivalent.toml")
 _FIELDS: Final = ("path", "before", "after", "reason")
@@ -55,5 +55,5 @@ def stale(known: Sequence[Equivalent], mutants: Sequence[Mutant], judged: Iterab
         if one.path in files and not any(one.covers(mutant) for mutant in mutants):
             yield f"{one.path} has no mutant {one.before!r} -> {one.after!r} any more: take it out"
     for row in judged:
-        if row.outcome != SURVIVED and any(one.covers(row.mutant) for one in known):
+        if row.outcome in (KILLED, TIMED_OUT) and any(one.covers(row.mutant) for one in known):
             yield f"{row.mutant.place} is said to be equivalent, but {row.outcome} by {row.by}: take it out"

@@ -8,9 +8,12 @@ import pytest
 from group_driver import GroupDriver
 
 from coordinator import Config, Dialect
+from coordinator.model import Member, MemberMetadata
+from coordinator.reconcile import narrow_revocation
 
 FENCED, UNKNOWN, FULL, UNRELEASED = 110, 25, 81, 111
 KAFKA = Dialect.named("kafka-4.2")
+METADATA = MemberMetadata(None, None, "client", "/127.0.0.1", frozenset({"foo"}), None, 5000, None)
 STATIC = {"instanceId": "i1", "subscribedTopicNames": ["foo"]}
 
 
@@ -123,3 +126,13 @@ def test_a_full_request_is_told_its_assignment() -> None:
     owned = ["foo-0", "foo-1"]
     assert g.heartbeat("m1", owned=owned)["assignment"] is None
     assert g.heartbeat("m1", owned=owned, subscribedTopicRegex="fo+")["assignment"] is not None
+
+
+def test_what_a_revocation_that_starts_again_keeps_and_gives() -> None:
+    """R1, RevocationRestart "restore": of all that is held, and of nothing else."""
+    dialect = dataclasses.replace(Dialect(), RevocationRestart="restore")
+    held, asked, back, elsewhere = (("foo", index) for index in range(4))
+    member = Member(METADATA, held=frozenset({held, asked, back}), revoking=frozenset({asked, back}))
+    member.assigned = frozenset({held})
+    new = narrow_revocation(dialect, member, frozenset({back, elsewhere}), frozenset())
+    assert (new.assigned, new.revoking) == ({back}, {held, asked})

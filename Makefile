@@ -61,6 +61,7 @@ replay:
 	  $(BIN)/conform replay traces/dialects/$$dialect --target python --dialect $$dialect --json $(RESULTS)/replay-$$dialect.json || exit $$?; done
 
 exhaust:
+	@$(BIN)/conform exhaust MCClassicTour --output $(BUILD)/exhaust/MCClassicTour --json $(RESULTS)/exhaust-MCClassicTour.json
 	@$(BIN)/conform exhaust MCTour --page --output $(BUILD)/exhaust/MCTour --json $(RESULTS)/exhaust-MCTour.json
 
 simulate:

@@ -12,12 +12,13 @@ from coordinator.admin.requests import (
     parse_describe_configs,
     parse_list_groups,
 )
+from coordinator.classic.request import CLASSIC_APIS, ClassicRequest, parse_classic
 from coordinator.describe_request import DescribeRequest, parse_describe
 from coordinator.errors import BadInput
 from coordinator.offset_request import CommitRequest, FetchRequest, parse_offset_commit, parse_offset_fetch
 from coordinator.request import HeartbeatRequest, parse_heartbeat
 
-Request = HeartbeatRequest | DescribeRequest | CommitRequest | FetchRequest | AdminRequest
+Request = HeartbeatRequest | DescribeRequest | CommitRequest | FetchRequest | AdminRequest | ClassicRequest
 
 _PARSERS: Final[dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Request]]] = {
     "ConsumerGroupHeartbeat": parse_heartbeat,
@@ -39,6 +40,7 @@ APIS: Final = {
     "DeleteGroups": (2, 2),
     "IncrementalAlterConfigs": (1, 1),
     "DescribeConfigs": (4, 4),
+    **CLASSIC_APIS,
 }
 """Name of each API -> first and last version."""
 
@@ -50,4 +52,6 @@ def parse(api: str, version: int, client: Mapping[str, Any], body: Mapping[str, 
     first, last = APIS[api]
     if type(version) is not int or not first <= version <= last:
         raise BadInput(f"{api} has the versions {first} to {last}, not {version!r}")
+    if api in CLASSIC_APIS:
+        return parse_classic(api, client, body)
     return _PARSERS[api](client, body)

@@ -34,6 +34,12 @@ class Config:
     """The most bytes that one batch of records may have, as the log writes them (P4)."""
     max_offset_metadata_bytes: int = 4096
     """The most bytes of UTF-8 that the metadata of a committed offset may have (O1)."""
+    initial_delay_ms: int = 3_000
+    """How long a classic group that was empty waits for more members (C1)."""
+    new_member_timeout_ms: int = 300_000
+    """How long the first JoinGroup of a classic member may wait: nobody else may know of it (C1)."""
+    classic_session_min_ms: int = 6_000
+    classic_session_max_ms: int = 1_800_000
     timer_retry_ms: int = 500
     """How long a timer waits to fire again after the log has refused its records."""
 
@@ -55,6 +61,9 @@ CONFIG_NAMES: Final = {
     "message.max.bytes": "max_batch_bytes",
     "offset.metadata.max.bytes": "max_offset_metadata_bytes",
     "group.empty.retention.ms": "empty_retention_ms",
+    "group.initial.rebalance.delay.ms": "initial_delay_ms",
+    "group.min.session.timeout.ms": "classic_session_min_ms",
+    "group.max.session.timeout.ms": "classic_session_max_ms",
 }
 """Name of the configuration -> field of Config; group.empty.retention.ms is this coordinator's own."""
 
@@ -71,7 +80,7 @@ def configured(
     where = "the configuration"
     fields.known(settings, (*CONFIG_NAMES, ASSIGNORS), where)
     changes = {
-        field: fields.integer(settings, name, where, least=0 if field == "assignment_interval_ms" else 1)
+        field: fields.integer(settings, name, where, least=0 if field in _MAY_BE_0 else 1)
         for name, field in CONFIG_NAMES.items()
         if name in settings
     }
@@ -102,3 +111,6 @@ def out_of_bounds(config: Config) -> str | None:
             f"{SESSION_TIMEOUT}, {config.session_timeout_ms}"
         )
     return None
+
+
+_MAY_BE_0: Final = ("assignment_interval_ms", "initial_delay_ms")

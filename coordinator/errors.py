@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """Kafka's error codes, as far as this coordinator answers them (H3, H4, H5, O1, O2, P4, D1)."""
+    """Kafka's error codes, as far as this coordinator answers them (H3, H4, H5, O1, O2, P4, D1, C1)."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -15,8 +15,12 @@ class ErrorCode(IntEnum):
     COORDINATOR_LOAD_IN_PROGRESS = 14
     COORDINATOR_NOT_AVAILABLE = 15
     NOT_COORDINATOR = 16
+    ILLEGAL_GENERATION = 22
+    INCONSISTENT_GROUP_PROTOCOL = 23
     INVALID_GROUP_ID = 24
     UNKNOWN_MEMBER_ID = 25
+    INVALID_SESSION_TIMEOUT = 26
+    REBALANCE_IN_PROGRESS = 27
     INVALID_COMMIT_OFFSET_SIZE = 28
     GROUP_AUTHORIZATION_FAILED = 30
     CLUSTER_AUTHORIZATION_FAILED = 31
@@ -24,6 +28,7 @@ class ErrorCode(IntEnum):
     INVALID_REQUEST = 42
     NON_EMPTY_GROUP = 68
     GROUP_ID_NOT_FOUND = 69
+    MEMBER_ID_REQUIRED = 79
     GROUP_MAX_SIZE_REACHED = 81
     FENCED_INSTANCE_ID = 82
     UNKNOWN_TOPIC_ID = 100
@@ -51,6 +56,12 @@ class BadInput(ValueError):
 
 class AppendFailed(Exception):
     """The log took no records. Nothing was changed."""
+
+    @property
+    def sentence(self) -> str:
+        """As a message of the protocol."""
+        text = str(self)
+        return f"{text[0].upper()}{text[1:]}."
 
 
 class BatchTooLarge(AppendFailed):

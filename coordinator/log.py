@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
+from coordinator.classic.records import ClassicRecord
 from coordinator.errors import AppendFailed, BatchTooLarge
 from coordinator.fields import Json
 from coordinator.load import groups_from
@@ -113,7 +114,7 @@ def _check_size(batch: Sequence[AnyRecord], limit_bytes: int) -> None:
 def _most_bytes(record: AnyRecord) -> int:
     """No fewer than the record's bytes as JSON; partitions are counted, text is taken as if all escaped."""
     value = record.value
-    if value is None or isinstance(record, OffsetRecord):
+    if value is None or isinstance(record, (OffsetRecord, ClassicRecord)):
         return 512 + _most_text(record)
     if isinstance(value, CurrentAssignment):
         return 512 + _most_text(record[:3]) + 100 * len(value.held)
@@ -154,7 +155,7 @@ def _show(groups: dict[str, Group], offsets: Offsets, result: Result, initial_ep
     for record in result.records:
         if isinstance(record, OffsetRecord):
             replay_offset(offsets, record)
-        else:
+        elif isinstance(record, Record):
             replay(groups, record, initial_epoch)
     group = groups.get(result.group_id)
     if group is None:
@@ -184,13 +185,13 @@ def with_tombstones(tombstones: Sequence[OffsetRecord], result: Result, limit_by
 
 
 def state_from(records: Iterable[AnyRecord], initial_epoch: int) -> tuple[dict[str, Group], Offsets]:
-    """Groups and offsets that the records leave. BadInput where a member's metadata is missing."""
+    """Consumer groups and offsets that the records leave. BadInput where a member's metadata is missing."""
     of_groups: list[Record] = []
     offsets: Offsets = {}
     for record in records:
         if isinstance(record, OffsetRecord):
             replay_offset(offsets, record)
-        else:
+        elif isinstance(record, Record):
             of_groups.append(record)
     return groups_from(of_groups, initial_epoch), offsets
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from coordinator import fields, wire
+from coordinator.classic.records import GROUP_METADATA as CLASSIC_METADATA
+from coordinator.classic.records import ClassicRecord, classic_from_wire, classic_to_wire
 from coordinator.errors import BadInput
 from coordinator.fields import Json
 from coordinator.model import (
@@ -89,7 +91,7 @@ class Record(NamedTuple):
     value: Value | None
 
 
-AnyRecord = Record | OffsetRecord
+AnyRecord = Record | OffsetRecord | ClassicRecord
 
 
 def replay(groups: dict[str, Group], record: Record, initial_epoch: int) -> None:
@@ -203,6 +205,8 @@ def to_wire(record: AnyRecord, offset: int) -> Json:
     """The record as JSON, with its offset in the log."""
     if isinstance(record, OffsetRecord):
         return offset_to_wire(record, offset)
+    if isinstance(record, ClassicRecord):
+        return classic_to_wire(record, offset)
     key = {"type": record.type, "groupId": record.group_id}
     if record.member_id is not None:
         key["memberId"] = record.member_id
@@ -261,8 +265,10 @@ def from_wire(value: object) -> AnyRecord:
     kind = fields.text(key, "type", "a record's key")
     if kind == OFFSET_COMMIT:
         return offset_from_wire(source)
+    if kind == CLASSIC_METADATA:
+        return classic_from_wire(source)
     if kind not in _VALUE_FROM_WIRE:
-        kinds = ", ".join(sorted([*_VALUE_FROM_WIRE, OFFSET_COMMIT]))
+        kinds = ", ".join(sorted([*_VALUE_FROM_WIRE, OFFSET_COMMIT, CLASSIC_METADATA]))
         raise BadInput(f"there is no record type {kind!r}; there are {kinds}")
     where = f"a {kind} record"
     names = ("type", "groupId", "memberId") if kind in MEMBER_TYPES else ("type", "groupId")

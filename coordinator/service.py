@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from coordinator import fields, metadata, wire
 from coordinator.admin.configs import alter_configs, describe_configs
@@ -23,6 +22,9 @@ from coordinator.admission import (
 )
 from coordinator.apis import parse
 from coordinator.assignors import GroupAssignment, PartitionAssignor, RangeAssignor, UniformAssignor
+from coordinator.classic.model import ClassicGroup
+from coordinator.classic.request import ClassicRequest
+from coordinator.classic.service import ClassicGroups
 from coordinator.clock import Clock, SimulatedClock, numbered_ids
 from coordinator.cluster import changed, changes_to
 from coordinator.config import Config, configured
@@ -45,11 +47,11 @@ from coordinator.offsets import (
     offsets_of_deleted_topics,
 )
 from coordinator.records import from_wire, to_wire
-from coordinator.request import JOIN_EPOCH, HeartbeatRequest
+from coordinator.request import JOIN_EPOCH, HeartbeatRequest, client_of
 from coordinator.response import error_response
 from coordinator.step import Env, Result, Timer
 from coordinator.storage import LogStorage
-from coordinator.timers import Due, Timers, armed_timers
+from coordinator.timers import Due, Timers, armed_timers, deadline_ms
 from coordinator.topics import changed_topics
 from coordinator.validation import validate_heartbeat
 
@@ -80,6 +82,7 @@ class Coordinator:
         self._next_ids: list[str] = []
         self._scripts: dict[str, GroupAssignment | str] = {}
         self._groups: dict[str, Group] = {}
+        self.classic = ClassicGroups()
         self._offsets: Offsets = {}
         self._log = Log()
         self._started = False
@@ -107,13 +110,17 @@ class Coordinator:
 
     # Requests
 
-    def request(self, api: str, version: int, client: Mapping[str, Any], body: Mapping[str, Any]) -> Json:
+    def request(self, api: str, version: int, client: Json, body: Json, id: int | str | None = None) -> Json:
         """Handle one request and return the body of its response, both as in Kafka's schema (lowerCamelCase).
 
-        `client` has the optional strings id, host and principal.
+        `client` has the optional strings id, host and principal. A JoinGroup or SyncGroup that must wait
+        gives `classic.service.PENDING`; `classic.take_completed` names it by `id`, or by its API and client.
         """
         request = parse(api, version, client, body)
         self._started = True
+        if isinstance(request, ClassicRequest):
+            named = f"{api} {client.get('id', '')}" if id is None else id
+            return self._classic_request(request, named, client_of(client)[2])
         if isinstance(request, DescribeRequest):
             return consumer_group_describe(self._env, self._groups, request, self._authorizer, self._state)
         if isinstance(request, CommitRequest):
@@ -147,6 +154,7 @@ class Coordinator:
         try:
             self._admit(request.principal, "READ", request.group_id)
             validate_heartbeat(request, self._env.assignors, self.dialect)
+            self.classic.refuse_consumers(request.group_id)
             group = self._groups.get(request.group_id)
             if request.member_epoch == JOIN_EPOCH and not request.member_id:
                 request = request._replace(member_id=self._new_id(group))
@@ -155,11 +163,19 @@ class Coordinator:
             return error_response(rejected.code, rejected.message)
         return self._respond(result, error_response)
 
+    def _classic_request(self, request: ClassicRequest, waits: int | str, principal: str) -> Json:
+        admit = partial(self._admit, principal, "READ")
+        env, now_ms = self._env, self.clock.now_ms()
+        return self.classic.request(
+            request, waits, admit, self._groups, self._new_id, self._log, env.config, now_ms
+        )
+
     def _offset_commit(self, request: CommitRequest) -> Json:
         error = partial(offset_commit_error, request)
         try:
             self._admit(request.principal, "READ", request.group_id)
             group = self._groups.get(request.group_id)
+            request = self.classic.fence(request)
             result = offset_commit(self._env, group, request, self.clock.now_ms())
         except RequestRejected as rejected:
             return error(rejected.code, rejected.message)
@@ -174,15 +190,15 @@ class Coordinator:
         try:
             self._commit(result)
         except BatchTooLarge as refused:
-            return error(ErrorCode.UNKNOWN_SERVER_ERROR, _sentence(refused))
+            return error(ErrorCode.UNKNOWN_SERVER_ERROR, refused.sentence)
         except AppendFailed as refused:
-            return error(ErrorCode.COORDINATOR_NOT_AVAILABLE, _sentence(refused))
+            return error(ErrorCode.COORDINATOR_NOT_AVAILABLE, refused.sentence)
         if result.response is None:
             raise AssertionError(f"a request to group {result.group_id} has no response")
         return result.response
 
-    def _new_id(self, group: Group | None) -> str:
-        """H1: an id that no member of the group has: it would be taken for a rejoin."""
+    def _new_id(self, group: Group | ClassicGroup | None) -> str:
+        """H1, C1: an id that no member of the group has: it would be taken for a rejoin."""
         while True:
             member_id = self._next_ids.pop(0) if self._next_ids else self._draw_id()
             if group is None or member_id not in group.members:
@@ -255,28 +271,28 @@ class Coordinator:
         if type(ms) is not int or ms < 0:
             raise BadInput(f"time advances by a whole number of milliseconds from 0, not {ms!r}")
         end_ms = self.clock.now_ms() + ms
-        fired = []
-        while (timer := self._next_due(end_ms)) is not None:
-            self.clock.set(max(self.clock.now_ms(), timer.deadline_ms))
-            if self._fire(timer):
-                fired.append(_fired(timer))
+        fired = self._fire_until(end_ms, self.clock)
         self.clock.set(end_ms)
         return fired
 
     def fire_due(self) -> list[Json]:
         """Fire what is due by the clock as it is: what a shell with a real clock calls now and then."""
-        now_ms = self.clock.now_ms()
+        return self._fire_until(self.clock.now_ms(), None)
+
+    def _fire_until(self, end_ms: int, simulated: SimulatedClock | None) -> list[Json]:
         fired = []
-        while (timer := self._next_due(now_ms)) is not None:
+        while (timer := self._next_due(end_ms)) is not None:
+            if simulated is not None:
+                simulated.set(max(simulated.now_ms(), timer.deadline_ms))
             if self._fire(timer):
-                fired.append(_fired(timer))
+                fired.append(timer.fired())
         return fired
 
     def fire(self, timer: str, group: str, member: str = "") -> bool:
         """Fire this timer alone, whatever the time; BadInput if it is not armed. False: the log refused."""
         if self._state != ACTIVE:
             raise BadInput(f"no timer fires while the coordinator is {self._state}")
-        armed = armed_timers(self._groups[group]) if group in self._groups else []
+        armed = armed_timers(self._groups[group]) if group in self._groups else self.classic.armed(group)
         for candidate in armed:
             if (candidate.timer, candidate.member_id) == (timer, member):
                 return self._fire(candidate)
@@ -284,12 +300,17 @@ class Coordinator:
         raise BadInput(f"timer {timer!r} of {member!r} in group {group!r} is not armed; armed: {listed}")
 
     def _next_due(self, now_ms: int) -> Due | None:
-        return self._timers.next_due(self._groups, now_ms) if self._state == ACTIVE else None
+        if self._state != ACTIVE:
+            return None
+        first = self._timers.next_due(partial(deadline_ms, self._groups), now_ms)
+        return min(filter(None, (first, self.classic.next_due(now_ms))), default=None)
 
     def _fire(self, due: Due) -> bool:
         """Run the handler of a timer; one whose records are refused is put off for a moment."""
-        name, group, member_id = due.timer, self._groups[due.group_id], due.member_id
         now_ms = self.clock.now_ms()
+        if due.group_id in self.classic.groups:
+            return self.classic.fire(due, self._offsets, self._log, self._env.config, now_ms)
+        name, group, member_id = due.timer, self._groups[due.group_id], due.member_id
         if name == "session":
             results = [session_timeout(self._env, group, member_id, now_ms)]
         elif name == "rebalance":
@@ -309,6 +330,8 @@ class Coordinator:
 
     def describe(self, group: str) -> Json:
         """The whole state of a group (describe.py); Dead where it does not exist."""
+        if group in self.classic.groups:
+            return self.classic.describe(group)
         found = self._groups.get(group)
         own = self._env.group_configs.get(group, {})
         return describe_group(Group(group) if found is None else found, own)
@@ -329,7 +352,8 @@ class Coordinator:
         groups = [found for name, found in sorted(self._groups.items()) if group in (None, name)]
         own = self._env.group_configs
         shown = own if group is None else {name: own[name] for name in own if name == group}
-        return volatile_of(groups, self.clock.now_ms(), shown)
+        volatile = volatile_of(groups, self.clock.now_ms(), shown)
+        return {**volatile, "classic": self.classic.volatile(group)}
 
     def metrics(self, waiting: int = 0) -> list[Sample]:
         """The broker's metrics (metrics.py); `waiting` is how many requests a shell holds back."""
@@ -350,6 +374,7 @@ class Coordinator:
         groups, offsets = state_from(log.records, self.dialect.initial_epoch)
         restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._replace(log, groups, offsets)
+        self.classic.replay(log.records, self._env.config, self.clock.now_ms())
         self._commit(*self._notice_topics(self._env, deleted=True))
         # DeriveRevocations: what a member is to give up follows from the target that was due.
         restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
@@ -372,10 +397,14 @@ class Coordinator:
         clock_ms = fields.optional_integer(volatile, "clockMs", "volatile")
         simulated = self.clock if isinstance(self.clock, SimulatedClock) else None
         now_ms = clock_ms if simulated and clock_ms is not None else self.clock.now_ms()
+        classic = ClassicGroups()
+        classic.replay(replayed, env.config, now_ms)
+        classic.restore(volatile, now_ms)
         restore_volatile(groups, volatile, env, now_ms, self.dialect.RevocationRecorded)
         log = self._log.replaced(replayed, None, changes_to(env))
         self._env = env
         self._replace(log, groups, offsets)
+        self.classic = classic
         self._scripts.clear()
         self._started = False
         if simulated:
@@ -399,14 +428,7 @@ class Coordinator:
     def script_target(self, group: str, target: Mapping[str, object] | str) -> None:
         """The next target of a group instead of the assignor's, once: {member id: topic partitions}, or the
         message of an assignor that fails. Members that are not in the group by then are left out."""
-        if isinstance(target, str):
-            self._scripts[group] = target
-        else:
-            where = "the scripted target"
-            self._scripts[group] = {
-                member_id: wire.from_wire(value, f"{where} of {member_id!r}")
-                for member_id, value in target.items()
-            }
+        self._scripts[group] = wire.scripted(target)
 
     def scripted_groups(self) -> set[str]:
         """The groups whose scripted target has not been used yet."""
@@ -422,13 +444,3 @@ class Coordinator:
             raise BadInput("the configuration can only be changed before the first request")
         config, assignors = configured(self._env.config, self._env.assignors, settings)
         self._env = dataclasses.replace(self._env, config=config, assignors=assignors)
-
-
-def _sentence(refused: AppendFailed) -> str:
-    """A message of the protocol."""
-    text = str(refused)
-    return f"{text[0].upper()}{text[1:]}."
-
-
-def _fired(due: Due) -> Json:
-    return {"timer": due.timer, "group": due.group_id, "member": due.member_id}

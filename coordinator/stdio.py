@@ -4,6 +4,8 @@ Bad input is answered with ok false and one sentence, and changes nothing.
 
 Requests wait while the commit mode is "manual": their answer says pending, and the next commit operation
 handles them in order and carries their responses in "completed". Until then nothing of them is visible.
+A JoinGroup or SyncGroup of a classic group waits for others in the same way: whichever operation ends that
+carries its response.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 from coordinator import fields
 from coordinator.admin.metrics import exposition
 from coordinator.apis import APIS, parse
+from coordinator.classic.service import PENDING
 from coordinator.errors import AppendFailed, BadInput
 from coordinator.fields import Json
 from coordinator.service import Coordinator
@@ -76,6 +79,8 @@ class LineProtocol:
         answer = handler(operation)
         if scripted - self._coordinator.scripted_groups() and name != "load":
             answer["consumed"] = True
+        if completed := self._coordinator.classic.take_completed():
+            answer["completed"] = [*answer.get("completed", []), *completed]
         if observed is not None:
             answer.setdefault("group", self._coordinator.describe(observed))
             answer.setdefault("records", self._coordinator.records(min(since, self._coordinator.end)))
@@ -96,8 +101,13 @@ class LineProtocol:
             parse(**_request_of(operation))
             self._waiting.append(operation)
             return {"id": operation["id"], "pending": True}
-        body = self._coordinator.request(**_request_of(operation))
-        return {"id": operation["id"], "body": body} if "id" in operation else {"body": body}
+        return self._answered(operation)
+
+    def _answered(self, operation: Json) -> Json:
+        """The response to a request, or that it waits: then a later answer has it in `completed`."""
+        body = self._coordinator.request(**_request_of(operation), id=operation.get("id"))
+        named = {"id": operation["id"]} if "id" in operation else {}
+        return {**named, "pending": True} if body is PENDING else {**named, "body": body}
 
     def _topics(self, operation: Json) -> Json:
         upsert = fields.items(operation, "upsert", "the operation 'topics'") if "upsert" in operation else []
@@ -159,11 +169,8 @@ class LineProtocol:
         self._coordinator.fail_appends(mode == "fail")
         self._manual = mode == "manual"
         waiting, self._waiting = self._waiting, []
-        completed = [
-            {"id": request["id"], "body": self._coordinator.request(**_request_of(request))}
-            for request in waiting
-        ]
-        return {"completed": completed}
+        answered = [self._answered(request) for request in waiting]
+        return {"completed": [answer for answer in answered if "body" in answer]}
 
     def _background(self, _: Json) -> Json:
         """Nothing is ever queued: targets are computed in the step that makes them due."""

@@ -7,10 +7,11 @@ comes again later. So a heartbeat, which only puts its session off, costs nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from coordinator.fields import Json
 from coordinator.model import Group
 
 
@@ -21,6 +22,10 @@ class Due(NamedTuple):
     group_id: str
     timer: str
     member_id: str
+
+    def fired(self) -> Json:
+        """The timer as it is told that it ran out."""
+        return {"timer": self.timer, "group": self.group_id, "member": self.member_id}
 
 
 class Timers:
@@ -44,13 +49,14 @@ class Timers:
             for due in armed_timers(group):
                 self.arm(due)
 
-    def next_due(self, groups: Mapping[str, Group], now_ms: int) -> Due | None:
-        """The first timer that is due by `now_ms`; it stays armed."""
+    def next_due(self, deadline_ms_of: Callable[[Due], int | None], now_ms: int) -> Due | None:
+        """The first timer that is due by `now_ms`; it stays armed. `deadline_ms_of` one that is not is
+        None."""
         while self._queue and self._queue[0].deadline_ms <= now_ms:
             entry = self._queue[0]
             deadline_ms = None
             if self._queued_ms.get(entry[1:]) == entry.deadline_ms:
-                deadline_ms = _deadline_ms(groups, entry)
+                deadline_ms = deadline_ms_of(entry)
                 if deadline_ms == entry.deadline_ms:
                     return entry
                 del self._queued_ms[entry[1:]]
@@ -72,7 +78,8 @@ def armed_timers(group: Group) -> list[Due]:
     return timers
 
 
-def _deadline_ms(groups: Mapping[str, Group], due: Due) -> int | None:
+def deadline_ms(groups: Mapping[str, Group], due: Due) -> int | None:
+    """When a timer of a consumer group is due; None where it is not armed."""
     group = groups.get(due.group_id)
     if group is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from coordinator import fields
@@ -47,3 +48,11 @@ def from_wire(value: object, where: str) -> Partitions:
         if index < 0:
             raise BadInput(f"a partition of topic {topic_id} in {where} must be at least 0, not {index}")
     return partitions
+
+
+def scripted(target: Mapping[str, object] | str) -> dict[str, Partitions] | str:
+    """A scripted target as members' partitions, or the message of an assignor that fails as it is."""
+    if isinstance(target, str):
+        return target
+    where = "the scripted target"
+    return {name: from_wire(value, f"{where} of {name!r}") for name, value in target.items()}

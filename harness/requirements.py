@@ -60,6 +60,16 @@ BY_ACTION: Final = {
 }
 """What every step of an action exercises."""
 
+CLASSIC: Final = {
+    "JoinGroup": ("C1",),
+    "SyncGroup": ("C1",),
+    "ClassicHeartbeat": ("C1", "H8"),
+    "LeaveGroup": ("C1",),
+    "JoinTimeout": ("C1",),
+    "SyncTimeout": ("C1",),
+}
+"""What a step of a classic group exercises, by its action, where consumer groups have none of that name."""
+
 _OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
 
 
@@ -68,6 +78,8 @@ def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
     if action in _OFFSETS:
         fenced = error in ("UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH")
         return BY_ACTION[action][::-1] if fenced else BY_ACTION[action]
+    if action in CLASSIC:
+        return CLASSIC[action]
     found = (*BY_ERROR.get(error, ()), *BY_BRANCH.get(branch, ()), *BY_ACTION.get(action, ()))
     return tuple(dict.fromkeys(found))
 

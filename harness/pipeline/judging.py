@@ -35,7 +35,7 @@ COPIED: Final = (
 USED: Final = (
     *COPIED,  # the part, too: verdicts are written where their steps are
     *("configuration", "load", "before", "tick_ms", "lost", "new_id", "script", "operation"),
-    *("response", "group", "records", "fired", "start"),
+    *("response", "group", "records", "fired", "completed", "start"),
 )
 """The columns of `steps` that judging reads."""
 _UNKNOWN: Final = (("", ""), False)
@@ -76,6 +76,7 @@ def prepared(row: Row) -> _Prepared:
         records=json.loads(row["records"]),
         consumed=script is not None,
         fired=json.loads(row["fired"]),
+        completed=json.loads(row["completed"]),
     )
     lost = call_of(json.loads(row["lost"])) if row["lost"] else None
     call = call_of(json.loads(row["operation"]))

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from harness.itf import Trace
 from harness.pipeline.tables import key, optional, text
-from harness.replay.decode import DecodedTrace, Decoder, Load, Step
-from harness.replay.expect import group_state
+from harness.replay.decode import DecodedTrace, Decoder, Loadable, Step
 from harness.tlaparse import Reader, print_value
 from harness.values import State
 
@@ -68,7 +67,7 @@ class StepRows:
         load, description = self._decoder.start(state, "the state graph", {"constants": self._constants})
         return {
             "state": self._key(state),
-            "title": group_state(load.state.group),
+            "title": load.title,
             "depth": depth,
             "members": len(load.state.group.members),
             "description": text(description),
@@ -76,7 +75,7 @@ class StepRows:
         }
 
     def _row(
-        self, decoded: DecodedTrace, step: Step, load: Load, description: Any, before: State, after: State
+        self, decoded: DecodedTrace, step: Step, load: Loadable, description: Any, before: State, after: State
     ) -> Row:
         source, following = self._key(before), self._key(after)
         operation, lost = text(step.call.operation()), step.lost and step.lost.operation()
@@ -105,10 +104,11 @@ class StepRows:
             "group": text(step.expected.group),
             "records": text(list(step.expected.records)),
             "fired": text(list(step.expected.fired)),
+            "completed": text(list(step.expected.completed)),
             "start": step.start,
         }
 
-    def _form(self, source: str, load: Load, description: Any) -> tuple[str, str]:
+    def _form(self, source: str, load: Loadable, description: Any) -> tuple[str, str]:
         """How a target loads a state and must describe it; at time 0 that depends on the state alone."""
         known = self._loads.get(source) if load.now_ms == 0 else None
         if known is None:

@@ -74,6 +74,7 @@ STEPS: Final = _schema(
     group=_TEXT,  # JSON: the expected description
     records=_TEXT,  # JSON: the expected records
     fired=_TEXT,  # JSON: the expected timers
+    completed=_TEXT,  # JSON: the expected responses to requests that waited
     start=_INDEX,  # records in the log before the step
     state_after=_TEXT,  # the spec's state after, its step included, as TLC prints it; "" for traces
     problem=_TEXT,  # why the step could not be decoded; null if it could

@@ -16,6 +16,7 @@ from harness.generate import dump_graph, tour_traces
 from harness.itf import trace_to_text
 from harness.pipeline.run import Run
 from harness.pipeline.tables import TRACES, key
+from harness.replay.classic.steps import CLASSIC_HANDLERS
 from harness.replay.steps import HANDLERS
 from harness.stategraph import HIDDEN, Edge, merge_by_hidden
 
@@ -43,7 +44,7 @@ def _tours(model: Model, limits: Limits, log: Path, progress: Progress) -> Itera
     graph = merge_by_hidden(dump_graph(model, limits=limits, log=log, progress=progress), *HIDDEN)
 
     def calls(edge: Edge) -> bool:
-        return graph.edges[edge]["state"]["step"]["action"] in HANDLERS
+        return graph.edges[edge]["state"]["step"]["action"] in HANDLERS.keys() | CLASSIC_HANDLERS.keys()
 
     for number, trace in enumerate(tour_traces(model, graph, max_length=LENGTH, edge_filter=calls), start=1):
         itf = trace_to_text(trace)

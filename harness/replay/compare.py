@@ -47,6 +47,15 @@ def differences(expected: Answer, got: Answer, shift: int = 0) -> list[Differenc
     found += _differ_in_records(expected.records, got.records, shift)
     found += _differ("scripted target used", expected.consumed, got.consumed)
     found += _differ("fired", list(expected.fired), list(got.fired))
+    found += _differ("completed", _by_id(expected.completed), _by_id(got.completed))
+    return found
+
+
+def _by_id(completed: Sequence[Json]) -> Json:
+    """Late responses by the requests that they answer; more than one of a request in their order."""
+    found: Json = {}
+    for one in completed:
+        found.setdefault(str(one.get("id")), []).append(one.get("body"))
     return found
 
 

@@ -6,7 +6,7 @@ Only steps that call the target say something about it, so only those count as c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -33,9 +33,12 @@ class Coverage:
     requirements: Counter[str] = field(default_factory=Counter)
     traces: Counter[str] = field(default_factory=Counter)
     growth: list[tuple[int, int]] = field(default_factory=list)
+    handlers: set[str] = field(default_factory=set)
 
-    def add(self, steps: list[Step], other_actions: Counter[str]) -> None:
-        """Count the judged steps of a trace, and its steps that do not call the target."""
+    def add(self, steps: list[Step], other_actions: Counter[str], handlers: Set[str] = frozenset()) -> None:
+        """Count the judged steps of a trace, and its steps that do not call the target; `handlers` are the
+        actions that such a trace may have."""
+        self.handlers |= handlers
         ways = Counter((step.action, step.branch, step.error) for step in steps)
         exercised: Counter[str] = Counter()
         for (action, branch, error), count in ways.items():
@@ -57,7 +60,7 @@ class Coverage:
 
     def never_reached(self) -> list[str]:
         """The actions that call a target and that no judged step had."""
-        return sorted(set(HANDLERS) - set(self.actions))
+        return sorted((self.handlers or set(HANDLERS)) - set(self.actions))
 
     def to_json(self) -> Json:
         """For `--json`; `growth` has the numbers of traces, distinct steps and branches at some points."""

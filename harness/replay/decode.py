@@ -6,15 +6,16 @@ Replaying a prepared step is a call and a comparison; everything that takes time
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.replay import expect, wire
 from harness.replay.calls import Call, ChangeTopics, Restart
+from harness.replay.classic.state import is_classic
 from harness.replay.dialects import TEXT, Forms, forms_of
 from harness.replay.log import check_log
 from harness.replay.members import MemberStep, member_steps
@@ -58,6 +59,11 @@ class Load(NamedTuple):
         return frozenset(topic["id"] for topic in self.topics)
 
     @property
+    def title(self) -> str:
+        """The group's state (E5)."""
+        return expect.group_state(self.state.group)
+
+    @property
     def volatile(self) -> Json:
         """What records do not hold."""
         group = self.state.group
@@ -75,6 +81,27 @@ class Load(NamedTuple):
         known = {"emptyDeadlineMs": deadlines.get(("group", "")), "members": members}
         configs = {"configs": {wire.GROUP: dict(self.state.configs)}} if self.state.configs else {}
         return {"clockMs": self.now_ms, "groups": {wire.GROUP: known} if group.exists else {}, **configs}
+
+
+class Loadable(Protocol):
+    """A whole state, of either kind of group: `Load`, or that of a classic group."""
+
+    @property
+    def state(self) -> Any: ...
+    @property
+    def now_ms(self) -> int: ...
+    @property
+    def forms(self) -> Forms: ...
+    @property
+    def records(self) -> list[Json]: ...
+    @property
+    def topics(self) -> list[Json]: ...
+    @property
+    def there(self) -> frozenset[str]: ...
+    @property
+    def volatile(self) -> Json: ...
+    @property
+    def title(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +127,7 @@ class Step:
     call: Call
     expected: Answer
     start: int
-    load: Load
+    load: Loadable
 
     @property
     def end(self) -> int:
@@ -117,20 +144,21 @@ class Step:
         return self.call.needs() | {"ids"} if self.new_id else self.call.needs()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DecodedTrace:
     """A trace ready to be replayed: the state it starts from and its description, its target-calling steps
     and how often it has other actions; the configuration that its model assumes, the APIs and operations that
-    its steps need; and what its client processes do."""
+    its steps need; what its client processes do; and the actions that traces of its kind may have."""
 
     name: str
     configuration: Json
-    start: Load
+    start: Loadable
     initial: Json
     steps: list[Step]
     other_actions: Counter[str]
     needs: set[str]
     members: list[MemberStep]
+    handlers: frozenset[str] = frozenset(HANDLERS)
 
     @property
     def length(self) -> int:
@@ -142,18 +170,24 @@ class Decoder:
     """Decodes traces; what several of them have in common is read once."""
 
     def __init__(self) -> None:
+        # here, because it makes what is defined in this module
+        from harness.replay.classic.decode import ClassicDecoder
+
         self._reader = StateReader()
         self._descriptions: dict[int, Json] = {}
-        self._inputs: dict[_Input, int] = {}
+        self._inputs: dict[Any, int] = {}
+        self._classic = ClassicDecoder(self._inputs)
         self._lengths: dict[tuple[int, int, int], int] = {}
 
     def decode(self, trace: Trace, name: str) -> DecodedTrace:
         """Prepare the trace in the file `name`. ConformError (exit 2) if it is of another specification."""
+        if is_classic(trace):
+            return self._classic.decode(trace, name)
         states = self._reader.read(trace, f"The trace {name}")
         if len(states) < 2:
             raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
         if states[0].step.action not in {INITIAL, *HANDLERS, *OTHER_ACTIONS}:
-            raise _unknown_action(name, 0, states[0].step.action)
+            raise unknown_action(name, 0, states[0].step.action)
         forms = forms_of(trace, name)
         start, timers = _loaded(states[0], forms)
         initial = self._description(start)
@@ -179,9 +213,11 @@ class Decoder:
             decoded.needs.update(step.needs())
         return decoded
 
-    def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[Load, Json]:
+    def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[Loadable, Json]:
         """A state as one that a trace with this #meta starts from: how it is loaded, and its description."""
         trace = Trace(dict(meta), tuple(state), [state])
+        if is_classic(trace):
+            return self._classic.start(state, name, meta)
         load, _ = _loaded(self._reader.read(trace, name)[0], forms_of(trace, name))
         return load, self._description(load)
 
@@ -274,7 +310,7 @@ def _call(before: SpecState, after: SpecState, name: str, index: int) -> Call | 
         )
     handler = HANDLERS.get(action)
     if handler is None:
-        raise _unknown_action(name, index, action)
+        raise unknown_action(name, index, action)
     try:
         return handler(before, after)
     except ValueError as error:
@@ -288,6 +324,9 @@ def _check_log(before: SpecState, after: SpecState, written: Sequence[Json], nam
         raise ConformError(f"The trace {name}, state {index}: {error}.") from None
 
 
-def _unknown_action(name: str, index: int, action: str) -> ConformError:
-    known = ", ".join(sorted({*HANDLERS, *OTHER_ACTIONS}))
-    return ConformError(f"The trace {name}, state {index}: there is no action {action!r}; there are {known}.")
+def unknown_action(
+    name: str, index: int, action: str, known: Set[str] = frozenset({*HANDLERS, *OTHER_ACTIONS})
+) -> ConformError:
+    """What is said of a trace with an action that its kind of group does not have."""
+    there = ", ".join(sorted(known))
+    return ConformError(f"The trace {name}, state {index}: there is no action {action!r}; there are {there}.")

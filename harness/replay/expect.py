@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from harness.replay import admin, wire
+from harness.replay.commits import CommitStep
 from harness.replay.dialects import TEXT, Forms
 from harness.replay.state import Group, Member, SpecState, SpecStep
 from harness.targets.base import Assignments, Json
@@ -51,7 +52,7 @@ def heartbeat(step: SpecStep, interval_ms: int = wire.HEARTBEAT_INTERVAL_MS) -> 
     }
 
 
-def offset_commit(step: SpecStep) -> Json:
+def offset_commit(step: CommitStep) -> Json:
     """OffsetCommit (O1, O2): every error is that of a partition."""
     topic, index = wire.partition_of(step)
     partition = {"partitionIndex": index, "errorCode": wire.ERROR_CODES[step.response.error]}

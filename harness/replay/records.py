@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from harness.replay import wire
+from harness.replay.commits import CommitState
 from harness.replay.dialects import TEXT, Forms
 from harness.replay.state import Group, Member, Partition, SpecState
 from harness.targets.base import Json
@@ -38,7 +39,7 @@ def written(
     `untargeted` are members that joined after the last target was computed: none of theirs is written yet.
     """
     if before.group.exists and not after.group.exists:
-        return [*_offsets(before, after, now_ms), *_deletion()]
+        return [*offset_records(before, after, now_ms), *_deletion()]
     new = after.group
     old = forms.created(before.group) if new.exists else before.group
     fresh = _fresh(old, after, forms)
@@ -46,7 +47,7 @@ def written(
     left = after.step.action == "LeaveTemporarily" and after.step.response.error == "NONE"
     anew = {*fresh, after.step.member} if left and forms.away_runs_on else fresh
     return [
-        *_offsets(before, after, now_ms),
+        *offset_records(before, after, now_ms),
         *_removals(old, new),
         *_group(old, new, fresh, not before.group.exists),
         *_target(old, new, fresh | untargeted, returned),
@@ -89,7 +90,7 @@ def _fresh(before: Group, after: SpecState, forms: Forms) -> set[str]:
 
 def whole(state: SpecState, forms: Forms = TEXT) -> list[Json]:
     """The records of a state as one log that was never written step by step: what `load` is given."""
-    offsets = [_committed(partition, offset, 0) for partition, offset in sorted(state.offsets.items())]
+    offsets = [committed_record(partition, offset, 0) for partition, offset in sorted(state.offsets.items())]
     group = state.group
     if not group.exists:
         return offsets
@@ -103,7 +104,7 @@ def whole(state: SpecState, forms: Forms = TEXT) -> list[Json]:
     ]
 
 
-def _offsets(before: SpecState, after: SpecState, now_ms: int) -> Iterator[Json]:
+def offset_records(before: CommitState, after: CommitState, now_ms: int) -> Iterator[Json]:
     """A commit, and tombstones of offsets that went with their topic or group; by topic and index (O1)."""
     if before.offsets is after.offsets and after.step.action != "OffsetCommit":
         return
@@ -113,7 +114,7 @@ def _offsets(before: SpecState, after: SpecState, now_ms: int) -> Iterator[Json]
     for partition, offset in sorted(after.offsets.items()):
         accepted = partition == committed and after.step.response.error == "NONE"
         if accepted or before.offsets.get(partition) != offset:
-            yield _committed(partition, offset, now_ms)
+            yield committed_record(partition, offset, now_ms)
 
 
 def offset_key(partition: Partition) -> Json:
@@ -127,7 +128,7 @@ def offset_key(partition: Partition) -> Json:
     }
 
 
-def _committed(partition: Partition, offset: int, now_ms: int) -> Json:
+def committed_record(partition: Partition, offset: int, now_ms: int) -> Json:
     """OffsetCommitValue, version 4 (P4)."""
     value = {
         "offset": offset,

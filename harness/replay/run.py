@@ -11,7 +11,7 @@ from harness.errors import ENGINE_FAILED, ConformError
 from harness.replay import wire
 from harness.replay.compare import Difference, differences
 from harness.replay.coverage import Coverage
-from harness.replay.decode import DecodedTrace, Load, Step
+from harness.replay.decode import DecodedTrace, Loadable, Step
 from harness.replay.dialects import TEXT
 from harness.replay.judge import act, refused
 from harness.replay.members import MemberReplayer
@@ -137,7 +137,9 @@ class Replayer:
                 result.not_judged += left
             else:
                 result.ended_early.append(EndedEarly(trace.name, judged, left, reason))
-        result.coverage.add(trace.steps[:judged], trace.other_actions if judged else Counter())
+        result.coverage.add(
+            trace.steps[:judged], trace.other_actions if judged else Counter(), trace.handlers
+        )
 
     def _replay_members(self, trace: DecodedTrace) -> None:
         """K1, K2, H7: what the client processes send and own."""
@@ -219,7 +221,7 @@ class Replayer:
             self._target.configure({**wire.CONFIGURATION, **configuration})
             self._configuration = configuration
 
-    def _load(self, load: Load) -> int:
+    def _load(self, load: Loadable) -> int:
         """Make the target be in a state; how long its log is then."""
         records = load.records
         self._target.load(records, load.topics, load.volatile if "load" in self._has else {"clockMs": 0})

@@ -190,7 +190,7 @@ class StateReader:
         if raw_topics not in self._topics:
             self._topics[raw_topics] = len(self._topics), _counts(raw_topics, "topics")
         if raw_offsets not in self._offsets:
-            committed, own = _committed(raw_offsets[0]), _counts(raw_offsets[1], "configs")
+            committed, own = committed_offsets(raw_offsets[0]), _counts(raw_offsets[1], "configs")
             own = {name: value for name, value in own.items() if value}
             self._offsets[raw_offsets] = len(self._offsets), committed, own
         (group_key, group), (topics_key, topics) = self._groups[raw_group], self._topics[raw_topics]
@@ -314,7 +314,7 @@ def _counts(raw: Value, path: str) -> dict[str, int]:
     }
 
 
-def _committed(raw: Value) -> dict[Partition, int]:
+def committed_offsets(raw: Value) -> dict[Partition, int]:
     """The committed offsets (O1); -1 says that there is none."""
     offsets = {
         _partition(partition, "offsets"): _typed(offset, int, f"offsets[{partition}]")

@@ -206,7 +206,8 @@ def _live_namesake(state: SpecState, topic: str, other: str) -> bool:
 _LITERAL: Final = re.compile(r'"([A-Z]\w*)"')
 _COMMENT: Final = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
 _ACTION_NAMES: Final = re.compile(
-    r'action\s*\|->\s*"(\w+)"|\b(?:\w*Step|ChangeTopic|GiveUp|ProcessEnds)\(\s*"(\w+)"'
+    r'action\s*(?:\|->|=)\s*"(\w+)"'
+    r'|\b(?:\w*Step|ChangeTopic|GiveUp|ProcessEnds|ClassicHandled|ClassicEvent|Waited)\(\s*"(\w+)"'
 )
 _ACTION_OF: Final = re.compile(r"^ActionOf\([^)]*\)\s*==(.*?)(?=^\S)", re.DOTALL | re.MULTILINE)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
+from harness.replay.commits import CommitStep
 from harness.replay.state import Partition, Request, SpecStep
 from harness.targets.base import Json
 
@@ -19,11 +20,22 @@ GROUP: Final = "g"
 HEARTBEAT: Final = "ConsumerGroupHeartbeat"
 COMMIT: Final = "OffsetCommit"
 FETCH: Final = "OffsetFetch"
+CLASSIC_VERSIONS: Final = {"JoinGroup": 9, "SyncGroup": 5, "Heartbeat": 4, "LeaveGroup": 5}
+"""Those of classic groups (C1): the newest ones."""
 LIST: Final = "ListGroups"
 DELETE: Final = "DeleteGroups"
 ALTER: Final = "IncrementalAlterConfigs"
 CONFIGS: Final = "DescribeConfigs"
-VERSIONS: Final = {HEARTBEAT: 0, COMMIT: 9, FETCH: 9, LIST: 5, DELETE: 2, ALTER: 1, CONFIGS: 4}
+VERSIONS: Final = {
+    HEARTBEAT: 0,
+    COMMIT: 9,
+    FETCH: 9,
+    LIST: 5,
+    DELETE: 2,
+    ALTER: 1,
+    CONFIGS: 4,
+    **CLASSIC_VERSIONS,
+}
 """The APIs that traces use, in the versions of KIP-848, or the last where it has none."""
 
 REBALANCE_TIMEOUT_MS: Final = 300_000
@@ -48,11 +60,16 @@ DEFAULTS: Final[Json] = {MAX_SIZE: 2**31 - 1}
 ERROR_CODES: Final = {
     "NONE": 0,
     "UNKNOWN_TOPIC_OR_PARTITION": 3,
+    "NOT_COORDINATOR": 16,
+    "ILLEGAL_GENERATION": 22,
+    "INCONSISTENT_GROUP_PROTOCOL": 23,
     "UNKNOWN_MEMBER_ID": 25,
+    "REBALANCE_IN_PROGRESS": 27,
     "INVALID_CONFIG": 40,
     "INVALID_REQUEST": 42,
     "NON_EMPTY_GROUP": 68,
     "GROUP_ID_NOT_FOUND": 69,
+    "MEMBER_ID_REQUIRED": 79,
     "GROUP_MAX_SIZE_REACHED": 81,
     "FENCED_INSTANCE_ID": 82,
     "UNKNOWN_TOPIC_ID": 100,
@@ -62,6 +79,12 @@ ERROR_CODES: Final = {
     "STALE_MEMBER_EPOCH": 113,
 }
 """Kafka's error codes, by the names that the spec uses."""
+
+CLASSIC_ERRORS: Final = frozenset(
+    {"NOT_COORDINATOR", "ILLEGAL_GENERATION", "INCONSISTENT_GROUP_PROTOCOL", "REBALANCE_IN_PROGRESS"}
+    | {"MEMBER_ID_REQUIRED"}
+)
+"""Those that only classic groups have (C1)."""
 
 TOPIC_NAMES: Final[dict[str, str]] = {}
 """The names of the ids that `topic_id` has made, for reports."""
@@ -142,7 +165,7 @@ def heartbeat(request: Request) -> Json:
     }
 
 
-def offset_commit(step: SpecStep) -> Json:
+def offset_commit(step: CommitStep) -> Json:
     """The body of an OffsetCommit of one partition, by topic id (O1)."""
     topic, index = partition_of(step)
     committed = {
@@ -172,7 +195,7 @@ def offset_fetch(step: SpecStep) -> Json:
     }
 
 
-def partition_of(step: SpecStep) -> Partition:
+def partition_of(step: CommitStep) -> Partition:
     """The partition of a commit or a fetch. ValueError, in words, for a step that names none."""
     if step.partition is None:
         raise ValueError(f"a step {step.action} names a partition, but this one has none")

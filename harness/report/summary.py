@@ -18,7 +18,7 @@ from harness.report.results import Results
 from harness.report.verdict import MEANINGS, findings, worst
 
 WIDTH = 80
-_FAMILY = re.compile(r"MCKafka\d\d")
+_FAMILY = re.compile(r"MCKafka\d\d|MCClassic|MCAdminis|MCLogStep")
 _MOST_MODELS = 18
 _MOST_FINDINGS = 8
 
@@ -88,7 +88,7 @@ def _names(title: str, outcome: str, models: Sequence[ModelResult], console: Con
 
 
 def _families(models: Sequence[ModelResult]) -> Iterator[tuple[str, list[Any]]]:
-    """Each model with its distinct states; those of a version of Kafka together, with how many they are."""
+    """Each model with its distinct states; those of a family together, with how many they are."""
     for family, group in groupby(models, lambda model: (_FAMILY.match(model.name) or [model.name])[0]):
         mine = list(group)
         name = mine[0].name if len(mine) == 1 else f"{family}… x {len(mine)}"

@@ -8,6 +8,7 @@ from typing import Final, ParamSpec, TypeVar
 
 from coordinator import AppendFailed, BadInput, Coordinator, Dialect, SimulatedClock
 from coordinator.apis import APIS
+from coordinator.classic.service import PENDING
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
 
@@ -114,13 +115,16 @@ class PythonTarget:
         consumed = False
         if self._scripted and not coordinator.scripted_groups():
             self._scripted, consumed = False, True
+        completed = coordinator.classic.take_completed()
+        body = None if body is PENDING else body
         if observe is None:
-            return Answer(body, consumed=consumed)
+            return Answer(body, consumed=consumed, completed=completed)
         return Answer(
             body,
             self._do("describe", coordinator.describe, observe),
             self._do("records", coordinator.records, since),
             consumed,
+            completed=completed,
         )
 
     def _do(self, operation: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -81,7 +81,8 @@ class StdioTarget:
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         """Send one request."""
-        operation = {"op": "request", "id": 1, "api": api, "version": version, "client": client, "body": body}
+        named = {"op": "request", "id": f"{api} {client.get('id', '')}", "api": api, "version": version}
+        operation = {**named, "client": client, "body": body}
         return self._perform(operation, observe)
 
     def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:

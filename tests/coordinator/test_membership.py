@@ -172,7 +172,10 @@ def test_first_heartbeat_needs_its_fields_but_later_ones_do_not() -> None:
 
 @pytest.mark.parametrize(
     ("api", "version", "sentence"),
-    [("JoinGroup", 0, "has no API 'JoinGroup'"), ("ConsumerGroupHeartbeat", 1, "versions 0 to 0, not 1")],
+    [
+        ("InitProducerId", 0, "has no API 'InitProducerId'"),
+        ("ConsumerGroupHeartbeat", 1, "versions 0 to 0, not 1"),
+    ],
 )
 def test_unknown_api_or_version_is_bad_input(api: str, version: int, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):

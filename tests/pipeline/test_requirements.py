@@ -7,9 +7,10 @@ import re
 import pytest
 from pipeline_runs import ROOT, Ran
 
+from harness.replay.classic.steps import CLASSIC_HANDLERS
 from harness.replay.steps import HANDLERS
 from harness.report.coverage import BRANCHES, ERRORS
-from harness.requirements import BY_ACTION, BY_BRANCH, BY_ERROR, broken, requirements
+from harness.requirements import BY_ACTION, BY_BRANCH, BY_ERROR, CLASSIC, broken, requirements
 
 KNOWN = set(re.findall(r"^\| ([A-Z]\d+) \|", (ROOT / "REQUIREMENTS.md").read_text(), re.MULTILINE))
 OFFSETS = ("OffsetCommit", "OffsetFetch")
@@ -36,14 +37,22 @@ def test_an_error_has_a_requirement(error: str) -> None:
         assert requirements("Heartbeat", "", error)[0] == BY_ERROR[error][0]
 
 
+@pytest.mark.parametrize("action", sorted(CLASSIC_HANDLERS))
+def test_an_action_of_a_classic_group_has_a_requirement(action: str) -> None:
+    assert requirements(action, "", "NONE")
+
+
 def test_no_other_names_are_there() -> None:
     assert BY_ACTION.keys() == set(HANDLERS)
+    assert CLASSIC.keys() == CLASSIC_HANDLERS.keys() - HANDLERS.keys()
     assert BY_BRANCH.keys() == set(BRANCHES)
     assert BY_ERROR.keys() == set(ERRORS) - OFFSET_ERRORS - {"NONE"}
 
 
 def test_every_requirement_that_is_named_is_one() -> None:
-    named = {one for table in (BY_ACTION, BY_BRANCH, BY_ERROR) for ids in table.values() for one in ids}
+    named = {
+        one for table in (BY_ACTION, BY_BRANCH, BY_ERROR, CLASSIC) for ids in table.values() for one in ids
+    }
     assert named <= KNOWN
     assert len(named) > 20
 

@@ -39,7 +39,7 @@ def test_random_behaviours_of_every_action_conform() -> None:
     assert result.coverage.never_reached() == []
     others = {"INVALID_REQUEST", "UNSUPPORTED_ASSIGNOR", "GROUP_MAX_SIZE_REACHED"}
     others |= {"GROUP_ID_NOT_FOUND", "FENCED_INSTANCE_ID"}
-    assert set(result.coverage.errors) == wire.ERROR_CODES.keys() - others
+    assert set(result.coverage.errors) == wire.ERROR_CODES.keys() - others - wire.CLASSIC_ERRORS
 
 
 def test_the_line_protocol_gives_the_same_verdict() -> None:

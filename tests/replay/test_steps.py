@@ -10,6 +10,7 @@ from spec_model import Model
 
 from harness.errors import ConformError
 from harness.itf import read_trace
+from harness.replay.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
 from harness.replay.decode import Decoder
 from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS, actions_of_spec
 
@@ -18,12 +19,14 @@ CORPUS = SPEC.parent / "traces" / "corpus"
 
 
 def test_every_action_of_the_spec_has_a_handler_or_is_declared_and_no_name_is_left_over() -> None:
-    assert actions_of_spec(SPEC) == {INITIAL, *HANDLERS, *OTHER_ACTIONS}
+    known = {*HANDLERS, *OTHER_ACTIONS, *CLASSIC_HANDLERS, *CLASSIC_OTHERS}
+    assert actions_of_spec(SPEC) == {INITIAL, *known}
 
 
 def test_no_action_is_both() -> None:
     assert not set(HANDLERS) & OTHER_ACTIONS
-    assert INITIAL not in HANDLERS
+    assert not set(CLASSIC_HANDLERS) & CLASSIC_OTHERS
+    assert INITIAL not in {*HANDLERS, *CLASSIC_HANDLERS}
 
 
 def test_every_handler_makes_a_call_of_its_own() -> None:
@@ -53,9 +56,9 @@ def test_every_handler_makes_a_call_of_its_own() -> None:
     assert sent["DescribeConfigs"] == {"request DescribeConfigs "}
 
 
-@pytest.mark.parametrize("action", sorted(HANDLERS))
-def test_handlers_say_which_requirement_they_stand_for(action: str) -> None:
-    assert inspect.getdoc(HANDLERS[action])
+@pytest.mark.parametrize("handler", [*HANDLERS.values(), *CLASSIC_HANDLERS.values()])
+def test_handlers_say_which_requirement_they_stand_for(handler: object) -> None:
+    assert inspect.getdoc(handler)
 
 
 def test_actions_are_read_from_literals_and_not_from_comments(tmp_path: Path) -> None:

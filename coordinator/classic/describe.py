@@ -1,0 +1,118 @@
+"""A classic group as JSON: the whole state that a step may have changed, and the same read again.
+
+What no record holds (who waits at the barrier, what is pending) is in it, so that `load` takes it as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, cast, get_args
+
+from coordinator import fields
+from coordinator.classic.model import ClassicGroup, ClassicMember, RequestId, State
+from coordinator.classic.timers import Deadlines, armed
+from coordinator.errors import BadInput
+from coordinator.fields import Json
+
+GROUP_FIELDS: Final = (
+    *("groupId", "type", "state", "generation", "protocolType", "protocol", "leader"),
+    *("delayRemainingMs", "newMember", "pending", "members", "timers"),
+)
+
+
+def describe_classic(group: ClassicGroup, deadlines: Deadlines) -> Json:
+    """The state, lists sorted; `deadlineMs` is on the coordinator's clock."""
+    return {
+        "groupId": group.id,
+        "type": "classic",
+        "state": group.state,
+        "generation": group.generation,
+        "protocolType": group.protocol_type,
+        "protocol": group.protocol,
+        "leader": group.leader,
+        "delayRemainingMs": group.remaining_ms,
+        "newMember": group.new_member,
+        "pending": sorted(group.pending),
+        "members": [_member(name, member) for name, member in sorted(group.members.items())],
+        "timers": [
+            {
+                "timer": timer,
+                "group": group.id,
+                "member": member,
+                "deadlineMs": deadlines.get((timer, member)),
+            }
+            for timer, member in armed(group)
+        ],
+    }
+
+
+def _member(name: str, member: ClassicMember) -> Json:
+    return {
+        "memberId": name,
+        "instanceId": member.instance_id,
+        "protocols": [{"name": protocol, "metadata": metadata} for protocol, metadata in member.protocols],
+        "assignment": member.assignment,
+        "isNew": member.fresh,
+        "awaitingJoin": member.joining,
+        "awaitingSync": member.syncing,
+        "owesSync": member.owes_sync,
+        "sessionTimeoutMs": member.session_timeout_ms,
+        "rebalanceTimeoutMs": member.rebalance_timeout_ms,
+        "clientId": member.client_id,
+        "clientHost": member.client_host,
+    }
+
+
+def described(given: Mapping[str, Any], group_id: str, shift_ms: int) -> tuple[ClassicGroup, Deadlines]:
+    """The group that a description stands for, deadlines later by `shift_ms`. BadInput where it is none."""
+    where = f"volatile classic group {group_id!r}"
+    fields.known(given, GROUP_FIELDS, where)
+    state = fields.text(given, "state", where)
+    if state not in get_args(State):
+        raise BadInput(f"'state' of {where} must be one of {', '.join(get_args(State))}, not {state!r}")
+    members = [_read_member(entry, where) for entry in fields.items(given, "members", where)]
+    group = ClassicGroup(
+        group_id,
+        cast(State, state),
+        fields.integer(given, "generation", where),
+        fields.text(given, "protocolType", where),
+        fields.optional_text(given, "protocol", where),
+        fields.optional_text(given, "leader", where),
+        fields.optional_integer(given, "delayRemainingMs", where),
+        fields.boolean(given, "newMember", where),
+        dict(members),
+        frozenset(fields.names(given, "pending", where)),
+    )
+    deadlines: Deadlines = {}
+    for entry in fields.items(given, "timers", where):
+        timer = fields.as_object(entry, f"a timer of {where}")
+        key = fields.text(timer, "timer", where), fields.text(timer, "member", where)
+        deadlines[key] = fields.integer(timer, "deadlineMs", where) + shift_ms
+    if sorted(deadlines) != sorted(armed(group)):
+        raise BadInput(f"'timers' of {where} must be those that its state has: {armed(group)}")
+    return group, deadlines
+
+
+def _read_member(entry: object, where: str) -> tuple[str, ClassicMember]:
+    source = fields.as_object(entry, f"a member of {where}")
+    protocols = [fields.as_object(one, where) for one in fields.items(source, "protocols", where)]
+    return fields.text(source, "memberId", where), ClassicMember(
+        fields.optional_text(source, "instanceId", where),
+        fields.text(source, "clientId", where),
+        fields.text(source, "clientHost", where),
+        fields.integer(source, "sessionTimeoutMs", where),
+        fields.integer(source, "rebalanceTimeoutMs", where),
+        tuple((fields.text(one, "name", where), fields.text(one, "metadata", where)) for one in protocols),
+        fields.text(source, "assignment", where),
+        fields.boolean(source, "isNew", where),
+        _request_id(source, "awaitingJoin", where),
+        _request_id(source, "awaitingSync", where),
+        fields.boolean(source, "owesSync", where),
+    )
+
+
+def _request_id(source: Mapping[str, object], name: str, where: str) -> RequestId | None:
+    value = source.get(name)
+    if value is None or type(value) is int or type(value) is str:
+        return value
+    raise BadInput(f"{name!r} of {where} must be a request's id or null, not {fields.shown(value)}")

@@ -1,0 +1,141 @@
+"""The state of a classic group (C1), and what can be read of it. The names are those of
+spec/ClassicGroups.tla.
+
+A group is a value: a step makes another one. What members and the leader say to each other is text in base64
+that nobody here reads.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from coordinator.errors import ErrorCode
+
+RequestId: TypeAlias = int | str
+"""Names a request that waits, for whoever hands its answer on."""
+
+State: TypeAlias = Literal["Dead", "Empty", "PreparingRebalance", "CompletingRebalance", "Stable"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassicMember:
+    """A member. Times are in milliseconds; `protocols` are names and metadata in its order of preference."""
+
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocols: tuple[tuple[str, str], ...]
+    assignment: str = ""
+    """Of this generation; "" before the leader's SyncGroup, and for who is not named in it."""
+    fresh: bool = False
+    """It has not been in any generation: its client may be gone, as nobody heard of its member id."""
+    joining: RequestId | None = None
+    """Its JoinGroup that waits at the barrier."""
+    syncing: RequestId | None = None
+    """Its SyncGroup that waits for the leader's."""
+    owes_sync: bool = False
+    """It is in the generation and has not sent a SyncGroup yet."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether a request of it waits: then its session does not run out (H8)."""
+        return self.joining is not None or self.syncing is not None
+
+    def names(self) -> list[str]:
+        """The protocols that it supports."""
+        return [name for name, _ in self.protocols]
+
+    def metadata(self, protocol: str) -> str:
+        """What it says of itself under a protocol that it supports."""
+        return dict(self.protocols)[protocol]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassicGroup:
+    """A classic group; one that does not exist is Dead."""
+
+    id: str
+    state: State = "Dead"
+    generation: int = 0
+    protocol_type: str = ""
+    protocol: str | None = None
+    leader: str | None = None
+    remaining_ms: int | None = None
+    """By how much the initial delay may still be prolonged; None where there is none."""
+    new_member: bool = False
+    """Someone has joined during the initial delay."""
+    members: Mapping[str, ClassicMember] = field(default_factory=dict)
+    pending: frozenset[str] = frozenset()
+    """Member ids that were made and have not joined yet (MEMBER_ID_REQUIRED)."""
+
+    @property
+    def initial(self) -> bool:
+        """Whether this rebalance began with no members, and so ends after a delay."""
+        return self.remaining_ms is not None
+
+    def rebalance_timeout_ms(self) -> int:
+        """The longest of its members'."""
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+
+def joining(group: ClassicGroup) -> list[str]:
+    """Joining (C1): the members behind the barrier, by member id."""
+    return sorted(name for name, member in group.members.items() if member.joining is not None)
+
+
+def all_joined(group: ClassicGroup) -> bool:
+    """AllJoined (C1): nobody is waited for. Where no member is left, ids that were made are not either."""
+    if group.pending and group.members:
+        return False
+    return all(member.joining is not None for member in group.members.values())
+
+
+def instance_holder(group: ClassicGroup, instance_id: str | None) -> str | None:
+    """InstanceHolder (S1): the member with that instance id."""
+    if instance_id is None:
+        return None
+    return next((name for name, member in group.members.items() if member.instance_id == instance_id), None)
+
+
+def identity_error(group: ClassicGroup, member_id: str, instance_id: str | None) -> ErrorCode:
+    """IdentityError (C1, S2): may who says it is this member, perhaps with an instance id, be it?"""
+    if instance_id is not None:
+        holder = instance_holder(group, instance_id)
+        if holder is None:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        if holder != member_id:
+            return ErrorCode.FENCED_INSTANCE_ID
+    return ErrorCode.NONE if member_id in group.members else ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def candidates(members: Collection[ClassicMember]) -> set[str]:
+    """Candidates (C1): the protocols that all support."""
+    supported = [set(member.names()) for member in members]
+    return set.intersection(*supported) if supported else set()
+
+
+def select_protocol(group: ClassicGroup, leader: str) -> str:
+    """SelectProtocol (C1): each member votes for the first of its protocols that all support; of those with
+    most votes the one that the leader prefers."""
+    common = candidates(group.members.values())
+    votes = Counter(_first_of(member.names(), common) for member in group.members.values())
+    most = max(votes.values())
+    return _first_of(group.members[leader].names(), {name for name, count in votes.items() if count == most})
+
+
+def _first_of(names: list[str], among: Collection[str]) -> str:
+    return next(name for name in names if name in among)
+
+
+def supports(group: ClassicGroup, protocol_type: str, names: Collection[str]) -> bool:
+    """Supports (C1): can one join that has these protocols? The first one decides the protocol type."""
+    if group.state in ("Dead", "Empty"):
+        return bool(protocol_type and names)
+    if protocol_type != group.protocol_type:
+        return False
+    return not group.members or bool(candidates(group.members.values()) & set(names))

@@ -1,0 +1,169 @@
+"""The record that persists a classic group: GroupMetadata, Kafka's key 2, value version 3 (P1).
+
+On the wire: {"offset": n, "key": {"type": "GroupMetadata", "group": g}, "value": {"protocolType",
+"generation", "protocol", "leader", "currentStateTimestamp", "members": [{"memberId", "groupInstanceId",
+"clientId", "clientHost", "rebalanceTimeout", "sessionTimeout", "subscription", "assignment"}]}}; a
+tombstone's value is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from coordinator import fields
+from coordinator.classic.model import ClassicGroup, ClassicMember
+from coordinator.fields import Json
+
+GROUP_METADATA: Final = "GroupMetadata"
+
+
+class SavedMember(NamedTuple):
+    """A member in the record: what it says under the group's protocol, and what it is assigned."""
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int
+    session_timeout_ms: int
+    subscription: str
+    assignment: str
+
+
+class GroupMetadata(NamedTuple):
+    """The value; `state_ms` is when it was written, on the coordinator's clock."""
+
+    protocol_type: str
+    generation: int
+    protocol: str | None
+    leader: str | None
+    state_ms: int
+    members: tuple[SavedMember, ...]
+
+
+class ClassicRecord(NamedTuple):
+    """One GroupMetadata record; no value is a tombstone."""
+
+    group_id: str
+    value: GroupMetadata | None
+
+
+def saved(group: ClassicGroup, now_ms: int) -> ClassicRecord:
+    """Save (P1): the group as it is; of members in any generation it has one protocol."""
+    members = tuple(
+        SavedMember(
+            name,
+            member.instance_id,
+            member.client_id,
+            member.client_host,
+            member.rebalance_timeout_ms,
+            member.session_timeout_ms,
+            member.metadata(group.protocol or ""),
+            member.assignment,
+        )
+        for name, member in sorted(group.members.items())
+    )
+    value = GroupMetadata(
+        group.protocol_type, group.generation, group.protocol, group.leader, now_ms, members
+    )
+    return ClassicRecord(group.id, value)
+
+
+def loaded(group_id: str, value: GroupMetadata) -> ClassicGroup:
+    """ClassicAfterFailOver (C2, P2): the group that a record gives back. Requests that waited are lost.
+
+    A generation in which nobody is assigned anything is one that the leader has yet to synchronise.
+    """
+    synchronised = any(member.assignment for member in value.members)
+    members = {
+        member.member_id: ClassicMember(
+            member.instance_id,
+            member.client_id,
+            member.client_host,
+            member.session_timeout_ms,
+            member.rebalance_timeout_ms,
+            ((value.protocol or "", member.subscription),),
+            member.assignment,
+            owes_sync=not synchronised,
+        )
+        for member in value.members
+    }
+    return ClassicGroup(
+        group_id,
+        "Empty" if not members else "Stable" if synchronised else "CompletingRebalance",
+        value.generation,
+        value.protocol_type,
+        value.protocol,
+        value.leader,
+        members=members,
+    )
+
+
+def classic_to_wire(record: ClassicRecord, offset: int) -> Json:
+    """The record as JSON, with its offset in the log."""
+    key = {"type": GROUP_METADATA, "group": record.group_id}
+    value = record.value
+    if value is None:
+        return {"offset": offset, "key": key, "value": None}
+    return {
+        "offset": offset,
+        "key": key,
+        "value": {
+            "protocolType": value.protocol_type,
+            "generation": value.generation,
+            "protocol": value.protocol,
+            "leader": value.leader,
+            "currentStateTimestamp": value.state_ms,
+            "members": [_member_to_wire(member) for member in value.members],
+        },
+    }
+
+
+def _member_to_wire(member: SavedMember) -> Json:
+    return {
+        "memberId": member.member_id,
+        "groupInstanceId": member.instance_id,
+        "clientId": member.client_id,
+        "clientHost": member.client_host,
+        "rebalanceTimeout": member.rebalance_timeout_ms,
+        "sessionTimeout": member.session_timeout_ms,
+        "subscription": member.subscription,
+        "assignment": member.assignment,
+    }
+
+
+def classic_from_wire(source: Mapping[str, object]) -> ClassicRecord:
+    """The record that the JSON stands for; its offset is ignored. BadInput where it is none."""
+    where = f"a {GROUP_METADATA} record"
+    key = fields.mapping(source, "key", where)
+    fields.known(key, ("type", "group"), f"the key of {where}")
+    group_id = fields.text(key, "group", f"the key of {where}")
+    if source.get("value") is None:
+        return ClassicRecord(group_id, None)
+    value = fields.mapping(source, "value", where)
+    return ClassicRecord(
+        group_id,
+        GroupMetadata(
+            fields.text(value, "protocolType", where),
+            fields.integer(value, "generation", where),
+            fields.optional_text(value, "protocol", where),
+            fields.optional_text(value, "leader", where),
+            fields.integer(value, "currentStateTimestamp", where, -1),
+            tuple(_member_from_wire(entry, where) for entry in fields.items(value, "members", where)),
+        ),
+    )
+
+
+def _member_from_wire(entry: object, where: str) -> SavedMember:
+    member = fields.as_object(entry, f"a member of {where}")
+    return SavedMember(
+        fields.text(member, "memberId", where),
+        fields.optional_text(member, "groupInstanceId", where),
+        fields.text(member, "clientId", where),
+        fields.text(member, "clientHost", where),
+        fields.integer(member, "rebalanceTimeout", where),
+        fields.integer(member, "sessionTimeout", where),
+        fields.text(member, "subscription", where),
+        fields.text(member, "assignment", where),
+    )

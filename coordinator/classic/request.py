@@ -1,0 +1,147 @@
+"""The requests of classic groups: their fields, and what they are refused for before the group is looked at.
+
+The versions are the newest: JoinGroup 9, SyncGroup 5, Heartbeat 4, LeaveGroup 5. Bytes are text in base64.
+"""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from coordinator import fields
+from coordinator.config import Config
+from coordinator.errors import BadInput, ErrorCode
+from coordinator.request import client_of
+
+CLASSIC_APIS: Final = {"JoinGroup": (9, 9), "SyncGroup": (5, 5), "Heartbeat": (4, 4), "LeaveGroup": (5, 5)}
+"""Name of each API -> first and last version."""
+
+
+class JoinRequest(NamedTuple):
+    """JoinGroup. Times are in milliseconds; `member_id` is "" of who has none."""
+
+    group_id: str
+    member_id: str
+    instance_id: str | None
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocol_type: str
+    protocols: tuple[tuple[str, str], ...]
+    client_id: str
+    client_host: str
+
+
+class SyncRequest(NamedTuple):
+    """SyncGroup; `assignments` are member id -> bytes."""
+
+    group_id: str
+    member_id: str
+    instance_id: str | None
+    generation: int
+    protocol_type: str | None
+    protocol: str | None
+    assignments: Mapping[str, str]
+
+
+class HeartbeatRequest(NamedTuple):
+    """Heartbeat."""
+
+    group_id: str
+    member_id: str
+    instance_id: str | None
+    generation: int
+
+
+class LeaveRequest(NamedTuple):
+    """LeaveGroup: each member by its id, or a static one by its instance id alone."""
+
+    group_id: str
+    members: list[tuple[str, str | None]]
+
+
+ClassicRequest: TypeAlias = JoinRequest | SyncRequest | HeartbeatRequest | LeaveRequest
+
+
+def parse_classic(api: str, client: Mapping[str, Any], body: Mapping[str, Any]) -> ClassicRequest:
+    """The request of a body in lowerCamelCase; BadInput for what the schema cannot express."""
+    group_id = fields.text(body, "groupId", api)
+    if api == "LeaveGroup":
+        fields.known(body, ("groupId", "members"), api)
+        return LeaveRequest(group_id, [_leaving(entry) for entry in fields.items(body, "members", api)])
+    member_id = fields.text(body, "memberId", api)
+    instance_id = fields.optional_text(body, "groupInstanceId", api)
+    if api == "JoinGroup":
+        return _join(group_id, member_id, instance_id, client, body)
+    names = ("groupId", "generationId", "memberId", "groupInstanceId")
+    generation = fields.fits(fields.integer(body, "generationId", api, None), 32, "generationId", api)
+    if api == "Heartbeat":
+        fields.known(body, names, api)
+        return HeartbeatRequest(group_id, member_id, instance_id, generation)
+    fields.known(body, (*names, "protocolType", "protocolName", "assignments"), api)
+    return SyncRequest(
+        group_id,
+        member_id,
+        instance_id,
+        generation,
+        fields.optional_text(body, "protocolType", api),
+        fields.optional_text(body, "protocolName", api),
+        dict(
+            _named_bytes(entry, "memberId", "assignment", api)
+            for entry in fields.items(body, "assignments", api)
+        ),
+    )
+
+
+def _join(
+    group_id: str, member_id: str, instance_id: str | None, client: Mapping[str, Any], body: Mapping[str, Any]
+) -> JoinRequest:
+    where = "JoinGroup"
+    own = ("sessionTimeoutMs", "rebalanceTimeoutMs", "protocolType", "protocols", "reason")
+    fields.known(body, ("groupId", "memberId", "groupInstanceId", *own), where)
+    fields.optional_text(body, "reason", where)
+    times = [
+        fields.fits(fields.integer(body, name, where, None), 32, name, where)
+        for name in ("sessionTimeoutMs", "rebalanceTimeoutMs")
+    ]
+    client_id, client_host, _ = client_of(client)
+    protocols = tuple(
+        _named_bytes(entry, "name", "metadata", where) for entry in fields.items(body, "protocols", where)
+    )
+    if len(dict(protocols)) != len(protocols):
+        raise BadInput(f"{where} names a protocol twice")
+    protocol_type = fields.text(body, "protocolType", where)
+    return JoinRequest(
+        group_id, member_id, instance_id, times[0], times[1], protocol_type, protocols, client_id, client_host
+    )
+
+
+def _leaving(entry: object) -> tuple[str, str | None]:
+    where = "a member of LeaveGroup"
+    member = fields.as_object(entry, where)
+    fields.known(member, ("memberId", "groupInstanceId", "reason"), where)
+    fields.optional_text(member, "reason", where)
+    return fields.text(member, "memberId", where), fields.optional_text(member, "groupInstanceId", where)
+
+
+def _named_bytes(entry: object, name: str, content: str, api: str) -> tuple[str, str]:
+    where = f"an entry of {api}"
+    source = fields.as_object(entry, where)
+    fields.known(source, (name, content), where)
+    given = fields.text(source, content, where)
+    try:
+        binascii.a2b_base64(given, strict_mode=True)
+    except ValueError as error:
+        raise BadInput(f"{content!r} of {where} must be bytes in base64: {error}") from None
+    return fields.text(source, name, where), given
+
+
+def invalid(request: ClassicRequest, config: Config) -> ErrorCode:
+    """What a request is refused for whatever the group: no group id, or a session time-out out of range."""
+    if not request.group_id:
+        return ErrorCode.INVALID_GROUP_ID
+    if isinstance(request, JoinRequest):
+        least_ms, most_ms = config.classic_session_min_ms, config.classic_session_max_ms
+        if not least_ms <= request.session_timeout_ms <= most_ms:
+            return ErrorCode.INVALID_SESSION_TIMEOUT
+    return ErrorCode.NONE

@@ -1,0 +1,88 @@
+"""The responses of JoinGroup, SyncGroup, Heartbeat and LeaveGroup. Every field of the schema is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coordinator.classic.model import ClassicGroup
+from coordinator.errors import ErrorCode
+from coordinator.fields import Json
+
+
+def join_error(member_id: str, code: ErrorCode) -> Json:
+    """A JoinGroup that is refused, or (MEMBER_ID_REQUIRED) told which member id to join with."""
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": int(code),
+        "generationId": -1,
+        "protocolType": None,
+        "protocolName": None,
+        "leader": "",
+        "skipAssignment": False,
+        "memberId": member_id,
+        "members": [],
+    }
+
+
+def join_response(group: ClassicGroup, member_id: str, skip_assignment: bool = False) -> Json:
+    """JoinResponse (C1): the generation; the leader hears of all members, by member id."""
+    members = []
+    if member_id == group.leader:
+        members = [
+            {
+                "memberId": name,
+                "groupInstanceId": member.instance_id,
+                "metadata": member.metadata(group.protocol or ""),
+            }
+            for name, member in sorted(group.members.items())
+        ]
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": 0,
+        "generationId": group.generation,
+        "protocolType": group.protocol_type,
+        "protocolName": group.protocol,
+        "leader": group.leader,
+        "skipAssignment": skip_assignment,
+        "memberId": member_id,
+        "members": members,
+    }
+
+
+def sync_error(code: ErrorCode) -> Json:
+    """A SyncGroup without an assignment."""
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": int(code),
+        "protocolType": None,
+        "protocolName": None,
+        "assignment": "",
+    }
+
+
+def sync_response(group: ClassicGroup, member_id: str) -> Json:
+    """SyncResponse (C1): what the leader has assigned to the member."""
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": 0,
+        "protocolType": group.protocol_type,
+        "protocolName": group.protocol,
+        "assignment": group.members[member_id].assignment,
+    }
+
+
+def heartbeat_response(code: ErrorCode) -> Json:
+    """Whether to go on (C1)."""
+    return {"throttleTimeMs": 0, "errorCode": int(code)}
+
+
+def leave_response(code: ErrorCode, members: Sequence[tuple[str, str | None, ErrorCode]] = ()) -> Json:
+    """An error of the whole request, or one of each member."""
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": int(code),
+        "members": [
+            {"memberId": name, "groupInstanceId": instance_id, "errorCode": int(error)}
+            for name, instance_id, error in members
+        ],
+    }

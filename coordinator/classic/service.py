@@ -1,0 +1,229 @@
+"""The classic groups of a coordinator: requests, time and fail-over around the handlers.
+
+One step at a time becomes visible: when the log has taken its records, the group is replaced by the one that
+the step made, and the answers to requests that waited can be fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from coordinator import fields
+from coordinator.classic import handlers
+from coordinator.classic.describe import describe_classic, described
+from coordinator.classic.model import ClassicGroup, RequestId
+from coordinator.classic.rebalance import ClassicStep
+from coordinator.classic.records import ClassicRecord, loaded
+from coordinator.classic.request import (
+    ClassicRequest,
+    HeartbeatRequest,
+    JoinRequest,
+    LeaveRequest,
+    SyncRequest,
+)
+from coordinator.classic.request import invalid as invalid_error
+from coordinator.classic.response import heartbeat_response, join_error, leave_response, sync_error
+from coordinator.classic.timers import Deadlines, followed, started
+from coordinator.config import Config
+from coordinator.errors import AppendFailed, ErrorCode, RequestRejected
+from coordinator.fields import Json
+from coordinator.offset_records import OffsetRecord, Offsets, replay_offset
+from coordinator.offset_request import NO_MEMBER_EPOCH, CommitRequest
+from coordinator.offsets import offsets_of_deleted_group
+from coordinator.timers import Due, Timers
+
+if TYPE_CHECKING:
+    from coordinator.log import Log
+
+PENDING: Final[Json] = {}
+"""Instead of a response: it comes later, with those that `take_completed` gives."""
+
+
+class ClassicGroups:
+    """The groups of a coordinator that members join with JoinGroup, and the requests that wait."""
+
+    def __init__(self) -> None:
+        self.groups: dict[str, ClassicGroup] = {}
+        self._deadlines: dict[str, Deadlines] = {}
+        self._timers = Timers()
+        self._completed: list[Json] = []
+
+    # Requests
+
+    def request(
+        self,
+        request: ClassicRequest,
+        waits: RequestId,
+        admit: Callable[[str], None],
+        others: Container[str],
+        draw_id: Callable[[ClassicGroup | None], str],
+        log: Log,
+        config: Config,
+        now_ms: int,
+    ) -> Json:
+        """Handle one request: its response, or PENDING while it waits under the id `waits`.
+
+        `admit` raises RequestRejected for a group that the client may not use; `others` are groups of another
+        kind, which cannot be joined so (C1).
+        """
+        try:
+            admit(request.group_id)
+        except RequestRejected as rejected:
+            return refusal(request, rejected.code)
+        error = invalid_error(request, config)
+        if not error and isinstance(request, JoinRequest) and request.group_id in others:
+            error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        if error:
+            return refusal(request, error)
+        group = self.groups.get(request.group_id) or ClassicGroup(request.group_id)
+        step = ClassicStep(group, now_ms, config)
+        response = _handled(step, request, waits, partial(draw_id, group))
+        try:
+            self._commit(step, log)
+        except AppendFailed:
+            return refusal(request, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        return PENDING if response is None else response
+
+    def fence(self, request: CommitRequest) -> CommitRequest:
+        """O2: an OffsetCommit to a group that is here is fenced by its generation alone: what is left of it
+        is of nobody. Raises RequestRejected; a request to another group stays as it is."""
+        group = self.groups.get(request.group_id)
+        if group is None:
+            return request
+        error = handlers.commit_error(group, request.member_id, request.member_epoch)
+        if error:
+            message = f"Generation {request.member_epoch} may not commit now; rejoin the group."
+            raise RequestRejected(error, message)
+        return request._replace(member_id="", member_epoch=NO_MEMBER_EPOCH)
+
+    def refuse_consumers(self, group_id: str) -> None:
+        """Raises RequestRejected for a ConsumerGroupHeartbeat to a group that is here: groups of one kind are
+        not converted into the other."""
+        if group_id in self.groups:
+            raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is a classic group.")
+
+    def take_completed(self) -> list[Json]:
+        """The answers to requests that waited, since the last call: [{"id", "body"}]."""
+        completed, self._completed = self._completed, []
+        return completed
+
+    def _commit(self, step: ClassicStep, log: Log) -> None:
+        """Make a step durable, and then visible (P3). AppendFailed where the log refuses its records."""
+        log.append([[record] for record in step.records], step.config.max_batch_bytes)
+        self._show(step)
+
+    def _show(self, step: ClassicStep) -> None:
+        group = step.group
+        if group.state == "Dead":
+            self.groups.pop(group.id, None)
+            self._deadlines.pop(group.id, None)
+        else:
+            self.groups[group.id] = group
+            self._deadlines[group.id] = followed(group, self._deadlines.get(group.id, {}), step.timers)
+            for (timer, member_id), deadline_ms in step.timers.items():
+                self._timers.arm(Due(deadline_ms, group.id, timer, member_id))
+        answers = sorted(step.answers, key=lambda answer: str(answer[0]))
+        self._completed += [{"id": request, "body": body} for request, body in answers]
+
+    # Time
+
+    def next_due(self, now_ms: int) -> Due | None:
+        """The first timer that is due by then."""
+        return self._timers.next_due(self._deadline_ms, now_ms)
+
+    def _deadline_ms(self, due: Due) -> int | None:
+        return self._deadlines.get(due.group_id, {}).get((due.timer, due.member_id))
+
+    def armed(self, group_id: str) -> list[Due]:
+        """All timers of a group."""
+        deadlines = self._deadlines.get(group_id, {})
+        return [Due(deadline_ms, group_id, *timer) for timer, deadline_ms in deadlines.items()]
+
+    def fire(self, due: Due, offsets: Offsets, log: Log, config: Config, now_ms: int) -> bool:
+        """Let a timer run out; a group that is deleted takes its offsets along. False: the log refused."""
+        step = ClassicStep(self.groups[due.group_id], now_ms, config)
+        tombstones: list[OffsetRecord] = []
+        if due.timer == "session":
+            handlers.session_timeout(step, due.member_id)
+        elif due.timer == "join":
+            handlers.join_timeout(step)
+        elif due.timer == "sync":
+            handlers.sync_timeout(step)
+        else:
+            handlers.delete_group(step)
+            tombstones = offsets_of_deleted_group(offsets, due.group_id)
+        try:
+            log.append([[*tombstones, *step.records]], config.max_batch_bytes)
+        except AppendFailed:
+            retry_ms = now_ms + config.timer_retry_ms
+            self._deadlines[due.group_id][due.timer, due.member_id] = retry_ms
+            self._timers.arm(due._replace(deadline_ms=retry_ms))
+            return False
+        for record in tombstones:
+            replay_offset(offsets, record)
+        self._show(step)
+        return True
+
+    # Reading and fail-over
+
+    def describe(self, group_id: str) -> Json:
+        """The whole state of a group that is here."""
+        return describe_classic(self.groups[group_id], self._deadlines[group_id])
+
+    def volatile(self, group: str | None) -> Json:
+        """What `restore` takes: of one group or of all."""
+        return {name: self.describe(name) for name in sorted(self.groups) if group in (None, name)}
+
+    def replay(self, records: Iterable[object], config: Config, now_ms: int) -> None:
+        """C2, P2: become what the log gives back. Requests that waited are lost, and timers start anew."""
+        last = {record.group_id: record.value for record in records if isinstance(record, ClassicRecord)}
+        self._completed.clear()
+        self.groups = {name: loaded(name, value) for name, value in last.items() if value is not None}
+        self._deadlines = {
+            name: started(group, now_ms, config.empty_retention_ms) for name, group in self.groups.items()
+        }
+        self._arm_all()
+
+    def restore(self, volatile: Mapping[str, object], now_ms: int) -> None:
+        """Replace groups by those that a coordinator's volatile state has. BadInput where it is none."""
+        shift_ms = now_ms - (fields.optional_integer(volatile, "clockMs", "volatile") or 0)
+        given = fields.mapping(volatile, "classic", "volatile") if "classic" in volatile else {}
+        read = {
+            name: described(fields.as_object(one, f"volatile classic group {name!r}"), name, shift_ms)
+            for name, one in given.items()
+        }
+        self.groups |= {name: group for name, (group, _) in read.items()}
+        self._deadlines |= {name: deadlines for name, (_, deadlines) in read.items()}
+        self._arm_all()
+
+    def _arm_all(self) -> None:
+        self._timers = Timers()
+        for group_id in self.groups:
+            for due in self.armed(group_id):
+                self._timers.arm(due)
+
+
+def _handled(
+    step: ClassicStep, request: ClassicRequest, waits: RequestId, draw_id: Callable[[], str]
+) -> Json | None:
+    if isinstance(request, JoinRequest):
+        member_id = request.member_id or draw_id()
+        while not request.member_id and member_id in step.group.pending:
+            member_id = draw_id()
+        return handlers.join_group(step, request, member_id, waits)
+    if isinstance(request, SyncRequest):
+        return handlers.sync_group(step, request, waits)
+    if isinstance(request, HeartbeatRequest):
+        return handlers.heartbeat(step, request)
+    return handlers.leave_group(step, request)
+
+
+def refusal(request: ClassicRequest, code: ErrorCode) -> Json:
+    """A response that is nothing but an error."""
+    if isinstance(request, JoinRequest):
+        return join_error(request.member_id, code)
+    if isinstance(request, SyncRequest):
+        return sync_error(code)
+    return leave_response(code) if isinstance(request, LeaveRequest) else heartbeat_response(code)

@@ -1,0 +1,45 @@
+"""Which timers a classic group has armed (C1, H8, E5): its state says so; here are only their deadlines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from coordinator.classic.model import ClassicGroup
+
+Deadlines: TypeAlias = dict[tuple[str, str], int]
+"""(timer, member id or "") -> when it runs out, in milliseconds of the coordinator's clock."""
+
+
+def armed(group: ClassicGroup) -> list[tuple[str, str]]:
+    """(timer, member id): the group's own, whose member id is "", then each session.
+
+    "group" deletes it, "join" opens the barrier, "sync" removes who has not sent a SyncGroup.
+    """
+    found = []
+    if group.state == "Empty":
+        found.append(("group", ""))
+    if group.state == "PreparingRebalance":
+        found.append(("join", ""))
+    if any(member.owes_sync for member in group.members.values()):
+        found.append(("sync", ""))
+    sessions = {name for name, member in group.members.items() if member.fresh or not member.waits}
+    return found + [("session", name) for name in sorted(sessions | group.pending)]
+
+
+def followed(group: ClassicGroup, before: Deadlines, anew: Mapping[tuple[str, str], int]) -> Deadlines:
+    """The deadlines after a step that starts some timers `anew`; the others go on, or are no more."""
+    return {timer: anew.get(timer, before.get(timer, 0)) for timer in armed(group)}
+
+
+def started(group: ClassicGroup, now_ms: int, retention_ms: int) -> Deadlines:
+    """Every timer at full length: a new coordinator does not know how long they ran (P2)."""
+    length = {
+        "group": retention_ms,
+        "join": group.rebalance_timeout_ms(),
+        "sync": group.rebalance_timeout_ms(),
+    }
+    return {
+        (timer, name): now_ms + (length[timer] if timer in length else group.members[name].session_timeout_ms)
+        for timer, name in armed(group)
+    }

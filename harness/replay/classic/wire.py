@@ -1,0 +1,118 @@
+"""Forms on the wire for classic groups; the names are those of `harness.replay.wire`.
+
+Subscriptions and assignments travel as bytes of the embedded consumer protocol, version 0, which coordinators
+do not read; in JSON they are base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from functools import cache
+from typing import Final
+
+from harness.replay import wire
+from harness.replay.classic.state import Assignment, ClassicRequest
+from harness.replay.state import Partition
+from harness.targets.base import Json
+
+JOIN: Final = "JoinGroup"
+SYNC: Final = "SyncGroup"
+HEARTBEAT: Final = "Heartbeat"
+LEAVE: Final = "LeaveGroup"
+
+NEW_MEMBER_TIMEOUT_MS: Final = 300_000
+"""How long the first JoinGroup of a member may wait."""
+_NO_USER_DATA: Final = struct.pack(">i", -1)
+
+
+def _text(text: str) -> bytes:
+    encoded = text.encode()
+    return struct.pack(">h", len(encoded)) + encoded
+
+
+@cache
+def subscription(topics: frozenset[str]) -> str:
+    """ConsumerProtocolSubscription."""
+    names = b"".join(_text(wire.topic_name(topic)) for topic in sorted(topics))
+    return base64.b64encode(struct.pack(">hi", 0, len(topics)) + names + _NO_USER_DATA).decode()
+
+
+@cache
+def assignment(partitions: Assignment) -> str:
+    """ConsumerProtocolAssignment; no bytes where there is none."""
+    if partitions is None:
+        return ""
+    by_topic: dict[str, list[int]] = {}
+    for topic, index in sorted(partitions):
+        by_topic.setdefault(wire.topic_name(topic), []).append(index)
+    content = struct.pack(">hi", 0, len(by_topic))
+    for name, indexes in sorted(by_topic.items()):
+        content += _text(name) + struct.pack(f">{1 + len(indexes)}i", len(indexes), *indexes)
+    return base64.b64encode(content + _NO_USER_DATA).decode()
+
+
+def request_id(api: str, member: str) -> str:
+    """What names a request that waits: a client has one of each API at most."""
+    return f"{api} {wire.client_id(member)}"
+
+
+def join(request: ClassicRequest) -> Json:
+    """The body of a JoinGroup."""
+    metadata = subscription(request.subscription)
+    return {
+        "groupId": wire.GROUP,
+        "sessionTimeoutMs": wire.SESSION_TIMEOUT_MS,
+        "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
+        "memberId": request.member,
+        "groupInstanceId": request.instance,
+        "protocolType": request.type or "",
+        "protocols": [{"name": name, "metadata": metadata} for name in request.protocols],
+        "reason": None,
+    }
+
+
+def sync(request: ClassicRequest) -> Json:
+    """The body of a SyncGroup."""
+    return {
+        **heartbeat(request),
+        "protocolType": request.type,
+        "protocolName": request.protocol,
+        "assignments": [
+            {"memberId": name, "assignment": assignment(given)}
+            for name, given in sorted(request.assignments.items())
+            if given is not None
+        ],
+    }
+
+
+def heartbeat(request: ClassicRequest) -> Json:
+    """The body of a Heartbeat."""
+    return {
+        "groupId": wire.GROUP,
+        "generationId": request.epoch,
+        "memberId": request.member,
+        "groupInstanceId": request.instance,
+    }
+
+
+def leave(request: ClassicRequest) -> Json:
+    """The body of a LeaveGroup."""
+    leaving = {"memberId": request.member, "groupInstanceId": request.instance, "reason": None}
+    return {"groupId": wire.GROUP, "members": [leaving]}
+
+
+def partitions_of(text: str) -> frozenset[Partition]:
+    """The partitions in the bytes of an assignment, for reports."""
+    content = base64.b64decode(text)
+    if not content:
+        return frozenset()
+    found, at = set(), 6
+    for _ in range(struct.unpack_from(">i", content, 2)[0]):
+        size = struct.unpack_from(">h", content, at)[0]
+        name = content[at + 2 : at + 2 + size].decode()
+        at += 2 + size
+        count = struct.unpack_from(">i", content, at)[0]
+        found |= {(name, index) for index in struct.unpack_from(f">{count}i", content, at + 4)}
+        at += 4 + 4 * count
+    return frozenset(found)

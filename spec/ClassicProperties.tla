@@ -1,0 +1,176 @@
+-------------------------- MODULE ClassicProperties -------------------------
+(***************************************************************************)
+(* What a classic group must always satisfy, in the coordinator's view: one*)
+(* operator a requirement, over the state before and after a step.         *)
+(***************************************************************************)
+EXTENDS ClassicCoordinator
+
+\* Types and canonical form: what is not in the group has no state, and what no
+\* state of the group needs has none either.
+\* @type: ($classicGroup) => Bool;
+ClassicTypeOK(g) ==
+  /\ g.state \in {"Dead", "Empty", "PreparingRebalance", "CompletingRebalance", "Stable"}
+  /\ g.generation >= 0
+  /\ g.state = "Dead" => g = NoClassicGroup
+  /\ g.state = "Empty" => InGroup(g) = {}
+  /\ g.state # "PreparingRebalance" => ~g.initial /\ ~g.newMember /\ g.extensions = 0
+  /\ \A m \in MemberIds :
+       LET member == g.members[m] IN
+       /\ member.place \in {"", "pending", "member"}
+       /\ member.place # "member" => member = [NoClassicMember EXCEPT !.place = member.place]
+       /\ UNION member.assignment \subseteq Partitions
+       /\ Cardinality(member.assignment) <= 1
+
+\* C1: there is a leader as long as there are members, and it is one of them.
+\* @type: ($classicGroup) => Bool;
+LeaderIsMember(g) ==
+  IF InGroup(g) = {} THEN g.leader = None ELSE g.leader \in InGroup(g)
+
+\* C1: a request waits only for what its state can bring: behind the barrier a
+\* JoinGroup, after it a SyncGroup until the leader's comes.  Never both.
+\* @type: ($classicGroup) => Bool;
+WaitsAreOfTheState(g) ==
+  \A m \in InGroup(g) :
+    /\ g.members[m].joining => g.state = "PreparingRebalance"
+    /\ g.members[m].syncing => g.state = "CompletingRebalance" /\ m # g.leader
+    /\ g.members[m].fresh => g.members[m].joining
+    /\ g.members[m].owesSync => g.state \in {"CompletingRebalance", "Stable"} /\ ~g.members[m].syncing
+
+\* C1: no rebalance can stand still: a timer is armed, or someone still owes a
+\* request whose time-out is armed.
+\* @type: ($classicGroup) => Bool;
+NeverWaitsForNothing(g) ==
+  /\ g.state = "PreparingRebalance" => JoinTimerArmed(g)
+  /\ g.state = "CompletingRebalance" => OwingSync(g) # {}
+  /\ \A m \in PendingIds(g) : ClassicSessionArmed(g, m)
+
+\* C1: the protocol of a generation is one that each of its members supports.
+\* @type: ($classicGroup) => Bool;
+ProtocolOfAll(g) ==
+  g.state \in {"CompletingRebalance", "Stable"} =>
+    /\ InGroup(g) # {}
+    /\ g.protocol \in Candidates(g)
+
+\* C1: members of one group agree on some protocol, whatever the state.
+\* @type: ($classicGroup) => Bool;
+SomeProtocolOfAll(g) == InGroup(g) # {} => Candidates(g) # {}
+
+\* S1: no two members have the same instance id.
+\* @type: ($classicGroup) => Bool;
+ClassicInstancesUnique(g) ==
+  \A m \in InGroup(g), n \in InGroup(g) :
+    m # n => g.members[m].instance = None \/ g.members[m].instance # g.members[n].instance
+
+\* C1: the generation never decreases while the group lives and its log is
+\* what it was, and each step makes at most one.
+\* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
+GenerationMonotone(g, h, s) ==
+  ClassicExists(g) /\ ClassicExists(h) /\ s.action # "FailOver" =>
+    h.generation \in {g.generation, g.generation + 1}
+
+\* Has a step told `m` of the generation of the group that it leaves?
+\* @type: ($classicGroup, Str, $classicStep) => Bool;
+ToldOfGeneration(h, m, s) ==
+  \/ m = s.member /\ s.response.error = "NONE" /\ s.response.generation = h.generation
+  \/ \E a \in s.completed : a.member = m /\ a.response.error = "NONE" /\ a.response.generation = h.generation
+
+\* C1: members are in a generation because all of them joined it: it begins with
+\* an answer for each that waited, its leader among them, and only a static
+\* member may be in it that did not.
+\* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
+BarrierHeld(g, h, s) ==
+  h.generation = g.generation + 1 /\ InGroup(h) # {} /\ s.action # "FailOver" =>
+    /\ h.state = "CompletingRebalance"
+    /\ \A m \in InGroup(h) : h.members[m].instance # None \/ ToldOfGeneration(h, m, s)
+    /\ ToldOfGeneration(h, h.leader, s)
+    /\ PendingIds(g) \cap PendingIds(h) = {} \/ s.action = "JoinTimeout"
+
+\* C1: everyone hears of the same generation, protocol and leader, and the
+\* leader alone of all members.
+\* @type: ($classicGroup, $classicStep) => Bool;
+JoinAnswersAgree(h, s) ==
+  \A r \in {s.response} \cup {a.response : a \in s.completed} :
+    r.api = "JoinGroup" /\ r.error = "NONE" =>
+      /\ r.generation = h.generation /\ r.protocol = h.protocol /\ r.leader = h.leader
+      /\ {j.member : j \in r.members} = IF r.member = h.leader THEN InGroup(h) ELSE {}
+
+\* C1: what a SyncGroup gives a member is what the leader assigned it in this
+\* generation.
+\* @type: ($classicGroup, $classicStep) => Bool;
+SyncAnswersAgree(h, s) ==
+  /\ \A a \in s.completed :
+       a.response.api = "SyncGroup" /\ a.response.error = "NONE" =>
+         h.state = "Stable" /\ a.response.assignment = h.members[a.member].assignment
+  /\ s.response.api = "SyncGroup" /\ s.response.error = "NONE" =>
+       /\ h.state = "Stable" /\ s.request.generation = h.generation
+       /\ s.response.assignment = h.members[s.member].assignment
+
+\* C1: no request is forgotten.  Whoever waited before a step waits after it, or
+\* was answered by it (not so by a coordinator that failed); who asks again while
+\* a request waits has that one answered, too.
+\* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
+EveryRequestIsAnswered(g, h, s) ==
+  s.action # "FailOver" =>
+    \A m \in MemberIds :
+      /\ g.members[m].joining /\ ~h.members[m].joining =>
+           \/ \E a \in s.completed : a.member = m /\ a.response.api = "JoinGroup"
+           \/ s.action = "JoinGroup" /\ s.member = m /\ s.response.error # ""
+      /\ g.members[m].syncing /\ ~h.members[m].syncing =>
+           \/ \E a \in s.completed : a.member = m /\ a.response.api = "SyncGroup"
+           \/ s.action = "SyncGroup" /\ s.member = m /\ s.response.error # ""
+      /\ g.members[m].joining /\ s.action = "JoinGroup" /\ s.member = m /\ s.branch # "refused" =>
+           \E a \in s.completed : a.member = m /\ a.response.api = "JoinGroup"
+      /\ g.members[m].syncing /\ s.action = "SyncGroup" /\ s.member = m /\ s.branch # "refused" =>
+           \E a \in s.completed : a.member = m /\ a.response.api = "SyncGroup"
+
+\* C1: the errors, stated without the rules' own operators.
+\* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
+ClassicErrorsExactly(g, h, s) ==
+  LET m == s.request.member
+      error == s.response.error
+      fenced == \E n \in InGroup(g) : n # m /\ s.request.instance # {} /\ {g.members[n].instance} = s.request.instance
+  IN /\ error \in {"ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID",
+                   "INCONSISTENT_GROUP_PROTOCOL"} => h.members = g.members /\ h.state = g.state
+     /\ error = "ILLEGAL_GENERATION" => m \in InGroup(g) /\ s.request.generation # g.generation
+     /\ error = "FENCED_INSTANCE_ID" => fenced
+     /\ error = "REBALANCE_IN_PROGRESS" =>
+          /\ m \in InGroup(g) /\ s.request.generation = g.generation
+          /\ g.state = IF s.action = "OffsetCommit" THEN "CompletingRebalance" ELSE "PreparingRebalance"
+     /\ s.action \in {"SyncGroup", "ClassicHeartbeat"} /\ error = "NONE" =>
+          m \in InGroup(g) /\ ~fenced /\ s.request.generation = g.generation
+     /\ error = "MEMBER_ID_REQUIRED" => m = None /\ s.request.instance = {} /\ h.members[s.member].place = "pending"
+
+\* O2: only a member of the generation commits, and not while its generation
+\* has no assignment; or anyone while there are no members.
+\* @type: ($classicGroup, $classicStep) => Bool;
+CommitsAreFenced(g, s) ==
+  s.action = "OffsetCommit" /\ s.response.error = "NONE" =>
+    IF s.request.member = None /\ s.request.generation < 0 THEN InGroup(g) = {}
+    ELSE /\ s.request.member \in InGroup(g) /\ s.request.generation = g.generation
+         /\ g.state # "CompletingRebalance"
+
+\* P3: an assignment that somebody was told of is in the log; so is (C2) a
+\* generation.
+\* @type: ($classicGroup, $classicStep) => Bool;
+ToldIsSaved(h, s) ==
+  \A r \in {s.response} \cup {a.response : a \in s.completed} :
+    /\ r.api = "SyncGroup" /\ r.error = "NONE" =>
+         \E saved \in h.saved : saved.generation = h.generation
+    /\ r.api = "JoinGroup" /\ r.error = "NONE" /\ GenerationRecorded =>
+         \E saved \in h.saved : saved.generation = r.generation /\ saved.leader = r.leader
+
+\* C2, P2: a new coordinator has the last generation that the log has, its
+\* leader and its members, and what each was assigned.
+\* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
+FailOverRecovers(g, h, s) ==
+  s.action = "FailOver" =>
+    /\ h.saved = g.saved
+    /\ \A saved \in g.saved :
+         /\ h.generation = saved.generation /\ h.leader = saved.leader
+         /\ InGroup(h) = {m \in MemberIds : saved.members[m].there}
+         /\ \A m \in InGroup(h) : h.members[m].assignment = saved.members[m].assignment
+    /\ g.state \in {"Stable", "Empty"} /\ h.state # g.state =>
+         \A m \in MemberIds : g.members[m].assignment = {}
+    /\ GenerationRecorded /\ g.state = "CompletingRebalance" =>
+         h.state = "CompletingRebalance" /\ h.generation = g.generation
+=============================================================================

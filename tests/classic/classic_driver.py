@@ -1,0 +1,124 @@
+"""Drives one classic group of a coordinator in the words of the tests; answers that come later are kept by
+client."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+from coordinator import Config, Coordinator, SimulatedClock
+from coordinator.classic.service import PENDING
+
+Json = dict[str, Any]
+VERSIONS = {"JoinGroup": 9, "SyncGroup": 5, "Heartbeat": 4, "LeaveGroup": 5, "OffsetCommit": 9}
+FOO = "00000000-0000-4000-8000-0000000000f0"
+
+
+def encoded(text: str) -> str:
+    """Bytes as the protocol's JSON has them."""
+    return base64.b64encode(text.encode()).decode()
+
+
+class ClassicDriver:
+    """A coordinator and its group "g"; times in milliseconds."""
+
+    def __init__(self, config: Config | None = None) -> None:
+        self.clock = SimulatedClock()
+        self.coordinator = Coordinator(clock=self.clock, config=config or Config())
+        self.late: dict[str, Json] = {}
+
+    def send(self, api: str, client: str, body: Json) -> Json | None:
+        """A request; None while it waits."""
+        answer = self.coordinator.request(
+            api, VERSIONS[api], {"id": client, "host": "/h"}, {"groupId": "g", **body}
+        )
+        self._fetch()
+        return None if answer is PENDING else answer
+
+    def _fetch(self) -> None:
+        for one in self.coordinator.classic.take_completed():
+            self.late[one["id"]] = one["body"]
+
+    def taken(self, api: str, client: str) -> Json:
+        """The answer that a waiting request has got."""
+        return self.late.pop(f"{api} {client}")
+
+    def join(
+        self,
+        client: str,
+        member: str = "",
+        protocols: Sequence[str] = ("range",),
+        metadata: str = "foo",
+        instance: str | None = None,
+        rebalance_ms: int = 60_000,
+    ) -> Json | None:
+        """JoinGroup."""
+        return self.send(
+            "JoinGroup",
+            client,
+            {
+                "memberId": member,
+                "groupInstanceId": instance,
+                "sessionTimeoutMs": 10_000,
+                "rebalanceTimeoutMs": rebalance_ms,
+                "protocolType": "consumer",
+                "protocols": [{"name": name, "metadata": encoded(metadata)} for name in protocols],
+            },
+        )
+
+    def known(self, client: str, **asked: Any) -> str:
+        """The first step of a join: the member id that it must join with."""
+        answer = self.join(client, **asked)
+        assert answer is not None and answer["errorCode"] == 79
+        return str(answer["memberId"])
+
+    def sync(
+        self, client: str, member: str, generation: int, assignments: dict[str, str] | None = None
+    ) -> Json | None:
+        """SyncGroup."""
+        given = [
+            {"memberId": name, "assignment": encoded(what)} for name, what in (assignments or {}).items()
+        ]
+        body = {"memberId": member, "generationId": generation, "assignments": given}
+        return self.send("SyncGroup", client, body)
+
+    def heartbeat(self, client: str, member: str, generation: int) -> int:
+        """Heartbeat: the error code."""
+        answer = self.send("Heartbeat", client, {"memberId": member, "generationId": generation})
+        assert answer is not None
+        return int(answer["errorCode"])
+
+    def leave(self, member: str) -> int:
+        """LeaveGroup: the member's error code."""
+        answer = self.send("LeaveGroup", "c", {"members": [{"memberId": member}]})
+        assert answer is not None
+        return int(answer["members"][0]["errorCode"])
+
+    def advance(self, ms: int) -> list[str]:
+        """Let time pass: the timers that ran out."""
+        fired = [one["timer"] for one in self.coordinator.advance(ms)]
+        self._fetch()
+        return fired
+
+    @property
+    def group(self) -> Json:
+        """The group as it is."""
+        return self.coordinator.describe("g")
+
+    def stable(self, *clients: str) -> dict[str, str]:
+        """A Stable group in its first generation: client -> member id; the first one leads."""
+        members = {client: self.known(client) for client in clients}
+        for client, member in members.items():
+            assert self.join(client, member) is None
+        while self.group["state"] == "PreparingRebalance":
+            self.advance(self.group["timers"][0]["deadlineMs"] - self.clock.now_ms())
+        for client in clients:
+            assert self.taken("JoinGroup", client)["errorCode"] == 0
+        for client, member in reversed(members.items()):
+            self.sync(
+                client, member, self.group["generation"], {name: f"of {name}" for name in members.values()}
+            )
+        self.late.clear()
+        assert self.group["state"] == "Stable"
+        return members

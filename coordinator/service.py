@@ -8,7 +8,7 @@ from functools import partial
 
 from coordinator import fields, metadata, wire
 from coordinator.admin.configs import alter_configs, describe_configs
-from coordinator.admin.groups import check_deletion, delete_groups, deletion, list_groups
+from coordinator.admin.groups import delete_groups, deletion, list_groups
 from coordinator.admin.metrics import Metrics, Sample
 from coordinator.admin.requests import AdminRequest, AlterRequest, DeleteRequest, ListRequest
 from coordinator.admission import (
@@ -134,7 +134,8 @@ class Coordinator:
 
     def _administer(self, request: AdminRequest) -> Json:
         if isinstance(request, ListRequest):
-            return list_groups(self._groups, self._offsets, request, self._authorizer, self._state)
+            every = (self._groups, self.classic.groups, self._offsets)
+            return list_groups(*every, request, self._authorizer, self._state)
         if isinstance(request, DeleteRequest):
             return delete_groups(request, self._authorizer, self._state, self._delete)
         if isinstance(request, AlterRequest):
@@ -142,8 +143,10 @@ class Coordinator:
         return describe_configs(self._env, request, self._authorizer)
 
     def _delete(self, group_id: str) -> None:
-        check_deletion(self._groups, self._offsets, group_id)
-        self._commit(*deletion(self._env, self._groups, self._offsets, group_id, self.clock.now_ms()))
+        now_ms = self.clock.now_ms()
+        if group_id in self.classic.groups:
+            return self.classic.delete(group_id, self._offsets, self._log, self._env.config, now_ms)
+        self._commit(*deletion(self._env, self._groups, self._offsets, group_id, now_ms))
 
     def _set_configs(self, group_id: str, values: Mapping[str, int]) -> None:
         change = {"configs": {"group": group_id, "values": dict(values)}}
@@ -357,7 +360,8 @@ class Coordinator:
 
     def metrics(self, waiting: int = 0) -> list[Sample]:
         """The broker's metrics (metrics.py); `waiting` is how many requests a shell holds back."""
-        return self._metrics.samples(self._groups, self._offsets, self._state, waiting, self.clock.now_ms())
+        every = (self._groups, self.classic.groups, self._offsets)
+        return self._metrics.samples(*every, self._state, waiting, self.clock.now_ms())
 
     # Fail-over
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from coordinator.admin.requests import DeleteRequest, ListRequest
 from coordinator.admission import STATES, Authorizer, authorize, check_state, may_see
+from coordinator.classic.model import ClassicGroup
 from coordinator.errors import AppendFailed, ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.log import with_tombstones
@@ -24,11 +25,15 @@ GROUP_STATES: Final = ("Empty", "Assigning", "Reconciling", "Stable", "Dead")
 """The states of consumer groups (E5). No group that is listed is Dead."""
 
 
-def listed_groups(groups: Mapping[str, Group], offsets: Offsets) -> list[Json]:
+def listed_groups(
+    groups: Mapping[str, Group], classic: Mapping[str, ClassicGroup], offsets: Offsets
+) -> list[Json]:
     """Every group, by its id. One that has offsets and nothing else is Kafka's simple group: classic, empty,
     of no protocol type."""
     listed = [_listed(group.id, CONSUMER, group_state(group), CONSUMER) for group in groups.values()]
-    listed += [_listed(group_id, "", "Empty", CLASSIC) for group_id in offsets if group_id not in groups]
+    listed += [_listed(one.id, one.protocol_type, one.state, CLASSIC) for one in classic.values()]
+    simple = offsets.keys() - groups.keys() - classic.keys()
+    listed += [_listed(group_id, "", "Empty", CLASSIC) for group_id in simple]
     return sorted(listed, key=lambda group: str(group["groupId"]))
 
 
@@ -38,6 +43,7 @@ def _listed(group_id: str, protocol: str, state: str, kind: str) -> Json:
 
 def list_groups(
     groups: Mapping[str, Group],
+    classic: Mapping[str, ClassicGroup],
     offsets: Offsets,
     request: ListRequest,
     authorizer: Authorizer,
@@ -56,7 +62,7 @@ def list_groups(
     types = {TYPES.get(kind.lower()) for kind in request.types}
     found = [
         group
-        for group in listed_groups(groups, offsets)
+        for group in listed_groups(groups, classic, offsets)
         if (not request.states or group["groupState"].lower() in states)
         and (not request.types or group["groupType"] in types)
         and may_see(authorizer, request.principal, group["groupId"])
@@ -67,7 +73,11 @@ def list_groups(
 def deletion(
     env: Env, groups: Mapping[str, Group], offsets: Offsets, group_id: str, now_ms: int
 ) -> list[Result]:
-    """E5 DEAD: the tombstones of an empty group and of all that it has committed."""
+    """E5 DEAD: the tombstones of an empty group and of all that it has committed.
+
+    Raises RequestRejected where there is no such group, or it has members.
+    """
+    check_deletion(groups, offsets, group_id)
     group = groups.get(group_id)
     result = Result(group_id) if group is None else delete_group(env, group, now_ms)
     tombstones = offsets_of_deleted_group(offsets, group_id)

@@ -6,7 +6,7 @@ the step made, and the answers to requests that waited can be fetched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -155,16 +155,35 @@ class ClassicGroups:
             handlers.delete_group(step)
             tombstones = offsets_of_deleted_group(offsets, due.group_id)
         try:
-            log.append([[*tombstones, *step.records]], config.max_batch_bytes)
+            self._take(step, tombstones, offsets, log)
         except AppendFailed:
             retry_ms = now_ms + config.timer_retry_ms
             self._deadlines[due.group_id][due.timer, due.member_id] = retry_ms
             self._timers.arm(due._replace(deadline_ms=retry_ms))
             return False
+        return True
+
+    def delete(self, group_id: str, offsets: Offsets, log: Log, config: Config, now_ms: int) -> None:
+        """DeleteGroups (D1): a group without members goes, and takes its offsets along.
+
+        Raises RequestRejected where it has members or waits for some, AppendFailed where the log refuses.
+        """
+        group = self.groups[group_id]
+        if group.state != "Empty":
+            raise RequestRejected(
+                ErrorCode.NON_EMPTY_GROUP, f"Group {group_id} has members; stop them first."
+            )
+        step = ClassicStep(group, now_ms, config)
+        handlers.delete_group(step)
+        self._take(step, offsets_of_deleted_group(offsets, group_id), offsets, log)
+
+    def _take(
+        self, step: ClassicStep, tombstones: Sequence[OffsetRecord], offsets: Offsets, log: Log
+    ) -> None:
+        log.append([[*tombstones, *step.records]], step.config.max_batch_bytes)
         for record in tombstones:
             replay_offset(offsets, record)
         self._show(step)
-        return True
 
     # Reading and fail-over
 

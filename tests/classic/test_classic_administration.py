@@ -10,7 +10,7 @@ from classic_driver import FOO, ClassicDriver
 from coordinator.admin.metrics import exposition
 
 sys.path.append(str(Path(__file__).parents[1] / "coordinator"))
-from admin_driver import ask, delete, listed  # noqa: E402
+from admin_driver import ask, delete, listed
 
 
 def commit(driver: ClassicDriver, member: str, generation: int) -> None:

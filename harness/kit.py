@@ -1,6 +1,7 @@
-"""Where the specification and the traces are: in the checkout, or in the installed package.
+"""Where the specification and the traces are: in the current folder, or in the installed package.
 
-A wheel has them in `harness/carried/` (setup.py puts them there); a checkout has them beside `harness/`.
+A checkout has them beside `harness/` and is the current folder; a wheel has them in `harness/carried/`, where
+setup.py puts them.
 """
 
 from __future__ import annotations
@@ -8,8 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-_PACKAGE: Final = Path(__file__).parent
-_CARRIED: Final = _PACKAGE / "carried"
+_CARRIED: Final = Path(__file__).parent / "carried"
 _KNOWN_BY: Final = {"spec": "manifest.json", "traces": "golden"}
 """Folder -> what it must have: a vendor's repository may well have a folder `spec` of its own."""
 
@@ -20,7 +20,7 @@ def kit_folder(name: str) -> Path:
     Where there is none it is the one here, so that whoever opens it says what is missing.
     """
     here = Path(name)
-    for folder in (here, carried(name), _PACKAGE.parent / name):
+    for folder in (here, carried(name)):
         if (folder / _KNOWN_BY[name]).exists():
             return folder
     return here

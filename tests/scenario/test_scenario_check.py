@@ -15,7 +15,8 @@ from typer.testing import CliRunner, Result
 from harness.cli.main import app
 from harness.engines.base import Limits, silent
 from harness.errors import HOLDS, MODEL_VIOLATED, USAGE, ConformError
-from harness.gate import Gate, Step
+from harness.gate.run import Gate
+from harness.gate.steps import Asked, Step
 from harness.manifest import read_manifest
 from harness.replay.files import replay_files
 from harness.scenario.files import explain
@@ -168,7 +169,7 @@ def test_the_gate_checks_scenarios(tmp_path: Path) -> None:
     (folder / "stale.yaml").write_text(SMALL)
     shutil.copy(GOLDEN / "basic.itf.json", folder / "stale.itf.json")
     manifest = read_manifest(SPEC / "manifest.json")
-    gate = Gate(manifest, "small", folder.parent, "python", "kip-848", tmp_path, Limits("1g"), 600)
+    gate = Gate(Asked(manifest, folder.parent, tmp_path, 600, limits=Limits("1g")))
     assert Step("scenario", "golden") in gate.steps()
     done = gate.run(Step("scenario", "golden"), silent)
     assert done.exit_code == MODEL_VIOLATED

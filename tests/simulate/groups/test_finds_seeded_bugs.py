@@ -25,7 +25,7 @@ def found(mutant: str, folder: Path, seeds: int = 3) -> dict[str, Any]:
     )
     (path,) = (ROOT / FOLDER / "coordinator").glob(f"{mutant}-*.patch")
     apply_patch(read_mutant(path), folder)
-    program = str(Path(__file__).with_name("seeded.py"))
+    program = str(Path(__file__).with_name("seeded_members.py"))
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [sys.executable, program, str(seeds), str(EVENTS)],

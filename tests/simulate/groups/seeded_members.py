@@ -1,6 +1,6 @@
 """Seeds of the simulation on a coordinator and members with a seeded bug; prints what is found first.
 
-    python tests/simulate/groups/seeded.py SEEDS EVENTS   # prints JSON
+    python tests/simulate/groups/seeded_members.py SEEDS EVENTS   # prints JSON
 
 in a folder that has the mutated package `coordinator`, with the repository on PYTHONPATH.
 """

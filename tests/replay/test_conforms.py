@@ -42,7 +42,7 @@ def test_random_behaviours_of_every_action_conform() -> None:
     assert (result.traces, result.steps, result.judged) == (40, 2400, 2400)
     assert result.coverage.never_reached() == sorted(ADMINISTRATION)
     others = {"INVALID_REQUEST", "UNSUPPORTED_ASSIGNOR", "GROUP_MAX_SIZE_REACHED"}
-    others |= {"GROUP_ID_NOT_FOUND", "FENCED_INSTANCE_ID", "NON_EMPTY_GROUP"}
+    others |= {"GROUP_ID_NOT_FOUND", "FENCED_INSTANCE_ID", "NON_EMPTY_GROUP", "INVALID_CONFIG"}
     assert set(result.coverage.errors) == wire.ERROR_CODES.keys() - others - wire.CLASSIC_ERRORS
 
 

@@ -122,7 +122,7 @@ def test_every_committed_trace_can_be_drawn() -> None:
     for path in sorted((ROOT / "traces").rglob("*.itf.json")):
         trace = read_trace(path)
         if is_classic(trace):
-            with pytest.raises(ConformError, match="^The trace MCClassic"):
+            with pytest.raises(ConformError, match=r"^The trace MCClassic"):
                 sequence_of_trace(trace, path.name)
         else:
             assert sequence_of_trace(trace, path.name).startswith("<svg")

@@ -337,7 +337,7 @@ def test_a_classic_member_waits_for_its_answer(kafka: Driver) -> None:
     waits = kafka.target.request("JoinGroup", 9, client("c"), {**body, "memberId": made["memberId"]})
     assert waits.body is None
     (late,) = kafka.target.advance(3_000).completed
-    assert (late["id"], late["body"]["generationId"]) == (1, 1)
+    assert (late["id"], late["body"]["generationId"]) == ("JoinGroup client-c", 1)
 
 
 def test_configuration_is_kafkas_own(kafka: Driver) -> None:

@@ -55,7 +55,7 @@ def definitions(module: Path, config: Path | None, arguments: Iterable[object] =
         name = waiting.pop()
         if name in named and name not in found:
             found[name] = _hash(sorted(block.text for block in named[name]))
-            waiting |= {word for block in named[name] for word in block.mentions}
+            waiting.update(*(block.mentions for block in named[name]))
     return dict(sorted(found.items()))
 
 
@@ -82,7 +82,10 @@ def _code(lines: list[str]) -> str:
 
 
 def _without_prose(text: str) -> str:
-    """Comments go, but for those in which Apalache reads a type: each of these becomes a line after a "@"."""
+    """Comments go, but for those in which Apalache reads a type: each of these becomes a line after a "@".
+
+    Where a comment does not end nothing goes: what looks like prose might be a definition.
+    """
     kept: list[str] = []
     unfinished = False
     end = depth = opened = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
 from lights import CONFIG, REFUSES, conform, diff, light
 
 from harness.itf import read_trace
@@ -118,7 +119,7 @@ def test_a_specification_without_steps(tmp_path: Path) -> None:
     assert model["kinds"][0]["example"]["way"] == ["Up", "Up"]
 
 
-def test_revisions_of_a_repository(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_revisions_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     light(tmp_path / "spec")
 

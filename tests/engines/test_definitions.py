@@ -97,6 +97,14 @@ def test_a_definition_may_move_to_another_module(top: Path) -> None:
     assert of(top) == before
 
 
+def test_where_a_comment_does_not_end_all_counts(top: Path) -> None:
+    base = top.with_name("Base.tla")
+    base.write_text(BASE.replace("(* @typeAlias", "(* \\* prose *)\n(* @typeAlias"))
+    before = of(top)
+    base.write_text(base.read_text().replace("n + 1", "n + 2"))
+    assert of(top) != before
+
+
 def test_two_of_one_name_both_count(top: Path) -> None:
     before = of(top)
     top.write_text(TOP.replace("Init ==", "LOCAL After(n) == n\n\nInit =="))

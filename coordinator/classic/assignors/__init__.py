@@ -18,7 +18,7 @@ ASSIGNORS: Final[dict[str, ClassicAssignor]] = {
 
 
 def rebalance_protocol(assignors: Iterable[ClassicAssignor]) -> RebalanceProtocol | None:
-    """The highest protocol that all of a consumer's assignors support (C5); None where there is none (C8)."""
+    """The highest protocol that all of a consumer's assignors support (C5); None where there is none."""
     supported = [assignor.protocols for assignor in assignors]
     return max(frozenset.intersection(*supported), default=None) if supported else None
 

@@ -53,10 +53,10 @@ CONSTANTS
   \* Does a leader refuse to hand out what another still claims?
   \* @type: Bool;
   Checks,
-  \* Do assignors balance, and move as little as that needs?  Else any legal
-  \* assignment will do.
-  \* @type: Bool;
-  Sticky,
+  \* From this generation on assignors balance, and move as little as that needs;
+  \* before, any legal assignment will do.
+  \* @type: Int;
+  StickyFrom,
   \* Does a process that was removed give up what it owned?
   \* @type: Bool;
   GivesUpWhenLost
@@ -106,7 +106,7 @@ Balanced(leads, owner) ==
 Intended(m, leads) ==
   LET legal == {owner \in [Partitions -> MemberIds \cup {None}] : LegalAssignment(leads, owner)}
       balanced == {owner \in legal : Balanced(leads, owner)}
-  IN IF ~Sticky THEN legal
+  IN IF clients[m].generation < StickyFrom THEN legal
      ELSE {owner \in balanced :
              \A other \in balanced :
                Cardinality(Moved(m, leads, owner)) <= Cardinality(Moved(m, leads, other))}

@@ -28,15 +28,36 @@ OneOfEach == [m \in TwoMembers |-> IF m = "m1" THEN "both" ELSE "new"]
 OnlyNew == {"new"}
 NotOld == {"both", "new"}
 
-\* With assignors that need not be sticky rebalances never end: generations
-\* above the fourth are cut off, which is sound for what is no promise of progress.
-FourGenerations == CoopInit /\ [][CoopNext /\ group'.generation <= 4]_coopVars
-
 \* Invariants.
 TypeOK == ClassicTypeOK(group) /\ budget \in 0..Budget
 LeaderOK == LeaderIsMember(group)
 WaitsOK == WaitsAreOfTheState(group) /\ NeverWaitsForNothing(group)
 ProtocolOK == ProtocolOfAll(group) /\ SomeProtocolOfAll(group)
+
+\* The invariants at once, for the other engine; and where it starts, as it sees a
+\* few steps far: m1 owns all and leads, m2 has joined, nothing is handed out yet.
+CoopSafe == TypeOK /\ OwnedByOneMember /\ HandedOutWhenFree /\ EagerOwnsNothingBetween
+\* @type: (Str) => Set(Str);
+SaidBy(m) == IF m = "m1" THEN OneTopic \cup Claims(TwoPartitions) ELSE OneTopic
+BeforeHandOut ==
+  /\ group = Save([NoClassicGroup EXCEPT
+       !.state = "CompletingRebalance", !.generation = 2, !.type = "consumer", !.leader = "m1",
+       !.protocol = "cooperative-sticky",
+       !.members = [m \in TwoMembers |->
+          [NoClassicMember EXCEPT !.place = "member", !.protocols = Assignors["new"],
+                                  !.subscription = SaidBy(m), !.owesSync = TRUE]]])
+  /\ clients = [m \in TwoMembers |->
+       [up |-> TRUE, known |-> TRUE, phase |-> "sync", generation |-> 2, subscription |-> OneTopic,
+        owned |-> IF m = "m1" THEN TwoPartitions ELSE {},
+        leads |-> IF m = "m2" THEN {}
+                  ELSE {[member |-> n, instance |-> None, subscription |-> SaidBy(n)] : n \in TwoMembers}]]
+  /\ topics = InitialTopics
+  /\ unseen = FALSE
+  /\ responses = [m \in TwoMembers |-> {}]
+  /\ budget = Budget
+  /\ disturbed = ""
+  /\ step = NoClassicStep
+  /\ config = FirstConfig
 
 \* Step properties.
 GenerationsNeverDecrease == [][GenerationMonotone(group, group', step')]_coopVars

@@ -149,6 +149,11 @@ class Reader:
         self._what = what
         self._at = skip
 
+    @property
+    def left(self) -> int:
+        """How many bytes are left."""
+        return len(self._data) - self._at
+
     def int16(self, name: str) -> int:
         """A signed number of 2 bytes."""
         return int.from_bytes(self._take(2, name), "big", signed=True)
@@ -197,9 +202,8 @@ class Reader:
     def _take(self, size: int, name: str) -> bytes:
         if size < 0:
             raise self._negative(name, size)
-        left = len(self._data) - self._at
-        if size > left:
-            needs = f"{name!r} needs {size} bytes, and {left} are left"
+        if size > self.left:
+            needs = f"{name!r} needs {size} bytes, and {self.left} are left"
             raise BadInput(f"the {self._what} is cut off: {needs}")
         self._at += size
         return self._data[self._at - size : self._at]

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from coordinator.classic.assignors import ClassicAssignor
 from coordinator.classic.embedded import (
     Assignment,
     Subscription,
@@ -13,7 +14,6 @@ from coordinator.classic.embedded import (
     write_assignment,
     write_subscription,
 )
-from coordinator.classic_member.assignor import Assignor
 from coordinator.classic_member.types import Partitions, Settings
 from coordinator.member.types import Json
 
@@ -24,15 +24,17 @@ TYPE: Final = "consumer"
 def join(
     settings: Settings,
     member_id: str,
-    assignors: Sequence[Assignor],
+    assignors: Sequence[ClassicAssignor],
     topics: frozenset[str],
     owned: Partitions,
     generation: int,
+    last: tuple[Partitions, int],
 ) -> Json:
-    """C3: each assignor with its user data, and with what the member owns, of that generation."""
+    """C3: what the member owns, of that generation; and for each assignor its user data, of what the member
+    was assigned last, and in which generation."""
 
-    def metadata(assignor: Assignor) -> str:
-        said = Subscription(topics, assignor.user_data(topics), owned, generation, settings.rack_id)
+    def metadata(assignor: ClassicAssignor) -> str:
+        said = Subscription(topics, assignor.user_data(*last), owned, generation, settings.rack_id)
         return base64.b64encode(write_subscription(said, settings.subscription_version)).decode()
 
     return {

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from coordinator.classic_member.assignor import Assignor
-from coordinator.classic_member.types import NOTHING, Partitions
+from coordinator.classic.assignors import ClassicAssignor
+from coordinator.classic_member.types import NOTHING, HearsAssignment, Partitions
 from coordinator.member.types import Callback, CallbackName
 
 
@@ -17,7 +17,7 @@ class Callbacks:
 
     def __init__(self) -> None:
         self.owned: Partitions = NOTHING
-        self._waiting: deque[Callback | tuple[Assignor, Partitions, int]] = deque()
+        self._waiting: deque[Callback | tuple[HearsAssignment, Partitions, int]] = deque()
         self._running: Callback | None = None
         self._error: BaseException | None = None
 
@@ -37,10 +37,11 @@ class Callbacks:
         """They are given up when on_partitions_revoked returns."""
         self._waiting.append(Callback(CallbackName.REVOKED, partitions))
 
-    def assign(self, new: Partitions, whole: Partitions, assignor: Assignor, generation: int) -> None:
+    def assign(self, new: Partitions, whole: Partitions, assignor: ClassicAssignor, generation: int) -> None:
         """After what was revoked: the assignor hears of the whole assignment, the listener of what is new,
         even if that is nothing."""
-        self._waiting.append((assignor, whole, generation))
+        if isinstance(assignor, HearsAssignment):
+            self._waiting.append((assignor, whole, generation))
         self._waiting.append(Callback(CallbackName.ASSIGNED, new))
 
     def lose(self) -> None:

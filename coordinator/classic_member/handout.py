@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coordinator.classic.embedded import Subscription, TopicPartition
-from coordinator.classic_member.assignor import Assignor, RebalanceProtocol
+from coordinator.assignors.spec import GroupAssignment
+from coordinator.classic.assignors import ClassicAssignor, GroupMember, RebalanceProtocol
+from coordinator.classic.assignors.sticky import claim_of_fields, holders
+from coordinator.classic.embedded import TopicPartition
 from coordinator.classic_member.types import NOTHING, Partitions
 
 
@@ -17,83 +19,64 @@ class InconsistentAssignment(Exception):
     """An assignment that gives to a member what another still owns."""
 
 
-def claimants(subscriptions: Mapping[str, Subscription]) -> dict[TopicPartition, str]:
-    """Who owns what, as the members say: a claim of an older generation does not count beside a newer one,
-    and of two of one generation neither is right, so that the first member id decides."""
-    owners: dict[TopicPartition, str] = {}
-    for member_id, subscription in sorted(subscriptions.items()):
-        for partition in subscription.owned:
-            holder = owners.get(partition)
-            if holder is None or subscriptions[holder].generation < subscription.generation:
-                owners[partition] = member_id
-    return owners
+def claimants(members: Mapping[str, GroupMember]) -> dict[TopicPartition, set[str]]:
+    """Who owns what, as the members say: a claim of an older generation does not count beside a newer one."""
+    return holders({name: claim_of_fields(member.subscription) for name, member in members.items()})
 
 
-def hand_out(
-    intended: Mapping[str, Partitions], subscriptions: Mapping[str, Subscription]
-) -> dict[str, Partitions]:
-    """HandedOut (C3). Member id -> partitions, of all members that have a subscription.
+def hand_out(intended: Mapping[str, Partitions], members: Mapping[str, GroupMember]) -> dict[str, Partitions]:
+    """HandedOut (C3): member id -> partitions, of all members.
 
     maybe-revoking (owned and assigned) is withheld where its owner changes: the owner sees that it has lost
     it, revokes it and rejoins; ready-to-migrate (assigned, and owned by nobody) goes to its new owner at
     once; unknown-but-owned (owned, and assigned to nobody) is given back to its owner.
     """
-    owners = claimants(subscriptions)
+    owners = claimants(members)
     assigned = frozenset[TopicPartition]().union(*intended.values())
     handed = {
-        member_id: frozenset(
-            partition
-            for partition in intended.get(member_id, NOTHING)
-            if owners.get(partition, member_id) == member_id
-        )
-        for member_id in subscriptions
+        name: frozenset(one for one in intended.get(name, NOTHING) if owners.get(one, set()) <= {name})
+        for name in members
     }
-    for partition, owner in owners.items():
-        if partition not in assigned:
-            handed[owner] |= {partition}
+    for one, names in owners.items():
+        if one not in assigned and len(names) == 1:
+            handed[min(names)] |= {one}
     return handed
 
 
-def check(handed: Mapping[str, Partitions], subscriptions: Mapping[str, Subscription]) -> None:
+def check(handed: Mapping[str, Partitions], members: Mapping[str, GroupMember]) -> None:
     """Consistent (C4): the check of a cooperative leader, whatever its assignor. InconsistentAssignment for
     a partition that goes to two, or to one while another still owns it."""
-    owners = claimants(subscriptions)
+    owners = claimants(members)
     seen: dict[TopicPartition, str] = {}
-    for member_id, partitions in sorted(handed.items()):
+    for name, partitions in sorted(handed.items()):
         for topic, index in sorted(partitions):
-            other = seen.setdefault((topic, index), member_id)
-            owner = owners.get((topic, index), member_id)
-            if other != member_id:
+            what = f"The assignor gives partition {index} of topic {topic} to"
+            other = seen.setdefault((topic, index), name)
+            if other != name:
                 raise InconsistentAssignment(
-                    f"The assignor gives partition {index} of topic {topic} to {other} and to {member_id}: "
-                    "each partition goes to one member."
+                    f"{what} {other} and to {name}: each partition goes to one member."
                 )
-            if owner != member_id:
+            others = owners.get((topic, index), set()) - {name}
+            if others:
                 raise InconsistentAssignment(
-                    f"The assignor gives partition {index} of topic {topic} to {member_id} while {owner} "
-                    "still owns it: use an assignor that hands out in two phases, like cooperative-sticky."
+                    f"{what} {name} while {min(others)} still owns it: use an assignor that hands out in two "
+                    "phases, like cooperative-sticky."
                 )
 
 
 @dataclass(frozen=True, slots=True)
 class TwoPhases:
-    """An assignor that works with members of both kinds: `inner` says what is intended, and what moves is
-    withheld until its owner has revoked it. The more `inner` leaves where it is, the less moves."""
+    """An assignor for members of both kinds, from any other: `inner` says what is intended, and what moves
+    is withheld until its owner has revoked it. The more `inner` leaves where it is, the less moves."""
 
-    inner: Assignor
-    name: str = "cooperative-sticky"
+    inner: ClassicAssignor
+    name: str
     protocols: frozenset[RebalanceProtocol] = frozenset(RebalanceProtocol)
 
-    def user_data(self, topics: frozenset[str]) -> bytes | None:
+    def user_data(self, owned: frozenset[TopicPartition], generation: int) -> bytes | None:
         """That of `inner`."""
-        return self.inner.user_data(topics)
+        return self.inner.user_data(owned, generation)
 
-    def assign(
-        self, partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]
-    ) -> Mapping[str, Partitions]:
+    def assign(self, members: Mapping[str, GroupMember], partitions: Mapping[str, int]) -> GroupAssignment:
         """What may be handed out of what `inner` intends."""
-        return hand_out(self.inner.assign(partitions, subscriptions), subscriptions)
-
-    def on_assignment(self, partitions: Partitions, generation: int) -> None:
-        """Told to `inner`."""
-        self.inner.on_assignment(partitions, generation)
+        return hand_out(self.inner.assign(members, partitions), members)

@@ -24,6 +24,12 @@ import base64
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from coordinator.classic.assignors import (
+    ClassicAssignor,
+    GroupMember,
+    RebalanceProtocol,
+    rebalance_protocol,
+)
 from coordinator.classic.embedded import (
     NO_GENERATION,
     TopicPartition,
@@ -31,10 +37,9 @@ from coordinator.classic.embedded import (
     read_subscription,
 )
 from coordinator.classic_member import bodies
-from coordinator.classic_member.assignor import Assignor, RebalanceProtocol, common_protocol
 from coordinator.classic_member.callbacks import Callbacks
 from coordinator.classic_member.handout import InconsistentAssignment, check
-from coordinator.classic_member.types import Partitions, Phase, Request, Settings
+from coordinator.classic_member.types import NOTHING, Partitions, Phase, Request, Settings
 from coordinator.errors import BadInput
 from coordinator.member.types import Callback, Json, MemberError
 
@@ -49,6 +54,18 @@ LOST: Final = frozenset({UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION})
 """What the member owned may be another's already."""
 
 
+def common_protocol(assignors: Sequence[ClassicAssignor]) -> RebalanceProtocol:
+    """The highest that all assignors support (C8). ValueError where they have none in common, or are none."""
+    protocol = rebalance_protocol(assignors)
+    if protocol is None:
+        names = ", ".join(assignor.name for assignor in assignors)
+        raise ValueError(
+            f"The assignors of a consumer ({names or 'none'}) must have a rebalance protocol in common: name "
+            "such as all work with EAGER, or all with COOPERATIVE."
+        )
+    return protocol
+
+
 class ClassicMember:
     """One consumer of one classic group. ValueError for assignors with no rebalance protocol in common (C8),
     and for a cooperative member that could not say what it owns (C4).
@@ -56,7 +73,7 @@ class ClassicMember:
     `member_id` "": the coordinator makes one (C1).
     """
 
-    def __init__(self, settings: Settings, assignors: Sequence[Assignor], member_id: str = "") -> None:
+    def __init__(self, settings: Settings, assignors: Sequence[ClassicAssignor], member_id: str = "") -> None:
         self.settings = settings
         self.protocol = common_protocol(assignors)
         if self.protocol is RebalanceProtocol.COOPERATIVE and settings.subscription_version < 1:
@@ -78,10 +95,12 @@ class ClassicMember:
         """Topic -> number of partitions; None: not known yet."""
         self._owned_since = NO_GENERATION
         """The generation in which it was assigned what it owns."""
+        self._last: tuple[Partitions, int] = NOTHING, NO_GENERATION
+        """What it was assigned last, and in which generation: assignors of eager members go by that."""
         self._prepared = True
         """Has it done what goes before a JoinGroup (C6)? The first one needs nothing."""
-        self._leads: dict[str, str] = {}
-        """Member id -> subscription, as bytes; of a leader alone."""
+        self._leads: list[Json] = []
+        """The members that a leader is told of, as they are in its JoinGroup response."""
         self._assigns = False
         """Is it to assign? Not so a static leader that returns to a generation that is assigned (S1)."""
         self._offsets: dict[TopicPartition, int] = {}
@@ -218,7 +237,13 @@ class ClassicMember:
         self._joined_topics = self._topics
         assignors = list(self._assignors.values())
         return bodies.join(
-            self.settings, self.member_id, assignors, self._topics, self.owned, self._owned_since
+            self.settings,
+            self.member_id,
+            assignors,
+            self._topics,
+            self.owned,
+            self._owned_since,
+            self._last,
         )
 
     def _prepare(self) -> None:
@@ -254,10 +279,15 @@ class ClassicMember:
         """The leader's part (C3); it checks what its assignor made, whoever wrote that (C4)."""
         if not self._assigns:
             return {}
-        said = {name: read_subscription(base64.b64decode(data)) for name, data in self._leads.items()}
-        handed = self._assignors[self._chosen].assign(self._partitions or {}, said)
+        members = {
+            one["memberId"]: GroupMember(
+                read_subscription(base64.b64decode(one["metadata"])), one["groupInstanceId"]
+            )
+            for one in self._leads
+        }
+        handed = self._assignors[self._chosen].assign(members, self._partitions or {})
         if self.protocol is RebalanceProtocol.COOPERATIVE:
-            check(handed, said)
+            check(handed, members)
         return handed
 
     # Answers
@@ -303,7 +333,7 @@ class ClassicMember:
         if request.api == "JoinGroup":
             self.member_id, self.generation = body["memberId"], body["generationId"]
             self._chosen = body["protocolName"]
-            self._leads = {one["memberId"]: one["metadata"] for one in body["members"]}
+            self._leads = body["members"]
             self._assigns = bool(self._leads) and not body["skipAssignment"]
             self.phase = Phase.SYNC
         elif request.api == "SyncGroup":
@@ -325,6 +355,7 @@ class ClassicMember:
             assigned - self.owned, assigned, self._assignors[self._chosen], self.generation
         )
         self._owned_since = self.generation
+        self._last = assigned, self.generation
         self._due_ms = now_ms + self.settings.heartbeat_interval_ms
         if revoked or self._topics != self._joined_topics:
             self._rejoin()
@@ -332,7 +363,7 @@ class ClassicMember:
     def _rejoin(self) -> None:
         """C3: what goes before it is done when the request is about to be sent."""
         if self.phase in (Phase.STABLE, Phase.SYNC):
-            self.phase, self._leads = Phase.JOIN, {}
+            self.phase, self._leads = Phase.JOIN, []
             self._offsets.clear()
             self._prepare_when_idle()
 
@@ -350,7 +381,7 @@ class ClassicMember:
 
     def _out(self) -> None:
         self.generation = self._owned_since = NO_GENERATION
-        self._leads = {}
+        self._leads = []
         self._offsets.clear()
         self._prepared = True
         self._callbacks.lose()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from coordinator.classic.embedded import TopicPartition
 from coordinator.member.types import Json
@@ -12,6 +12,14 @@ from coordinator.member.types import Json
 Partitions = frozenset[TopicPartition]
 
 NOTHING: Final[Partitions] = frozenset()
+
+
+@runtime_checkable
+class HearsAssignment(Protocol):
+    """An assignor that wants to know what its member is assigned (C6: onAssignment)."""
+
+    def on_assignment(self, partitions: Partitions, generation: int) -> None:
+        """All that the member is assigned, before the listener hears of what is new."""
 
 
 class Phase(Enum):

@@ -7,59 +7,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from replayed_trace import Heard
-from scripted_member import COOPERATIVE, EAGER, Partitions
+from scripted_member import Partitions
 
 from coordinator import Config, Coordinator, SimulatedClock
-from coordinator.classic.embedded import Subscription, TopicPartition
-from coordinator.classic_member import (
-    Assignor,
-    ClassicConsumer,
-    ClassicMember,
-    Phase,
-    RebalanceProtocol,
-    Settings,
-    TwoPhases,
-)
-from coordinator.classic_member.handout import claimants
+from coordinator.classic.assignors import ASSIGNORS, ClassicAssignor
+from coordinator.classic_member import ClassicConsumer, ClassicMember, Phase, Settings
 
 
-class Balanced:
-    """An assignor that balances one topic, and moves as little as that needs; without claims it deals out."""
-
-    name = "range"
-
-    def __init__(self, protocols: list[RebalanceProtocol] = EAGER) -> None:
-        self.protocols = protocols
-
-    def user_data(self, topics: frozenset[str]) -> bytes | None:
-        return None
-
-    def on_assignment(self, partitions: Partitions, generation: int) -> None:
-        """It forgets."""
-
-    def assign(
-        self, partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]
-    ) -> Mapping[str, Partitions]:
-        whole = [("foo", index) for index in range(partitions["foo"])]
-        owners = claimants(subscriptions)
-        given: dict[str, set[TopicPartition]] = {name: set() for name in sorted(subscriptions)}
-        most = -(-len(whole) // len(given))
-        for one in whole:
-            holder = owners.get(one)
-            if holder is not None and len(given[holder]) < most:
-                given[holder].add(one)
-        for one in whole:
-            if not any(one in some for some in given.values()):
-                min(given.values(), key=len).add(one)
-        while max(map(len, given.values())) > min(map(len, given.values())) + 1:
-            most_of = max(given.values(), key=len)
-            min(given.values(), key=len).add(most_of.pop())
-        return {name: frozenset(some) for name, some in given.items()}
-
-
-def assignors_of(config: str) -> list[Assignor]:
+def assignors_of(config: str) -> list[ClassicAssignor]:
     """Of old byte code, of the first bounce, of the second."""
-    cooperative, eager = TwoPhases(Balanced(COOPERATIVE)), Balanced()
+    cooperative, eager = ASSIGNORS["cooperative-sticky"], ASSIGNORS["range"]
     return {"old": [eager], "both": [cooperative, eager], "new": [cooperative]}[config]
 
 
@@ -73,7 +30,7 @@ class World:
         self.consumers: dict[str, ClassicConsumer] = {}
         self.configs = dict(configs)
         self.make: Callable[..., ClassicMember] = ClassicMember
-        self.assignors: Callable[[str], list[Assignor]] = assignors_of
+        self.assignors: Callable[[str], list[ClassicAssignor]] = assignors_of
         self.failed: list[BaseException] = []
         self.heard = Heard()
 

@@ -7,6 +7,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
+from coordinator.classic.assignors import GroupMember, RebalanceProtocol
 from coordinator.classic.embedded import (
     Assignment,
     Subscription,
@@ -16,11 +17,11 @@ from coordinator.classic.embedded import (
     write_assignment,
     write_subscription,
 )
-from coordinator.classic_member import ClassicMember, RebalanceProtocol, Request, Settings
+from coordinator.classic_member import ClassicMember, Request, Settings
 
 Json = dict[str, Any]
 Partitions = frozenset[TopicPartition]
-EAGER, COOPERATIVE = [RebalanceProtocol.EAGER], list(RebalanceProtocol)
+EAGER, COOPERATIVE = frozenset({RebalanceProtocol.EAGER}), frozenset(RebalanceProtocol)
 ILLEGAL_GENERATION, INCONSISTENT, UNKNOWN, REBALANCE, MEMBER_ID_REQUIRED = 22, 23, 25, 27, 79
 
 
@@ -41,17 +42,17 @@ def encoded(data: bytes) -> str:
 class ScriptedAssignor:
     """Assigns what `result` says, and writes down when it is called."""
 
-    def __init__(self, log: list[str], name: str, protocols: list[RebalanceProtocol]) -> None:
+    def __init__(self, log: list[str], name: str, protocols: frozenset[RebalanceProtocol]) -> None:
         self.name, self.protocols, self._log = name, protocols, log
         self.result: dict[str, Partitions] = {}
         self.error: Exception | None = None
 
-    def user_data(self, topics: frozenset[str]) -> bytes | None:
+    def user_data(self, owned: Partitions, generation: int) -> bytes | None:
         self._log.append("user data")
         return None
 
     def assign(
-        self, partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]
+        self, members: Mapping[str, GroupMember], partitions: Mapping[str, int]
     ) -> Mapping[str, Partitions]:
         self._log.append("assign")
         if self.error is not None:
@@ -65,7 +66,7 @@ class ScriptedAssignor:
 class ScriptedMember:
     """`log` has callbacks, requests and calls of the assignor, in order. Those named in `raising` raise."""
 
-    def __init__(self, protocols: list[RebalanceProtocol], raising: tuple[str, ...] = ()) -> None:
+    def __init__(self, protocols: frozenset[RebalanceProtocol], raising: tuple[str, ...] = ()) -> None:
         self.log: list[str] = []
         self.assignor = ScriptedAssignor(self.log, "scripted", protocols)
         self.member = ClassicMember(Settings("g"), [self.assignor])
@@ -102,7 +103,11 @@ class ScriptedMember:
         assert self.sent is not None and self.sent.api == "JoinGroup"
         self.generation += 1
         members = [
-            {"memberId": name, "metadata": encoded(write_subscription(subscribed(what)))}
+            {
+                "memberId": name,
+                "groupInstanceId": None,
+                "metadata": encoded(write_subscription(subscribed(what))),
+            }
             for name, what in (owned or {"m": ""}).items()
         ]
         self.reply(

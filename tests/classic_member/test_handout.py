@@ -3,33 +3,35 @@ protocol several assignors have in common (C8)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rebalance_world import Balanced
-from scripted_member import COOPERATIVE, EAGER, REBALANCE, ScriptedMember, named, parts
+from scripted_member import COOPERATIVE, REBALANCE, ScriptedMember, named, parts
 
+from coordinator.classic.assignors import ASSIGNORS, GroupMember, RebalanceProtocol
 from coordinator.classic.embedded import Subscription
 from coordinator.classic_member import (
     ClassicMember,
     InconsistentAssignment,
     Phase,
-    RebalanceProtocol,
     Settings,
     TwoPhases,
     common_protocol,
 )
 from coordinator.classic_member.handout import check, hand_out
 
+STICKY, RANGE = ASSIGNORS["cooperative-sticky"], ASSIGNORS["range"]
 
-def claims(**owned: str) -> dict[str, Subscription]:
+
+def claims(**owned: str) -> dict[str, GroupMember]:
     """Member -> what it claims, "@2" behind it for the generation, else 1."""
     found = {}
     for name, text in owned.items():
         what, _, generation = text.partition("@")
-        found[name] = Subscription(
-            frozenset({"foo", "bar"}), owned=parts(what), generation=int(generation or 1)
-        )
+        topics = frozenset({"foo", "bar"})
+        found[name] = GroupMember(Subscription(topics, owned=parts(what), generation=int(generation or 1)))
     return found
 
 
@@ -54,6 +56,11 @@ TABLE: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str]]] = {
     ),
     "of two claims the newer one counts": (
         {"a": "foo-0@1", "b": "foo-0@2"},
+        {"a": "foo-0", "b": ""},
+        {"a": "", "b": ""},
+    ),
+    "of two claims of one generation neither does": (
+        {"a": "foo-0", "b": "foo-0"},
         {"a": "foo-0", "b": ""},
         {"a": "", "b": ""},
     ),
@@ -83,10 +90,7 @@ def test_what_is_handed_out_is_consistent_and_ends(owners: list[str], targets: l
     """Whatever is owned and intended: nobody gets what another owns, nobody loses what was meant for it; and
     when what moves has been revoked, the second round hands out all that is intended."""
     said = {
-        name: Subscription(
-            frozenset({"foo"}),
-            owned=frozenset(one for one, owner in zip(PARTITIONS, owners, strict=True) if owner == name),
-        )
+        name: owns(one for one, owner in zip(PARTITIONS, owners, strict=True) if owner == name)
         for name in "abc"
     }
     wanted = {
@@ -95,9 +99,23 @@ def test_what_is_handed_out_is_consistent_and_ends(owners: list[str], targets: l
     }
     first = hand_out(wanted, said)
     check(first, said)
-    assert all(said[name].owned & wanted[name] <= first[name] <= wanted[name] for name in "abc")
-    kept = {name: Subscription(frozenset({"foo"}), owned=first[name]) for name in "abc"}
-    assert hand_out(wanted, kept) == wanted
+    for name, member in said.items():
+        assert member.subscription.owned & wanted[name] <= first[name] <= wanted[name]
+    assert hand_out(wanted, {name: owns(first[name]) for name in "abc"}) == wanted
+
+
+def owns(partitions: Iterable[tuple[str, int]]) -> GroupMember:
+    return GroupMember(Subscription(frozenset({"foo"}), owned=frozenset(partitions), generation=1))
+
+
+def test_any_assignor_can_hand_out_in_two_phases() -> None:
+    """What range intends, and what of it may be handed out."""
+    members = claims(a="foo-0 foo-1 foo-2", b="")
+    first = TwoPhases(RANGE, "cooperative-range").assign(members, {"foo": 3})
+    assert {name: named(given) for name, given in first.items()} == {"a": "foo-0 foo-1", "b": ""}
+    check(first, members)
+    with pytest.raises(InconsistentAssignment):
+        check(RANGE.assign(members, {"foo": 3}), members)
 
 
 def test_the_check_says_who_owns_what() -> None:
@@ -144,18 +162,17 @@ def test_an_assignment_that_cannot_be_read_ends_the_member() -> None:
 
 
 def test_the_highest_common_protocol() -> None:
-    both = TwoPhases(Balanced(COOPERATIVE))
-    assert common_protocol([both]) is RebalanceProtocol.COOPERATIVE
-    assert common_protocol([both, Balanced(EAGER)]) is RebalanceProtocol.EAGER
-    only = TwoPhases(Balanced(), protocols=frozenset({RebalanceProtocol.COOPERATIVE}))
-    with pytest.raises(ValueError, match="cooperative-sticky, range have no rebalance protocol in common"):
-        ClassicMember(Settings("g"), [only, Balanced(EAGER)])
-    with pytest.raises(ValueError, match="needs an assignor"):
+    assert common_protocol([STICKY]) is RebalanceProtocol.COOPERATIVE
+    assert common_protocol([STICKY, RANGE]) is RebalanceProtocol.EAGER
+    only = TwoPhases(RANGE, "new", frozenset({RebalanceProtocol.COOPERATIVE}))
+    with pytest.raises(ValueError, match=r"\(new, range\) must have a rebalance protocol in common"):
+        ClassicMember(Settings("g"), [only, RANGE])
+    with pytest.raises(ValueError, match=r"\(none\) must have"):
         common_protocol([])
 
 
 def test_who_cannot_say_what_it_owns_must_be_eager() -> None:
     """C4: version 0 of the embedded protocol has no owned partitions."""
     with pytest.raises(ValueError, match="needs version 1"):
-        ClassicMember(Settings("g", subscription_version=0), [TwoPhases(Balanced(COOPERATIVE))])
-    ClassicMember(Settings("g", subscription_version=0), [Balanced(EAGER)])
+        ClassicMember(Settings("g", subscription_version=0), [STICKY])
+    ClassicMember(Settings("g", subscription_version=0), [RANGE])

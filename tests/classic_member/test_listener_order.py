@@ -23,7 +23,7 @@ from coordinator.member import MemberError
 # What happens to a member at rest with foo-0 and foo-1, and the log of it: an error of a heartbeat, "join" or
 # "lead" for the answer to a JoinGroup, "= ..." for an assignment.
 Told = list[int | str]
-TABLE: dict[str, tuple[list[int], Told, list[str]]] = {
+TABLE: dict[str, tuple[frozenset[int], Told, list[str]]] = {
     "eager 1: lost, unless nothing was owned; then it rejoins": (
         EAGER,
         [UNKNOWN],
@@ -195,7 +195,7 @@ def test_the_first_of_several_errors_is_told() -> None:
 
 
 @pytest.mark.parametrize("protocols", [EAGER, COOPERATIVE])
-def test_commit_in_the_middle_of_a_rebalance(protocols: list[int]) -> None:
+def test_commit_in_the_middle_of_a_rebalance(protocols: frozenset[int]) -> None:
     """RebalanceInProgressException; when it is over, commits go on."""
     script = ScriptedMember(protocols).stable("foo-0")
     script.heartbeat(REBALANCE)

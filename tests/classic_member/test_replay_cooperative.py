@@ -3,22 +3,19 @@ of these seeded bugs goes unnoticed (C3, C4)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rebalance_world import Balanced, World
+from rebalance_world import World
 from replayed_trace import Replay
-from scripted_member import COOPERATIVE, Partitions, parts
+from scripted_member import parts
 from test_handout import claims
 
 from coordinator.classic import handlers
-from coordinator.classic.embedded import Subscription
+from coordinator.classic.assignors import ASSIGNORS, RebalanceProtocol
 from coordinator.classic_member import (
     ClassicMember,
-    RebalanceProtocol,
     TwoPhases,
     callbacks,
     handout,
@@ -110,6 +107,7 @@ def test_callbacks_in_another_order_are_noticed(monkeypatch: pytest.MonkeyPatch)
 def a_member_joins() -> World:
     """A cooperative member with everything; then another one, which hears of its assignment first."""
     world = World({"a": "new", "b": "new"})
+    world.assignors = lambda config: [TwoPhases(ASSIGNORS["range"], "range")]
     world.start("a")
     world.settle()
     world.start("b")
@@ -133,22 +131,12 @@ def test_handing_out_at_once_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
         a_member_joins()
 
 
-class OldByteCode(Balanced):
-    """Reads what members say as version 0: without claims."""
-
-    def assign(
-        self, partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]
-    ) -> Mapping[str, Partitions]:
-        heard = {name: Subscription(said.topics) for name, said in subscriptions.items()}
-        return super().assign(partitions, heard)
-
-
 def test_one_name_for_eager_and_cooperative_is_noticed() -> None:
     """MCUpgradeOneName: nobody is refused, an old leader hears no claims, and hands out what a bounced member
     keeps. With another name the same bounce is refused."""
-    both = TwoPhases(Balanced(COOPERATIVE), name="range")
+    new = TwoPhases(ASSIGNORS["range"], "range")
     world = World({"a": "old", "b": "new", "c": "new"})
-    world.assignors = lambda config: [OldByteCode()] if config == "old" else [both]
+    world.assignors = lambda config: [ASSIGNORS["range"] if config == "old" else new]
     for name in ("a", "b"):
         world.start(name)
         world.settle()
@@ -172,5 +160,5 @@ def test_a_claim_of_an_older_generation_that_is_trusted_is_noticed(monkeypatch: 
     """Real clients shipped this: who claims first wins, whatever the generation; see test_handout.py."""
     said = claims(a="foo-0@1", b="foo-0@2")
     assert handout.hand_out({"a": parts("foo-0"), "b": parts("")}, said) == {"a": parts(""), "b": parts("")}
-    old = {name: replace(one, generation=1) for name, one in said.items()}
-    assert handout.hand_out({"a": parts("foo-0"), "b": parts("")}, old)["a"] == parts("foo-0")
+    monkeypatch.setattr(handout, "holders", lambda claims: {("foo", 0): {"a"}})
+    assert handout.hand_out({"a": parts("foo-0"), "b": parts("")}, said)["a"] == parts("foo-0")

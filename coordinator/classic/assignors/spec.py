@@ -1,0 +1,70 @@
+"""The interface of a client-side assignor of classic groups (C5): what the leader computes, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Protocol
+
+from coordinator.assignors.spec import GroupAssignment
+from coordinator.classic.embedded import Subscription, TopicPartition
+
+
+class RebalanceProtocol(IntEnum):
+    """How members rejoin (C3); the ids are Kafka's."""
+
+    EAGER = 0
+    """With nothing: everything is given up before."""
+    COOPERATIVE = 1
+    """With what they own, but for what they are asked to give up."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMember:
+    """What the leader knows of a member."""
+
+    subscription: Subscription
+    instance_id: str | None = None
+
+
+class ClassicAssignor(Protocol):
+    """An assignor; the protocol of a JoinGroup that has its name means that it is used."""
+
+    @property
+    def name(self) -> str:
+        """Its name in JoinGroup."""
+
+    @property
+    def protocols(self) -> frozenset[RebalanceProtocol]:
+        """The ways to rejoin that it supports."""
+
+    def user_data(self, owned: frozenset[TopicPartition], generation: int) -> bytes | None:
+        """What a member adds to its subscription: it was assigned `owned` in that generation, -1 for none."""
+
+    def assign(self, members: Mapping[str, GroupMember], partitions: Mapping[str, int]) -> GroupAssignment:
+        """Who gets which partitions, by member id; `partitions` are how many each existing topic has.
+
+        Each member is a key, and is assigned partitions of topics that it subscribes to. No partition has two
+        members; one that a member subscribes to has one, unless it must first be given up by another (C3).
+        User data that cannot be read says nothing: a member that writes it may be of another assignor.
+        """
+
+
+def in_order(members: Mapping[str, GroupMember]) -> list[str]:
+    """Static members by instance id, so that a restart changes nothing, and then the others by member id."""
+
+    def place(member_id: str) -> tuple[bool, str]:
+        instance_id = members[member_id].instance_id
+        return instance_id is None, member_id if instance_id is None else instance_id
+
+    return sorted(members, key=place)
+
+
+def subscribers(
+    members: Mapping[str, GroupMember], partitions: Mapping[str, int]
+) -> Iterator[tuple[str, list[str]]]:
+    """Each topic that exists, sorted, with its subscribers in their order."""
+    ordered = in_order(members)
+    for topic in sorted(partitions):
+        yield topic, [member_id for member_id in ordered if topic in members[member_id].subscription.topics]

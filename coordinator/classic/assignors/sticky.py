@@ -1,0 +1,121 @@
+"""The `sticky` and `cooperative-sticky` assignors of classic groups (C5): even, and little moves.
+
+The spread is that of `uniform` (A2): first as even as the subscriptions allow, then as much kept as can be.
+What members own is what they claim. Of two claims of a partition the one of the later generation counts, and
+of two of the same generation neither does: one of them is wrong, and nobody can tell which.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
+
+from coordinator.assignors.spec import AssignmentSpec, GroupAssignment, MemberSubscription
+from coordinator.assignors.uniform import UniformAssignor
+from coordinator.classic.assignors.spec import GroupMember, RebalanceProtocol
+from coordinator.classic.embedded import (
+    NO_GENERATION,
+    Reader,
+    Subscription,
+    TopicPartition,
+    write_partitions,
+)
+from coordinator.errors import BadInput
+
+
+class Claim(NamedTuple):
+    """What a member says that it owns, and since which generation."""
+
+    partitions: frozenset[TopicPartition] = frozenset()
+    generation: int = NO_GENERATION
+
+
+class StickyAssignor:
+    """Members give up everything before they rejoin (C3), and say in their user data what they had."""
+
+    name: ClassVar[str] = "sticky"
+    protocols: ClassVar[frozenset[RebalanceProtocol]] = frozenset({RebalanceProtocol.EAGER})
+
+    def user_data(self, owned: frozenset[TopicPartition], generation: int) -> bytes | None:
+        """Kafka's version 1: partitions by topic, and the generation."""
+        if generation == NO_GENERATION:
+            return None
+        return write_partitions(owned, "previous assignment", "the user data") + struct.pack(">i", generation)
+
+    def assign(self, members: Mapping[str, GroupMember], partitions: Mapping[str, int]) -> GroupAssignment:
+        """See ClassicAssignor.assign."""
+        claims = {name: claim_of_user_data(member.subscription) for name, member in members.items()}
+        return _spread(members, partitions, owners(claims))
+
+
+class CooperativeStickyAssignor:
+    """Members keep what they own as they rejoin (C3), so that nothing may be given to one before another has
+    given it up: what is to move stays without a member for a round."""
+
+    name: ClassVar[str] = "cooperative-sticky"
+    protocols: ClassVar[frozenset[RebalanceProtocol]] = frozenset(RebalanceProtocol)
+
+    def user_data(self, owned: frozenset[TopicPartition], generation: int) -> bytes | None:
+        """The generation alone: the subscription has what is owned, and since version 2 both."""
+        return struct.pack(">i", generation)
+
+    def assign(self, members: Mapping[str, GroupMember], partitions: Mapping[str, int]) -> GroupAssignment:
+        """See ClassicAssignor.assign."""
+        claims = {name: claim_of_fields(member.subscription) for name, member in members.items()}
+        target = _spread(members, partitions, owners(claims))
+        held = holders(claims)
+        return {
+            name: frozenset(one for one in given if held.get(one, {name}) == {name})
+            for name, given in target.items()
+        }
+
+
+def claim_of_user_data(subscription: Subscription) -> Claim:
+    """What a member of `sticky` had: version 0 of its user data has no generation."""
+    reader = Reader(subscription.user_data or b"", "user data of sticky")
+    try:
+        partitions = reader.partitions("previous assignment")
+        return Claim(partitions, reader.int32("generation") if reader.left >= 4 else NO_GENERATION)
+    except BadInput:
+        return Claim()
+
+
+def claim_of_fields(subscription: Subscription) -> Claim:
+    """What a member of `cooperative-sticky` owns; before version 2 the generation is in its user data."""
+    generation, user_data = subscription.generation, subscription.user_data or b""
+    if generation < 0 and len(user_data) >= 4:
+        generation = Reader(user_data, "user data of cooperative-sticky").int32("generation")
+    return Claim(subscription.owned, generation)
+
+
+def holders(claims: Mapping[str, Claim]) -> dict[TopicPartition, set[str]]:
+    """Who claims each partition with the latest generation of all that claim it."""
+    found: dict[TopicPartition, set[str]] = {}
+    latest: dict[TopicPartition, int] = {}
+    for name, claim in claims.items():
+        for one in claim.partitions:
+            if claim.generation > latest.get(one, NO_GENERATION - 1):
+                latest[one], found[one] = claim.generation, set()
+            if claim.generation == latest[one]:
+                found[one].add(name)
+    return found
+
+
+def owners(claims: Mapping[str, Claim]) -> dict[TopicPartition, str]:
+    """The one member that owns each partition, as far as there is one."""
+    return {one: names.copy().pop() for one, names in holders(claims).items() if len(names) == 1}
+
+
+def _spread(
+    members: Mapping[str, GroupMember], partitions: Mapping[str, int], owned: Mapping[TopicPartition, str]
+) -> GroupAssignment:
+    """The most even assignment that keeps most of what is owned."""
+    kept: dict[str, set[TopicPartition]] = {name: set() for name in members}
+    for one, name in owned.items():
+        kept[name].add(one)
+    spec = {
+        name: MemberSubscription(member.subscription.topics, frozenset(kept[name]))
+        for name, member in members.items()
+    }
+    return UniformAssignor().assign(AssignmentSpec(spec, partitions))

@@ -1,0 +1,34 @@
+"""What the leader of a classic group does between its JoinGroup and its SyncGroup (C1, C5)."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from coordinator.classic.assignors import ASSIGNORS, GroupMember
+from coordinator.classic.embedded import Assignment, read_subscription, write_assignment
+from coordinator.errors import BadInput
+from coordinator.fields import Json
+
+
+def lead(protocol: str, members: Iterable[Mapping[str, Any]], partitions: Mapping[str, int]) -> list[Json]:
+    """The `assignments` of a SyncGroup, for the protocol and `members` of a leader's JoinGroup response.
+
+    `partitions` are how many each existing topic has; bytes are text in base64. BadInput where the protocol
+    is no assignor's, or a member's bytes cannot be read: then the leader cannot assign, and rejoins (C2).
+    """
+    if protocol not in ASSIGNORS:
+        raise BadInput(f"there is no assignor {protocol!r}; there are {', '.join(ASSIGNORS)}")
+    known: dict[str, GroupMember] = {}
+    for member in members:
+        try:
+            subscription = read_subscription(b64decode(member["metadata"]))
+        except BadInput as error:
+            raise BadInput(f"member {member['memberId']!r} says what cannot be read: {error}") from None
+        known[member["memberId"]] = GroupMember(subscription, member["groupInstanceId"])
+    assigned = ASSIGNORS[protocol].assign(known, partitions)
+    return [
+        {"memberId": name, "assignment": b64encode(write_assignment(Assignment(given))).decode()}
+        for name, given in sorted(assigned.items())
+    ]

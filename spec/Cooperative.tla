@@ -94,22 +94,28 @@ Claimants(m, leads, p) == {j.member : j \in {k \in leads : p \in Seen(m, k)}}
 \* @type: (Str, Set($joined), $partition -> Str) => Set($partition);
 Moved(m, leads, owner) == {p \in Partitions : owner[p] # None /\ Claimants(m, leads, p) \ {owner[p]} # {}}
 
+\* @type: ($partition -> Str, Str) => Int;
+Share(owner, n) == Cardinality({p \in Partitions : owner[p] = n})
+
 \* @type: (Set($joined), $partition -> Str) => Bool;
 Balanced(leads, owner) ==
   \A j \in leads, k \in leads :
-    j.subscription \cap Topics = k.subscription \cap Topics =>
-      Cardinality({p \in Partitions : owner[p] = j.member})
-        <= Cardinality({p \in Partitions : owner[p] = k.member}) + 1
+    j.subscription \cap Topics = k.subscription \cap Topics => Share(owner, j.member) <= Share(owner, k.member) + 1
 
-\* C5: the assignments that an assignor may intend.
-\* @type: (Str, Set($joined)) => Set($partition -> Str);
-Intended(m, leads) ==
-  LET legal == {owner \in [Partitions -> MemberIds \cup {None}] : LegalAssignment(leads, owner)}
-      balanced == {owner \in legal : Balanced(leads, owner)}
-  IN IF clients[m].generation < StickyFrom THEN legal
-     ELSE {owner \in balanced :
-             \A other \in balanced :
-               Cardinality(Moved(m, leads, owner)) <= Cardinality(Moved(m, leads, other))}
+\* Nothing that moves could stay: its owner has its full share without it, and
+\* got nothing in exchange that it did not have.
+\* @type: (Str, Set($joined), $partition -> Str) => Bool;
+MovesLittle(m, leads, owner) ==
+  \A p \in Moved(m, leads, owner) :
+    \A n \in Claimants(m, leads, p) \ {owner[p]} :
+      /\ Share(owner, n) >= Share(owner, owner[p])
+      /\ \A q \in Partitions : owner[q] = n => n \in Claimants(m, leads, q)
+
+\* C5: what an assignor may intend.
+\* @type: (Str, Set($joined), $partition -> Str) => Bool;
+MayIntend(m, leads, owner) ==
+  /\ LegalAssignment(leads, owner)
+  /\ clients[m].generation >= StickyFrom => Balanced(leads, owner) /\ MovesLittle(m, leads, owner)
 
 \* C3: from what is intended to what is handed out.  What others still claim
 \* (maybe-revoking) waits; what nobody claims (ready-to-migrate) goes to its new
@@ -162,7 +168,8 @@ CoopSync(m) ==
   /\ IF clients[m].leads = {}
      THEN /\ CoordinatorStep(SyncGroup(group, SyncRequestOf(m, [n \in MemberIds |-> {}])), {m})
           /\ UNCHANGED <<unseen, clients>>
-     ELSE /\ \E owner \in Intended(m, clients[m].leads) : HandOut(m, owner)
+     ELSE /\ \E owner \in [Partitions -> MemberIds \cup {None}] :
+               MayIntend(m, clients[m].leads, owner) /\ HandOut(m, owner)
           /\ unseen' = FALSE
   /\ UNCHANGED <<topics, budget, disturbed, config>>
 

@@ -111,6 +111,41 @@ def test_the_second_bounce_before_the_first_is_complete_is_refused() -> None:
     assert len(world.failed) == 1 and set(owned(world)) == {"b", "c"}
 
 
+def refused_as(world: World, name: str, config: str) -> bool:
+    """Is a process refused for its assignors when it starts with that configuration now?"""
+    world.configs[name] = config
+    world.start(name)
+    world.turn(name)
+    return any(isinstance(error, MemberError) and error.code == 23 for error in world.failed)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_hazard_a_killed_process_of_old(waits: bool) -> None:
+    """MCUpgradeEarly: all processes have had their first bounce, but one of old that was killed is in the
+    group until its session ends."""
+    world = stable(a="old", b="old")
+    world.kill("b")
+    world.configs["b"] = "both"
+    world.start("b")
+    world.leave("a")
+    world.configs["a"] = "both"
+    world.start("a")
+    if waits:
+        world.settle()
+    world.kill("a")
+    assert refused_as(world, "a", "new") == (not waits)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_hazard_a_new_coordinator_knows_one_assignor_of_each(fails: bool) -> None:
+    """MCUpgradeFailOver: the log has no more; so where bounced processes are alone in the group, one that is
+    not bounced yet is refused until they rejoin."""
+    world = stable(a="both")
+    if fails:
+        world.fail_over()
+    assert refused_as(world, "b", "old") == fails
+
+
 EVENTS = ["send", "receive", "turn", "lose", "kill", "leave", "bounce", "fail over", "time", "much time"]
 
 

@@ -18,7 +18,9 @@ from harness.report.results import Results
 from harness.report.verdict import MEANINGS, findings, worst
 
 WIDTH = 80
-_FAMILY = re.compile(r"MCKafka\d\d|MCClassic|MCAdminis|MCLogStep")
+_FAMILY = re.compile(
+    r"MCKafka\d\d|MCAdminis|MCClassic|MCCooperative|MCFenced|MCHandOver|MCLog|MCStatic|MCUpgrade"
+)
 _MOST_MODELS = 18
 _MOST_FINDINGS = 8
 

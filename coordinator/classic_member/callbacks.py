@@ -1,0 +1,92 @@
+"""The callbacks of a rebalance in KIP-429's order, and what the member owns as they run (C6).
+
+Errors change nothing: what a callback was told has happened, the rest runs, and the first error is kept.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from coordinator.classic.assignors import ClassicAssignor
+from coordinator.classic_member.types import NOTHING, HearsAssignment, Partitions
+from coordinator.member.types import Callback, CallbackName
+
+
+class Callbacks:
+    """What is to be called, in order; `owned` changes when a callback is taken or done, or all is lost."""
+
+    def __init__(self) -> None:
+        self.owned: Partitions = NOTHING
+        self._waiting: deque[Callback | tuple[HearsAssignment, Partitions, int]] = deque()
+        self._running: Callback | None = None
+        self._error: BaseException | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Has everything run?"""
+        return self._running is None and not self._waiting
+
+    @property
+    def fetchable(self) -> Partitions:
+        """What may be fetched: not what is being revoked or is about to be, nor what is being assigned."""
+        waiting = [one for one in self._waiting if isinstance(one, Callback)]
+        busy = [*waiting, *([] if self._running is None else [self._running])]
+        return self.owned.difference(*(one.partitions for one in busy))
+
+    def revoke(self, partitions: Partitions) -> None:
+        """They are given up when on_partitions_revoked returns."""
+        self._waiting.append(Callback(CallbackName.REVOKED, partitions))
+
+    def assign(self, new: Partitions, whole: Partitions, assignor: ClassicAssignor, generation: int) -> None:
+        """After what was revoked: the assignor hears of the whole assignment, the listener of what is new,
+        even if that is nothing."""
+        if isinstance(assignor, HearsAssignment):
+            self._waiting.append((assignor, whole, generation))
+        self._waiting.append(Callback(CallbackName.ASSIGNED, new))
+
+    def lose(self) -> None:
+        """All is lost at once, and what was to be called is void; on_partitions_lost hears of it, unless
+        nothing was owned. What is being revoked is not lost, too."""
+        revoking = self._running is not None and self._running.name is CallbackName.REVOKED
+        done = self._running.partitions if revoking and self._running else NOTHING
+        lost, self.owned = self.owned - done, NOTHING
+        self._waiting.clear()
+        if lost:
+            self._waiting.append(Callback(CallbackName.LOST, lost))
+
+    def take(self) -> Callback | None:
+        """The next one to run; None while another runs. The assignor's is run here."""
+        while self._running is None and self._waiting:
+            following = self._waiting.popleft()
+            if isinstance(following, Callback):
+                self._running = following
+                if following.name is CallbackName.ASSIGNED:
+                    self.owned |= following.partitions
+                return following
+            assignor, whole, generation = following
+            try:
+                assignor.on_assignment(whole, generation)
+            except Exception as error:
+                self.fail(error)
+        return None
+
+    def done(self, error: BaseException | None) -> None:
+        """The one that was taken has returned, or raised. ValueError if none was running."""
+        if self._running is None:
+            raise ValueError("No callback is running: take one with next_callback first.")
+        if error is not None:
+            self.fail(error)
+        if self._running.name is CallbackName.REVOKED:
+            self.owned -= self._running.partitions
+        self._running = None
+
+    def fail(self, error: BaseException) -> None:
+        """Keep the first error for the application."""
+        self._error = self._error or error
+
+    def take_error(self) -> BaseException | None:
+        """The first error since the last call, once everything has run."""
+        if not self.idle:
+            return None
+        error, self._error = self._error, None
+        return error

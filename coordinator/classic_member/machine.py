@@ -1,0 +1,414 @@
+"""A consumer of a classic group as a state machine without input and output: eager or cooperative (C3, C6).
+
+Whoever drives it tells it what happens and asks what is to be done, as with `coordinator.member`:
+
+    member = ClassicMember(Settings("g"), [assignor])
+    member.subscribe(["foo"], now_ms=0)
+    request = member.take_request(0)                      # send it; then, with its answer:
+    member.answered(request.correlation, body, now_ms)    # or, without: member.failed(...)
+    while callback := member.next_callback():             # within the application's poll
+        ...
+        member.callback_done(error)
+    member.fetchable                                      # what may be fetched now
+
+Its steps are those of spec/Cooperative.tla. Decided where KIP-429 contradicts itself: on_partitions_assigned
+runs even if nothing is new, and an eager member's on_partitions_revoked even if it owns nothing, as its list
+of callbacks has it (its section on errors lets neither); what a cooperative member owns of a topic that is
+gone is revoked before it rejoins, as in that list (its algorithm has it lost). Left out: max.poll.interval.ms
+and finding the coordinator.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from coordinator.classic.assignors import (
+    ClassicAssignor,
+    GroupMember,
+    RebalanceProtocol,
+    rebalance_protocol,
+)
+from coordinator.classic.embedded import (
+    NO_GENERATION,
+    TopicPartition,
+    read_assignment,
+    read_subscription,
+)
+from coordinator.classic_member import bodies
+from coordinator.classic_member.callbacks import Callbacks
+from coordinator.classic_member.handout import InconsistentAssignment, check
+from coordinator.classic_member.types import NOTHING, Partitions, Phase, Request, Settings
+from coordinator.errors import BadInput
+from coordinator.member.types import Callback, Json, MemberError
+
+ILLEGAL_GENERATION: Final = 22
+INCONSISTENT_GROUP_PROTOCOL: Final = 23
+UNKNOWN_MEMBER_ID: Final = 25
+REBALANCE_IN_PROGRESS: Final = 27
+MEMBER_ID_REQUIRED: Final = 79
+RETRIABLE: Final = frozenset({14, 15, 16})
+"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR."""
+LOST: Final = frozenset({UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION})
+"""What the member owned may be another's already."""
+
+
+def common_protocol(assignors: Sequence[ClassicAssignor]) -> RebalanceProtocol:
+    """The highest that all assignors support (C8). ValueError where they have none in common, or are none."""
+    protocol = rebalance_protocol(assignors)
+    if protocol is None:
+        names = ", ".join(assignor.name for assignor in assignors)
+        raise ValueError(
+            f"The assignors of a consumer ({names or 'none'}) must have a rebalance protocol in common: name "
+            "such as all work with EAGER, or all with COOPERATIVE."
+        )
+    return protocol
+
+
+class ClassicMember:
+    """One consumer of one classic group. ValueError for assignors with no rebalance protocol in common (C8),
+    and for a cooperative member that could not say what it owns (C4).
+
+    `member_id` "": the coordinator makes one (C1).
+    """
+
+    def __init__(self, settings: Settings, assignors: Sequence[ClassicAssignor], member_id: str = "") -> None:
+        self.settings = settings
+        self.protocol = common_protocol(assignors)
+        if self.protocol is RebalanceProtocol.COOPERATIVE and settings.subscription_version < 1:
+            raise ValueError(
+                "A cooperative member needs version 1 of the embedded protocol: before it, no leader would "
+                "hear of what the member owns."
+            )
+        self.phase = Phase.UNSUBSCRIBED
+        self.member_id = member_id
+        self.generation = NO_GENERATION
+        self._assignors = {assignor.name: assignor for assignor in assignors}
+        self._chosen = ""
+        """The assignor of the generation."""
+        self._callbacks = Callbacks()
+        self._topics: frozenset[str] = frozenset()
+        self._joined_topics: frozenset[str] = frozenset()
+        """Those of the last JoinGroup."""
+        self._partitions: Mapping[str, int] | None = None
+        """Topic -> number of partitions; None: not known yet."""
+        self._owned_since = NO_GENERATION
+        """The generation in which it was assigned what it owns."""
+        self._last: tuple[Partitions, int] = NOTHING, NO_GENERATION
+        """What it was assigned last, and in which generation: assignors of eager members go by that."""
+        self._prepared = True
+        """Has it done what goes before a JoinGroup (C6)? The first one needs nothing."""
+        self._leads: list[Json] = []
+        """The members that a leader is told of, as they are in its JoinGroup response."""
+        self._assigns = False
+        """Is it to assign? Not so a static leader that returns to a generation that is assigned (S1)."""
+        self._offsets: dict[TopicPartition, int] = {}
+        self._request: Request | None = None
+        self._sent = 0
+        self._due_ms = 0
+        """Of the next heartbeat."""
+        self._not_before_ms = 0
+
+    @property
+    def owned(self) -> Partitions:
+        """What it owns: no other member may (C4)."""
+        return self._callbacks.owned
+
+    @property
+    def fetchable(self) -> Partitions:
+        """What may be fetched; a cooperative member's also during a rebalance."""
+        return self._callbacks.fetchable
+
+    @property
+    def leads(self) -> bool:
+        """Is it the leader of its generation?"""
+        return bool(self._leads)
+
+    # The application
+
+    def subscribe(self, topics: Iterable[str], now_ms: int) -> None:
+        """Join, or change the subscription: then it rejoins, and (cooperative) gives up what it does not
+        want any more. ValueError after it left or failed."""
+        if self.phase in (Phase.LEAVING, Phase.FAILED):
+            raise ValueError("This consumer is closed or has failed: make a new one.")
+        self._topics = frozenset(topics)
+        if self.phase is Phase.UNSUBSCRIBED:
+            self.phase = Phase.JOIN
+        elif self.phase is Phase.STABLE and self._topics != self._joined_topics:
+            self._rejoin()
+        self._due_ms = min(self._due_ms, now_ms)
+
+    def topics_are(self, partitions: Mapping[str, int]) -> None:
+        """The number of partitions of each topic, as metadata have it; the leader rejoins where those that
+        it has looked at change (C2)."""
+        before, self._partitions = self._partitions, dict(partitions)
+        if self.phase is Phase.STABLE and self.leads and before is not None and before != self._partitions:
+            self._rejoin()
+
+    def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Commit offsets. MemberError REBALANCE_IN_PROGRESS during a rebalance: poll, then try again (C6)."""
+        if self.phase is not Phase.STABLE:
+            raise MemberError(
+                REBALANCE_IN_PROGRESS,
+                "A rebalance is in progress, and may take these partitions away: poll until it is over, then "
+                "commit what is still assigned.",
+            )
+        self._offsets.update(offsets)
+
+    def close(self) -> None:
+        """Give up everything, then leave; over when the phase is UNSUBSCRIBED."""
+        if self.phase in (Phase.LEAVING, Phase.FAILED, Phase.UNSUBSCRIBED):
+            return
+        if self.owned:
+            self._callbacks.revoke(self.owned)
+        self.phase = Phase.LEAVING if self.member_id else Phase.UNSUBSCRIBED
+        self._request = None
+
+    def next_callback(self) -> Callback | None:
+        """The next callback to run, within the application's poll; None while another runs."""
+        return self._callbacks.take()
+
+    def callback_done(self, error: BaseException | None = None) -> None:
+        """It has returned, or raised: the rest goes on all the same (C6)."""
+        self._callbacks.done(error)
+
+    def take_error(self) -> BaseException | None:
+        """What the application's poll is to raise: the first error, once all callbacks have run (C6)."""
+        return self._callbacks.take_error()
+
+    # Requests
+
+    def take_request(self, now_ms: int) -> Request | None:
+        """The request to send now; it is in flight from then on. None if there is nothing to send yet."""
+        if self._request is not None or now_ms < self._not_before_ms:
+            return None
+        api = self._wanted(now_ms)
+        body = None if api is None else self._body(api, now_ms)
+        if api is None or body is None:
+            return None
+        self._sent += 1
+        self._request = Request(self._sent, api, bodies.VERSIONS[api], body)
+        return self._request
+
+    def next_deadline_ms(self) -> int | None:
+        """When `take_request` is to be called at the latest; None: not before something else happens."""
+        if self._request is not None or self._wanted(self._due_ms) is None:
+            return None
+        only_heartbeat = self._wanted(self._due_ms - 1) is None
+        return max(self._due_ms if only_heartbeat else 0, self._not_before_ms)
+
+    def _wanted(self, now_ms: int) -> str | None:
+        """The API of the next request. All but heartbeats wait until callbacks have run."""
+        alive = self.generation != NO_GENERATION and self.phase in (Phase.STABLE, Phase.JOIN)
+        if alive and now_ms >= self._due_ms and (self.phase is Phase.STABLE or not self._callbacks.idle):
+            return "Heartbeat"
+        if not self._callbacks.idle:
+            return None
+        match self.phase:
+            case Phase.JOIN:
+                return "JoinGroup"
+            case Phase.SYNC:
+                return "SyncGroup"
+            case Phase.LEAVING:
+                return "LeaveGroup"
+            case Phase.STABLE if self._offsets:
+                return "OffsetCommit"
+        return None
+
+    def _body(self, api: str, now_ms: int) -> Json | None:
+        """The body; None if it turns out that something else comes first."""
+        if api == "JoinGroup":
+            return self._join_body()
+        if api == "SyncGroup":
+            return self._sync_body(now_ms)
+        if api == "Heartbeat":
+            self._due_ms = now_ms + self.settings.heartbeat_interval_ms
+            return bodies.heartbeat(self.settings, self.member_id, self.generation)
+        if api == "LeaveGroup":
+            return bodies.leave(self.settings, self.member_id)
+        offsets, self._offsets = self._offsets, {}
+        return bodies.commit(self.settings, self.member_id, self.generation, offsets)
+
+    def _join_body(self) -> Json | None:
+        self._prepare()
+        if not self._callbacks.idle:
+            return None
+        self._joined_topics = self._topics
+        assignors = list(self._assignors.values())
+        return bodies.join(
+            self.settings,
+            self.member_id,
+            assignors,
+            self._topics,
+            self.owned,
+            self._owned_since,
+            self._last,
+        )
+
+    def _prepare(self) -> None:
+        """What goes before a JoinGroup (C3, C6): an eager member gives up everything; a cooperative one what
+        it does not subscribe to any more, or is gone."""
+        if self._prepared:
+            return
+        self._prepared = True
+        if self.protocol is RebalanceProtocol.EAGER:
+            self._callbacks.revoke(self.owned)
+            return
+        gone = frozenset(one for one in self.owned if one[0] not in self._topics or not self._exists(one))
+        if gone:
+            self._callbacks.revoke(gone)
+
+    def _exists(self, partition: TopicPartition) -> bool:
+        return self._partitions is None or partition[1] < self._partitions.get(partition[0], 0)
+
+    def _sync_body(self, now_ms: int) -> Json | None:
+        try:
+            handed = self._handed()
+        except InconsistentAssignment as error:
+            self._end(error)
+            return None
+        except Exception as error:
+            self._callbacks.fail(error)
+            self._rejoin()
+            self._back_off(now_ms)
+            return None
+        return bodies.sync(self.settings, self.member_id, self.generation, self._chosen, handed)
+
+    def _handed(self) -> Mapping[str, Partitions]:
+        """The leader's part (C3); it checks what its assignor made, whoever wrote that (C4)."""
+        if not self._assigns:
+            return {}
+        members = {
+            one["memberId"]: GroupMember(
+                read_subscription(base64.b64decode(one["metadata"])), one["groupInstanceId"]
+            )
+            for one in self._leads
+        }
+        handed = self._assignors[self._chosen].assign(members, self._partitions or {})
+        if self.protocol is RebalanceProtocol.COOPERATIVE:
+            check(handed, members)
+        return handed
+
+    # Answers
+
+    def answered(self, correlation: int, body: Mapping[str, Any], now_ms: int) -> None:
+        """The answer to a request has come. That of one that was given up is ignored."""
+        request = self._ended(correlation)
+        if request is None:
+            return
+        if request.api == "LeaveGroup":
+            self._out()
+            self.phase = Phase.UNSUBSCRIBED
+            return
+        error = _error(request.api, body)
+        if error == 0:
+            self._accepted(request, body, now_ms)
+        elif request.api == "JoinGroup" and error == MEMBER_ID_REQUIRED:
+            self.member_id = body["memberId"]
+        elif error in LOST:
+            self._lost(error)
+        elif error == REBALANCE_IN_PROGRESS:
+            self._rejoin()
+        elif error in RETRIABLE:
+            self._back_off(now_ms)
+        else:
+            self._end(MemberError(error, self._refused(request.api, error)))
+
+    def failed(self, correlation: int, now_ms: int) -> None:
+        """No answer will come: it asks again. A member that leaves has left."""
+        request = self._ended(correlation)
+        if request is not None and request.api == "LeaveGroup":
+            self._out()
+            self.phase = Phase.UNSUBSCRIBED
+
+    def _ended(self, correlation: int) -> Request | None:
+        request = self._request
+        if request is None or request.correlation != correlation:
+            return None
+        self._request = None
+        return request
+
+    def _accepted(self, request: Request, body: Mapping[str, Any], now_ms: int) -> None:
+        if request.api == "JoinGroup":
+            self.member_id, self.generation = body["memberId"], body["generationId"]
+            self._chosen = body["protocolName"]
+            self._leads = body["members"]
+            self._assigns = bool(self._leads) and not body["skipAssignment"]
+            self.phase = Phase.SYNC
+        elif request.api == "SyncGroup":
+            try:
+                assigned = read_assignment(base64.b64decode(body["assignment"])).partitions
+            except BadInput as error:
+                self._end(error)
+            else:
+                self._assigned(assigned, now_ms)
+
+    def _assigned(self, assigned: Partitions, now_ms: int) -> None:
+        """KIP-429's third step (C3, C6): revoke, then assign; whoever revoked rejoins at once, so that its
+        partitions find their new owner."""
+        self.phase, self._prepared = Phase.STABLE, False
+        revoked = self.owned - assigned
+        if revoked:
+            self._callbacks.revoke(revoked)
+        self._callbacks.assign(
+            assigned - self.owned, assigned, self._assignors[self._chosen], self.generation
+        )
+        self._owned_since = self.generation
+        self._last = assigned, self.generation
+        self._due_ms = now_ms + self.settings.heartbeat_interval_ms
+        if revoked or self._topics != self._joined_topics:
+            self._rejoin()
+
+    def _rejoin(self) -> None:
+        """C3: what goes before it is done when the request is about to be sent."""
+        if self.phase in (Phase.STABLE, Phase.SYNC):
+            self.phase, self._leads = Phase.JOIN, []
+            self._offsets.clear()
+            self._prepare_when_idle()
+
+    def _prepare_when_idle(self) -> None:
+        if self._callbacks.idle:
+            self._prepare()
+
+    def _lost(self, error: int) -> None:
+        """KIP-429 1d: it was removed, or missed a generation; it joins again with nothing."""
+        self._out()
+        if error == UNKNOWN_MEMBER_ID:
+            self.member_id = ""
+        if self.phase is not Phase.LEAVING:
+            self.phase = Phase.JOIN
+
+    def _out(self) -> None:
+        self.generation = self._owned_since = NO_GENERATION
+        self._leads = []
+        self._offsets.clear()
+        self._prepared = True
+        self._callbacks.lose()
+
+    def _end(self, error: Exception) -> None:
+        """It cannot go on, and says why (C4); what it owned is lost."""
+        self._out()
+        self.phase = Phase.FAILED
+        self._callbacks.fail(error)
+
+    def _refused(self, api: str, error: int) -> str:
+        if error != INCONSISTENT_GROUP_PROTOCOL:
+            return f"The coordinator refused {api} with error {error}."
+        names = ", ".join(self._assignors)
+        return (
+            f"No assignor of this consumer ({names}) is one that all members of group "
+            f"{self.settings.group_id} have. To change assignors, first bounce all consumers with the old "
+            "and the new one, then all with the new one alone."
+        )
+
+    def _back_off(self, now_ms: int) -> None:
+        self._not_before_ms = now_ms + self.settings.retry_backoff_ms
+
+
+def _error(api: str, body: Mapping[str, Any]) -> int:
+    """The error of an answer; of an OffsetCommit the first of its partitions'."""
+    if api != "OffsetCommit":
+        return int(body["errorCode"])
+    codes = [one["errorCode"] for topic in body["topics"] for one in topic["partitions"]]
+    return int(next((code for code in codes if code), 0))

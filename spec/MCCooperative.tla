@@ -1,0 +1,70 @@
+---------------------------- MODULE MCCooperative ---------------------------
+(***************************************************************************)
+(* Bounds of incremental cooperative rebalancing: 2 members, one topic of  *)
+(* up to 2 partitions; any `Budget` disturbances; configurations that stay.*)
+(***************************************************************************)
+EXTENDS Cooperative, ClassicProperties
+
+TwoMembers == {"m1", "m2"}
+InRank == [m \in TwoMembers |-> IF m = "m1" THEN 1 ELSE 2]
+OneTopic == {"foo"}
+TwoPartitions == {<<"foo", 0>>, <<"foo", 1>>}
+FooWithTwo == [t \in OneTopic |-> 2]
+FooWithOne == [t \in OneTopic |-> 1]
+FooOrNothing == {{"foo"}, {}}
+OnlyFoo == {{"foo"}}
+\* @type: $partition -> Str;
+Claim == [p \in TwoPartitions |-> IF p = <<"foo", 0>> THEN "owns foo-0" ELSE "owns foo-1"]
+
+Configs == {"old", "both", "new"}
+\* The assignors of old byte code, of the first bounce, of the second.
+\* @type: Str -> Seq(Str);
+Assignors ==
+  [c \in Configs |-> IF c = "old" THEN <<"range">>
+                     ELSE IF c = "both" THEN <<"cooperative-sticky", "range">> ELSE <<"cooperative-sticky">>]
+Stays == [c \in Configs |-> c]
+AllNew == [m \in TwoMembers |-> "new"]
+OneOfEach == [m \in TwoMembers |-> IF m = "m1" THEN "both" ELSE "new"]
+OnlyNew == {"new"}
+NotOld == {"both", "new"}
+
+\* Invariants.
+TypeOK == ClassicTypeOK(group) /\ budget \in 0..Budget
+LeaderOK == LeaderIsMember(group)
+WaitsOK == WaitsAreOfTheState(group) /\ NeverWaitsForNothing(group)
+ProtocolOK == ProtocolOfAll(group) /\ SomeProtocolOfAll(group)
+
+\* The invariants at once, for the other engine; and where it starts, as it sees a
+\* few steps far: m1 owns all and leads, m2 has joined, nothing is handed out yet.
+CoopSafe == TypeOK /\ OwnedByOneMember /\ HandedOutWhenFree /\ EagerOwnsNothingBetween
+\* @type: (Str) => Set(Str);
+SaidBy(m) == IF m = "m1" THEN OneTopic \cup Claims(TwoPartitions) ELSE OneTopic
+BeforeHandOut ==
+  /\ group = Save([NoClassicGroup EXCEPT
+       !.state = "CompletingRebalance", !.generation = 2, !.type = "consumer", !.leader = "m1",
+       !.protocol = "cooperative-sticky",
+       !.members = [m \in TwoMembers |->
+          [NoClassicMember EXCEPT !.place = "member", !.protocols = Assignors["new"],
+                                  !.subscription = SaidBy(m), !.owesSync = TRUE]]])
+  /\ clients = [m \in TwoMembers |->
+       [up |-> TRUE, known |-> TRUE, phase |-> "sync", generation |-> 2, subscription |-> OneTopic,
+        owned |-> IF m = "m1" THEN TwoPartitions ELSE {},
+        leads |-> IF m = "m2" THEN {}
+                  ELSE {[member |-> n, instance |-> None, subscription |-> SaidBy(n)] : n \in TwoMembers}]]
+  /\ topics = InitialTopics
+  /\ unseen = FALSE
+  /\ responses = [m \in TwoMembers |-> {}]
+  /\ budget = Budget
+  /\ disturbed = ""
+  /\ step = NoClassicStep
+  /\ config = FirstConfig
+
+\* Step properties.
+GenerationsNeverDecrease == [][GenerationMonotone(group, group', step')]_coopVars
+BarrierHolds == [][BarrierHeld(group, group', step')]_coopVars
+AnswersAgree == [][JoinAnswersAgree(group', step') /\ SyncAnswersAgree(group', step')]_coopVars
+AllAnswered == [][EveryRequestIsAnswered(group, group', step')]_coopVars
+KeptUntilTheyMove == [][KeepsWhatStays]_coopVars
+RevokersRejoin == [][RevokedThenRejoins]_coopVars
+FailuresHaveReasons == [][FailsWithAReason]_coopVars
+=============================================================================

@@ -1,0 +1,140 @@
+"""A group of consumers beside their coordinator, under a schedule: who sends, receives, loses, dies or is
+bounced, and when. After each event nobody owns what another member owns (C4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from replayed_trace import Heard
+from scripted_member import Partitions
+
+from coordinator import Config, Coordinator, SimulatedClock
+from coordinator.classic.assignors import ASSIGNORS, ClassicAssignor
+from coordinator.classic_member import ClassicConsumer, ClassicMember, Phase, Settings
+
+
+def assignors_of(config: str) -> list[ClassicAssignor]:
+    """Of old byte code, of the first bounce, of the second."""
+    cooperative, eager = ASSIGNORS["cooperative-sticky"], ASSIGNORS["range"]
+    return {"old": [eager], "both": [cooperative, eager], "new": [cooperative]}[config]
+
+
+class World:
+    """Times in milliseconds; `failed` are the errors of processes that ended."""
+
+    def __init__(self, configs: Mapping[str, str], partitions: int = 4) -> None:
+        self.clock = SimulatedClock()
+        self.coordinator = Coordinator(clock=self.clock, config=Config(initial_delay_ms=1_000))
+        self.partitions = partitions
+        self.consumers: dict[str, ClassicConsumer] = {}
+        self.configs = dict(configs)
+        self.make: Callable[..., ClassicMember] = ClassicMember
+        self.assignors: Callable[[str], list[ClassicAssignor]] = assignors_of
+        self.failed: list[BaseException] = []
+        self.heard = Heard()
+
+    @property
+    def now_ms(self) -> int:
+        return self.clock.now_ms()
+
+    def start(self, name: str) -> None:
+        """The process starts; one that is up is killed."""
+        settings = Settings("g", session_timeout_ms=10_000, rebalance_timeout_ms=20_000)
+        member = self.make(settings, self.assignors(self.configs[name]))
+        member.topics_are({"foo": self.partitions})
+        member.subscribe({"foo"}, self.now_ms)
+        self.consumers[name] = ClassicConsumer(member, self.coordinator, name, self.heard)
+
+    def leave(self, name: str) -> None:
+        """The process leaves, and ends."""
+        consumer = self.consumers.pop(name)
+        consumer.member.close()
+        consumer.run_callbacks()
+        consumer.send(self.now_ms)
+        self.settled()
+
+    def kill(self, name: str) -> None:
+        del self.consumers[name]
+
+    def send(self, name: str) -> bool:
+        sent = self.consumers[name].send(self.now_ms) is not None
+        self.settled()
+        return sent
+
+    def receive(self, name: str) -> None:
+        consumer = self.consumers[name]
+        consumer.receive(self.now_ms)
+        consumer.run_callbacks()
+        self.settled()
+
+    def lose(self, name: str) -> None:
+        self.consumers[name].lose(self.now_ms)
+        self.settled()
+
+    def advance(self, ms: int) -> None:
+        self.coordinator.advance(ms)
+        self.settled()
+
+    def fail_over(self) -> None:
+        """What waits is lost; answers on their way arrive."""
+        self.coordinator.restart()
+        for consumer in self.consumers.values():
+            if consumer.waits and not consumer.answered:
+                consumer.lose(self.now_ms)
+        self.settled()
+
+    def settled(self) -> None:
+        """After an event: late answers are on their way, processes that failed are gone, and nobody in the
+        group owns what another in it owns."""
+        for one in self.coordinator.classic.take_completed():
+            name = one["id"].split()[1]
+            if name in self.consumers:
+                self.consumers[name].complete(one["body"])
+        for name, consumer in list(self.consumers.items()):
+            if consumer.member.phase is Phase.FAILED:
+                consumer.run_callbacks()
+                error = consumer.member.take_error()
+                assert error is not None
+                self.failed.append(error)
+                del self.consumers[name]
+        group = self.coordinator.classic.groups.get("g")
+        owners: dict[Any, str] = {}
+        for name, consumer in self.consumers.items():
+            if group is None or consumer.member.member_id not in group.members:
+                continue
+            for one in consumer.member.owned:
+                assert one not in owners, f"{one} is owned by {owners[one]} and by {name}"
+                owners[one] = name
+
+    def settle(self, within_ms: int = 120_000) -> None:
+        """Let everything run until the group is Stable, everyone is in it, and all is owned."""
+        end_ms = self.now_ms + within_ms
+        while not self.converged():
+            assert self.now_ms < end_ms, "the rebalances do not end"
+            for name in list(self.consumers):
+                self.turn(name)
+            self.advance(500)
+
+    def turn(self, name: str) -> None:
+        """What a process does by itself."""
+        for _ in range(3):
+            for does in (self.receive, self.send, self.receive):
+                if name in self.consumers:
+                    does(name)
+
+    def converged(self) -> bool:
+        group = self.coordinator.classic.groups.get("g")
+        if not self.consumers:
+            return group is None or not group.members
+        members = [consumer.member for consumer in self.consumers.values()]
+        owned: Partitions = frozenset().union(*(member.owned for member in members))
+        return (
+            group is not None
+            and set(group.members) == {member.member_id for member in members}
+            and all(
+                member.phase is Phase.STABLE and member.generation == group.generation for member in members
+            )
+            and group.state == "Stable"
+            and len(owned) == self.partitions
+        )

@@ -1,0 +1,280 @@
+"""The order and the arguments of callbacks, as KIP-429 lists them for eager and cooperative members (C6)."""
+
+from __future__ import annotations
+
+import pytest
+from scripted_member import (
+    COOPERATIVE,
+    EAGER,
+    ILLEGAL_GENERATION,
+    INCONSISTENT,
+    REBALANCE,
+    UNKNOWN,
+    Partitions,
+    ScriptedMember,
+    named,
+    parts,
+)
+
+from coordinator import Coordinator
+from coordinator.classic_member import ClassicConsumer, ClassicListener, Phase
+from coordinator.member import MemberError
+
+# What happens to a member at rest with foo-0 and foo-1, and the log of it: an error of a heartbeat, "join" or
+# "lead" for the answer to a JoinGroup, "= ..." for an assignment.
+Told = list[int | str]
+TABLE: dict[str, tuple[frozenset[int], Told, list[str]]] = {
+    "eager 1: lost, unless nothing was owned; then it rejoins": (
+        EAGER,
+        [UNKNOWN],
+        ["lost foo-0 foo-1", "user data", "JoinGroup"],
+    ),
+    "eager 1: the same where the generation is another": (
+        EAGER,
+        [ILLEGAL_GENERATION],
+        ["lost foo-0 foo-1", "user data", "JoinGroup"],
+    ),
+    "eager 2, 3: everything is revoked, then user data is asked for": (
+        EAGER,
+        [REBALANCE],
+        ["revoked foo-0 foo-1", "user data", "JoinGroup"],
+    ),
+    "eager 4, 5, 6: the leader assigns; all that is assigned is new": (
+        EAGER,
+        [REBALANCE, "lead", "= foo-1 foo-2"],
+        [
+            *["revoked foo-0 foo-1", "user data", "JoinGroup"],
+            *["assign", "SyncGroup {'m': 'foo-1 foo-2'}"],
+            *["on assignment foo-1 foo-2", "assigned foo-1 foo-2"],
+        ],
+    ),
+    "eager: a follower does not assign": (
+        EAGER,
+        [REBALANCE, "join", "="],
+        ["revoked foo-0 foo-1", "user data", "JoinGroup", "SyncGroup", "on assignment", "assigned"],
+    ),
+    "eager: with nothing, the timeline is the same": (
+        EAGER,
+        [REBALANCE, "join", "=", REBALANCE],
+        [
+            *["revoked foo-0 foo-1", "user data", "JoinGroup", "SyncGroup", "on assignment", "assigned"],
+            *["revoked", "user data", "JoinGroup"],
+        ],
+    ),
+    "cooperative 1: lost, unless nothing was owned; then it rejoins": (
+        COOPERATIVE,
+        [UNKNOWN],
+        ["lost foo-0 foo-1", "user data", "JoinGroup"],
+    ),
+    "cooperative 1: with nothing, nothing is lost": (
+        COOPERATIVE,
+        [REBALANCE, "join", "=", UNKNOWN],
+        [
+            *["user data", "JoinGroup foo-0 foo-1", "SyncGroup"],
+            *["revoked foo-0 foo-1", "on assignment", "assigned", "user data", "JoinGroup"],
+            *["user data", "JoinGroup"],
+        ],
+    ),
+    "cooperative 2, 3: nothing is revoked before it rejoins, and all is claimed": (
+        COOPERATIVE,
+        [REBALANCE],
+        ["user data", "JoinGroup foo-0 foo-1"],
+    ),
+    "cooperative 4: the leader assigns": (
+        COOPERATIVE,
+        [REBALANCE, "lead"],
+        ["user data", "JoinGroup foo-0 foo-1", "assign", "SyncGroup {'m': 'foo-1 foo-2'}"],
+    ),
+    "cooperative 5, 6, 7: revoked what moves, the assignor, assigned what is new; then it rejoins": (
+        COOPERATIVE,
+        [REBALANCE, "join", "= foo-1 foo-2"],
+        [
+            *["user data", "JoinGroup foo-0 foo-1", "SyncGroup"],
+            *["revoked foo-0", "on assignment foo-1 foo-2", "assigned foo-2"],
+            *["user data", "JoinGroup foo-1 foo-2"],
+        ],
+    ),
+    "cooperative 5: revoked is not called where nothing moves; 7: assigned always is": (
+        COOPERATIVE,
+        [REBALANCE, "join", "= foo-0 foo-1"],
+        ["user data", "JoinGroup foo-0 foo-1", "SyncGroup", "on assignment foo-0 foo-1", "assigned"],
+    ),
+    "cooperative: a rebalance that another overtakes changes nothing": (
+        COOPERATIVE,
+        [REBALANCE, "join", REBALANCE, "join", "= foo-0 foo-1"],
+        [
+            *["user data", "JoinGroup foo-0 foo-1", "SyncGroup", "user data", "JoinGroup foo-0 foo-1"],
+            *["SyncGroup", "on assignment foo-0 foo-1", "assigned"],
+        ],
+    ),
+    "eager: a rebalance that another overtakes revokes nothing twice": (
+        EAGER,
+        [REBALANCE, "join", REBALANCE, "join", "= foo-0"],
+        [
+            *["revoked foo-0 foo-1", "user data", "JoinGroup", "SyncGroup", "user data", "JoinGroup"],
+            *["SyncGroup", "on assignment foo-0", "assigned foo-0"],
+        ],
+    ),
+}
+
+
+def tell(script: ScriptedMember, told: Told) -> None:
+    """Everything that happens."""
+    for event in told:
+        assert script.sent is not None or isinstance(event, int)
+        if event in ("join", "lead"):
+            script.assignor.result = {"m": parts("foo-1 foo-2")}
+            script.joined(leader=event == "lead")
+        elif isinstance(event, str):
+            script.synced(event.removeprefix("="))
+        elif script.sent is not None:
+            script.reply(errorCode=event)
+        else:
+            script.heartbeat(event)
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_timeline(case: str) -> None:
+    protocols, told, expected = TABLE[case]
+    script = ScriptedMember(protocols).stable("foo-0 foo-1")
+    tell(script, told)
+    assert script.log == expected
+
+
+def test_first_join_runs_no_callback() -> None:
+    for protocols in (EAGER, COOPERATIVE):
+        script = ScriptedMember(protocols)
+        script.member.subscribe({"foo"}, 0)
+        script.run()
+        assert script.log == ["user data", "JoinGroup"]
+
+
+def test_cooperative_2_revokes_what_is_not_subscribed_to_or_gone() -> None:
+    """Before it rejoins, and that alone; an eager member revokes everything."""
+    script = ScriptedMember(COOPERATIVE).stable("bar-0 foo-0 foo-3")
+    script.member.topics_are({"foo": 3, "bar": 4})
+    script.member.subscribe({"foo"}, 0)
+    script.run()
+    assert script.log == ["revoked bar-0 foo-3", "user data", "JoinGroup foo-0"]
+    script = ScriptedMember(EAGER).stable("bar-0 foo-0 foo-3")
+    script.member.subscribe({"foo"}, 0)
+    script.run()
+    assert script.log == ["revoked bar-0 foo-0 foo-3", "user data", "JoinGroup"]
+
+
+def test_the_leader_rejoins_when_topics_change() -> None:
+    script = ScriptedMember(COOPERATIVE).stable("foo-0")
+    script.member.topics_are({"foo": 5, "bar": 4})
+    script.run()
+    assert script.log == [], "a follower goes on"
+    script.heartbeat(REBALANCE)
+    script.assignor.result = {"m": parts("foo-0")}
+    script.joined(leader=True)
+    script.synced("foo-0")
+    script.log.clear()
+    script.member.topics_are({"foo": 6, "bar": 4})
+    script.run()
+    assert script.log == ["user data", "JoinGroup foo-0"]
+
+
+def test_document_example_of_an_error() -> None:
+    """KIP-429: from {1, 2} to {2, 3}; revoked(1) raises, assigned(3) runs, and it is {2, 3} all the same."""
+    script = ScriptedMember(COOPERATIVE, raising=("revoked",)).stable("foo-1 foo-2")
+    tell(script, [REBALANCE, "join", "= foo-2 foo-3"])
+    assert script.log[3:6] == ["revoked foo-1", "on assignment foo-2 foo-3", "assigned foo-3"]
+    assert named(script.member.owned) == "foo-2 foo-3"
+    assert str(script.member.take_error()) == "revoked raised"
+    assert script.member.take_error() is None
+
+
+def test_the_first_of_several_errors_is_told() -> None:
+    script = ScriptedMember(COOPERATIVE, raising=("revoked", "assigned")).stable("foo-1 foo-2")
+    script.member.take_error()
+    tell(script, [REBALANCE, "join", "= foo-2 foo-3"])
+    assert str(script.member.take_error()) == "revoked raised"
+
+
+@pytest.mark.parametrize("protocols", [EAGER, COOPERATIVE])
+def test_commit_in_the_middle_of_a_rebalance(protocols: frozenset[int]) -> None:
+    """RebalanceInProgressException; when it is over, commits go on."""
+    script = ScriptedMember(protocols).stable("foo-0")
+    script.heartbeat(REBALANCE)
+    with pytest.raises(MemberError, match="A rebalance is in progress") as raised:
+        script.member.commit({("foo", 0): 5})
+    assert raised.value.code == REBALANCE
+    script.joined()
+    script.synced("foo-0")
+    script.member.commit({("foo", 0): 5})
+    script.run()
+    assert script.log[-1] == "OffsetCommit"
+
+
+@pytest.mark.parametrize(
+    ("error", "callbacks"), [(REBALANCE, []), (UNKNOWN, ["lost foo-0"]), (ILLEGAL_GENERATION, ["lost foo-0"])]
+)
+def test_a_commit_tells_of_a_rebalance_too(error: int, callbacks: list[str]) -> None:
+    """1c and 1d of the algorithm."""
+    script = ScriptedMember(COOPERATIVE).stable("foo-0")
+    script.member.commit({("foo", 0): 5})
+    script.run()
+    script.reply(topics=[{"name": "foo", "partitions": [{"partitionIndex": 0, "errorCode": error}]}])
+    claimed = "JoinGroup" if callbacks else "JoinGroup foo-0"
+    assert script.log == ["OffsetCommit", *callbacks, "user data", claimed]
+
+
+def test_a_cooperative_member_fetches_on_during_a_rebalance() -> None:
+    """And an eager one does not; nothing is fetched while it is being revoked."""
+    script = ScriptedMember(COOPERATIVE).stable("foo-0 foo-1")
+    script.heartbeat(REBALANCE)
+    assert named(script.member.fetchable) == "foo-0 foo-1"
+    script.joined()
+    sent = script.sent
+    assert sent is not None
+    script = ScriptedMember(EAGER).stable("foo-0 foo-1")
+    script.heartbeat(REBALANCE)
+    assert not script.member.fetchable and not script.member.owned
+
+
+def test_a_refused_protocol_ends_the_member() -> None:
+    """C4: and it says what to do."""
+    script = ScriptedMember(COOPERATIVE).stable("foo-0")
+    script.heartbeat(REBALANCE)
+    script.reply(errorCode=INCONSISTENT)
+    assert script.log[-1] == "lost foo-0"
+    assert script.member.phase is Phase.FAILED and script.sent is None and not script.member.owned
+    error = script.member.take_error()
+    assert isinstance(error, MemberError) and error.code == INCONSISTENT
+    assert "first bounce all consumers with the old and the new one" in str(error)
+
+
+def test_close_revokes_and_leaves() -> None:
+    script = ScriptedMember(COOPERATIVE).stable("foo-0")
+    script.member.close()
+    script.run()
+    assert script.log == ["revoked foo-0", "LeaveGroup"]
+    script.reply()
+    assert script.member.phase is Phase.UNSUBSCRIBED
+
+
+class Revoking(ClassicListener):
+    """An application of old: it knows of no lost partitions."""
+
+    def __init__(self) -> None:
+        self.revoked: list[str] = []
+
+    def on_partitions_revoked(self, partitions: Partitions) -> None:
+        self.revoked.append(named(partitions))
+        raise RuntimeError("it fails")
+
+
+def test_what_is_lost_is_revoked_by_default() -> None:
+    """C8; and poll raises what the callback did (C6)."""
+    script, listener = ScriptedMember(COOPERATIVE).stable("foo-0"), Revoking()
+    consumer = ClassicConsumer(script.member, Coordinator(), "c", listener)
+    script.now_ms = 10_000
+    consumer.send(script.now_ms)  # a heartbeat, to a coordinator that knows nothing of it
+    consumer.receive(script.now_ms)
+    with pytest.raises(RuntimeError, match="it fails"):
+        consumer.poll()
+    assert listener.revoked == ["foo-0"]
+    consumer.poll()

@@ -8,9 +8,10 @@
 (* `at` counts the lines that fit.  A run is a behaviour if `at` reaches   *)
 (* its end; else the greatest `at` is the longest prefix that is one, and  *)
 (* the states with a negative `at` are what the specification has instead  *)
-(* of the line that does not fit.  A model replaces Targets by             *)
-(* RecordedTargets.  Left out: offsets; events that nobody wrote down,     *)
-(* but for time-outs where the clock was not the recorder's.               *)
+(* of the line that does not fit.  A model replaces Targets and            *)
+(* LegalTarget by RecordedTargets and RecordedLegalTarget.  Left out:      *)
+(* offsets; events that nobody wrote down, but for time-outs where the     *)
+(* clock was not the recorder's.                                           *)
 (***************************************************************************)
 EXTENDS OpenGroup, Sequences
 
@@ -23,9 +24,10 @@ EXTENDS OpenGroup, Sequences
     members: Str -> $seenMember};
 
   One line: what was done ("Request", or an event by the name of its action),
-  its response and the group after it, as far as they were seen.
+  its response and the group after it, as far as they were seen; the target
+  that was put in the place of the assignor's, if one was.
   @typeAlias: line = {does: Str, member: Str, request: $request, topic: Str, partitions: Int,
-    response: Set($response), seen: Set($seen)};
+    response: Set($response), seen: Set($seen), script: Set($partition -> Str)};
   @typeAlias: run = {topics: Str -> Int, timed: Bool, lines: Seq($line)};
 *)
 Recorded_aliases == TRUE
@@ -49,11 +51,40 @@ Lines == Runs[run].lines
 \* @type: $line;
 Line == Lines[at + 1]
 
+Removals == {"SessionTimeout", "RebalanceTimeout"}
+
+\* A4, where a model has this instead of LegalTarget: a target that was scripted
+\* need not give each partition an owner, nor know who is removed in its step.
+\* @type: ($group, $partition -> Str) => Bool;
+RecordedLegalTarget(g, target) ==
+  LET scripted == \E script \in Line.script :
+        \A p \in Partitions : target[p] = IF script[p] \in Members(g) THEN script[p] ELSE None
+  IN
+  \A p \in Partitions :
+    IF target[p] = None THEN scripted \/ p \notin SubscribedPartitions(g)
+    ELSE /\ p \in SubscribedPartitions(g)
+         /\ target[p] \in Members(g) /\ p[1] \in TopicsOf(g.members[target[p]])
+
+\* Did another member's time run out with this one's, unseen between them?
+RemovedTogether ==
+  /\ Line.does \in Removals /\ Line.seen = {}
+  /\ at + 2 <= Len(Lines) /\ Lines[at + 2].does \in Removals
+
+\* A legal target (A4) of the group without the line's member.
+\* @type: $partition -> Str;
+SomeTarget ==
+  LET left == RemoveMember(group, topics, Line.member) IN
+  [p \in Partitions |->
+     IF p \in SubscribedPartitions(left)
+     THEN CHOOSE m \in Members(left) : p[1] \in TopicsOf(left.members[m]) ELSE None]
+
 \* What a model has instead of all Targets: the one that was seen afterwards.
+\* Where the next line computes another one, any that is legal does.
 \* @type: Set($partition -> Str);
 RecordedTargets ==
   LET seen == UNION {one.target : one \in Line.seen} IN
-  IF seen # {} /\ Runs[run].timed THEN seen ELSE [Partitions -> MemberIds \cup {None}]
+  IF Runs[run].timed /\ RemovedTogether THEN {SomeTarget}
+  ELSE IF seen # {} /\ Runs[run].timed THEN seen ELSE [Partitions -> MemberIds \cup {None}]
 
 \* @type: ($member, $seenMember) => Bool;
 LooksLikeMember(member, seen) ==
@@ -100,9 +131,21 @@ RecordedRequest ==
   /\ Request(Line.member, Line.request)
   /\ at' = IF Fits THEN at + 1 ELSE -(at + 1)
 
+\* E1, T2: in one change of the cluster a topic appears, and the one that had its name is gone.
+ReplaceTopic ==
+  \E p \in Partitions, t \in Topics :
+    LET changed == [topics EXCEPT ![t] = -1, ![p[1]] = p[2] + 1] IN
+    /\ t # p[1] /\ TopicName[t] = TopicName[p[1]]
+    /\ topics[t] > 0 /\ topics[p[1]] = 0
+    /\ topics' = changed
+    /\ Event(NoticeTopics(group, changed), "topics", EventStep("CreateTopic", None, p[1], p[2] + 1))
+
 RecordedEvent ==
-  /\ Line.does # "Request"
-  /\ TimeOut \/ CreateTopic \/ AddPartitions \/ DeleteTopic \/ FailOver
+  /\ \/ Line.does \in Removals \cup {"DeleteGroup"} /\ TimeOut
+     \/ Line.does = "CreateTopic" /\ (CreateTopic \/ ReplaceTopic)
+     \/ Line.does = "AddPartitions" /\ AddPartitions
+     \/ Line.does = "DeleteTopic" /\ DeleteTopic
+     \/ Line.does = "FailOver" /\ FailOver
   /\ IsLine
   /\ at' = IF Fits THEN at + 1 ELSE -(at + 1)
 

@@ -17,7 +17,8 @@ from harness.graph.render import require_dot
 from harness.graph.web import draw_page
 from harness.itf import Trace, read_trace
 from harness.replay.files import SUFFIX
-from harness.report.trace_sequence import sequence_of_trace, violated
+from harness.report.sequence_words import violated
+from harness.report.trace_sequence import sequence_of_trace
 
 
 def command(

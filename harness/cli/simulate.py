@@ -18,7 +18,7 @@ from harness.cli.simulate_groups import (
     replay_groups,
     simulate_groups,
 )
-from harness.errors import NOT_CONFORMANT, ConformError
+from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.files import output_folder
 from harness.simulate.generate import left_out
 from harness.simulate.groups.run import Asked as Whole
@@ -28,6 +28,8 @@ from harness.simulate.report import Asked, explain, explain_found, file_name, su
 from harness.simulate.run import Simulated, simulate
 from harness.simulate.schedule import read_schedule, write_schedule
 from harness.targets import open_target
+from harness.targets.base import Target
+from harness.targets.recording import recorded
 from harness.waivers import read_waivers
 
 
@@ -53,6 +55,13 @@ def command(
     ] = None,
     schedule: Annotated[
         Path | None, typer.Option("--replay", metavar="FILE", help="Do this schedule again, instead.")
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="LOG",
+            help="Write down what --target was told and answered, for conform validate.",
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where schedules that fail are written.")] = Path(
         "build/simulate"
@@ -98,11 +107,13 @@ def command(
     written records are compared. The first difference ends a run; its schedule is shrunk to the shortest one
     after which they differ in the same way.
 
-    Schedules are written to files, which --replay takes.
+    Schedules are written to files, which --replay takes. --record writes the log of a run, which conform
+    validate takes; of two targets that of the first.
 
     \b
     conform simulate --seed 7
     conform simulate --seeds 200
+    conform simulate --seed 7 --events 800 --record build/seed-7.jsonl
     conform simulate --target python --against "stdio:python -m coordinator --stdio"
 
     Exit codes: 0 all holds, no difference; 11 a violation or differences; 2 a wrong command line, or an
@@ -115,28 +126,33 @@ def command(
             target, dialect, {**only, "--against-dialect": against_dialect, "--waivers": waivers}
         )
         if schedule is not None:
-            return replay_groups(schedule)
+            return replay_groups(schedule, record)
+        if record is not None and seeds > 1:
+            raise ConformError("--record writes down one run: leave out --seeds.", USAGE)
         taken = set(without or ())
         wanted = Whole(seed, seeds, events, Assumption.r9 not in taken, Assumption.exemption not in taken)
-        return simulate_groups(wanted, Place(out, json_file, master, spark_memory, package))
+        return simulate_groups(wanted, Place(out, json_file, master, spark_memory, package, record))
     asked = Asked(target, against, dialect, against_dialect or dialect, seed, steps or 10_000, length or 200)
-    _compare(asked, schedule, out, json_file, waivers, max_differences or 1)
+    if schedule is not None:
+        return _replay(asked, schedule, record)
+    _compare(asked, out, json_file, waivers, max_differences or 1, record)
 
 
 def _compare(
     asked: Asked,
-    schedule: Path | None,
     out: Path,
     json_file: Path | None,
     waivers: Path | None,
     max_differences: int,
+    record: Path | None,
 ) -> None:
     """Two targets."""
-    if schedule is not None:
-        return _replay(asked, schedule)
     accepted = read_waivers(waivers, date.today())
     output_folder(out)
-    with _opened(asked) as pair, running(f"simulating on {asked.target} and {asked.against}") as progress:
+    with (
+        _opened(asked, record) as pair,
+        running(f"simulating on {asked.target} and {asked.against}") as progress,
+    ):
 
         def show(so_far: Simulated) -> None:
             progress(f"{so_far.steps:,} steps, {len(so_far.found)} differences")
@@ -158,9 +174,9 @@ def _compare(
         raise ConformError(" ".join(problems), NOT_CONFORMANT)
 
 
-def _replay(asked: Asked, path: Path) -> None:
+def _replay(asked: Asked, path: Path, record: Path | None) -> None:
     schedule = read_schedule(path)
-    with _opened(asked) as pair:
+    with _opened(asked, record) as pair:
         seen = repeat(pair, schedule)
     if seen is None:
         print(f"{len(schedule.operations)} operations, no difference")
@@ -175,8 +191,10 @@ def _replay(asked: Asked, path: Path) -> None:
 
 
 @contextmanager
-def _opened(asked: Asked) -> Iterator[Pair]:
+def _opened(asked: Asked, record: Path | None) -> Iterator[Pair]:
     with ExitStack() as stack:
-        first = stack.enter_context(closing(open_target(asked.target, asked.dialect)))
+        first: Target = stack.enter_context(closing(open_target(asked.target, asked.dialect)))
+        if record is not None:
+            first = stack.enter_context(recorded(first, record))
         second = stack.enter_context(closing(open_target(asked.against, asked.against_dialect)))
         yield Pair(first, second)

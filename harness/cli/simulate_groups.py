@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -12,13 +14,14 @@ from harness.cli.console import running, write_json
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.files import output_folder, write_text
 from harness.scenario.from_ops import scenario_from_ops
-from harness.simulate.groups.operations import operations_of
+from harness.simulate.groups.operations import Noted, operations_of
 from harness.simulate.groups.parts import Parts
 from harness.simulate.groups.report import explain, file_name, summary, to_json
 from harness.simulate.groups.run import Asked, Found, Outcome, Simulated, play, run_seed, shrunk, summed
 from harness.simulate.groups.scene import Story
 from harness.simulate.groups.schedule import read_schedule, write_schedule
 from harness.targets.groups.python import PythonParts
+from harness.targets.recording import opened_log
 
 
 class Assumption(StrEnum):
@@ -37,6 +40,8 @@ class Place:
     master: str = "local[*]"
     spark_memory: str = "1500m"
     package: Path | None = None
+    record: Path | None = None
+    """Where what the coordinator is told and says is written."""
 
 
 def simulate_groups(asked: Asked, place: Place) -> None:
@@ -67,7 +72,8 @@ def _outcomes(parts: Parts, asked: Asked, place: Place) -> list[Outcome]:
     """One seed is played here, several are tasks of Spark."""
     with running("simulating whole groups") as progress:
         if asked.seeds == 1:
-            return [run_seed(parts, asked, asked.seed, lambda done: progress(f"{done:,} events"))]
+            with _recorded(parts, place.record) as noted:
+                return [run_seed(noted, asked, asked.seed, lambda done: progress(f"{done:,} events"))]
         # here, so that one seed does not wait until Spark is imported
         from harness.pipeline.session import Cluster
         from harness.pipeline.simulating import simulate_seeds
@@ -75,6 +81,16 @@ def _outcomes(parts: Parts, asked: Asked, place: Place) -> list[Outcome]:
         cluster = Cluster(place.master, place.spark_memory, place.package)
         with tempfile.TemporaryDirectory(prefix="conform-") as folder:
             return simulate_seeds(asked, cluster, Path(folder) / "spark.log", progress)
+
+
+@contextmanager
+def _recorded(parts: Parts, record: Path | None) -> Iterator[Parts]:
+    """The parts, with a log for `conform validate` if there is to be one."""
+    if record is None:
+        yield parts
+        return
+    with opened_log(record) as note:
+        yield Noted(parts, note)
 
 
 def _shrunk(parts: Parts, result: Simulated) -> list[Found]:
@@ -101,11 +117,13 @@ def _scenario(parts: Parts, found: Found, path: Path) -> Path | None:
     return beside
 
 
-def replay_groups(path: Path) -> None:
-    """Play a schedule again, and say what happens. ConformError (exit 11) if it shows a violation."""
+def replay_groups(path: Path, record: Path | None = None) -> None:
+    """Play a schedule again, and say what happens; `record` is a log of what the coordinator is told and
+    answers. ConformError (exit 11) if it shows a violation."""
     schedule = read_schedule(path)
     story = Story()
-    failed = play(PythonParts(), schedule.settings, schedule.events, story=story)
+    with _recorded(PythonParts(), record) as parts:
+        failed = play(parts, schedule.settings, schedule.events, story=story)
     for line in story.lines():
         print(line)
     if failed is None:

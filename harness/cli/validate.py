@@ -46,9 +46,9 @@ def command(
     """Is what an implementation did, and answered, a behaviour of the specification?
 
     A log has one JSON object a line: an operation of the line protocol with its `answer`; --record of
-    `conform replay` writes one, and any program can. What an answer leaves out is not compared. The log is
-    rendered into a module over spec/Recorded.tla that TLC follows line by line. Where a line does not fit,
-    the longest prefix that does is told, and what the specification has instead of the line.
+    `conform replay` and `conform simulate` writes one, and any program can. What an answer leaves out is
+    not compared. The log is rendered into a module over spec/Recorded.tla that TLC follows line by line.
+    Where a line does not fit, the longest prefix that does is told, and what the specification has instead.
 
     \b
     {"op":"request","api":"ConsumerGroupHeartbeat","body":{...},"answer":{"body":{...},"group":{...}}}

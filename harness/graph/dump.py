@@ -22,6 +22,7 @@ from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_conf
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.modules import config_beside, declared_variables
+from harness.replay.classic.state import VARIABLES as CLASSIC_VARIABLES
 from harness.replay.state import VARIABLES
 from harness.stategraph import HIDDEN, read_graph
 from harness.values import State, Value
@@ -150,7 +151,8 @@ def without_step(state: State) -> State:
 
 
 def _is_of_protocol(names: Iterable[str]) -> bool:
-    return set(VARIABLES) <= set(names)
+    known = set(names)
+    return set(VARIABLES) <= known or {*CLASSIC_VARIABLES, "offsets"} <= known
 
 
 def _step(state: State) -> Mapping[Any, Value]:

@@ -10,8 +10,9 @@ from typing import Final, TypeAlias
 import networkx as nx
 
 from harness.errors import ConformError
+from harness.graph.card import BY_STATE, Card, Describer, Key
 from harness.graph.dump import without_step
-from harness.graph.states import BY_STATE, Card, Describer, Key, describer, shorten
+from harness.graph.states import describer, shorten
 from harness.values import Value
 
 READABLE_NODES: Final = 60

@@ -10,14 +10,16 @@ from typing import Final
 
 import networkx as nx
 
+from harness.graph.card import Card
 from harness.graph.fold import Drawn, StepKind
-from harness.graph.states import Card
 
 FILL: Final = {
     "Dead": "#d9dde3",
     "Empty": "#ffffff",
     "Assigning": "#d9ccf5",
     "Reconciling": "#ffe1ad",
+    "PreparingRebalance": "#d9ccf5",
+    "CompletingRebalance": "#ffe1ad",
     "Stable": "#c3ebc8",
 }
 """Colours of group states; each node says its state in words, too."""

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Protocol, TypeAlias
-
-from frozendict import frozendict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from harness.errors import ConformError
+from harness.graph.card import (
+    BY_MEMBERS,
+    BY_STATE,
+    Card,
+    Describer,
+    Key,
+    Row,
+    counted,
+    named,
+    owned_by,
+)
+from harness.graph.classic_states import ClassicDescriber
 from harness.itf import Trace
+from harness.replay.classic.state import VARIABLES as CLASSIC_VARIABLES
 from harness.replay.expect import group_state, member_state
 from harness.replay.state import VARIABLES, Group, SpecState, StateReader
 from harness.tlaparse import print_value
-from harness.values import State, Value, as_function, sort_key
+from harness.values import State, Value
 
 GROUP_STATES: Final = ("Dead", "Empty", "Assigning", "Reconciling", "Stable")
 """E5, in the order of the legend."""
@@ -32,71 +42,22 @@ MEANINGS: Final = (
 
 BY_PROGRESS: Final = "group state and how far each member is"
 BY_REVOKING: Final = "group state, number of members and of those revoking"
-BY_MEMBERS: Final = "group state and number of members"
-BY_STATE: Final = "group state"
 
 _WIDTH: Final = 44
 _ROWS: Final = 8
-
-Row: TypeAlias = tuple[str, ...]
-Key: TypeAlias = tuple[Value, ...]
-"""What states that are drawn as one node have in common."""
-
-
-@dataclass(frozen=True)
-class Card:
-    """What is written into a node: a title that also chooses the colour, lines, and a table under them.
-
-    `changed` are the cells of the table (row and column, from 0) that stand out.
-    """
-
-    title: str
-    lines: tuple[str, ...] = ()
-    head: Row = ()
-    rows: tuple[Row, ...] = ()
-    changed: frozenset[tuple[int, int]] = frozenset()
-
-    def compared_with(self, before: Card) -> Card:
-        """The same with the cells changed that another card's row of the same name does not have."""
-        rows = {row[0]: row for row in before.rows}
-        changed = {
-            (number, column)
-            for number, row in enumerate(self.rows)
-            for column, (cell, old) in enumerate(zip(row, rows.get(row[0], ("",) * len(row)), strict=False))
-            if cell != old
-        }
-        return replace(self, changed=frozenset(changed))
-
-
-class Describer(Protocol):
-    """Reads the states of one specification."""
-
-    titles: Sequence[str]
-    """All titles that cards may have, for a legend; empty if titles mean nothing."""
-    levels: Sequence[str]
-    """Ways to fold, the finest first, in words for the picture's title; empty if there are none."""
-
-    def card(self, state: State) -> Card:
-        """Everything about one state."""
-
-    def notes(self, level: str) -> Sequence[str]:
-        """Explanations of the words on the nodes of a picture that is folded like this ("" if it is not)."""
-
-    def key(self, state: State, level: str) -> Key:
-        """What decides with which states this one is folded."""
-
-    def folded_card(self, key: Key) -> Card:
-        """What all states of a key have in common."""
 
 
 def describer(states: Iterable[State]) -> Describer:
     """The group's describer if the states are of the group protocol, else one for their variables."""
     known = list(states)
-    if set(VARIABLES) <= set(known[0]):
-        try:
-            return GroupDescriber(known)
-        except ConformError:
-            pass  # another specification that has variables of these names
+    kinds: list[tuple[Sequence[str], Callable[[Sequence[State]], Describer]]]
+    kinds = [(VARIABLES, GroupDescriber), (CLASSIC_VARIABLES, ClassicDescriber)]
+    for variables, kind in kinds:
+        if set(variables) <= set(known[0]):
+            try:
+                return kind(known)
+            except ConformError:
+                pass  # another specification that has variables of these names
     return VariableDescriber(known)
 
 
@@ -120,7 +81,7 @@ class GroupDescriber:
         rows = [_member_row(group, name) for name in group.members]
         if "clients" in state:
             head = (*head, "client owns")
-            owned = _owned(state["clients"])
+            owned = owned_by(state["clients"])
             rows = [(*row, owned.pop(row[0], "")) for row in rows]
             rows = sorted([*rows, *((name, "-", "-", "-", "-", owns) for name, owns in owned.items())])
         return Card(group_state(group), tuple(lines), head if rows else (), tuple(rows))
@@ -135,9 +96,9 @@ class GroupDescriber:
         progress = [_progress(group, name) for name in group.members]
         words = [group_state(group)]
         if level == BY_PROGRESS:
-            words += [f"{_members(progress.count(stage))} {stage}" for stage in PROGRESS if stage in progress]
+            words += [f"{counted(progress.count(stage))} {stage}" for stage in PROGRESS if stage in progress]
         elif level != BY_STATE and progress:
-            words.append(_members(len(progress)))
+            words.append(counted(len(progress)))
             if level == BY_REVOKING and REVOKING in progress:
                 words.append(f"{progress.count(REVOKING)} {REVOKING}")
         return tuple(words)
@@ -148,14 +109,10 @@ class GroupDescriber:
         return Card(str(title), tuple(str(item) for item in counts))
 
 
-def _members(count: int) -> str:
-    return f"{count} member{'s' if count > 1 else ''}"
-
-
 def _member_row(group: Group, name: str) -> Row:
     member = group.members[name]
     partitions = (member.assigned, member.revoking, group.target(name))
-    return (name, str(member.epoch), *map(_partitions, partitions))
+    return (name, str(member.epoch), *map(named, partitions))
 
 
 def _progress(group: Group, name: str) -> str:
@@ -168,25 +125,9 @@ def _progress(group: Group, name: str) -> str:
     return UP_TO_DATE if member.epoch == group.epoch else BEHIND
 
 
-def _partitions(partitions: Iterable[Value]) -> str:
-    ordered = sorted(partitions, key=sort_key)
-    return " ".join(f"{item[0]}-{item[1]}" for item in ordered if isinstance(item, tuple)) or "-"
-
-
 def _topics(topics: Mapping[str, int]) -> str:
     named = [f"{name} {'deleted' if count < 0 else count}" for name, count in sorted(topics.items()) if count]
     return ", ".join(named) or "none"
-
-
-def _owned(clients: Value) -> dict[str, str]:
-    """What each client process really owns; a process that is down owns nothing."""
-    owned = {}
-    for name, client in as_function(clients).items():
-        if isinstance(client, frozendict):
-            partitions = client["owned"]
-            assert isinstance(partitions, frozenset)
-            owned[str(name)] = _partitions(partitions) if client["up"] else "down"
-    return owned
 
 
 class VariableDescriber:

@@ -14,11 +14,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.files import output_folder, write_text
+from harness.graph.card import Card
+from harness.graph.classic_states import CLASSIC_STATES
 from harness.graph.draw import Subject, depths
 from harness.graph.dump import path_edges
 from harness.graph.layout import layout
 from harness.graph.picture import FILL
-from harness.graph.states import GROUP_STATES, Card, describer
+from harness.graph.states import GROUP_STATES, describer
 from harness.itf import Trace
 from harness.replay.state import VARIABLES
 from harness.tlaparse import print_value
@@ -185,7 +187,9 @@ class _Table:
 def _data(title: str, states: Sequence[WebState], edges: Sequence[WebEdge]) -> dict[str, Any]:
     """What the page's script reads: columns of numbers, and the tables that they refer to."""
     present = dict.fromkeys(state.title for state in states)
-    titles = _Table([*(name for name in GROUP_STATES if name in present), *present])
+    titles = _Table(
+        [*(name for name in (*GROUP_STATES[:-1], *CLASSIC_STATES[2:]) if name in present), *present]
+    )
     depths = _Table()
     for depth in sorted({state.depth for state in states}):
         depths.number(str(depth))

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.errors import ConformError
-from harness.itf import read_trace
+from harness.itf import Trace, read_trace
+from harness.replay.classic.expect import description as classic_description
+from harness.replay.classic.state import ClassicReader, is_classic
 from harness.replay.compare import ABSENT, Difference, differences
 from harness.replay.dialects import TEXT
 from harness.replay.expect import description
@@ -17,16 +19,17 @@ from harness.replay.files import SUFFIX
 from harness.replay.report import shown
 from harness.replay.run import Failure
 from harness.replay.signature import place, way
-from harness.replay.state import SpecState, StateReader
+from harness.replay.state import StateReader
 from harness.report.readers.check import ModelResult
 from harness.report.readers.exhaust import Exhaust, ExhaustFinding
 from harness.report.readers.replay import Replay
 from harness.report.readers.simulate import Simulation, Violation
 from harness.report.results import Results
+from harness.report.sequence_words import violated
 from harness.report.story_sequence import sequence_of_story
-from harness.report.trace_sequence import sequence_of_trace, violated
+from harness.report.trace_sequence import sequence_of_trace
 from harness.requirements import broken
-from harness.targets.base import Answer
+from harness.targets.base import Answer, Json
 
 MOST: Final = 40
 """Pages; of more findings only the sentence is there."""
@@ -230,10 +233,17 @@ def _with_trace(page: Page, index: int | None, found: Sequence[Difference]) -> P
         words = [f"{one.path}: {_short(one.expected)}, got {_short(one.got)}" for one in found[:_WORDS]]
         words += [f"and {len(found) - _WORDS} more differences"] if len(found) > _WORDS else []
         diagram = sequence_of_trace(trace, "", {last: words} if found else violated(trace), inline=True)
-        states = StateReader().read(trace, page.trace)
+        groups = _groups(trace, page.trace)
     except ConformError as error:
         return replace(page, lacking=error.message)
-    return replace(page, diagram=diagram, steps=last, changes=_changes(states, found))
+    return replace(page, diagram=diagram, steps=last, changes=_changes(groups, found))
+
+
+def _groups(trace: Trace, name: str) -> list[Json]:
+    """The group after each step, as `describe` has it."""
+    if is_classic(trace):
+        return [classic_description(one.group, 0) for one in ClassicReader().read(trace, name)]
+    return [description(one.group) for one in StateReader().read(trace, name)]
 
 
 def _short(given: Any) -> str:
@@ -250,10 +260,10 @@ def value(given: Any) -> str:
     return "\n".join(f"{name}: {shown(part)}" for name, part in given.items() if part not in (None, ABSENT))
 
 
-def _changes(states: Sequence[SpecState], found: Sequence[Difference]) -> list[Change]:
+def _changes(groups: Sequence[Json], found: Sequence[Difference]) -> list[Change]:
     """What the last step changes in the group, says the specification, with what the target has instead."""
-    after = Answer(group=description(states[-1].group))
-    before = Answer(group=description(states[-2].group)) if len(states) > 1 else after
+    after = Answer(group=groups[-1])
+    before = Answer(group=groups[-2]) if len(groups) > 1 else after
     changed = {
         one.path: Change(one.path, value(one.expected), value(one.got)) for one in differences(before, after)
     }

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from harness.report.sequence import Event, Fate, Kind, Message, Note, Step, sequence
-from harness.report.trace_sequence import COORDINATOR, natural
+from harness.report.sequence_words import COORDINATOR, natural
 
 _FATES: Final[Mapping[str, Fate]] = {"lost": "lost", "late": "late", "copy": "late"}
 _PREFIX: Final = {"late": "late: ", "copy": "copy: "}

@@ -6,12 +6,12 @@ the way until the member takes it, and messages are lost, or arrive late, when n
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from harness.itf import Trace
+from harness.replay.classic.state import is_classic
 from harness.replay.expect import group_state
 from harness.replay.state import (
     AWAY,
@@ -25,29 +25,29 @@ from harness.replay.state import (
     StateReader,
 )
 from harness.replay.steps import INITIAL
+from harness.report.classic_sequence import classic_steps
 from harness.report.sequence import Event, Fate, Message, Note, Shows, Step, sequence
+from harness.report.sequence_words import COORDINATOR, NOBODY, natural, partitions, violated
 from harness.values import Value, as_function
 
-COORDINATOR: Final = "coordinator"
-NOBODY: Final = "no member"
-"""The lane of requests without a member, of an administrator's commits say."""
 _REQUESTS: Final = frozenset(
     {"Join", "Rejoin", "Return", "Heartbeat", "Leave", "LeaveTemporarily", "OffsetCommit", "OffsetFetch"}
 )
 _OFFSETS: Final = frozenset({"OffsetCommit", "OffsetFetch"})
-_DIGITS: Final = re.compile(r"(\d+)")
 
 
 def sequence_of_trace(
     trace: Trace, title: str, failing: Mapping[int, Sequence[str]] | None = None, inline: bool = False
 ) -> str:
-    """The diagram of a trace of the group protocol, its steps numbered as its states are.
+    """The diagram of a trace of a consumer or classic group, its steps numbered as its states are.
 
     `failing` has words for each step that stands out; of a counterexample that is the last one. ConformError
     (exit 2) for a trace of another specification.
     """
-    states = StateReader().read(trace, f"The trace {title}")
     wrong = violated(trace) if failing is None else failing
+    if is_classic(trace):
+        return sequence(title, *classic_steps(trace, title, wrong), inline)
+    states = StateReader().read(trace, f"The trace {title}")
     members = sorted(_members(trace, states), key=natural)
     steps = [
         Step(index, _name(trace, index, state.step), state.step.branch, tuple(wrong.get(index, ())))
@@ -56,22 +56,6 @@ def sequence_of_trace(
     ]
     shown = [event for event in _Events(trace, states).all() if event.step or 0 in wrong]
     return sequence(title, [*members, COORDINATOR], steps, shown, inline)
-
-
-def violated(trace: Trace) -> dict[int, list[str]]:
-    """Of a counterexample what its last step shows."""
-    name, last = trace.meta.get("violated"), len(trace.states) - 1
-    if not name:
-        return {}
-    if trace.loop is None:
-        return {last: [f"{name} is violated"]}
-    forever = "nothing else happens, ever" if trace.loop == last else f"step {trace.loop + 1} follows again"
-    return {last: [f"{name} is violated: {forever}"]}
-
-
-def natural(name: str) -> list[tuple[int, str]]:
-    """A key that sorts names with numbers in them as people do."""
-    return [(int(part), "") if part.isdecimal() else (0, part) for part in _DIGITS.split(name)]
 
 
 def _members(trace: Trace, states: Sequence[SpecState]) -> set[str]:
@@ -348,14 +332,6 @@ def _answer(index: int, member: str, step: SpecStep) -> Message:
         if response.pending:
             label += f", pending {partitions(response.pending)}"
     return Message(index, COORDINATOR, member, label, "answer")
-
-
-def partitions(some: Iterable[Partition]) -> str:
-    """Partitions by topic: "foo-0,1 bar-0"; "nothing"."""
-    topics: dict[str, list[str]] = {}
-    for topic, index in sorted(some):
-        topics.setdefault(topic, []).append(str(index))
-    return " ".join(f"{topic}-{','.join(indices)}" for topic, indices in topics.items()) or "nothing"
 
 
 def _changes(before: Group | None, after: Group) -> Iterator[str]:

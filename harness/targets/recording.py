@@ -9,18 +9,27 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import TypeAlias, TypeVar
 
 from harness.errors import ConformError
 from harness.files import output_folder
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused, Target
 
 T = TypeVar("T")
+Note: TypeAlias = Callable[[Json, Json], None]
+"""Takes an operation and its answer."""
 
 
 @contextmanager
 def recorded(target: Target, path: Path) -> Iterator[Target]:
     """The target, with a log at `path` that is complete line by line, however the run ends."""
+    with opened_log(path) as note:
+        yield Recording(target, note)
+
+
+@contextmanager
+def opened_log(path: Path) -> Iterator[Note]:
+    """A log, to which each operation is written with its answer at once. ConformError where it cannot be."""
     output_folder(path.parent)
     try:
         log = path.open("w", encoding="utf-8", buffering=1)
@@ -29,19 +38,21 @@ def recorded(target: Target, path: Path) -> Iterator[Target]:
             f"The log {path} cannot be written: {error.strerror}. Choose another place."
         ) from None
     with log:
-        yield Recording(target, log)
+        yield lambda operation, answer: print(
+            json.dumps({**operation, "answer": answer}, separators=(",", ":")), file=log
+        )
 
 
 class Recording:
-    """The methods are those of `harness.targets.base.Target`. `log` is written line by line and not closed.
+    """The methods are those of `harness.targets.base.Target`. `note` is told each operation and its answer.
 
     Reading the target's own log is not written down: no rule is about it.
     """
 
-    def __init__(self, target: Target, log: IO[str]) -> None:
+    def __init__(self, target: Target, note: Note) -> None:
         self.name = target.name
         self._target = target
-        self._log = log
+        self._note = note
 
     def hello(self) -> Capabilities:
         """Written down: the dialect, the operations, and what is not shown."""
@@ -114,13 +125,10 @@ class Recording:
         try:
             result = call()
         except Refused as refusal:
-            self._write(operation, {"error": refusal.reason})
+            self._note(operation, {"error": refusal.reason})
             raise
-        self._write(operation, _answer(result))
+        self._note(operation, _answer(result))
         return result
-
-    def _write(self, operation: Json, answer: Json) -> None:
-        self._log.write(json.dumps({**operation, "answer": answer}, separators=(",", ":")) + "\n")
 
 
 def _answer(result: object) -> Json:

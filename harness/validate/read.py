@@ -22,6 +22,9 @@ from harness.targets.base import Json
 REQUEST: Final = "Request"
 TIMERS: Final = {"session": "SessionTimeout", "rebalance": "RebalanceTimeout", "group": "DeleteGroup"}
 ERRORS: Final = {code: name for name, code in wire.ERROR_CODES.items()}
+NOT_THERE: Final = frozenset({14, 15, 16})
+"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR: what was asked of no coordinator,
+or of one whose log took no records, changes nothing (H5, P3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,8 @@ class Seen:
 class Line:
     """One step of a run: what was done, and its response and the group after it, where they were observed.
 
-    `number` is that of the line in the log, `said` the line itself.
+    `number` is that of the line in the log, `said` the line itself; `script` is the target assignment that
+    the assignor was told to give, last.
     """
 
     number: int
@@ -64,6 +68,7 @@ class Line:
     partitions: int = 0
     response: Response | None = None
     seen: Seen | None = None
+    script: Mapping[str, frozenset[Partition]] | None = None
 
 
 @dataclass(slots=True)
@@ -128,6 +133,8 @@ class _Reader:
         self._hidden: frozenset[str] = frozenset()
         self._timed = True
         self._size = int(wire.DEFAULTS[wire.MAX_SIZE])
+        self._script: Mapping[str, Any] | None = None
+        self._fails = False
         self._run: Run | None = None
         self._lost = ""
 
@@ -159,10 +166,11 @@ class _Reader:
             "configure": self._configure,
             "describe": self._describe,
             "commit": self._commit,
+            "assign": self._assign,
         }
         act = does.get(said["op"])
         if act is None:
-            if said["op"] not in ("assign", "ids", "background", "records"):
+            if said["op"] not in ("ids", "background", "records"):
                 raise ValueError(f"there is no operation {said['op']!r}")
         elif "error" in answer:
             self._found.left_out["refused"] += 1
@@ -179,14 +187,18 @@ class _Reader:
 
     def _load(self, number: int, said: Json, answer: Json) -> None:
         """A new coordinator; one with a state is none that a behaviour begins with."""
-        self._run, self._topics, self._ids = None, {}, {}
+        self._run, self._script, self._topics, self._ids = None, None, {}, {}
         self._lost = "after a load of a state" if said["records"] else ""
         for topic in said["topics"]:
             self._topics[self._topic_of(topic)] = topic["partitions"]
 
     def _commit(self, number: int, said: Json, answer: Json) -> None:
-        if said["mode"] != "auto":
+        if said["mode"] == "manual":
             self._end("after another commit mode")
+
+    def _assign(self, number: int, said: Json, answer: Json) -> None:
+        if said["group"] == (self._found.group or said["group"]):
+            self._script, self._fails = said.get("target"), "error" in said
 
     def _restart(self, number: int, said: Json, answer: Json) -> None:
         if "keep" in said:
@@ -217,6 +229,10 @@ class _Reader:
         for place, (does, topic, count) in enumerate(changes, start=1):
             if does == "DeleteTopic" and self._topics.get(topic, 0) <= 0:
                 continue
+            if does == "CreateTopic":
+                self._topics |= {
+                    other: -1 for other in self._topics if wire.topic_name(other) == wire.topic_name(topic)
+                }
             self._topics[topic] = count
             if self._run and self._run.lines:
                 line = Line(number, said, does, topic=topic, partitions=count)
@@ -235,6 +251,14 @@ class _Reader:
             return
         if answer.get("body") is None:
             self._end("after a request without a response")
+            return
+        if answer["body"]["errorCode"] in NOT_THERE:
+            self._found.left_out["refused by what is no coordinator, or has no log (H5, P3)"] += 1
+            return
+        if not body["memberEpoch"] and body.get("rebalanceTimeoutMs", 1) <= 0:
+            self._found.left_out[
+                "a join without a rebalance time-out, which no request of the model has"
+            ] += 1
             return
         request = self._heartbeat(body)
         response = self._response(answer["body"])
@@ -279,8 +303,16 @@ class _Reader:
             existing = {topic: count for topic, count in self._topics.items() if count > 0}
             self._run = Run(existing, self._timed, self._size)
             self._found.runs.append(self._run)
-        line.seen = self._seen(answer)
+        line.seen, line.script = self._seen(answer), self._scripted()
         self._run.lines.append(line)
+
+    def _scripted(self) -> Mapping[str, frozenset[Partition]] | None:
+        """Read when it is used: it may name a topic that is created then. Where the assignor fails, the
+        target assignment stays as it was."""
+        if self._script is not None:
+            return {name: self._partitions(parts) for name, parts in self._script.items()}
+        before = self._run.lines[-1].seen if self._run and self._run.lines else None
+        return before.targets if self._fails and before else None
 
     def _end(self, reason: str) -> None:
         self._run, self._lost = None, reason

@@ -56,6 +56,7 @@ def assignments(run: Run) -> int:
 def _members(line: Line) -> Iterator[str]:
     yield from [line.member] if line.member else []
     yield from line.seen.members if line.seen else ()
+    yield from line.script or ()
 
 
 def _partitions(run: Run) -> Iterator[Partition]:
@@ -66,6 +67,7 @@ def _partitions(run: Run) -> Iterator[Partition]:
         yield from (line.request.owned or ()) if line.request else ()
         if line.response:
             yield from (line.response.assigned or frozenset()) | (line.response.pending or frozenset())
+        yield from (partition for owned in (line.script or {}).values() for partition in owned)
         if line.seen:
             yield from (partition for owned in (line.seen.targets or {}).values() for partition in owned)
             for member in line.seen.members.values():

@@ -11,8 +11,9 @@ from frozendict import frozendict
 from graph_states import chain, foo, group_state, member, step
 
 from harness.errors import USAGE, ConformError
+from harness.graph.card import BY_STATE
 from harness.graph.fold import READABLE_EDGES, READABLE_NODES, Folder, Folding, fold_graph
-from harness.graph.states import BY_PROGRESS, BY_REVOKING, BY_STATE
+from harness.graph.states import BY_PROGRESS, BY_REVOKING
 
 ALL = {0: "m1", 1: "m1"}
 

@@ -6,7 +6,8 @@ import pytest
 from frozendict import frozendict
 from graph_states import foo, group_state, member
 
-from harness.graph.states import BY_MEMBERS, BY_PROGRESS, BY_REVOKING, BY_STATE, Card, describer
+from harness.graph.card import BY_MEMBERS, BY_STATE, Card
+from harness.graph.states import BY_PROGRESS, BY_REVOKING, describer
 from harness.values import State
 
 EMPTY_GROUP = group_state(3, {}, {})

@@ -293,6 +293,11 @@ def _response(fields: Fields) -> ClassicResponse:
     )
 
 
+def read_response(raw: Value) -> ClassicResponse:
+    """One response, of those on the way in a closed model say. BadField if it is none."""
+    return _response(Fields(raw, "responses"))
+
+
 def _step(fields: Fields) -> ClassicSpecStep:
     answers = [Fields(raw, "step.completed") for raw in fields.get("completed", frozenset)]
     completed = [(one.get("member", str), _response(one.record("response"))) for one in answers]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from harness.replay.compare import Difference
 from harness.report.readers.fields import Fields
-from harness.report.trace_sequence import COORDINATOR, NOBODY
+from harness.report.sequence_words import COORDINATOR, NOBODY
 from harness.simulate.report import operation_in_words
 
 

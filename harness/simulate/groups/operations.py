@@ -1,36 +1,52 @@
-"""What a simulated coordinator was asked to do, as operations of the line protocol.
+"""What a simulated coordinator was asked to do and answered, as operations of the line protocol.
 
-Requests that the coordinator refused because it was down, and a log that refused records, are no behaviour of
-the specification: the former are left out, the latter are the operation `commit`.
+With the group after each operation that is the coordinator's side of a simulation, a log that `conform
+validate` reads. While the coordinator is down its clock stands still, and it refuses every request (H5); a
+log that refuses records is the operation `commit` (P3).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from harness.simulate.groups.parts import Cluster, Consumer, Machine, Parts
 from harness.simulate.groups.run import play
 from harness.simulate.groups.schedule import Schedule
 from harness.targets.base import Json
+from harness.targets.recording import Note
+
+HELLO: Final = {
+    "name": "python, simulated",
+    "dialect": "kip-848",
+    "apis": {},
+    "controls": ["advance", "commit", "describe", "fire", "restart", "topics"],
+    "unobserved": [],
+}
+REFUSED: Final = {"error": "the log took no records"}
 
 
 def operations_of(parts: Parts, schedule: Schedule, settles: bool = False) -> list[Json]:
-    """The operations of a schedule, until it shows a violation, if it does."""
-    noted = _Noted(parts)
+    """The operations of a schedule, until it shows a violation, if it does: without answers, and without
+    requests to a coordinator that was down."""
+    operations: list[Json] = []
+    noted = Noted(parts, lambda operation, answer: operations.append(operation), whole=False)
     play(noted, schedule.settings, schedule.events, settles)
-    return noted.operations
+    return operations
 
 
-class _Noted:
-    """Parts whose coordinator writes down what it is asked."""
+class Noted:
+    """Parts whose coordinator's operations are noted as they come. A `whole` log has what it says of itself,
+    requests that it refuses because it is down, and each group after what may have changed it, too."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, note: Note, whole: bool = True) -> None:
         self._parts = parts
-        self.operations: list[Json] = []
+        self._note = note
+        self._whole = whole
 
     def cluster(self, session_ms: int, heartbeat_ms: int) -> Cluster:
         """A new coordinator."""
-        return _Noting(self._parts.cluster(session_ms, heartbeat_ms), self.operations)
+        return _Noting(self._parts.cluster(session_ms, heartbeat_ms), self._note, self._whole)
 
     def member(self, consumer: Consumer) -> Machine:
         """A new member."""
@@ -40,45 +56,69 @@ class _Noted:
 class _Noting:
     """The methods are those of `harness.simulate.groups.parts.Cluster`."""
 
-    def __init__(self, cluster: Cluster, operations: list[Json]) -> None:
+    def __init__(self, cluster: Cluster, note: Note, whole: bool) -> None:
         self._cluster = cluster
-        self._operations = operations
+        self._note = note
+        self._whole = whole
+        self._groups: list[str] = []
+        """Those that a request named."""
         self._active = True
         self.group = cluster.group
         self.group_state = cluster.group_state
         self.durable = cluster.durable
+        self.describe = cluster.describe
+        if whole:
+            note({"op": "hello"}, HELLO)
+            note({"op": "load", "records": [], "topics": [], "volatile": {"clockMs": 0}}, {})
 
     def request(self, api: str, version: int, client: Json, body: Json) -> Json:
-        """Noted unless the coordinator is down."""
-        if self._active:
+        """Noted with its response."""
+        answer = self._cluster.request(api, version, client, body)
+        if self._active or self._whole:
             asked = {"api": api, "version": version, "client": client, "body": body}
-            self._operations.append({"op": "request", **asked})
-        return self._cluster.request(api, version, client, body)
+            self._note({"op": "request", **asked}, {"body": answer})
+            if group := body.get("groupId"):
+                self._groups += [] if group in self._groups else [group]
+                self._describe([group])
+        return answer
 
     def set_topics(self, upsert: Sequence[Json], delete: Sequence[str]) -> bool:
         """Noted."""
-        self._operations.append({"op": "topics", "upsert": list(upsert), "delete": list(delete)})
-        return self._cluster.set_topics(upsert, delete)
+        done = self._cluster.set_topics(upsert, delete)
+        operation = {"op": "topics", "upsert": list(upsert), "delete": list(delete)}
+        self._note(operation, {} if done else REFUSED)
+        self._describe(self._groups)
+        return done
 
     def advance(self, ms: int, stepped: Callable[[], None]) -> list[Json]:
         """Noted; while the coordinator is down nobody's time runs out, and the next one starts all anew."""
+        fired = self._cluster.advance(ms, stepped)
         if self._active:
-            self._operations.append({"op": "advance", "ms": ms})
-        return self._cluster.advance(ms, stepped)
+            self._note({"op": "advance", "ms": ms}, {"fired": fired})
+            self._describe(self._groups if fired else ())
+        return fired
 
     def delete_group(self, group: str) -> bool:
         """Noted."""
-        self._operations.append({"op": "fire", "timer": "group", "group": group, "member": ""})
-        return self._cluster.delete_group(group)
+        done = self._cluster.delete_group(group)
+        timer = {"timer": "group", "group": group, "member": ""}
+        self._note({"op": "fire", **timer}, {"fired": [timer]} if done else REFUSED)
+        self._describe([group])
+        return done
 
     def set_state(self, state: str) -> None:
         """A fail-over is a restart from the log."""
-        if state == "active" and not self._active:
-            self._operations.append({"op": "restart"})
-        self._active = state == "active"
         self._cluster.set_state(state)
+        if state == "active" and not self._active:
+            self._note({"op": "restart"}, {})
+            self._describe(self._groups)
+        self._active = state == "active"
 
     def fail_appends(self, failing: bool) -> None:
         """Noted."""
-        self._operations.append({"op": "commit", "mode": "fail" if failing else "auto"})
         self._cluster.fail_appends(failing)
+        self._note({"op": "commit", "mode": "fail" if failing else "auto"}, {})
+
+    def _describe(self, groups: Sequence[str]) -> None:
+        for group in groups if self._whole else ():
+            self._note({"op": "describe", "group": group}, {"group": self._cluster.describe(group)})

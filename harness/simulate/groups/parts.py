@@ -107,6 +107,9 @@ class Cluster(Protocol):
     def group_state(self, group: str) -> str:
         """Dead, Empty, Assigning, Reconciling or Stable (E5)."""
 
+    def describe(self, group: str) -> Json:
+        """The group as the operation `describe` of the line protocol has it."""
+
     def durable(self, group: str) -> object:
         """All that a fail-over must keep of a group and its offsets (P2), to be compared."""
 

@@ -63,6 +63,7 @@ class _Cluster:
         self._clock = _Clock()
         self._coordinator = _Open(clock=self._clock, config=config)
         self.request = self._coordinator.request
+        self.describe = self._coordinator.describe
         self.set_state = self._coordinator.set_state
         self.fail_appends = self._coordinator.fail_appends
 

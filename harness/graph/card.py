@@ -1,0 +1,86 @@
+"""What is written into a node of a picture, and who reads it from states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol, TypeAlias
+
+from frozendict import frozendict
+
+from harness.values import State, Value, as_function, sort_key
+
+BY_MEMBERS: Final = "group state and number of members"
+BY_STATE: Final = "group state"
+
+Row: TypeAlias = tuple[str, ...]
+Key: TypeAlias = tuple[Value, ...]
+"""What states that are drawn as one node have in common."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is written into a node: a title that also chooses the colour, lines, and a table under them.
+
+    `changed` are the cells of the table (row and column, from 0) that stand out.
+    """
+
+    title: str
+    lines: tuple[str, ...] = ()
+    head: Row = ()
+    rows: tuple[Row, ...] = ()
+    changed: frozenset[tuple[int, int]] = frozenset()
+
+    def compared_with(self, before: Card) -> Card:
+        """The same with the cells changed that another card's row of the same name does not have."""
+        rows = {row[0]: row for row in before.rows}
+        changed = {
+            (number, column)
+            for number, row in enumerate(self.rows)
+            for column, (cell, old) in enumerate(zip(row, rows.get(row[0], ("",) * len(row)), strict=False))
+            if cell != old
+        }
+        return replace(self, changed=frozenset(changed))
+
+
+class Describer(Protocol):
+    """Reads the states of one specification."""
+
+    titles: Sequence[str]
+    """All titles that cards may have, for a legend; empty if titles mean nothing."""
+    levels: Sequence[str]
+    """Ways to fold, the finest first, in words for the picture's title; empty if there are none."""
+
+    def card(self, state: State) -> Card:
+        """Everything about one state."""
+
+    def notes(self, level: str) -> Sequence[str]:
+        """Explanations of the words on the nodes of a picture that is folded like this ("" if it is not)."""
+
+    def key(self, state: State, level: str) -> Key:
+        """What decides with which states this one is folded."""
+
+    def folded_card(self, key: Key) -> Card:
+        """What all states of a key have in common."""
+
+
+def counted(count: int) -> str:
+    """So many members."""
+    return f"{count} member{'s' if count > 1 else ''}"
+
+
+def named(partitions: Iterable[Value]) -> str:
+    """Partitions by name, sorted; "-" for none."""
+    ordered = sorted(partitions, key=sort_key)
+    return " ".join(f"{item[0]}-{item[1]}" for item in ordered if isinstance(item, tuple)) or "-"
+
+
+def owned_by(clients: Value) -> dict[str, str]:
+    """What each client process really owns; a process that is down owns nothing."""
+    owned = {}
+    for name, client in as_function(clients).items():
+        if isinstance(client, frozendict):
+            partitions = client["owned"]
+            assert isinstance(partitions, frozenset)
+            owned[str(name)] = named(partitions) if client["up"] else "down"
+    return owned

@@ -1,0 +1,82 @@
+"""`conform validate` of what a simulation recorded, and of what one operation does at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli.simulate import command as simulate
+from harness.cli.validate import command as validate
+from harness.errors import NOT_CONFORMANT, ConformError
+from harness.replay import wire
+from harness.targets import open_target
+from harness.targets.recording import recorded
+
+FOO = wire.topic("foo", 2)
+
+
+def test_a_simulation_of_whole_groups_is_a_behaviour(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, result = tmp_path / "log.jsonl", tmp_path / "result.json"
+    simulate(seed=7, events=350, out=tmp_path, record=log)
+    validate(log, json_file=result)
+    said = json.loads(result.read_text())
+    assert said["holds"] and said["steps"] > 60 and said["left_out"]["OffsetCommit"] > 0
+    assert "no violation" in capsys.readouterr().out
+
+    lines = log.read_text().splitlines()
+    place = next(
+        number for number, line in enumerate(lines) if '"memberEpoch":2' in line.partition("answer")[2]
+    )
+    lines[place] = lines[place].replace('"memberEpoch":2', '"memberEpoch":3')
+    log.write_text("\n".join(lines[: place + 2]))
+    with pytest.raises(ConformError) as caught:
+        validate(log)
+    assert caught.value.exit_code == NOT_CONFORMANT
+
+
+def test_several_seeds_are_no_run(tmp_path: Path) -> None:
+    with pytest.raises(ConformError, match="--record writes down one run: leave out --seeds"):
+        simulate(seeds=2, out=tmp_path, record=tmp_path / "log")
+
+
+def test_a_schedule_and_two_targets_are_recorded(tmp_path: Path) -> None:
+    start = {"do": "start", "who": "A", "group": "g", "topics": ["foo"], "ownId": True, "maxPollMs": 60000}
+    events = [{"at": 0, **start}, {"at": 1, "do": "send", "who": "A"}, {"at": 2, "do": "deliver", "who": "A"}]
+    (tmp_path / "schedule.json").write_text(json.dumps({"events": events}))
+    simulate(schedule=tmp_path / "schedule.json", record=tmp_path / "whole")
+    simulate(against="python", steps=20, out=tmp_path, record=tmp_path / "first")
+    for log in ("whole", "first"):
+        operations = [json.loads(line) for line in (tmp_path / log).read_text().splitlines()]
+        assert operations[0]["op"] == "hello"
+        assert any(one["op"] == "request" and one["answer"]["body"] for one in operations), log
+
+
+def test_what_one_operation_does_at_once(tmp_path: Path) -> None:
+    """T2: a topic in the place of another one; a target with a gap; P3, H5; H8: two time-outs."""
+    log, result = tmp_path / "log", tmp_path / "result.json"
+    with recorded(open_target("python", "kip-848"), log) as target:
+
+        def joins(member: str, **fields: Any) -> Any:
+            said = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": ["foo"], "topicPartitions": []}
+            body = {"groupId": "g", "memberId": member, "memberEpoch": 0, **said, **fields}
+            answer = target.request(wire.HEARTBEAT, 0, wire.client(member), body, "g").body
+            return answer and answer["errorCode"]
+
+        target.hello()
+        target.load([], [FOO], {"clockMs": 0})
+        assert joins("m1") == 0
+        target.topics([wire.topic("foo#2", 1)], [], "g")
+        target.commit("fail")
+        assert joins("m2") == 15
+        target.commit("auto")
+        target.assign("g", {"m1": [], "m2": []})
+        assert (joins("m2"), joins("m3", rebalanceTimeoutMs=0)) == (0, 42)
+        assert [one["timer"] for one in target.advance(50_000, "g").fired] == ["session", "session"]
+    validate(log, json_file=result)
+    said = json.loads(result.read_text())
+    assert said["holds"] and said["steps"] == 5 and sum(said["left_out"].values()) == 2

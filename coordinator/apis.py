@@ -13,12 +13,21 @@ from coordinator.admin.requests import (
     parse_list_groups,
 )
 from coordinator.classic.request import CLASSIC_APIS, ClassicRequest, parse_classic
+from coordinator.connect.request import CONNECT_APIS, ConnectRequest, parse_connect
 from coordinator.describe_request import DescribeRequest, parse_describe
 from coordinator.errors import BadInput
 from coordinator.offset_request import CommitRequest, FetchRequest, parse_offset_commit, parse_offset_fetch
 from coordinator.request import HeartbeatRequest, parse_heartbeat
 
-Request = HeartbeatRequest | DescribeRequest | CommitRequest | FetchRequest | AdminRequest | ClassicRequest
+Request = (
+    HeartbeatRequest
+    | DescribeRequest
+    | CommitRequest
+    | FetchRequest
+    | AdminRequest
+    | ClassicRequest
+    | ConnectRequest
+)
 
 _PARSERS: Final[dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Request]]] = {
     "ConsumerGroupHeartbeat": parse_heartbeat,
@@ -41,6 +50,7 @@ APIS: Final = {
     "IncrementalAlterConfigs": (1, 1),
     "DescribeConfigs": (4, 4),
     **CLASSIC_APIS,
+    **CONNECT_APIS,
 }
 """Name of each API -> first and last version."""
 
@@ -54,4 +64,6 @@ def parse(api: str, version: int, client: Mapping[str, Any], body: Mapping[str, 
         raise BadInput(f"{api} has the versions {first} to {last}, not {version!r}")
     if api in CLASSIC_APIS:
         return parse_classic(api, client, body)
+    if api in CONNECT_APIS:
+        return parse_connect(api, client, dict(body))
     return _PARSERS[api](client, body)

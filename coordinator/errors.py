@@ -36,6 +36,7 @@ class ErrorCode(IntEnum):
     UNRELEASED_INSTANCE_ID = 111
     UNSUPPORTED_ASSIGNOR = 112
     STALE_MEMBER_EPOCH = 113
+    INVALID_ASSIGNMENT = 848
 
 
 class RequestRejected(Exception):

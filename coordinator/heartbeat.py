@@ -188,6 +188,8 @@ def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) ->
     target = step.targets.get(member_id, NO_TARGET)
     acknowledges = acknowledges_revocation(member, request, kind)
     epoch = step.assignment_epoch
+    if step.env.client_side and member_id not in step.targets:
+        epoch = member.epoch  # it waits for a target that was computed with it (W1)
     new = reconcile(
         step.env.dialect,
         step.group,

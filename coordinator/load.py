@@ -7,7 +7,8 @@ The volatile state of a coordinator, as `load` takes it and `volatile` gives it:
         "sessionDeadlineMs": 45000, "rebalanceDeadlineMs": null}}}},
      "configs": {"g": {"group.consumer.session.timeout.ms": 60000}}}
 
-Beside "groups", "classic" has classic groups as `describe` gives them (classic/describe.py).
+Beside "groups", "classic" has classic groups as `describe` gives them (classic/describe.py), and "connect"
+for Connect groups what "groups" has, and who computes (connect/describe.py).
 
 Every field may be left out. Deadlines are read relative to clockMs. What is left out is what a new
 coordinator assumes after a fail-over: all timers start anew, there is no previous epoch, nothing is
@@ -62,7 +63,7 @@ def restore_volatile(
 
     `recorded` says that the records have what members revoke (RevocationRecorded).
     """
-    fields.known(volatile, ("clockMs", "groups", "configs", "classic"), "volatile")
+    fields.known(volatile, ("clockMs", "groups", "configs", "classic", "connect"), "volatile")
     shift_ms = now_ms - (fields.optional_integer(volatile, "clockMs", "volatile") or 0)
     given = fields.mapping(volatile, "groups", "volatile") if "groups" in volatile else {}
     for group_id in given:

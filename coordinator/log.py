@@ -148,10 +148,11 @@ def commit(
     """
     log.append([result.records for result in results], limit_bytes, change)
     for result in results:
-        _show(groups, offsets, result, initial_epoch)
+        show(groups, offsets, result, initial_epoch)
 
 
-def _show(groups: dict[str, Group], offsets: Offsets, result: Result, initial_epoch: int) -> None:
+def show(groups: dict[str, Group], offsets: Offsets, result: Result, initial_epoch: int) -> None:
+    """Make a step visible, once its records are durable."""
     for record in result.records:
         if isinstance(record, OffsetRecord):
             replay_offset(offsets, record)

@@ -31,6 +31,7 @@ def new_member_metadata(request: HeartbeatRequest) -> MemberMetadata:
         regex=request.regex or None,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         server_assignor=request.server_assignor,
+        assignors=tuple(request.client_assignors or ()),
     )
 
 
@@ -61,6 +62,7 @@ def said_by(request: HeartbeatRequest, known: MemberMetadata) -> MemberMetadata:
             known.rebalance_timeout_ms if request.rebalance_timeout_ms == -1 else request.rebalance_timeout_ms
         ),
         server_assignor=known.server_assignor if request.server_assignor is None else request.server_assignor,
+        assignors=known.assignors if request.client_assignors is None else tuple(request.client_assignors),
     )
 
 
@@ -76,8 +78,9 @@ def update_subscription(step: Step, member_id: str, known: MemberMetadata, reque
 
 
 def says_otherwise(dialect: Dialect, known: MemberMetadata, metadata: MemberMetadata) -> bool:
-    """SaysOtherwise (E1): subscription and assignor bump the group epoch; all else a member says does not."""
-    return (metadata.subscription, metadata.regex) != (known.subscription, known.regex) or (
+    """SaysOtherwise (E1): subscription and assignors bump the group epoch; else nothing that it says."""
+    new = metadata.subscription, metadata.regex, metadata.assignors
+    return new != (known.subscription, known.regex, known.assignors) or (
         dialect.AssignorChangeBumps == "always" and metadata.server_assignor != known.server_assignor
     )
 

@@ -36,6 +36,17 @@ AWAY: Final = -2
 """The epoch of a static member that left for a while, and what it sends to say so (S1, H2)."""
 
 
+class ClientAssignor(NamedTuple):
+    """A client-side assignor, as a member offers it (H10)."""
+
+    name: str
+    minimum_version: int
+    maximum_version: int
+    reason: int
+    metadata_version: int
+    metadata_bytes: str
+
+
 class MemberMetadata(NamedTuple):
     """What a member said about itself (H10); times in milliseconds."""
 
@@ -48,6 +59,8 @@ class MemberMetadata(NamedTuple):
     regex: str | None
     rebalance_timeout_ms: int
     server_assignor: str | None
+    assignors: tuple[ClientAssignor, ...] = ()
+    """Those that it runs itself (H10); only members of Connect groups have any (W1)."""
 
 
 class Target(NamedTuple):

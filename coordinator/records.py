@@ -7,7 +7,9 @@ value of a tombstone is null.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from coordinator import fields, wire
 from coordinator.classic.records import GROUP_METADATA as CLASSIC_METADATA
@@ -29,6 +31,9 @@ from coordinator.model import (
 )
 from coordinator.offset_records import OFFSET_COMMIT, OffsetRecord, offset_from_wire, offset_to_wire
 from coordinator.subscription import regex_problem, shared
+
+if TYPE_CHECKING:
+    from coordinator.connect.records import ConnectRecord
 
 GROUP_METADATA: Final = "ConsumerGroupMetadata"
 PARTITION_METADATA: Final = "ConsumerGroupPartitionMetadata"
@@ -91,7 +96,7 @@ class Record(NamedTuple):
     value: Value | None
 
 
-AnyRecord = Record | OffsetRecord | ClassicRecord
+AnyRecord: TypeAlias = "Record | OffsetRecord | ClassicRecord | ConnectRecord"
 
 
 def replay(groups: dict[str, Group], record: Record, initial_epoch: int) -> None:
@@ -193,6 +198,11 @@ def _set_metadata(group: Group, record: Record, metadata: MemberMetadata) -> Non
         subscriptions[now] = subscriptions.get(now, 0) + 1
 
 
+def _connect() -> ModuleType:
+    """The records of Connect groups, which have the values of this module and so import it."""
+    return import_module("coordinator.connect.records")
+
+
 def topics_to_wire(topics: Topics) -> list[Json]:
     """[{"topicId", "topicName", "numPartitions"}] by name."""
     return [
@@ -207,6 +217,9 @@ def to_wire(record: AnyRecord, offset: int) -> Json:
         return offset_to_wire(record, offset)
     if isinstance(record, ClassicRecord):
         return classic_to_wire(record, offset)
+    if not isinstance(record, Record):
+        written: Json = _connect().connect_to_wire(record, offset)
+        return written
     key = {"type": record.type, "groupId": record.group_id}
     if record.member_id is not None:
         key["memberId"] = record.member_id
@@ -267,8 +280,11 @@ def from_wire(value: object) -> AnyRecord:
         return offset_from_wire(source)
     if kind == CLASSIC_METADATA:
         return classic_from_wire(source)
+    if kind in _connect().KINDS:
+        read_here: AnyRecord = _connect().connect_from_wire(source)
+        return read_here
     if kind not in _VALUE_FROM_WIRE:
-        kinds = ", ".join(sorted([*_VALUE_FROM_WIRE, OFFSET_COMMIT, CLASSIC_METADATA]))
+        kinds = ", ".join(sorted([*_VALUE_FROM_WIRE, OFFSET_COMMIT, CLASSIC_METADATA, *_connect().KINDS]))
         raise BadInput(f"there is no record type {kind!r}; there are {kinds}")
     where = f"a {kind} record"
     names = ("type", "groupId", "memberId") if kind in MEMBER_TYPES else ("type", "groupId")

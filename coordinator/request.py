@@ -11,21 +11,10 @@ from typing import Any, Final, NamedTuple
 
 from coordinator import fields, wire
 from coordinator.errors import BadInput
-from coordinator.model import Partition, Partitions
+from coordinator.model import ClientAssignor, Partition, Partitions
 
 JOIN_EPOCH: Final = 0
 LEAVE_EPOCH: Final = -1
-
-
-class ClientAssignor(NamedTuple):
-    """A client-side assignor, as a member offers it (H10)."""
-
-    name: str
-    minimum_version: int
-    maximum_version: int
-    reason: int
-    metadata_version: int
-    metadata_bytes: str
 
 
 class HeartbeatRequest(NamedTuple):
@@ -111,7 +100,7 @@ def parse_heartbeat(client: Mapping[str, Any], body: Mapping[str, Any]) -> Heart
         None if subscribed is None else frozenset(names),
         get("subscribedTopicRegex"),
         get("serverAssignor"),
-        None if assignors is None else [_client_assignor(assignor) for assignor in assignors],
+        None if assignors is None else [client_assignor(assignor) for assignor in assignors],
         None if owned is None else frozenset(partitions),
         *client_of(client),
         names,
@@ -119,7 +108,8 @@ def parse_heartbeat(client: Mapping[str, Any], body: Mapping[str, Any]) -> Heart
     )
 
 
-def _client_assignor(value: object) -> ClientAssignor:
+def client_assignor(value: object) -> ClientAssignor:
+    """An entry of ClientAssignors. BadInput where it is none."""
     where = "clientAssignors"
     source = fields.as_object(value, f"an entry of {where}")
     fields.known(source, _ASSIGNOR_FIELDS, where)

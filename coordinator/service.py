@@ -24,10 +24,10 @@ from coordinator.apis import parse
 from coordinator.assignors import GroupAssignment, PartitionAssignor, RangeAssignor, UniformAssignor
 from coordinator.classic.model import ClassicGroup
 from coordinator.classic.request import ClassicRequest
-from coordinator.classic.service import ClassicGroups
 from coordinator.clock import Clock, SimulatedClock, numbered_ids
 from coordinator.cluster import changed, changes_to
 from coordinator.config import Config, configured
+from coordinator.connect.request import ConnectRequest
 from coordinator.describe import describe_group
 from coordinator.describe_request import DescribeRequest, consumer_group_describe
 from coordinator.dialect import Dialect
@@ -46,6 +46,7 @@ from coordinator.offsets import (
     offset_fetch,
     offsets_of_deleted_topics,
 )
+from coordinator.others import OtherGroups
 from coordinator.records import from_wire, to_wire
 from coordinator.request import JOIN_EPOCH, HeartbeatRequest, client_of
 from coordinator.response import error_response
@@ -82,7 +83,7 @@ class Coordinator:
         self._next_ids: list[str] = []
         self._scripts: dict[str, GroupAssignment | str] = {}
         self._groups: dict[str, Group] = {}
-        self.classic = ClassicGroups()
+        self.others = OtherGroups()
         self._offsets: Offsets = {}
         self._log = Log()
         self._started = False
@@ -114,13 +115,13 @@ class Coordinator:
         """Handle one request and return the body of its response, both as in Kafka's schema (lowerCamelCase).
 
         `client` has the optional strings id, host and principal. A JoinGroup or SyncGroup that must wait
-        gives `classic.service.PENDING`; `classic.take_completed` names it by `id`, or by its API and client.
+        gives `classic.service.PENDING`; `others.take_completed` names it by `id`, or by its API and client.
         """
         request = parse(api, version, client, body)
         self._started = True
-        if isinstance(request, ClassicRequest):
+        if isinstance(request, ClassicRequest | ConnectRequest):
             named = f"{api} {client.get('id', '')}" if id is None else id
-            return self._classic_request(request, named, client_of(client)[2])
+            return self._other_request(request, named, client_of(client)[2])
         if isinstance(request, DescribeRequest):
             return consumer_group_describe(self._env, self._groups, request, self._authorizer, self._state)
         if isinstance(request, CommitRequest):
@@ -134,7 +135,7 @@ class Coordinator:
 
     def _administer(self, request: AdminRequest) -> Json:
         if isinstance(request, ListRequest):
-            every = (self._groups, self.classic.groups, self._offsets)
+            every = (self._groups, self.others.classic.groups, self._offsets)
             return list_groups(*every, request, self._authorizer, self._state)
         if isinstance(request, DeleteRequest):
             return delete_groups(request, self._authorizer, self._state, self._delete)
@@ -144,8 +145,8 @@ class Coordinator:
 
     def _delete(self, group_id: str) -> None:
         now_ms = self.clock.now_ms()
-        if group_id in self.classic.groups:
-            return self.classic.delete(group_id, self._offsets, self._log, self._env.config, now_ms)
+        if group_id in self.others.classic.groups:
+            return self.others.classic.delete(group_id, self._offsets, self._log, self._env.config, now_ms)
         self._commit(*deletion(self._env, self._groups, self._offsets, group_id, now_ms))
 
     def _set_configs(self, group_id: str, values: Mapping[str, int]) -> None:
@@ -157,7 +158,7 @@ class Coordinator:
         try:
             self._admit(request.principal, "READ", request.group_id)
             validate_heartbeat(request, self._env.assignors, self.dialect)
-            self.classic.refuse_consumers(request.group_id)
+            self.others.refuse_consumers(request.group_id)
             group = self._groups.get(request.group_id)
             if request.member_epoch == JOIN_EPOCH and not request.member_id:
                 request = request._replace(member_id=self._new_id(group))
@@ -166,19 +167,19 @@ class Coordinator:
             return error_response(rejected.code, rejected.message)
         return self._respond(result, error_response)
 
-    def _classic_request(self, request: ClassicRequest, waits: int | str, principal: str) -> Json:
+    def _other_request(
+        self, request: ClassicRequest | ConnectRequest, waits: int | str, principal: str
+    ) -> Json:
         admit = partial(self._admit, principal, "READ")
-        env, now_ms = self._env, self.clock.now_ms()
-        return self.classic.request(
-            request, waits, admit, self._groups, self._new_id, self._log, env.config, now_ms
-        )
+        here = self._groups, self._new_id, self._log, self._env, self.clock.now_ms()
+        return self.others.request(request, waits, admit, *here)
 
     def _offset_commit(self, request: CommitRequest) -> Json:
         error = partial(offset_commit_error, request)
         try:
             self._admit(request.principal, "READ", request.group_id)
             group = self._groups.get(request.group_id)
-            request = self.classic.fence(request)
+            request = self.others.classic.fence(request)
             result = offset_commit(self._env, group, request, self.clock.now_ms())
         except RequestRejected as rejected:
             return error(rejected.code, rejected.message)
@@ -209,10 +210,8 @@ class Coordinator:
 
     def _commit(self, *results: Result, change: Json | None = None) -> None:
         """Take steps and a change of the cluster, all or none; AppendFailed where the log refuses."""
-        limit_bytes = self._env.config.max_batch_bytes
-        commit(
-            self._log, self._groups, self._offsets, results, limit_bytes, change, self.dialect.initial_epoch
-        )
+        limits = self._env.config.max_batch_bytes, change, self.dialect.initial_epoch
+        commit(self._log, self._groups, self._offsets, results, *limits)
         self._metrics.committed(results, self.clock.now_ms())
         for result in results:
             if result.script_used:
@@ -254,6 +253,8 @@ class Coordinator:
         except AppendFailed as refused:
             raise AppendFailed(f"{refused}; the topics are as they were") from None
         self._env = env
+        if self._state == ACTIVE:
+            self.others.connect.notice_topics(self._log, env, self.clock.now_ms())
 
     def _notice_topics(self, env: Env, deleted: bool) -> list[Result]:
         """E1: what groups make of the topics of `env`; T2: their offsets too, if some are `deleted`."""
@@ -295,7 +296,7 @@ class Coordinator:
         """Fire this timer alone, whatever the time; BadInput if it is not armed. False: the log refused."""
         if self._state != ACTIVE:
             raise BadInput(f"no timer fires while the coordinator is {self._state}")
-        armed = armed_timers(self._groups[group]) if group in self._groups else self.classic.armed(group)
+        armed = armed_timers(self._groups[group]) if group in self._groups else self.others.armed(group)
         for candidate in armed:
             if (candidate.timer, candidate.member_id) == (timer, member):
                 return self._fire(candidate)
@@ -306,13 +307,13 @@ class Coordinator:
         if self._state != ACTIVE:
             return None
         first = self._timers.next_due(partial(deadline_ms, self._groups), now_ms)
-        return min(filter(None, (first, self.classic.next_due(now_ms))), default=None)
+        return min(filter(None, (first, *self.others.next_due(now_ms))), default=None)
 
     def _fire(self, due: Due) -> bool:
         """Run the handler of a timer; one whose records are refused is put off for a moment."""
         now_ms = self.clock.now_ms()
-        if due.group_id in self.classic.groups:
-            return self.classic.fire(due, self._offsets, self._log, self._env.config, now_ms)
+        if due.group_id in self.others:
+            return self.others.fire(due, self._offsets, self._log, self._env, now_ms)
         name, group, member_id = due.timer, self._groups[due.group_id], due.member_id
         if name == "session":
             results = [session_timeout(self._env, group, member_id, now_ms)]
@@ -333,11 +334,10 @@ class Coordinator:
 
     def describe(self, group: str) -> Json:
         """The whole state of a group (describe.py); Dead where it does not exist."""
-        if group in self.classic.groups:
-            return self.classic.describe(group)
-        found = self._groups.get(group)
+        if group in self.others:
+            return self.others.describe(group)
         own = self._env.group_configs.get(group, {})
-        return describe_group(Group(group) if found is None else found, own)
+        return describe_group(self._groups.get(group) or Group(group), own)
 
     @property
     def end(self) -> int:
@@ -355,12 +355,11 @@ class Coordinator:
         groups = [found for name, found in sorted(self._groups.items()) if group in (None, name)]
         own = self._env.group_configs
         shown = own if group is None else {name: own[name] for name in own if name == group}
-        volatile = volatile_of(groups, self.clock.now_ms(), shown)
-        return {**volatile, "classic": self.classic.volatile(group)}
+        return {**volatile_of(groups, self.clock.now_ms(), shown), **self.others.volatile(group)}
 
     def metrics(self, waiting: int = 0) -> list[Sample]:
         """The broker's metrics (metrics.py); `waiting` is how many requests a shell holds back."""
-        every = (self._groups, self.classic.groups, self._offsets)
+        every = (self._groups, self.others.classic.groups, self._offsets)
         return self._metrics.samples(*every, self._state, waiting, self.clock.now_ms())
 
     # Fail-over
@@ -378,7 +377,8 @@ class Coordinator:
         groups, offsets = state_from(log.records, self.dialect.initial_epoch)
         restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._replace(log, groups, offsets)
-        self.classic.replay(log.records, self._env.config, self.clock.now_ms())
+        self.others.replay(log.records, self._env, self.clock.now_ms())
+        self.others.connect.notice_topics(self._log, self._env, self.clock.now_ms())
         self._commit(*self._notice_topics(self._env, deleted=True))
         # DeriveRevocations: what a member is to give up follows from the target that was due.
         restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
@@ -401,14 +401,14 @@ class Coordinator:
         clock_ms = fields.optional_integer(volatile, "clockMs", "volatile")
         simulated = self.clock if isinstance(self.clock, SimulatedClock) else None
         now_ms = clock_ms if simulated and clock_ms is not None else self.clock.now_ms()
-        classic = ClassicGroups()
-        classic.replay(replayed, env.config, now_ms)
-        classic.restore(volatile, now_ms)
+        others = OtherGroups()
+        others.replay(replayed, env, now_ms)
+        others.restore(volatile, now_ms)
         restore_volatile(groups, volatile, env, now_ms, self.dialect.RevocationRecorded)
         log = self._log.replaced(replayed, None, changes_to(env))
         self._env = env
         self._replace(log, groups, offsets)
-        self.classic = classic
+        self.others = others
         self._scripts.clear()
         self._started = False
         if simulated:

@@ -79,7 +79,7 @@ class LineProtocol:
         answer = handler(operation)
         if scripted - self._coordinator.scripted_groups() and name != "load":
             answer["consumed"] = True
-        if completed := self._coordinator.classic.take_completed():
+        if completed := self._coordinator.others.take_completed():
             answer["completed"] = [*answer.get("completed", []), *completed]
         if observed is not None:
             answer.setdefault("group", self._coordinator.describe(observed))

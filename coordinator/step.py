@@ -33,6 +33,8 @@ class Env:
     scripts: Mapping[str, GroupAssignment | str]
     """Group id -> its next target instead of the assignor's, or the message of an assignor that fails."""
     group_configs: GroupConfigs = field(default_factory=dict)
+    client_side: bool = False
+    """Are targets computed by members, and installed later (W1)? So it is in Connect groups (W1)."""
     topic_names: frozenset[str] = field(init=False)
     """Those of `topics`."""
     names_by_id: Mapping[str, str] = field(init=False)

@@ -26,8 +26,10 @@ def update_target(step: Step) -> None:
     """UpdateTarget (E2): compute the target if the group epoch has moved on, and write the difference (P1).
 
     An assignor that fails leaves the target as it is; the assignment epoch advances all the same, and the
-    members are told through Assignment.Error (errata, KIP-848 427).
+    members are told through Assignment.Error (errata, KIP-848 427). Where members compute it, it comes later.
     """
+    if step.env.client_side:
+        return
     if step.epoch == step.assignment_epoch or _lags(step):
         if step.place_of is not None and step.replaced is not None:
             step.write(TARGET_MEMBER, step.replaced, step.targets.get(step.replaced, NO_TARGET))

@@ -70,6 +70,13 @@ CLASSIC: Final = {
 }
 """What a step of a classic group exercises, by its action, where consumer groups have none of that name."""
 
+CONNECT: Final = {
+    "PrepareAssignment": ("W4", "W1"),
+    "InstallAssignment": ("W4", "W2"),
+    "AssignmentTimeout": ("W1",),
+}
+"""The same for a Connect group."""
+
 _OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
 
 
@@ -80,6 +87,8 @@ def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
         return BY_ACTION[action][::-1] if fenced else BY_ACTION[action]
     if action in CLASSIC:
         return CLASSIC[action]
+    if action in CONNECT:
+        return CONNECT[action]
     found = (*BY_ERROR.get(error, ()), *BY_BRANCH.get(branch, ()), *BY_ACTION.get(action, ()))
     return tuple(dict.fromkeys(found))
 

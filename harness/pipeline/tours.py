@@ -17,6 +17,7 @@ from harness.itf import trace_to_text
 from harness.pipeline.run import Run
 from harness.pipeline.tables import TRACES, key
 from harness.replay.classic.steps import CLASSIC_HANDLERS
+from harness.replay.connect.steps import CONNECT_HANDLERS
 from harness.replay.steps import HANDLERS
 from harness.stategraph import HIDDEN, Edge, merge_by_hidden
 
@@ -24,6 +25,7 @@ FOLDER: Final = "tours"
 LENGTH: Final = 300
 """Steps of a tour, at most, about."""
 _GROUP: Final = 200
+_CALLING: Final = HANDLERS.keys() | CLASSIC_HANDLERS.keys() | CONNECT_HANDLERS.keys()
 
 
 def write_tours(run: Run, model: Model, limits: Limits, log: Path) -> dict[str, int]:
@@ -44,7 +46,7 @@ def _tours(model: Model, limits: Limits, log: Path, progress: Progress) -> Itera
     graph = merge_by_hidden(dump_graph(model, limits=limits, log=log, progress=progress), *HIDDEN)
 
     def calls(edge: Edge) -> bool:
-        return graph.edges[edge]["state"]["step"]["action"] in HANDLERS.keys() | CLASSIC_HANDLERS.keys()
+        return graph.edges[edge]["state"]["step"]["action"] in _CALLING
 
     for number, trace in enumerate(tour_traces(model, graph, max_length=LENGTH, edge_filter=calls), start=1):
         itf = trace_to_text(trace)

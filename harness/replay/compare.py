@@ -93,8 +93,8 @@ def normal_response(expected: Json | None, body: Json | None) -> Json | None:
     """What may be left out of a response, put in; of whose API it is `expected` says."""
     if not isinstance(body, dict):
         return body
-    if isinstance(expected, dict) and "memberEpoch" not in expected:
-        return {"throttleTimeMs": 0, **_normal_lists(expected, body)}
+    if isinstance(expected, dict) and not {"memberId", "memberEpoch"} <= expected.keys():
+        return {"throttleTimeMs": 0, **_normal_lists(expected, _normal_item(expected, {}, body))}
     normal = {**RESPONSE, **body}
     if normal["errorCode"] != 0 and isinstance(normal["errorMessage"], str):
         normal["errorMessage"] = None

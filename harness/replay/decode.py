@@ -16,6 +16,7 @@ from harness.itf import Trace
 from harness.replay import expect, wire
 from harness.replay.calls import Call, ChangeTopics, Restart
 from harness.replay.classic.state import is_classic
+from harness.replay.connect.state import is_connect
 from harness.replay.dialects import TEXT, Forms, forms_of
 from harness.replay.log import check_log
 from harness.replay.members import MemberStep, member_steps
@@ -172,17 +173,21 @@ class Decoder:
     def __init__(self) -> None:
         # here, because it makes what is defined in this module
         from harness.replay.classic.decode import ClassicDecoder
+        from harness.replay.connect.decode import ConnectDecoder
 
         self._reader = StateReader()
         self._descriptions: dict[int, Json] = {}
         self._inputs: dict[Any, int] = {}
         self._classic = ClassicDecoder(self._inputs)
+        self._connect = ConnectDecoder(self._inputs)
         self._lengths: dict[tuple[int, int, int], int] = {}
 
     def decode(self, trace: Trace, name: str) -> DecodedTrace:
         """Prepare the trace in the file `name`. ConformError (exit 2) if it is of another specification."""
         if is_classic(trace):
             return self._classic.decode(trace, name)
+        if is_connect(trace):
+            return self._connect.decode(trace, name)
         states = self._reader.read(trace, f"The trace {name}")
         if len(states) < 2:
             raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
@@ -218,6 +223,8 @@ class Decoder:
         trace = Trace(dict(meta), tuple(state), [state])
         if is_classic(trace):
             return self._classic.start(state, name, meta)
+        if is_connect(trace):
+            return self._connect.start(state, name, meta)
         load, _ = _loaded(self._reader.read(trace, name)[0], forms_of(trace, name))
         return load, self._description(load)
 

@@ -58,6 +58,7 @@ TEXT: Final = Forms("kip-848")
 
 FORMS: Final = {
     "KIP848": TEXT,
+    "ConnectText": TEXT,
     "KIP848Literal": TEXT,
     "Kafka40": _kafka("4.0", 0),
     "Kafka41": _kafka("4.1", 0),

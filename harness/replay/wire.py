@@ -22,6 +22,12 @@ COMMIT: Final = "OffsetCommit"
 FETCH: Final = "OffsetFetch"
 CLASSIC_VERSIONS: Final = {"JoinGroup": 9, "SyncGroup": 5, "Heartbeat": 4, "LeaveGroup": 5}
 """Those of classic groups (C1): the newest ones."""
+CONNECT_VERSIONS: Final = {
+    "ConnectGroupHeartbeat": 0,
+    "ConnectGroupPrepareAssignment": 0,
+    "ConnectGroupInstallAssignment": 0,
+}
+"""Those of Connect groups (W4)."""
 LIST: Final = "ListGroups"
 DELETE: Final = "DeleteGroups"
 ALTER: Final = "IncrementalAlterConfigs"
@@ -35,6 +41,7 @@ VERSIONS: Final = {
     ALTER: 1,
     CONFIGS: 4,
     **CLASSIC_VERSIONS,
+    **CONNECT_VERSIONS,
 }
 """The APIs that traces use, in the versions of KIP-848, or the last where it has none."""
 
@@ -77,14 +84,17 @@ ERROR_CODES: Final = {
     "UNRELEASED_INSTANCE_ID": 111,
     "UNSUPPORTED_ASSIGNOR": 112,
     "STALE_MEMBER_EPOCH": 113,
+    "INVALID_ASSIGNMENT": 848,
 }
-"""Kafka's error codes, by the names that the spec uses."""
+"""Kafka's error codes, by the names that the spec uses; 848 is the kit's own, as Kafka has none (W4)."""
 
 CLASSIC_ERRORS: Final = frozenset(
     {"NOT_COORDINATOR", "ILLEGAL_GENERATION", "INCONSISTENT_GROUP_PROTOCOL", "REBALANCE_IN_PROGRESS"}
     | {"MEMBER_ID_REQUIRED"}
 )
 """Those that only classic groups have (C1)."""
+CONNECT_ERRORS: Final = frozenset({"INVALID_ASSIGNMENT"})
+"""Those that only Connect groups have (W4)."""
 
 TOPIC_NAMES: Final[dict[str, str]] = {}
 """The names of the ids that `topic_id` has made, for reports."""

@@ -23,7 +23,7 @@ LETTERS: Final = {
     "D": "administration",
     "C": "classic groups",
     "M": "migration",
-    "W": "what else",
+    "W": "Connect groups",
 }
 """What the letters of requirements stand for; another is shown by itself."""
 

@@ -115,7 +115,7 @@ class PythonTarget:
         consumed = False
         if self._scripted and not coordinator.scripted_groups():
             self._scripted, consumed = False, True
-        completed = coordinator.classic.take_completed()
+        completed = coordinator.others.take_completed()
         body = None if body is PENDING else body
         if observe is None:
             return Answer(body, consumed=consumed, completed=completed)

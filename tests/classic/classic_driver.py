@@ -37,7 +37,7 @@ class ClassicDriver:
         return None if answer is PENDING else answer
 
     def _fetch(self) -> None:
-        for one in self.coordinator.classic.take_completed():
+        for one in self.coordinator.others.take_completed():
             self.late[one["id"]] = one["body"]
 
     def taken(self, api: str, client: str) -> Json:

@@ -8,9 +8,10 @@ import pytest
 from pipeline_runs import ROOT, Ran
 
 from harness.replay.classic.steps import CLASSIC_HANDLERS
+from harness.replay.connect.steps import CONNECT_HANDLERS
 from harness.replay.steps import HANDLERS
 from harness.report.coverage import BRANCHES, ERRORS
-from harness.requirements import BY_ACTION, BY_BRANCH, BY_ERROR, CLASSIC, broken, requirements
+from harness.requirements import BY_ACTION, BY_BRANCH, BY_ERROR, CLASSIC, CONNECT, broken, requirements
 
 KNOWN = set(re.findall(r"^\| ([A-Z]\d+) \|", (ROOT / "REQUIREMENTS.md").read_text(), re.MULTILINE))
 OFFSETS = ("OffsetCommit", "OffsetFetch")
@@ -37,7 +38,7 @@ def test_an_error_has_a_requirement(error: str) -> None:
         assert requirements("Heartbeat", "", error)[0] == BY_ERROR[error][0]
 
 
-@pytest.mark.parametrize("action", sorted(CLASSIC_HANDLERS))
+@pytest.mark.parametrize("action", sorted({*CLASSIC_HANDLERS, *CONNECT_HANDLERS}))
 def test_an_action_of_a_classic_group_has_a_requirement(action: str) -> None:
     assert requirements(action, "", "NONE")
 
@@ -45,13 +46,17 @@ def test_an_action_of_a_classic_group_has_a_requirement(action: str) -> None:
 def test_no_other_names_are_there() -> None:
     assert BY_ACTION.keys() == set(HANDLERS)
     assert CLASSIC.keys() == CLASSIC_HANDLERS.keys() - HANDLERS.keys()
+    assert CONNECT.keys() == CONNECT_HANDLERS.keys() - HANDLERS.keys()
     assert BY_BRANCH.keys() == set(BRANCHES)
     assert BY_ERROR.keys() == set(ERRORS) - OFFSET_ERRORS - {"NONE"}
 
 
 def test_every_requirement_that_is_named_is_one() -> None:
     named = {
-        one for table in (BY_ACTION, BY_BRANCH, BY_ERROR, CLASSIC) for ids in table.values() for one in ids
+        one
+        for table in (BY_ACTION, BY_BRANCH, BY_ERROR, CLASSIC, CONNECT)
+        for ids in table.values()
+        for one in ids
     }
     assert named <= KNOWN
     assert len(named) > 20

@@ -43,7 +43,10 @@ def test_random_behaviours_of_every_action_conform() -> None:
     assert result.coverage.never_reached() == sorted(ADMINISTRATION)
     others = {"INVALID_REQUEST", "UNSUPPORTED_ASSIGNOR", "GROUP_MAX_SIZE_REACHED"}
     others |= {"GROUP_ID_NOT_FOUND", "FENCED_INSTANCE_ID", "NON_EMPTY_GROUP", "INVALID_CONFIG"}
-    assert set(result.coverage.errors) == wire.ERROR_CODES.keys() - others - wire.CLASSIC_ERRORS
+    assert (
+        set(result.coverage.errors)
+        == wire.ERROR_CODES.keys() - others - wire.CLASSIC_ERRORS - wire.CONNECT_ERRORS
+    )
 
 
 def test_the_line_protocol_gives_the_same_verdict() -> None:

@@ -11,6 +11,7 @@ from spec_model import Model
 from harness.errors import ConformError
 from harness.itf import read_trace
 from harness.replay.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
+from harness.replay.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
 from harness.replay.decode import Decoder
 from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS, actions_of_spec
 
@@ -20,12 +21,14 @@ CORPUS = SPEC.parent / "traces" / "corpus"
 
 def test_every_action_of_the_spec_has_a_handler_or_is_declared_and_no_name_is_left_over() -> None:
     known = {*HANDLERS, *OTHER_ACTIONS, *CLASSIC_HANDLERS, *CLASSIC_OTHERS}
+    known |= {*CONNECT_HANDLERS, *CONNECT_OTHERS}
     assert actions_of_spec(SPEC) == {INITIAL, *known}
 
 
 def test_no_action_is_both() -> None:
     assert not set(HANDLERS) & OTHER_ACTIONS
     assert not set(CLASSIC_HANDLERS) & CLASSIC_OTHERS
+    assert not set(CONNECT_HANDLERS) & CONNECT_OTHERS
     assert INITIAL not in {*HANDLERS, *CLASSIC_HANDLERS}
 
 
@@ -56,7 +59,9 @@ def test_every_handler_makes_a_call_of_its_own() -> None:
     assert sent["DescribeConfigs"] == {"request DescribeConfigs "}
 
 
-@pytest.mark.parametrize("handler", [*HANDLERS.values(), *CLASSIC_HANDLERS.values()])
+@pytest.mark.parametrize(
+    "handler", [*HANDLERS.values(), *CLASSIC_HANDLERS.values(), *CONNECT_HANDLERS.values()]
+)
 def test_handlers_say_which_requirement_they_stand_for(handler: object) -> None:
     assert inspect.getdoc(handler)
 

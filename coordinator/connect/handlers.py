@@ -1,0 +1,188 @@
+"""What requests and events do to a Connect group; the names are those of spec/Connect.tla.
+
+Step 1 and step 3 of the heartbeat are those of a consumer group (heartbeat.py, reconcile.py). What differs is
+step 2: no target is computed here, but installed by the worker that was chosen (W1, W4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from coordinator import heartbeat
+from coordinator.connect.model import Prepared, Work, is_there, lost_by, next_worker, target_is_due
+from coordinator.connect.records import LOST, ConnectRecord, Lost, shared_record
+from coordinator.connect.request import InstallRequest, PrepareRequest
+from coordinator.connect.response import heartbeat_response, install_response, prepare_response
+from coordinator.errors import ErrorCode, RequestRejected
+from coordinator.fields import Json
+from coordinator.model import NO_TARGET, NOTHING, Group, Partition, Partitions, Target
+from coordinator.records import (
+    MEMBER_METADATA,
+    TARGET_MEMBER,
+    TARGET_METADATA,
+    AssignmentEpoch,
+    GroupEpoch,
+    PartitionMetadata,
+    Record,
+)
+from coordinator.request import JOIN_EPOCH, HeartbeatRequest
+from coordinator.step import Env, Result
+
+GONE: Final = -1
+"""Member epoch of a worker that PrepareAssignment tells of, but that is not there."""
+
+
+@dataclass(slots=True)
+class Worked:
+    """One step of a Connect group: what it does to the state of every group, and to what is its own."""
+
+    result: Result
+    work: Work
+    records: list[ConnectRecord]
+    response: Json | None = None
+
+
+def connect_group_heartbeat(
+    env: Env, group: Group | None, work: Work, request: HeartbeatRequest, now_ms: int
+) -> Worked:
+    """HandleWorker (W1): one valid request. Raises RequestRejected.
+
+    A worker that has joined and waits for the first target with it sends epoch 0 again.
+    """
+    member = None if group is None else group.members.get(request.member_id)
+    if group is not None and member is not None and request.member_epoch == member.epoch == JOIN_EPOCH:
+        result = heartbeat.heartbeat(env, group, member, request._replace(regex=None), now_ms)
+    else:
+        result = heartbeat.consumer_group_heartbeat(env, group, request, now_ms)
+    worked = follow_work(group or Group(request.group_id), result, work)
+    answered = result.response or {}
+    answers = not answered["errorCode"] and answered["memberEpoch"] >= JOIN_EPOCH
+    epoch, assignment_epoch = _epochs(group or Group(request.group_id), result)
+    compute = answers and worked.work.chosen == request.member_id and epoch > assignment_epoch
+    worked.response = heartbeat_response(answered, compute)
+    return worked
+
+
+def follow_work(group: Group, result: Result, work: Work) -> Worked:
+    """FollowWork (W2): what those who are gone had in the target is lost; choose who computes (W1)."""
+    records = [record for record in result.records if isinstance(record, Record)]
+    metadata = group.metadata
+    members = set(group.members)
+    gone: set[str] = set()
+    for record in records:
+        if isinstance(record.value, PartitionMetadata):
+            metadata = record.value.topics
+        elif record.type == MEMBER_METADATA and record.member_id is not None:
+            (members.add if record.value is not None else gone.add)(record.member_id)
+    members -= gone
+    lost: dict[Partition, str] = {}
+    if members:
+        lost = dict(work.lost)
+        for worker in gone:
+            lost.update(dict.fromkeys(group.targets.get(worker, NO_TARGET).partitions, worker))
+        lost = {resource: worker for resource, worker in lost.items() if is_there(metadata, resource)}
+    shared = [ConnectRecord(*record) for record in records]
+    new = choose(work._replace(lost=lost), members)
+    return Worked(result, new, [*shared, *lost_records(group.id, work.lost, lost)])
+
+
+def choose(work: Work, members: set[str]) -> Work:
+    """Choose (W1): who is chosen stays so; else the first by id."""
+    if work.chosen in members:
+        return work
+    return work._replace(chosen=min(members, default=""), prepared=None)
+
+
+def lost_records(
+    group_id: str, before: Mapping[Partition, str], after: Mapping[Partition, str]
+) -> Iterator[ConnectRecord]:
+    """The difference, by worker; who has lost nothing any more has no record."""
+    for worker in sorted({*before.values(), *after.values()}):
+        resources = lost_by(after, worker)
+        if resources != lost_by(before, worker):
+            yield ConnectRecord(LOST, group_id, worker, Lost(resources) if resources else None)
+
+
+def _epochs(group: Group, result: Result) -> tuple[int, int]:
+    """Group and assignment epoch after a step that installs nothing."""
+    epochs = [record.value.epoch for record in result.records if isinstance(record.value, GroupEpoch)]
+    return (epochs[-1] if epochs else group.epoch), group.assignment_epoch
+
+
+def check_computes(group: Group | None, work: Work, member_id: str, member_epoch: int) -> Group:
+    """ComputeError (W4). Raises RequestRejected where this worker may not compute now."""
+    if group is None:
+        raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, "There is no such group; join it first.")
+    member = group.members.get(member_id)
+    if member is None:
+        sentence = f"Worker {member_id} is not in group {group.id}; join it with member epoch 0."
+        raise RequestRejected(ErrorCode.UNKNOWN_MEMBER_ID, sentence)
+    if member.epoch != member_epoch:
+        sentence = f"Worker {member_id} is at another epoch than {member_epoch}; heartbeat, and try again."
+        raise RequestRejected(ErrorCode.STALE_MEMBER_EPOCH, sentence)
+    if work.chosen != member_id or not target_is_due(group):
+        sentence = f"Worker {member_id} is not the one that computes now; abandon it."
+        raise RequestRejected(ErrorCode.UNKNOWN_MEMBER_ID, sentence)
+    return group
+
+
+def prepare_assignment(group: Group | None, work: Work, request: PrepareRequest) -> Worked:
+    """PrepareAssignment (W1): what the assignor computes from. Raises RequestRejected."""
+    found = check_computes(group, work, request.member_id, request.member_epoch)
+    metadata = {name: image.partitions for name, image in found.metadata.items()}
+    prepared = Prepared(found.epoch, frozenset(found.members), metadata)
+    return Worked(Result(found.id), work._replace(prepared=prepared), [], prepare_response(found, work.lost))
+
+
+def install_assignment(group: Group | None, work: Work, request: InstallRequest) -> Worked:
+    """InstallAssignment (W4): the target is that of the epoch that it was computed from, whatever
+    happened since. Raises RequestRejected.
+
+    Workers that have left meanwhile get nothing. An assignor that failed leaves everybody's part as it is.
+    """
+    found = check_computes(group, work, request.member_id, request.member_epoch)
+    prepared = work.prepared
+    if prepared is None or prepared.epoch != request.group_epoch:
+        sentence = f"No assignment was prepared for group epoch {request.group_epoch}; prepare it first."
+        raise RequestRejected(ErrorCode.INVALID_ASSIGNMENT, sentence)
+    if (problem := invalid_target(prepared, request)) is not None:
+        raise RequestRejected(ErrorCode.INVALID_ASSIGNMENT, problem)
+    given: dict[str, set[Partition]] = {}
+    for worker, resource in request.target:
+        given.setdefault(worker, set()).add(resource)
+    targets = []
+    taken: Partitions = NOTHING
+    for worker in sorted(prepared.workers & found.members.keys()):
+        old = found.targets.get(worker, NO_TARGET)
+        target = Target(old.partitions if request.error else frozenset(given.get(worker, ())), request.error)
+        taken |= target.partitions
+        if worker not in found.targets or target != old:
+            targets.append(ConnectRecord(TARGET_MEMBER, found.id, worker, target))
+    lost = {resource: worker for resource, worker in work.lost.items() if resource not in taken}
+    epoch = ConnectRecord(TARGET_METADATA, found.id, None, AssignmentEpoch(prepared.epoch))
+    records = [*lost_records(found.id, work.lost, lost), *targets, epoch]
+    result = Result(found.id)
+    result.records += [one for one in map(shared_record, records) if one is not None]
+    return Worked(result, work._replace(prepared=None, lost=lost), records, install_response())
+
+
+def invalid_target(prepared: Prepared, request: InstallRequest) -> str | None:
+    """ValidTarget (W4): known resources, each at most once, to workers that were there."""
+    seen: set[Partition] = set()
+    for worker, resource in request.target:
+        connector, task = resource
+        if worker not in prepared.workers:
+            return f"The assignment names {worker}, which was no worker of the group."
+        if task >= prepared.metadata.get(connector, 0):
+            return f"The assignment has task {task} of connector {connector}, which there is not."
+        if resource in seen:
+            return f"The assignment gives task {task} of connector {connector} to two workers."
+        seen.add(resource)
+    return None
+
+
+def choose_another(group: Group, work: Work) -> Work:
+    """ChooseAnother (W1): the chosen worker did not install in time; it is not fenced."""
+    return work._replace(chosen=next_worker(sorted(group.members), work.chosen), prepared=None)

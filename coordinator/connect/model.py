@@ -1,0 +1,52 @@
+"""What a Connect group has beside the state of a consumer group: `work` of spec/Connect.tla (W1, W2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from coordinator.model import Group, Partition, Partitions, Topics
+
+
+class Prepared(NamedTuple):
+    """What PrepareAssignment was answered from: an install is judged by it (W4). Volatile."""
+
+    epoch: int
+    workers: frozenset[str]
+    metadata: Mapping[str, int]
+    """Connector -> 1 and the number of its tasks."""
+
+
+class Work(NamedTuple):
+    """Whom the target was computed for is in the group's `targets`, reasons in its members' metadata."""
+
+    chosen: str = ""
+    """The worker that computes the target, "" where there is none (W1). Volatile."""
+    prepared: Prepared | None = None
+    lost: Mapping[Partition, str] = {}
+    """Work of workers that have gone, until somebody else has it (W2)."""
+
+
+NO_WORK: Final = Work()
+
+
+def lost_by(lost: Mapping[Partition, str], worker: str) -> Partitions:
+    """What one worker has lost."""
+    return frozenset(resource for resource, owner in lost.items() if owner == worker)
+
+
+def target_is_due(group: Group) -> bool:
+    """TargetIsDue (E2): the group has moved on since its target was computed."""
+    return group.epoch > group.assignment_epoch
+
+
+def is_there(metadata: Topics, resource: Partition) -> bool:
+    """IsThere: whether a group's connectors have it."""
+    connector, task = resource
+    return connector in metadata and task < metadata[connector].partitions
+
+
+def next_worker(workers: list[str], worker: str) -> str:
+    """NextWorker (W1): the next by id, the first after the last."""
+    later = [other for other in workers if other > worker]
+    return min(later or workers)

@@ -1,0 +1,175 @@
+"""The records of a Connect group (P1): KIP-848's layout under names of their own, and one for lost work (W2),
+which the draft has no place for.
+
+Each value is that of a consumer group's record, but for the form of connectors and tasks (wire.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from coordinator import fields
+from coordinator.connect import wire
+from coordinator.connect.request import EVERY_CONNECTOR, assignor_given
+from coordinator.errors import BadInput
+from coordinator.fields import Json
+from coordinator.model import MemberMetadata, Partitions, Target, TopicImage
+from coordinator.records import (
+    CURRENT_ASSIGNMENT,
+    GROUP_METADATA,
+    MEMBER_METADATA,
+    PARTITION_METADATA,
+    TARGET_MEMBER,
+    TARGET_METADATA,
+    AssignmentEpoch,
+    CurrentAssignment,
+    GroupEpoch,
+    MemberUpdate,
+    PartitionMetadata,
+    Record,
+    Value,
+)
+
+LOST: Final = "ConnectGroupLostAssignment"
+NAMES: Final = {
+    GROUP_METADATA: "ConnectGroupMetadata",
+    PARTITION_METADATA: "ConnectGroupConnectorsTasksMetadata",
+    MEMBER_METADATA: "ConnectGroupMemberMetadata",
+    TARGET_METADATA: "ConnectGroupTargetAssignmentMetadata",
+    TARGET_MEMBER: "ConnectGroupTargetAssignmentMember",
+    CURRENT_ASSIGNMENT: "ConnectGroupCurrentMemberAssignment",
+}
+"""The record types of a consumer group, and what they are here."""
+KINDS: Final = {**{ours: shared for shared, ours in NAMES.items()}, LOST: LOST}
+"""The same the other way, with that of lost work."""
+
+
+class Lost(NamedTuple):
+    """Value of ConnectGroupLostAssignment: what a worker had that has gone, and nobody has now."""
+
+    resources: Partitions
+
+
+class ConnectRecord(NamedTuple):
+    """A record of a Connect group; `type` is that of a consumer group's, or LOST."""
+
+    type: str
+    group_id: str
+    member_id: str | None
+    value: Value | Lost | None
+
+
+def connect_to_wire(record: ConnectRecord, offset: int) -> Json:
+    """The record as JSON, with its offset in the log."""
+    key = {"type": NAMES.get(record.type, record.type), "groupId": record.group_id}
+    if record.member_id is not None:
+        key["memberId"] = record.member_id
+    value = None if record.value is None else _value_to_wire(record.value)
+    return {"offset": offset, "key": key, "value": value}
+
+
+def _value_to_wire(value: Value | Lost) -> Json:
+    if isinstance(value, Lost):
+        return {"connectorsAndTasks": wire.to_wire(value.resources)}
+    if isinstance(value, CurrentAssignment):
+        return {"memberEpoch": value.member_epoch, "connectorsAndTasks": wire.to_wire(value.held)}
+    if isinstance(value, Target):
+        return {"error": value.error, "connectorsAndTasks": wire.to_wire(value.partitions)}
+    if isinstance(value, AssignmentEpoch):
+        return {"assignmentEpoch": value.assignment_epoch}
+    if isinstance(value, GroupEpoch):
+        return {"epoch": value.epoch}
+    if isinstance(value, PartitionMetadata):
+        counts = {name: image.partitions - 1 for name, image in value.topics.items()}
+        return {"epoch": value.epoch, "connectors": connectors_to_wire(counts)}
+    metadata = value.metadata
+    return {
+        "groupEpoch": value.group_epoch,
+        "clientId": metadata.client_id,
+        "clientHost": metadata.client_host,
+        "rebalanceTimeoutMs": metadata.rebalance_timeout_ms,
+        "assignors": assignors_to_wire(metadata),
+    }
+
+
+def assignors_to_wire(metadata: MemberMetadata) -> list[Json]:
+    """A worker's assignors, by the draft's names."""
+    return [
+        {
+            "name": one.name,
+            "minimumVersion": one.minimum_version,
+            "maximumVersion": one.maximum_version,
+            "reason": one.reason,
+            "version": one.metadata_version,
+            "metadata": one.metadata_bytes,
+        }
+        for one in metadata.assignors
+    ]
+
+
+def connectors_to_wire(tasks: Mapping[str, int]) -> list[Json]:
+    """[{"connectorId", "numTasks"}] by id."""
+    return [{"connectorId": name, "numTasks": count} for name, count in sorted(tasks.items())]
+
+
+def connect_from_wire(source: Mapping[str, object]) -> ConnectRecord:
+    """The record that the JSON stands for. BadInput where it is none."""
+    key = fields.mapping(source, "key", "a record")
+    kind = fields.text(key, "type", "a record's key")
+    where = f"a {kind} record"
+    shared = KINDS[kind]
+    of_member = shared in (LOST, MEMBER_METADATA, TARGET_MEMBER, CURRENT_ASSIGNMENT)
+    fields.known(
+        key, ("type", "groupId", "memberId") if of_member else ("type", "groupId"), f"the key of {where}"
+    )
+    member_id = fields.text(key, "memberId", f"the key of {where}") if of_member else None
+    group_id = fields.text(key, "groupId", f"the key of {where}")
+    if "value" not in source:
+        raise BadInput(f"{where} needs the field 'value', null for a tombstone")
+    value = None if source["value"] is None else fields.mapping(source, "value", where)
+    return ConnectRecord(shared, group_id, member_id, None if value is None else _value(shared, value, where))
+
+
+def _value(kind: str, value: Mapping[str, object], where: str) -> Value | Lost:
+    if kind == GROUP_METADATA:
+        return GroupEpoch(fields.integer(value, "epoch", where))
+    if kind == TARGET_METADATA:
+        return AssignmentEpoch(fields.integer(value, "assignmentEpoch", where))
+    if kind == PARTITION_METADATA:
+        topics = {}
+        for entry in fields.items(value, "connectors", where):
+            connector = fields.as_object(entry, f"a connector of {where}")
+            name = fields.text(connector, "connectorId", where)
+            topics[name] = TopicImage(name, fields.integer(connector, "numTasks", where) + 1)
+        return PartitionMetadata(fields.integer(value, "epoch", where), topics)
+    if kind == MEMBER_METADATA:
+        return _member_update(value, where)
+    resources = wire.from_wire(value.get("connectorsAndTasks"), where)
+    if kind == TARGET_MEMBER:
+        return Target(resources, fields.integer(value, "error", where))
+    if kind == CURRENT_ASSIGNMENT:
+        return CurrentAssignment(fields.integer(value, "memberEpoch", where, least=1), resources)
+    return Lost(resources)
+
+
+def _member_update(value: Mapping[str, object], where: str) -> MemberUpdate:
+    metadata = MemberMetadata(
+        None,
+        None,
+        fields.text(value, "clientId", where),
+        fields.text(value, "clientHost", where),
+        frozenset(),
+        EVERY_CONNECTOR,
+        fields.integer(value, "rebalanceTimeoutMs", where),
+        None,
+        tuple(assignor_given(one) for one in fields.items(value, "assignors", where)),
+    )
+    return MemberUpdate(fields.integer(value, "groupEpoch", where), metadata)
+
+
+def shared_record(record: ConnectRecord) -> Record | None:
+    """The same as a record of a consumer group; None for lost work."""
+    if record.type == LOST or isinstance(record.value, Lost):
+        return None
+    return Record(record.type, record.group_id, record.member_id, record.value)

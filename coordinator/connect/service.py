@@ -1,0 +1,235 @@
+"""The Connect groups of a coordinator: requests, events, time and fail-over around the handlers (W1).
+
+A group is that of a consumer group, whose records and timers it has, and its work (model.py). Connectors come
+as topics do: one with n partitions is a connector with n - 1 tasks (spec/Connect.tla, 11).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from coordinator import fields
+from coordinator.connect import handlers
+from coordinator.connect.describe import ASSIGNMENT, describe_connect, restore, timers_of, volatile_of
+from coordinator.connect.handlers import Worked
+from coordinator.connect.model import NO_WORK, Work, target_is_due
+from coordinator.connect.records import ConnectRecord, Lost, shared_record
+from coordinator.connect.request import ConnectRequest, PrepareRequest, WorkerHeartbeat, validate
+from coordinator.connect.response import heartbeat_error, install_response, prepare_error
+from coordinator.errors import AppendFailed, ErrorCode, RequestRejected
+from coordinator.fields import Json
+from coordinator.load import groups_from, restore_volatile
+from coordinator.membership import delete_group, rebalance_timeout, session_timeout
+from coordinator.metadata import notice_topics
+from coordinator.model import Group, Partition, TopicImage
+from coordinator.step import Env, Timer
+from coordinator.timers import Due, Timers
+
+if TYPE_CHECKING:
+    from coordinator.log import Log
+
+
+class ConnectGroups:
+    """The groups of a coordinator that workers join with ConnectGroupHeartbeat."""
+
+    def __init__(self) -> None:
+        self.groups: dict[str, Group] = {}
+        self._work: dict[str, Work] = {}
+        self._assignment_ms: dict[str, int] = {}
+        """When the chosen worker of a group must have installed a target."""
+        self._timers = Timers()
+        self._envs: tuple[Env, Env] | None = None
+
+    # Requests
+
+    def request(
+        self,
+        request: ConnectRequest,
+        admit: Callable[[str], None],
+        others: Collection[str],
+        log: Log,
+        env: Env,
+        now_ms: int,
+    ) -> Json:
+        """Handle one request. `admit` raises RequestRejected for a group that the client may not use;
+        `others` are groups of another kind."""
+        group_id = request.group_id
+        try:
+            admit(group_id)
+            validate(request)
+            if group_id in others:
+                raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is no Connect group.")
+            worked = self._handled(request, self._env(env), now_ms)
+            self._commit(worked, log, env, now_ms)
+        except RequestRejected as rejected:
+            return refusal(request, rejected.code, rejected.message)
+        except AppendFailed as refused:
+            return refusal(request, ErrorCode.COORDINATOR_NOT_AVAILABLE, refused.sentence)
+        return worked.response or {}
+
+    def _handled(self, request: ConnectRequest, env: Env, now_ms: int) -> Worked:
+        group, work = self.groups.get(request.group_id), self._work.get(request.group_id, NO_WORK)
+        if isinstance(request, WorkerHeartbeat):
+            return handlers.connect_group_heartbeat(env, group, work, request.heartbeat, now_ms)
+        if isinstance(request, PrepareRequest):
+            return handlers.prepare_assignment(group, work, request)
+        return handlers.install_assignment(group, work, request)
+
+    def refuse_consumers(self, group_id: str) -> None:
+        """Raises RequestRejected for a request of another kind of group to one that is here."""
+        if group_id in self.groups:
+            raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is a Connect group.")
+
+    def _env(self, env: Env) -> Env:
+        """What the shared handlers read: connectors for topics, targets that workers compute."""
+        if self._envs is None or self._envs[0] is not env:
+            dialect = dataclasses.replace(env.dialect, PendingInResponse=False)
+            topics = {name: TopicImage(name, image.partitions) for name, image in env.topics.items()}
+            ours = dataclasses.replace(env, dialect=dialect, topics=topics, assignors={}, client_side=True)
+            self._envs = env, ours
+        return self._envs[1]
+
+    def _commit(self, worked: Worked, log: Log, env: Env, now_ms: int) -> None:
+        """Make a step durable, and then visible (P3). AppendFailed where the log refuses its records."""
+        from coordinator.log import show
+
+        log.append([worked.records], env.config.max_batch_bytes)
+        group_id = worked.result.group_id
+        before = self.groups.get(group_id)
+        epoch = before.assignment_epoch if before is not None else 0
+        was = self._work.get(group_id, NO_WORK).chosen
+        show(self.groups, {}, worked.result, 0)
+        group = self.groups.get(group_id)
+        if group is None:
+            self._work.pop(group_id, None)
+            self._assignment_ms.pop(group_id, None)
+            return
+        self._work[group_id] = worked.work
+        self._follow_assignment(
+            group, anew=was != worked.work.chosen or epoch != group.assignment_epoch, now_ms=now_ms
+        )
+        for due in self.armed(group_id):
+            self._timers.arm(due)
+
+    def _follow_assignment(self, group: Group, anew: bool, now_ms: int) -> None:
+        """W1: whoever is chosen has its rebalance time-out from when a target is due, or it is chosen."""
+        chosen = self._work[group.id].chosen
+        if not chosen or not target_is_due(group):
+            self._assignment_ms.pop(group.id, None)
+        elif anew or group.id not in self._assignment_ms:
+            self._assignment_ms[group.id] = now_ms + group.members[chosen].metadata.rebalance_timeout_ms
+
+    # Events
+
+    def notice_topics(self, log: Log, env: Env, now_ms: int) -> None:
+        """E1: connectors or tasks were added or removed. AppendFailed where the log refuses."""
+        ours = self._env(env)
+        for group_id, group in sorted(self.groups.items()):
+            result = notice_topics(ours, group, now_ms)
+            self._commit(handlers.follow_work(group, result, self._work[group_id]), log, env, now_ms)
+
+    def next_due(self, now_ms: int) -> Due | None:
+        """The first timer that is due by then."""
+        return self._timers.next_due(self._deadline_ms, now_ms)
+
+    def _deadline_ms(self, due: Due) -> int | None:
+        armed = {one[1:]: one.deadline_ms for one in self.armed(due.group_id)}
+        return armed.get(due[1:])
+
+    def armed(self, group_id: str) -> list[Due]:
+        """All timers of a group."""
+        group = self.groups.get(group_id)
+        if group is None:
+            return []
+        return timers_of(group, self._work[group_id], self._assignment_ms.get(group_id))
+
+    def fire(self, due: Due, log: Log, env: Env, now_ms: int) -> bool:
+        """Let a timer run out. False: the log refused, and it is put off for a moment."""
+        ours, group, work = self._env(env), self.groups[due.group_id], self._work[due.group_id]
+        if due.timer == ASSIGNMENT:
+            self._work[group.id] = handlers.choose_another(group, work)
+            self._follow_assignment(group, anew=True, now_ms=now_ms)
+            for armed in self.armed(group.id):
+                self._timers.arm(armed)
+            return True
+        if due.timer == "session":
+            result = session_timeout(ours, group, due.member_id, now_ms)
+        elif due.timer == "rebalance":
+            result = rebalance_timeout(ours, group, due.member_id, now_ms)
+        else:
+            result = delete_group(ours, group, now_ms)
+        try:
+            self._commit(handlers.follow_work(group, result, work), log, env, now_ms)
+        except AppendFailed:
+            from coordinator.log import set_timer
+
+            retry_ms = now_ms + env.config.timer_retry_ms
+            set_timer(group, Timer(due.timer, due.member_id, retry_ms))
+            self._timers.arm(due._replace(deadline_ms=retry_ms))
+            return False
+        return True
+
+    # Reading and fail-over
+
+    def describe(self, group_id: str) -> Json:
+        """The whole state of a group that is here."""
+        return describe_connect(
+            self.groups[group_id], self._work[group_id], self._assignment_ms.get(group_id)
+        )
+
+    def volatile(self, group: str | None) -> Json:
+        """What `load` takes: of one group or of all."""
+        return {
+            name: volatile_of(found, self._work[name], self._assignment_ms.get(name))
+            for name, found in sorted(self.groups.items())
+            if group in (None, name)
+        }
+
+    def replay(self, records: Iterable[object], env: Env, now_ms: int) -> None:
+        """P2: become what the log gives back: lost work is there, who computes is chosen anew."""
+        ours = [record for record in records if isinstance(record, ConnectRecord)]
+        shared = [one for one in map(shared_record, ours) if one is not None]
+        self.groups = groups_from(shared, 0)
+        restore_volatile(self.groups, {}, self._env(env), now_ms)
+        lost: dict[str, dict[Partition, str]] = {name: {} for name in self.groups}
+        last = {
+            (record.group_id, record.member_id): record.value
+            for record in ours
+            if shared_record(record) is None
+        }
+        for (group_id, worker), value in last.items():
+            if isinstance(value, Lost) and group_id in lost:
+                lost[group_id].update(dict.fromkeys(value.resources, worker or ""))
+        self._work, self._assignment_ms, self._timers = {}, {}, Timers()
+        for name, group in self.groups.items():
+            self._work[name] = handlers.choose(Work(lost=lost[name]), set(group.members))
+            self._follow_assignment(group, anew=True, now_ms=now_ms)
+        self._arm_all()
+
+    def restore(self, volatile: Mapping[str, object], now_ms: int) -> None:
+        """Give groups what a coordinator's volatile state says of them. BadInput where it is none."""
+        shift_ms = now_ms - (fields.optional_integer(volatile, "clockMs", "volatile") or 0)
+        given = fields.mapping(volatile, "connect", "volatile") if "connect" in volatile else {}
+        for name in given.keys() & self.groups.keys():
+            known = fields.mapping(given, name, "volatile")
+            self._work[name], due_ms = restore(self.groups[name], self._work[name], known, shift_ms)
+            if due_ms is not None:
+                self._assignment_ms[name] = due_ms
+        self._arm_all()
+
+    def _arm_all(self) -> None:
+        self._timers = Timers()
+        for group_id in self.groups:
+            for due in self.armed(group_id):
+                self._timers.arm(due)
+
+
+def refusal(request: ConnectRequest, code: ErrorCode, message: str) -> Json:
+    """A response that is nothing but an error."""
+    if isinstance(request, WorkerHeartbeat):
+        return heartbeat_error(code, message)
+    if isinstance(request, PrepareRequest):
+        return prepare_error(code, message)
+    return install_response(code, message)

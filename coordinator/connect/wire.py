@@ -1,0 +1,47 @@
+"""Connectors and tasks in their normal form on the wire, both sorted:
+
+    [{"connectors": ["A"], "tasks": [{"connectorId": "A", "taskId": 1}]}]
+
+Where a consumer group has partition n of a topic, a Connect group has task n of a connector, and for n = 0
+the connector itself: ("A", 0), ("A", 1). Nothing at all is the empty list.
+"""
+
+from __future__ import annotations
+
+from coordinator import fields
+from coordinator.errors import BadInput
+from coordinator.fields import Json
+from coordinator.model import Partition, Partitions
+
+
+def to_wire(resources: Partitions) -> list[Json]:
+    """The normal form of a set of connectors and tasks."""
+    if not resources:
+        return []
+    tasks = [{"connectorId": name, "taskId": task} for name, task in sorted(resources) if task]
+    return [{"connectors": sorted(name for name, task in resources if not task), "tasks": tasks}]
+
+
+def resources_given(value: object, where: str) -> list[Partition]:
+    """The connectors and tasks that the list names, each as often as it does. BadInput where it is none."""
+    found: list[Partition] = []
+    for entry in fields.items({where: value}, where, where):
+        source = fields.as_object(entry, where)
+        fields.known(source, ("connectors", "tasks"), where)
+        found += [(name, 0) for name in fields.names(source, "connectors", where)]
+        for given in fields.items(source, "tasks", where):
+            task = fields.as_object(given, f"a task of {where}")
+            fields.known(task, ("connectorId", "taskId"), f"a task of {where}")
+            number = fields.fits(fields.integer(task, "taskId", where), 32, "taskId", where)
+            if number < 1:
+                raise BadInput(f"taskId in {where} counts from 1, not {number}")
+            found.append((fields.text(task, "connectorId", where), number))
+    return found
+
+
+def from_wire(value: object, where: str) -> Partitions:
+    """The set that the list stands for; BadInput where it names a connector or task twice."""
+    found = resources_given(value, where)
+    if len(set(found)) != len(found):
+        raise BadInput(f"{where} names a connector or task twice")
+    return frozenset(found)

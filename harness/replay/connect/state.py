@@ -1,0 +1,163 @@
+"""The spec's states of Connect groups as typed records (spec/Connect.tla), checked once: those of a consumer
+group, and what is beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from frozendict import frozendict
+
+from harness.errors import ConformError
+from harness.itf import Trace
+from harness.replay.state import BadField, Fields, Group, Partition, SpecState, SpecStep, StateReader
+from harness.values import Value
+
+VARIABLES: Final = ("work", "call")
+Resources = frozenset[Partition]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What PrepareAssignment was answered from."""
+
+    epoch: int
+    workers: frozenset[str]
+    metadata: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The spec's `work`; `lost` has only those who lost something."""
+
+    chosen: str
+    prepared: Prepared | None
+    named: frozenset[str]
+    lost: Mapping[str, Resources]
+    reasons: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedWorker:
+    """A worker in the answer to PrepareAssignment."""
+
+    worker: str
+    epoch: int
+    reason: int
+    resources: Resources
+
+
+@dataclass(frozen=True, slots=True)
+class CallMade:
+    """The spec's `call`."""
+
+    reason: int | None
+    compute: bool
+    group_epoch: int
+    workers: frozenset[PreparedWorker]
+    target: Mapping[str, Resources]
+    twice: Resources
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectState:
+    """One state; `key` are numbers that one reader gives: equal keys, equal group, work and connectors."""
+
+    shared: SpecState
+    work: Work
+    call: CallMade
+    key: tuple[int, int, int]
+
+    @property
+    def group(self) -> Group:
+        """As that of a consumer group; targets only of workers that the target was computed for."""
+        return self.shared.group
+
+    @property
+    def step(self) -> SpecStep:
+        """The step into it, as one of a consumer group."""
+        return self.shared.step
+
+    @property
+    def topics(self) -> Mapping[str, int]:
+        """The connectors, as topics."""
+        return self.shared.topics
+
+    @property
+    def configs(self) -> Mapping[str, int]:
+        """None: only consumer groups have configurations of their own (D1)."""
+        return {}
+
+    @property
+    def due(self) -> bool:
+        """Whether the group has moved on since its target was computed (E2)."""
+        return self.group.epoch > self.group.assignment_epoch
+
+
+def is_connect(trace: Trace) -> bool:
+    """Whether the trace is one of Connect groups."""
+    return all(variable in trace.variables for variable in VARIABLES)
+
+
+class ConnectReader:
+    """Reads the states of traces."""
+
+    def __init__(self) -> None:
+        self._shared = StateReader()
+        self._work: dict[Value, tuple[int, Work]] = {}
+
+    def read(self, trace: Trace, name: str) -> list[ConnectState]:
+        """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
+        states = []
+        for index, (raw, shared) in enumerate(zip(trace.states, self._shared.read(trace, name), strict=True)):
+            try:
+                if raw["work"] not in self._work:
+                    self._work[raw["work"]] = len(self._work), _work(Fields(raw["work"], "work"))
+                number, work = self._work[raw["work"]]
+                call = _call(Fields(raw["call"], "call"))
+            except BadField as error:
+                raise ConformError(f"{name}, state {index}: {error}.") from None
+            targets = {who: target for who, target in shared.group.targets.items() if who in work.named}
+            shared = replace(shared, group=replace(shared.group, targets=targets))
+            states.append(ConnectState(shared, work, call, (shared.key[0], shared.key[1], number)))
+        return states
+
+
+def _work(fields: Fields) -> Work:
+    raw = fields.option("prepared", frozendict)
+    prepared = None
+    if raw is not None:
+        one = Fields(raw, "work.prepared")
+        prepared = Prepared(one.get("epoch", int), one.names("workers"), one.metadata("metadata"))
+    reasons = {
+        str(who): reason for who, reason in fields.function("reasons").items() if isinstance(reason, int)
+    }
+    return Work(fields.get("chosen", str), prepared, fields.names("named"), _owners(fields, "lost"), reasons)
+
+
+def _owners(fields: Fields, name: str) -> dict[str, Resources]:
+    """A function from resources to their owners, by owner."""
+    found: dict[str, set[Partition]] = {}
+    for resource, owner in fields.function(name).items():
+        if owner:
+            found.setdefault(str(owner), set()).add((resource[0], resource[1]))
+    return {owner: frozenset(resources) for owner, resources in sorted(found.items())}
+
+
+def _call(fields: Fields) -> CallMade:
+    workers = set()
+    for raw in fields.get("workers", frozenset):
+        one = Fields(raw, "call.workers")
+        resources = one.partitions("resources")
+        workers.add(
+            PreparedWorker(one.get("worker", str), one.get("epoch", int), one.get("reason", int), resources)
+        )
+    return CallMade(
+        fields.option("reason", int),
+        fields.get("compute", bool),
+        fields.get("groupEpoch", int),
+        frozenset(workers),
+        _owners(fields, "target"),
+        fields.partitions("twice"),
+    )

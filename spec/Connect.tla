@@ -1,0 +1,326 @@
+------------------------------- MODULE Connect ------------------------------
+(***************************************************************************)
+(* Groups of Kafka Connect on the new protocol (the draft "Integrating     *)
+(* Kafka Connect With New Consumer Rebalance Protocol"; W1-W4), as what    *)
+(* they add to Coordinator: epochs, reconciliation, fencing and time-outs  *)
+(* are those of a consumer group, and the same operators.                  *)
+(*                                                                         *)
+(* Members are workers.  A resource is a connector, <<"A", 0>>, or a task  *)
+(* of it, <<"A", 1>>: where a consumer group has a topic with partitions, a*)
+(* Connect group has a connector with its tasks, and each worker takes part*)
+(* in all of them.                                                         *)
+(*                                                                         *)
+(* What differs: step 2 of the heartbeat.  No coordinator computes a target*)
+(* here: a worker that it has chosen does, with PrepareAssignment and      *)
+(* InstallAssignment.  And what a lost worker had is remembered, so that   *)
+(* the assignor can wait for it (delayed rebalance, W2).                   *)
+(*                                                                         *)
+(* What the draft leaves open, as decided here; the alternatives in        *)
+(* brackets.  This is the one place where they are written down.           *)
+(*  1 Not all work must be assigned; each resource at most once (draft 161 *)
+(*    and 943 contradict each other).  [All of it: no work could wait.]    *)
+(*  2 A worker joins at member epoch 0 and stays there until a target is   *)
+(*    installed that was computed with it (draft 872, 884).  A request of  *)
+(*    epoch 0 from such a worker is a heartbeat.  [To the epoch of a target*)
+(*    without it, as KIP-848's server side assignors allow: draft 884.]    *)
+(*  3 A worker keeps its own id when it restarts (draft "workerIds"), and  *)
+(*    gives no instance id: with one it is refused, as is epoch -2.  [Ids  *)
+(*    by the coordinator: a worker that is back would be another one.]     *)
+(*  4 COMPUTE_ASSIGNMENT is a flag of the response, in each to the chosen  *)
+(*    worker as long as a target is due.  [An error, once: lost with it.]  *)
+(*  5 The chosen worker stays chosen while it is in the group (draft "the  *)
+(*    Leader assignment is sticky"); then the first by id; after a time-out*)
+(*    the next by id.  A new coordinator chooses anew.  [Any one each time:*)
+(*    the delay runs in the worker that computed last.]                    *)
+(*  6 What a worker had in the target when it was removed is the group's   *)
+(*    lost work, in the log, and PrepareAssignment tells of it with member *)
+(*    epoch -1, until someone else is given it, it is removed, or no worker*)
+(*    is left.  [In the assignor's memory, as in KIP-415: a new leader     *)
+(*    gives all lost work away at once.  In the target, under the id of who*)
+(*    has gone: draft 943 prints a target without it.]                     *)
+(*  7 The delay runs in the worker that has computed; one that did not     *)
+(*    begins it anew, so work may wait longer, never shorter.  [In the     *)
+(*    coordinator, which has no such setting.]                             *)
+(*  8 Any change of a worker's reason bumps the group epoch (E1), so a     *)
+(*    worker never goes back to 0, but alternates.  A repeated request says*)
+(*    the same reason, and bumps nothing.  [A reason other than 0 bumps:   *)
+(*    twice, if an answer is lost.]                                        *)
+(*  9 FENCED_MEMBER_EPOCH of both calls is STALE_MEMBER_EPOCH, as nobody is*)
+(*    removed; an assignment that was prepared by another coordinator or   *)
+(*    for another epoch is an INVALID_ASSIGNMENT.                          *)
+(* 10 The assignment is sent until it is acknowledged (R5), not only to a  *)
+(*    worker that is behind (draft 336); it has no pending work.           *)
+(* 11 Connectors and tasks come to the coordinator as topics do: from      *)
+(*    outside the group.  [From a worker's metadata.]                      *)
+(* 12 A server side assignor is refused (UNSUPPORTED_ASSIGNOR).            *)
+(*                                                                         *)
+(* Left out: versions of assignors, an assignor that fails, the            *)
+(* migration of classic groups of workers, offsets.                        *)
+(***************************************************************************)
+EXTENDS Coordinator
+
+CONSTANTS
+  \* The order of the workers' ids: where any worker would do, the first one is
+  \* taken.
+  \* @type: Str -> Int;
+  MemberRank
+
+(*
+  What PrepareAssignment was answered from: an install is judged by it (W4).
+  @typeAlias: prepared = {epoch: Int, workers: Set(Str), metadata: Str -> Int};
+
+  What a Connect group has beside a consumer group's state: who computes, and
+  from what (an option); the workers that the target was computed for; lost
+  work, by the worker that had it; the last reason of each worker.
+  @typeAlias: work = {
+    chosen: Str, prepared: Set($prepared), named: Set(Str),
+    lost: $partition -> Str, reasons: Str -> Int
+  };
+
+  One worker in the answer to PrepareAssignment; epoch -1 if it has gone.
+  @typeAlias: preparedWorker = {worker: Str, epoch: Int, reason: Int, resources: Set($partition)};
+
+  What the last step has beside the step of a consumer group: the reason of a
+  heartbeat and whether its answer says that the worker is to compute; the
+  group epoch of a PrepareAssignment's answer or of an InstallAssignment, and
+  the workers or the target; what a target gives to a second worker, too.
+  @typeAlias: call = {
+    reason: Set(Int), compute: Bool, groupEpoch: Int, workers: Set($preparedWorker),
+    target: $partition -> Str, twice: Set($partition)
+  };
+  @typeAlias: worked = {group: $group, work: $work, step: $step, call: $call};
+*)
+Connect_aliases == TRUE
+
+\* What a Connect group does otherwise in what it shares with a consumer group
+\* (see 10 above); models have it as their Dialect.
+\* @type: $dialect;
+ConnectText == [KIP848 EXCEPT !.PendingInResponse = FALSE]
+
+\* @type: $partition -> Str;
+Nobody == [r \in Partitions |-> None]
+
+\* @type: $work;
+NoWork == [chosen |-> None, prepared |-> {}, named |-> {}, lost |-> Nobody,
+           reasons |-> [m \in MemberIds |-> 0]]
+
+\* @type: $call;
+NoCall == [reason |-> {}, compute |-> FALSE, groupEpoch |-> 0, workers |-> {},
+           target |-> Nobody, twice |-> {}]
+
+\* What a worker "subscribes" to: every connector.
+EveryConnector == ".*"
+\* @type: Str -> Set(Str);
+OnlyEveryConnector == [r \in {EveryConnector} |-> {TopicName[t] : t \in Topics}]
+
+(***************************************************************************)
+(* Who computes the target (W1), and what is lost (W2)                     *)
+(***************************************************************************)
+
+\* E2: is a new target due?
+\* @type: ($group) => Bool;
+TargetIsDue(g) == g.epoch > g.assignmentEpoch
+
+\* @type: (Set(Str)) => Str;
+FirstWorker(workers) == CHOOSE m \in workers : \A n \in workers : MemberRank[m] <= MemberRank[n]
+
+\* The next by id, the first after the last.
+\* @type: (Set(Str), Str) => Str;
+NextWorker(workers, m) ==
+  LET later == {n \in workers : MemberRank[n] > MemberRank[m]}
+  IN FirstWorker(IF later = {} THEN workers ELSE later)
+
+\* W1: somebody is chosen as long as somebody is there; who stays, stays chosen.
+\* @type: ($group, $work) => $work;
+Choose(g, w) ==
+  IF w.chosen \in Members(g) THEN w
+  ELSE [w EXCEPT !.prepared = {},
+                 !.chosen = IF Members(g) = {} THEN None ELSE FirstWorker(Members(g))]
+
+\* What is there of connectors and tasks.
+\* @type: (Str -> Int, $partition) => Bool;
+IsThere(metadata, r) == r[2] < metadata[r[1]]
+
+\* W2: after a step from g to h: what those who are gone had in the target is
+\* lost; nothing is where no worker is left to wait.
+\* @type: ($group, $group, $work) => $work;
+FollowWork(g, h, w) ==
+  LET gone == Members(g) \ Members(h)
+      lost == [r \in Partitions |->
+                 IF Members(h) = {} \/ ~IsThere(h.metadata, r) THEN None
+                 ELSE IF g.target[r] \in gone THEN g.target[r] ELSE w.lost[r]]
+      reasons == [m \in MemberIds |-> IF m \in Members(h) THEN w.reasons[m] ELSE 0]
+  IN Choose(h, [w EXCEPT !.named = @ \ gone, !.lost = lost, !.reasons = reasons])
+
+(***************************************************************************)
+(* The heartbeat                                                           *)
+(***************************************************************************)
+
+\* W4: what the draft does not allow besides KIP-848 (see 3 above).
+\* @type: ($request) => Bool;
+ConnectInvalid(request) ==
+  \/ request.member = None \/ request.epoch < -1 \/ request.instance # {}
+  \/ request.assignor = {""}
+
+\* A request as one of a consumer group.
+\* @type: ($request) => $request;
+AsMember(request) ==
+  [request EXCEPT !.regex = IF request.epoch = 0 THEN {EveryConnector} ELSE {}]
+
+\* Has the worker joined, and waits for the first target with it?
+\* @type: ($group, Str) => Bool;
+Waits(g, m) == m \in Members(g) /\ g.members[m].epoch = 0
+
+\* A worker that joins has no part in the target yet.
+\* @type: ($group, $updated, Str) => $updated;
+WithoutTarget(g, updated, m) ==
+  IF updated.kind # "join" \/ m \in Members(g) THEN updated
+  ELSE [updated EXCEPT !.group.target = [r \in Partitions |-> IF g.target[r] = m THEN None ELSE g.target[r]]]
+
+\* Step 1 (E1): as in a consumer group.
+\* @type: ($group, Str -> Int, Str, $request) => $updated;
+UpdateMembership(g, topics, m, request) ==
+  IF ConnectInvalid(request) THEN Updated(g, "INVALID_REQUEST", "invalid", FALSE)
+  ELSE IF request.epoch = 0 /\ Waits(g, m) /\ ~Unsupported(request)
+  THEN Heartbeat(g, topics, m, request)
+  ELSE WithoutTarget(g, UpdateMember(g, topics, m, AsMember(request)), m)
+
+\* @type: (Set(Int), Int) => Int;
+ReasonOr(reason, default) == IF reason = {} THEN default ELSE CHOOSE r \in reason : TRUE
+
+\* W2, E1: does the worker give another reason than before?
+\* @type: ($updated, $work, Str, Set(Int)) => Bool;
+SaysReason(updated, w, m, reason) ==
+  /\ updated.error = "NONE" /\ updated.kind # "leave"
+  /\ reason # {} /\ reason # {w.reasons[m]}
+
+\* Step 1 as a whole: another reason asks for a rebalance; several changes in
+\* one request bump the group epoch once.
+\* @type: ($group, $work, Str -> Int, Str, $request, Set(Int)) => $updated;
+UpdateWorker(g, w, topics, m, request, reason) ==
+  LET updated == UpdateMembership(g, topics, m, request) IN
+  IF SaysReason(updated, w, m, reason) /\ updated.group.epoch = g.epoch
+  THEN [updated EXCEPT !.group = BumpGroupEpoch(updated.group)]
+  ELSE updated
+
+\* Step 3: a worker that the target does not know stays where it is.
+\* @type: ($group, $work, Str, $request, $updated) => $group;
+ReconcileWorker(g, w, m, request, updated) ==
+  IF m \in w.named THEN Reconcile(updated.group, g, m, request, updated)
+  ELSE [g EXCEPT !.members[m].acknowledged = NowAcknowledged(g, g, m, request, updated.kind)]
+
+\* @type: ($group, Str, $request) => Str;
+WorkerAction(g, m, request) ==
+  IF request.epoch = 0 /\ Waits(g, m) THEN "Heartbeat" ELSE ActionOf(g, m, request)
+
+\* ConnectGroupHeartbeat: steps 1 and 3, and the answer (W1: the chosen worker
+\* hears that it is to compute).
+\* @type: ($group, $work, Str, $request, Set(Int), $updated) => $worked;
+HandleWorker(g, w, m, request, reason, updated) ==
+  LET answers == updated.error = "NONE" /\ updated.kind # "leave"
+      h == IF answers THEN ReconcileWorker(updated.group, w, m, request, updated) ELSE updated.group
+      said == IF updated.kind = "join" THEN [w EXCEPT !.reasons[m] = ReasonOr(reason, 0)]
+              ELSE IF answers THEN [w EXCEPT !.reasons[m] = ReasonOr(reason, @)] ELSE w
+      next == FollowWork(g, h, said)
+      response == IF answers THEN Response(updated.group, h, m, request, updated.kind)
+                  ELSE IF updated.error = "NONE" THEN LeaveResponse(m, request.epoch)
+                  ELSE ErrorResponse(updated.error)
+  IN [group |-> h, work |-> next,
+      step |-> [NoStep EXCEPT !.action = WorkerAction(g, m, request),
+                              !.branch = BranchOf(updated.group, h, m, updated),
+                              !.member = m, !.request = request, !.response = response],
+      call |-> [NoCall EXCEPT !.reason = reason,
+                              !.compute = answers /\ TargetIsDue(h) /\ next.chosen = m]]
+
+(***************************************************************************)
+(* PrepareAssignment and InstallAssignment (W1, W4)                        *)
+(***************************************************************************)
+
+\* W4: may `m` at that epoch compute?
+\* @type: ($group, $work, Str, Int) => Str;
+ComputeError(g, w, m, epoch) ==
+  IF m = None \/ epoch < 0 THEN "INVALID_REQUEST"
+  ELSE IF ~Exists(g) THEN "GROUP_ID_NOT_FOUND"
+  ELSE IF m \notin Members(g) THEN "UNKNOWN_MEMBER_ID"
+  ELSE IF g.members[m].epoch # epoch THEN "STALE_MEMBER_EPOCH"
+  ELSE IF w.chosen # m \/ ~TargetIsDue(g) THEN "UNKNOWN_MEMBER_ID"
+  ELSE "NONE"
+
+\* @type: (Str, Str, Int, Str) => $step;
+CallStep(action, m, epoch, error) ==
+  [NoStep EXCEPT !.action = action, !.member = m,
+                 !.request = [NoRequest EXCEPT !.member = m, !.epoch = epoch],
+                 !.response = [NoResponse EXCEPT !.error = error]]
+
+\* What the assignor is given: the workers with their part of the target, and
+\* those that have gone with what they lost.
+\* @type: ($group, $work) => Set($preparedWorker);
+PreparedWorkers(g, w) ==
+  {[worker |-> m, epoch |-> g.members[m].epoch, reason |-> w.reasons[m],
+    resources |-> IF m \in w.named THEN TargetOf(g, m) ELSE {}] : m \in Members(g)}
+  \cup
+  {[worker |-> m, epoch |-> NotInGroup, reason |-> 0,
+    resources |-> {r \in Partitions : w.lost[r] = m}] :
+      m \in {n \in MemberIds : \E r \in Partitions : w.lost[r] = n}}
+
+\* @type: ($group, $work, Str, Int) => $worked;
+PrepareAssignment(g, w, m, epoch) ==
+  LET error == ComputeError(g, w, m, epoch) IN
+  [group |-> g,
+   work |-> IF error # "NONE" THEN w
+            ELSE [w EXCEPT !.prepared = {[epoch |-> g.epoch, workers |-> Members(g), metadata |-> g.metadata]}],
+   step |-> CallStep("PrepareAssignment", m, epoch, error),
+   call |-> IF error # "NONE" THEN NoCall
+            ELSE [NoCall EXCEPT !.groupEpoch = g.epoch, !.workers = PreparedWorkers(g, w)]]
+
+\* W4, as far as the draft can mean it: known resources, each at most once, to
+\* workers that were there; by what was prepared (W4).
+\* @type: ($prepared, $partition -> Str, Set($partition)) => Bool;
+ValidTarget(prepared, target, twice) ==
+  /\ twice = {}
+  /\ \A r \in Partitions :
+       target[r] # None => target[r] \in prepared.workers /\ IsThere(prepared.metadata, r)
+
+\* E2, W4: the target is that of the epoch that it was computed from.  Who has
+\* left meanwhile gets nothing.  What is given to somebody is not lost.
+\* @type: ($group, $work, $prepared, $partition -> Str) => {group: $group, work: $work};
+Installed(g, w, prepared, target) ==
+  LET given == [r \in Partitions |-> IF target[r] \in Members(g) THEN target[r] ELSE None] IN
+  [group |-> [g EXCEPT !.target = given, !.assignmentEpoch = prepared.epoch],
+   work |-> [w EXCEPT !.prepared = {}, !.named = prepared.workers \cap Members(g),
+                      !.lost = [r \in Partitions |-> IF given[r] # None THEN None ELSE w.lost[r]]]]
+
+\* @type: ($group, $work, Str, Int, Int, $partition -> Str, Set($partition)) => $worked;
+InstallAssignment(g, w, m, epoch, groupEpoch, target, twice) ==
+  LET refused == ComputeError(g, w, m, epoch)
+      valid == \E p \in w.prepared : p.epoch = groupEpoch /\ ValidTarget(p, target, twice)
+      error == IF refused = "NONE" /\ ~valid THEN "INVALID_ASSIGNMENT" ELSE refused
+      next == IF error # "NONE" THEN [group |-> g, work |-> w]
+              ELSE Installed(g, w, CHOOSE p \in w.prepared : TRUE, target)
+  IN [group |-> next.group, work |-> next.work,
+      step |-> CallStep("InstallAssignment", m, epoch, error),
+      call |-> [NoCall EXCEPT !.groupEpoch = groupEpoch, !.target = target, !.twice = twice]]
+
+(***************************************************************************)
+(* Events                                                                  *)
+(***************************************************************************)
+
+\* @type: ($group, $group, $work, $step) => $worked;
+WorkerEvent(g, h, w, s) ==
+  [group |-> h, work |-> FollowWork(g, h, w), step |-> s, call |-> NoCall]
+
+\* W1: the chosen worker did not install in time; it is not fenced, another one
+\* computes.
+\* @type: ($group, $work) => $worked;
+ChooseAnother(g, w) ==
+  [group |-> g,
+   work |-> [w EXCEPT !.prepared = {}, !.chosen = NextWorker(Members(g), w.chosen)],
+   step |-> EventStep("AssignmentTimeout", w.chosen, "", 0), call |-> NoCall]
+
+\* P2: lost work, whom the target knows and reasons are in the log; who computes,
+\* and from what, is not.
+\* @type: ($group, $work, Str -> Int, $step) => $worked;
+ConnectFailOver(g, w, topics, s) ==
+  LET h == DeriveRevocations(NoticeTopics(AfterFailOver(g), topics))
+  IN WorkerEvent(g, h, [w EXCEPT !.chosen = None, !.prepared = {}], s)
+=============================================================================

@@ -1,0 +1,70 @@
+------------------------------ MODULE MCConnect -----------------------------
+(***************************************************************************)
+(* Bounds of the open instance of Connect groups: 2 workers, one connector *)
+(* with at most one task.  Group epochs above MaxEpoch are cut off, which  *)
+(* is sound here: no property is a promise of progress.                    *)
+(***************************************************************************)
+EXTENDS OpenConnect, ConnectProperties
+
+CONSTANT
+  \* @type: Int;
+  MaxEpoch
+
+TwoWorkers == {"w1", "w2"}
+InOrder == [m \in TwoWorkers |-> IF m = "w1" THEN 1 ELSE 2]
+OneConnector == {"A"}
+ConnectorOnly == {<<"A", 0>>}
+ConnectorAndTask == {<<"A", 0>>, <<"A", 1>>}
+MCInitialTopics == {[t \in OneConnector |-> Cardinality(Partitions)]}
+AnyTopics == {[t \in OneConnector |-> n] : n \in 0..Cardinality(Partitions)}
+MCRequestEpochs == 1..MaxEpoch
+MCCallEpochs == -1..MaxEpoch
+MCInstallEpochs == 1..MaxEpoch
+\* @type: Set(Str);
+NoStrings == {}
+OneReason == {1}
+\* @type: Set(Int);
+NoReason == {}
+MCOwned == {{}, Partitions}
+\* All to one, some to each, some held back; and what is given twice.
+MCTargets ==
+  {<<[r \in Partitions |-> "w1"], {}>>,
+   <<[r \in Partitions |-> IF r[2] = 0 THEN "w2" ELSE "w1"], {}>>,
+   <<[r \in Partitions |-> IF r[2] = 0 THEN None ELSE "w2"], {}>>,
+   <<[r \in Partitions |-> "w1"], {<<"A", 0>>}>>}
+MCOddRequests ==
+  {[NoRequest EXCEPT !.member = "w1", !.epoch = -2],
+   [NoRequest EXCEPT !.member = "w1", !.instance = {"i"}],
+   [NoRequest EXCEPT !.epoch = 1],
+   [NoRequest EXCEPT !.member = "w1", !.assignor = {"range"}]}
+
+BoundedNext == Next /\ group'.epoch <= MaxEpoch
+BoundedSpec == Init /\ [][BoundedNext]_vars
+
+\* Invariants.
+TypeOK == GroupTypeOK(group) /\ WorkOK(group, work)
+NoDoubleHolding == HeldDisjoint(group)
+EpochsInOrder == EpochsOrdered(group) /\ PreviousEpochOrdered(group)
+LostOK == LostIsNobodys(group, work) /\ TargetIsOfWorkers(group, work)
+AllTopicsNoticed == TopicsNoticed(group, topics)
+
+\* What the bounded checks of Apalache look for.
+BoundedSafe == TypeOK /\ NoDoubleHolding /\ EpochsInOrder /\ LostOK /\ AllTopicsNoticed
+
+\* Step properties.
+EpochsNeverDecrease == [][EpochsMonotone(group, group', step')]_vars
+BumpedExactly == [][WorkerEpochBumpedExactly(group, group', work, work', step')]_vars
+Installs == [][InstalledExactly(group, group', work, work', step', call')]_vars
+LostIsKept == [][LostWorkIsKept(group, group', work, work')]_vars
+Prepares == [][PreparedExactly(group, work, step', call')]_vars
+Told == [][ToldToCompute(group', work', step', call')]_vars
+NeverBoth == [][NeverRevokeAndAssign(group, group', step')]_vars
+Undisturbed ==
+  [][WorkersUndisturbed(group, group', work, step') /\ OthersUntouched(group, group', step')]_vars
+ReleaseNeedsAcknowledgement == [][ReleasedOnlyByAcknowledgement(group, group', step')]_vars
+AdvanceNeedsRevocation == [][AdvancesWithoutRevocation(group, group', step')]_vars
+ErrorsAreExact == [][WorkerErrorsExactly(group, group', work, work', step')]_vars
+FailOverLosesNothing ==
+  [][FailOverKeeps(group, group', step') /\ (step'.action = "FailOver" => work'.lost = work.lost)]_vars
+ResponsesMatch == [][ResponseMatches(group', step')]_vars
+=============================================================================

@@ -1,0 +1,48 @@
+-------------------------- MODULE MCConnectClosed ---------------------------
+(***************************************************************************)
+(* Bounds of the closed instance of Connect groups: 2 workers, one         *)
+(* connector with at most one task; any `Budget` disturbances.             *)
+(***************************************************************************)
+EXTENDS ClosedConnect, ConnectProperties
+
+TwoWorkers == {"w1", "w2"}
+InOrder == [m \in TwoWorkers |-> IF m = "w1" THEN 1 ELSE 2]
+OneConnector == {"A"}
+ConnectorOnly == {<<"A", 0>>}
+ConnectorAndTask == {<<"A", 0>>, <<"A", 1>>}
+MCInitialTopics == {[t \in OneConnector |-> Cardinality(Partitions)]}
+\* @type: Set(Str);
+NoStrings == {}
+\* @type: Set(Set(Str));
+NoSubscriptions == {}
+
+MCView == connectState
+
+\* For liveness: both are there, and nothing is disturbed but that a worker dies,
+\* perhaps to come back.
+LossNext ==
+  \/ \E m \in MemberIds :
+       \/ SendWorkerRequest(m) \/ Prepare(m) \/ Install(m) \/ DelayEnds(m) \/ CrashWorker(m)
+       \/ (~clients[m].up /\ WorkerSessionTimeout(m))
+       \/ AsMemberOfAGroup(ReceiveResponse(m) \/ FinishRevocation(m) \/ Start(m))
+LossInit == ConnectInit /\ \A m \in MemberIds : clients[m].up
+LossSpec == LossInit /\ [][LossNext]_connectVars /\ \A m \in MemberIds : WorkerRecovers(m)
+
+\* Invariants.
+TypeOK == GroupTypeOK(group) /\ WorkOK(group, work) /\ budget \in 0..Budget
+NoDoubleHolding == HeldDisjoint(group)
+EpochsInOrder == EpochsOrdered(group) /\ PreviousEpochOrdered(group)
+LostOK == LostIsNobodys(group, work) /\ TargetIsOfWorkers(group, work)
+AllTopicsNoticed == TopicsNoticed(group, topics)
+
+\* What the bounded checks of Apalache look for.
+BoundedSafe ==
+  TypeOK /\ NoDoubleHolding /\ EpochsInOrder /\ LostOK /\ AllTopicsNoticed /\ NoDoubleOwnership /\ OwnedIsHeld
+
+\* Step properties.
+EpochsNeverDecrease == [][EpochsMonotone(group, group', step')]_connectVars
+LostIsKept == [][LostWorkIsKept(group, group', work, work')]_connectVars
+Installs == [][InstalledExactly(group, group', work, work', step', call')]_connectVars
+LostWorkWaits == [][HeldBack(group, group', step', work, waits)]_connectVars
+LostWorkMovesOnce == [][LostOnce(group, group', step', work, assignors)]_connectVars
+=============================================================================

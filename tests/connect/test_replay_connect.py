@@ -1,0 +1,127 @@
+"""Traces of Connect groups on the coordinator: no difference; and none of these seeded bugs goes unnoticed
+(W1, W2, W4)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coordinator import heartbeat, membership
+from coordinator.connect import handlers, service
+from harness.errors import ConformError
+from harness.itf import Trace, read_trace
+from harness.replay.connect.steps import CONNECT_HANDLERS
+from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.files import replay_files, trace_files
+from harness.replay.run import Replayer
+from harness.targets.python import PythonTarget
+
+ROOT = Path(__file__).parents[2]
+FILES = trace_files([ROOT / "traces" / "connect"])
+
+
+@pytest.fixture(scope="module")
+def traces() -> list[DecodedTrace]:
+    decoder = Decoder()
+    return [decoder.decode(read_trace(file), file.name) for file in FILES]
+
+
+def differences(traces: list[DecodedTrace]) -> int:
+    replayer = Replayer(PythonTarget("kip-848"), 1)
+    for trace in traces:
+        replayer.replay(trace)
+    return replayer.result.differences
+
+
+def test_every_action_is_replayed_without_a_difference(traces: list[DecodedTrace]) -> None:
+    replayer = Replayer(PythonTarget("kip-848"), 1)
+    for trace in traces:
+        replayer.replay(trace)
+    assert not replayer.result.failures
+    assert replayer.result.judged == sum(len(trace.steps) for trace in traces) > 100
+    assert set(replayer.result.coverage.actions) == set(CONNECT_HANDLERS)
+
+
+def test_over_the_line_protocol() -> None:
+    chosen = [file for file in FILES if "lost" in file.name]
+    result = replay_files(chosen, f"stdio:{sys.executable} -m coordinator --stdio")
+    assert result.judged > 20
+    assert not result.failures
+
+
+def test_every_step_is_loaded_as_it_is_reached(traces: list[DecodedTrace]) -> None:
+    """What `load` is given for a state is all of it: the target goes on as if it had come there by itself."""
+    target = PythonTarget("kip-848")
+    for trace in traces:
+        for step in trace.steps:
+            target.load(step.load.records, step.load.topics, step.load.volatile)
+            assert target.describe("g") == step.expected.group
+
+
+def _replayed_without_lost(self: Any, records: Any, env: Any, now_ms: int) -> None:
+    REPLAY(self, [one for one in records if getattr(one, "type", "") != handlers.LOST], env, now_ms)
+
+
+def _given_at_once(prepared: Any, request: Any) -> str | None:
+    missing = any(
+        (name, number) not in {resource for _, resource in request.target}
+        for name, count in prepared.metadata.items()
+        for number in range(count)
+    )
+    return "Not all work is assigned." if missing else INVALID(prepared, request)
+
+
+REPLAY = service.ConnectGroups.replay
+INVALID = handlers.invalid_target
+
+
+def _reconciled_for_two(dialect: Any, group: Any, member_id: str, *rest: Any) -> Any:
+    """Work is given to its new worker while the old one holds it still."""
+    owners, group.owners = group.owners, {}
+    try:
+        return RECONCILE(dialect, group, member_id, *rest)
+    finally:
+        group.owners = owners
+
+
+RECONCILE = heartbeat.reconcile
+BUGS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
+    "a connector runs on two workers": (heartbeat, "reconcile", _reconciled_for_two),
+    "lost work is lost once more in a fail-over": (service.ConnectGroups, "replay", _replayed_without_lost),
+    "what a worker had is not remembered": (handlers, "lost_records", lambda *_: iter(())),
+    "all work must be assigned, so none can wait": (handlers, "invalid_target", _given_at_once),
+    "an assignment is not looked at": (handlers, "invalid_target", lambda *_: None),
+    "anyone may install": (handlers, "check_computes", lambda group, *_: group),
+    "another worker is chosen each time": (
+        handlers,
+        "choose",
+        lambda work, members: work._replace(chosen=max(members, default=""), prepared=None),
+    ),
+    "the late worker stays chosen": (handlers, "choose_another", lambda group, work: work),
+    "a worker that waits is taken for a new one": (handlers, "JOIN_EPOCH", lambda: None),
+    "a reason is not looked at": (membership, "says_otherwise", lambda *_: False),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_seeded_bug_is_noticed(
+    bug: str, traces: list[DecodedTrace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, name, wrong = BUGS[bug]
+    monkeypatch.setattr(place, name, wrong)
+    try:
+        assert differences(traces) > 0
+    except ConformError as failed:  # the coordinator fell over the bug, which is reported, too
+        assert "failed in" in failed.message
+
+
+def test_an_unknown_action_is_an_error() -> None:
+    trace = read_trace(FILES[0])
+    last = trace.states[-1]
+    changed = type(last)({**last, "step": type(last["step"])({**last["step"], "action": "Nonsense"})})
+    with pytest.raises(ConformError, match="there is no action 'Nonsense'"):
+        Decoder().decode(Trace(trace.meta, trace.variables, [*trace.states[:-1], changed]), "a trace")

@@ -216,12 +216,13 @@ def test_141_of_two_claims_of_one_generation_neither_counts() -> None:
 
 
 def test_135_a_claim_of_an_early_generation_counts_where_nobody_else_claims() -> None:
+    """m2 missed a generation; what it owns is not free for m0, which joins."""
     said = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 0)}), generation=1)
     other = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 1), ("foo", 2)}), generation=2)
-    assigned = ASSIGNORS["cooperative-sticky"].assign(
-        {"m1": GroupMember(other), "m2": GroupMember(said)}, {"foo": 3}
-    )
-    assert assigned == {"m1": other.owned, "m2": said.owned}
+    new = Subscription(frozenset({"foo"}))
+    members = {"m0": GroupMember(new), "m1": GroupMember(other), "m2": GroupMember(said)}
+    assigned = ASSIGNORS["cooperative-sticky"].assign(members, {"foo": 4})
+    assert assigned == {"m0": {("foo", 3)}, "m1": other.owned, "m2": said.owned}
 
 
 def test_125_a_claim_of_an_early_generation_is_no_reason_to_hand_over() -> None:

@@ -103,7 +103,7 @@ def check_entry(
             raise
         return from_evidence(entry, manifest_folder)
     checked = _judge(entry, checked)
-    if [difference.what for difference in checked.differences] == ["depth"] and entry.engine == "tlc":
+    if entry.engine == "tlc" and "depth" in {difference.what for difference in checked.differences}:
         # With several workers TLC may find a state on a longer way first, and its depth is one too many.
         once_more = _run(entry.model(), entry.engine, out, replace(limits, workers=1), progress)
         checked = _judge(entry, once_more)

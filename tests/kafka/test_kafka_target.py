@@ -233,6 +233,17 @@ def test_an_empty_group_is_deleted_with_its_offsets(kafka: Driver) -> None:
     assert kinds(answer)[-1] == "-ConsumerGroupMetadata"
 
 
+def test_an_empty_group_stays_as_long_as_it_is_told_to(kafka: Driver) -> None:
+    kafka.target.configure({"group.empty.retention.ms": 86_400_000})
+    kafka.join("m1", "foo")
+    kafka.heartbeat("m1", -1)
+    answer = kafka.target.advance(86_399_000, "g")
+    assert (described(answer)["state"], list(answer.fired)) == ("Empty", [])
+    answer = kafka.target.advance(2_000, "g")
+    assert described(answer)["state"] == "Dead"
+    assert list(answer.fired) == [{"timer": "group", "group": "g", "member": ""}]
+
+
 def commit(kafka: Driver, member: str, epoch: int, offset: int) -> Json:
     partition = {"partitionIndex": 0, "committedOffset": offset}
     topic: Json = {"name": None, "topicId": TOPICS["foo"], "partitions": [partition]}

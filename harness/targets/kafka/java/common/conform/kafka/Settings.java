@@ -18,6 +18,9 @@ import java.util.TreeMap;
 final class Settings {
     /** The names of the kit's own, and what is left out of them: Kafka deletes empty groups with their offsets. */
     private static final String EMPTY_RETENTION = "group.empty.retention.ms";
+    private static final String RETENTION = "offsets.retention.minutes";
+    /** How often Kafka looks for what to delete; an empty group without offsets goes the next time, however new. */
+    private static final String RETENTION_CHECK = "offsets.retention.check.interval.ms";
     private static final String INTERVAL = "group.consumer.assignment.interval.ms";
     private static final String LARGEST_BATCH = "message.max.bytes";
     private static final List<String> BOUNDED =
@@ -62,9 +65,11 @@ final class Settings {
             String name = field.getKey();
             JsonNode value = field.getValue();
             if (name.equals("op") || name.equals("observe")) continue;
-            if (name.equals(EMPTY_RETENTION))
-                changed.put("offsets.retention.minutes", (int) Math.max(1, Json.number(operation, name, "configure") / 60_000));
-            else if (name.equals(LARGEST_BATCH))
+            if (name.equals(EMPTY_RETENTION)) {
+                long retention = Json.number(operation, name, "configure");
+                changed.put(RETENTION, (int) Math.max(1, retention / 60_000));
+                changed.put(RETENTION_CHECK, Math.max(1, retention));
+            } else if (name.equals(LARGEST_BATCH))
                 largest = Json.integer(operation, name, "configure");
             else if (!KNOWN.names().contains(name))
                 throw new BadInput("this Kafka has no configuration '" + name + "'");

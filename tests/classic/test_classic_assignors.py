@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator.assignors.spec import GroupAssignment
+from coordinator.assignors.spec import GroupAssignment, TopicPartition
 from coordinator.classic.assignors import ASSIGNORS, GroupMember, RebalanceProtocol, rebalance_protocol
-from coordinator.classic.embedded import Subscription, TopicPartition
+from coordinator.classic.embedded import Subscription
 
 few = settings(max_examples=50)
 TOPICS = ["bar", "foo", "qux"]

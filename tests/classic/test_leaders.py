@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from classic_driver import ClassicDriver
 
+from coordinator.assignors.spec import TopicPartition
 from coordinator.classic.assignors import ASSIGNORS, RebalanceProtocol
-from coordinator.classic.embedded import Subscription, TopicPartition, read_assignment, write_subscription
+from coordinator.classic.embedded import Subscription, read_assignment, write_subscription
 from coordinator.classic.leader import lead
 from coordinator.errors import BadInput
 

@@ -8,7 +8,7 @@ from coordinator import wire
 from coordinator.fields import Json
 from coordinator.model import NO_TARGET, Group, Member, group_state
 from coordinator.records import topics_to_wire
-from coordinator.timers import Due, armed_timers
+from coordinator.timers import armed_timers
 
 
 def describe_group(group: Group, configs: Mapping[str, int]) -> Json:
@@ -25,17 +25,8 @@ def describe_group(group: Group, configs: Mapping[str, int]) -> Json:
         "assignmentEpoch": group.assignment_epoch,
         "metadata": topics_to_wire(group.metadata),
         "members": [_describe_member(group, member_id) for member_id in sorted(group.members)],
-        "timers": [_timer(due) for due in armed_timers(group)],
+        "timers": [due.described() for due in armed_timers(group)],
         **own,
-    }
-
-
-def _timer(due: Due) -> Json:
-    return {
-        "timer": due.timer,
-        "group": due.group_id,
-        "member": due.member_id,
-        "deadlineMs": due.deadline_ms,
     }
 
 

@@ -34,10 +34,11 @@ class PartitionCommit(NamedTuple):
 
 
 class CommitRequest(NamedTuple):
-    """OffsetCommit. The group instance id is left out: member id and epoch alone fence (O2)."""
+    """OffsetCommit. Member id and epoch fence in consumer groups, in classic ones the instance id too."""
 
     group_id: str
     member_id: str
+    instance_id: str | None
     member_epoch: int
     topics: list[tuple[TopicReference, list[PartitionCommit]]]
     principal: str
@@ -64,10 +65,10 @@ def parse_offset_commit(client: Mapping[str, Any], body: Mapping[str, Any]) -> C
     where = "OffsetCommit"
     names = ("groupId", "generationIdOrMemberEpoch", "memberId", "groupInstanceId", "topics")
     fields.known(body, names, where)
-    _text(body, "groupInstanceId", where)
     return CommitRequest(
         fields.text(body, "groupId", where),
         _text(body, "memberId", where),
+        fields.optional_text(body, "groupInstanceId", where),
         _number(body, "generationIdOrMemberEpoch", where, default=NO_MEMBER_EPOCH),
         [_committed_topic(topic) for topic in fields.items(body, "topics", where)],
         client_of(client)[2],

@@ -27,6 +27,10 @@ class Due(NamedTuple):
         """The timer as it is told that it ran out."""
         return {"timer": self.timer, "group": self.group_id, "member": self.member_id}
 
+    def described(self) -> Json:
+        """The timer as it is shown while it is armed."""
+        return {**self.fired(), "deadlineMs": self.deadline_ms}
+
 
 class Timers:
     """The armed timers of all groups by the time at which they are due."""

@@ -18,8 +18,8 @@
 (* coordinator always makes the same for it here, once it has forgotten    *)
 (* the last one: no message can tell them apart.                           *)
 (*                                                                         *)
-(* Left out: static members (the open instance has them), and members that *)
-(* keep what they own as they rejoin (C3).                                 *)
+(* Left out: static members (ClosedClassicStatic has them), and members    *)
+(* that keep what they own as they rejoin (C3).                            *)
 (***************************************************************************)
 EXTENDS ClassicCoordinator
 

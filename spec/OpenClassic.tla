@@ -89,9 +89,9 @@ LeaveRequest ==
 
 \* O2: a commit of a member, or (without member id and generation) of who is none.
 CommitRequest ==
-  \E m \in MemberIds \cup {None}, generation \in RequestGenerations \cup {NoGeneration},
-     p \in Partitions, offset \in OffsetValues :
-    LET request == [NoClassicRequest EXCEPT !.member = m, !.generation = generation]
+  \E m \in MemberIds \cup {None}, instance \in Option(InstanceIds),
+     generation \in RequestGenerations \cup {NoGeneration}, p \in Partitions, offset \in OffsetValues :
+    LET request == [NoClassicRequest EXCEPT !.member = m, !.instance = instance, !.generation = generation]
         error == ClassicCommitError(group, request)
     IN /\ group' = group
        /\ offsets' = IF error = "NONE" THEN [offsets EXCEPT ![p] = offset] ELSE offsets

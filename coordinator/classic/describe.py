@@ -13,6 +13,7 @@ from coordinator.classic.model import ClassicGroup, ClassicMember, RequestId, St
 from coordinator.classic.timers import Deadlines, armed
 from coordinator.errors import BadInput
 from coordinator.fields import Json
+from coordinator.timers import Due
 
 GROUP_FIELDS: Final = (
     *("groupId", "type", "state", "generation", "protocolType", "protocol", "leader"),
@@ -35,12 +36,7 @@ def describe_classic(group: ClassicGroup, deadlines: Deadlines) -> Json:
         "pending": sorted(group.pending),
         "members": [_member(name, member) for name, member in sorted(group.members.items())],
         "timers": [
-            {
-                "timer": timer,
-                "group": group.id,
-                "member": member,
-                "deadlineMs": deadlines.get((timer, member)),
-            }
+            Due(deadlines[timer, member], group.id, timer, member).described()
             for timer, member in armed(group)
         ],
     }

@@ -10,13 +10,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from coordinator import fields
+from coordinator.assignors.spec import TopicPartition
 from coordinator.errors import BadInput
-
-TopicPartition: TypeAlias = tuple[str, int]
-"""A topic's name and a partition's index, from 0."""
 
 NEWEST: Final = 3
 """The newest version; one that is newer is read as this one."""

@@ -269,12 +269,12 @@ def delete_group(step: ClassicStep) -> None:
     step.group = ClassicGroup(step.group.id)
 
 
-def commit_error(group: ClassicGroup, member_id: str, generation: int) -> ErrorCode:
+def commit_error(group: ClassicGroup, member_id: str, instance_id: str | None, generation: int) -> ErrorCode:
     """ClassicCommitError (O2): only a member of the generation commits, and not before it has its
-    assignment."""
-    if generation < 0 and not member_id:
+    assignment; who was replaced by another with its instance id hears that it is fenced (S2)."""
+    if generation < 0 and not member_id and instance_id is None:
         return ErrorCode.NONE if group.state in ("Dead", "Empty") else ErrorCode.UNKNOWN_MEMBER_ID
-    error = generation_error(group, member_id, None, generation)
+    error = generation_error(group, member_id, instance_id, generation)
     if not error and group.state == "CompletingRebalance":
         return ErrorCode.REBALANCE_IN_PROGRESS
     return error

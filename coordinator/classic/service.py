@@ -92,7 +92,7 @@ class ClassicGroups:
         group = self.groups.get(request.group_id)
         if group is None:
             return request
-        error = handlers.commit_error(group, request.member_id, request.member_epoch)
+        error = handlers.commit_error(group, request.member_id, request.instance_id, request.member_epoch)
         if error:
             message = f"Generation {request.member_epoch} may not commit now; rejoin the group."
             raise RequestRejected(error, message)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator.assignors.spec import GroupAssignment
+from coordinator.assignors.spec import GroupAssignment, TopicPartition
 from coordinator.classic.assignors import ASSIGNORS, GroupMember, RebalanceProtocol, rebalance_protocol
-from coordinator.classic.embedded import Subscription, TopicPartition
+from coordinator.classic.embedded import Subscription
 
 few = settings(max_examples=50)
 TOPICS = ["bar", "foo", "qux"]
@@ -205,23 +205,42 @@ def two_claims(name: str, first: int, second: int) -> GroupAssignment:
 
 
 @pytest.mark.parametrize("name", ["sticky", "cooperative-sticky"])
-def test_of_two_claims_the_later_generation_counts(name: str) -> None:
+def test_141_of_two_claims_the_later_generation_counts(name: str) -> None:
     assert two_claims(name, 1, 2)["m2"] == two_claims(name, 2, 1)["m1"] == {("foo", 0)}
 
 
-def test_of_two_claims_of_one_generation_neither_counts() -> None:
+def test_141_of_two_claims_of_one_generation_neither_counts() -> None:
     """Under sticky nobody owns anything any more; under cooperative-sticky both must give it up first."""
     assert sizes(two_claims("sticky", 2, 2)) == [0, 0, 1]
     assert sizes(two_claims("cooperative-sticky", 2, 2)) == [0, 0, 0]
 
 
-def test_a_claim_of_an_early_generation_counts_where_nobody_else_claims() -> None:
+def test_135_a_claim_of_an_early_generation_counts_where_nobody_else_claims() -> None:
+    """m2 missed a generation; what it owns is not free for m0, which joins."""
     said = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 0)}), generation=1)
     other = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 1), ("foo", 2)}), generation=2)
-    assigned = ASSIGNORS["cooperative-sticky"].assign(
-        {"m1": GroupMember(other), "m2": GroupMember(said)}, {"foo": 3}
-    )
-    assert assigned == {"m1": other.owned, "m2": said.owned}
+    new = Subscription(frozenset({"foo"}))
+    members = {"m0": GroupMember(new), "m1": GroupMember(other), "m2": GroupMember(said)}
+    assigned = ASSIGNORS["cooperative-sticky"].assign(members, {"foo": 4})
+    assert assigned == {"m0": {("foo", 3)}, "m1": other.owned, "m2": said.owned}
+
+
+def test_125_a_claim_of_an_early_generation_is_no_reason_to_hand_over() -> None:
+    """m2 has both of the latest generation; m1 claims one of the generation before, and is to get it."""
+    said = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 1)}), generation=1)
+    other = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 0), ("foo", 1)}), generation=2)
+    members = {"m1": GroupMember(said), "m2": GroupMember(other)}
+    assigned = ASSIGNORS["cooperative-sticky"].assign(members, {"foo": 2})
+    assert assigned == {"m1": frozenset(), "m2": {("foo", 0)}}
+
+
+@pytest.mark.parametrize("name", ASSIGNORS)
+def test_131_a_member_without_topics_gets_nothing(name: str) -> None:
+    members = {
+        "m1": GroupMember(Subscription(frozenset({"foo"}))),
+        "m2": GroupMember(Subscription(frozenset())),
+    }
+    assert ASSIGNORS[name].assign(members, {"foo": 1}) == {"m1": {("foo", 0)}, "m2": frozenset()}
 
 
 @few

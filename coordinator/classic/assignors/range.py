@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from coordinator.assignors.spec import GroupAssignment
+from coordinator.assignors.spec import GroupAssignment, TopicPartition
 from coordinator.classic.assignors.spec import GroupMember, RebalanceProtocol, subscribers
-from coordinator.classic.embedded import TopicPartition
 
 
 class RangeAssignor:

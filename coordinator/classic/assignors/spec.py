@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
-from coordinator.assignors.spec import GroupAssignment
-from coordinator.classic.embedded import Subscription, TopicPartition
+from coordinator.assignors.spec import GroupAssignment, TopicPartition
+from coordinator.classic.embedded import Subscription
 
 
 class RebalanceProtocol(IntEnum):

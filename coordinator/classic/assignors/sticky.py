@@ -11,14 +11,13 @@ import struct
 from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
-from coordinator.assignors.spec import AssignmentSpec, GroupAssignment, MemberSubscription
+from coordinator.assignors.spec import AssignmentSpec, GroupAssignment, MemberSubscription, TopicPartition
 from coordinator.assignors.uniform import UniformAssignor
 from coordinator.classic.assignors.spec import GroupMember, RebalanceProtocol
 from coordinator.classic.embedded import (
     NO_GENERATION,
     Reader,
     Subscription,
-    TopicPartition,
     write_partitions,
 )
 from coordinator.errors import BadInput

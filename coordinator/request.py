@@ -11,21 +11,10 @@ from typing import Any, Final, NamedTuple
 
 from coordinator import fields, wire
 from coordinator.errors import BadInput
-from coordinator.model import Partition, Partitions
+from coordinator.model import ClientAssignor, Partition, Partitions
 
 JOIN_EPOCH: Final = 0
 LEAVE_EPOCH: Final = -1
-
-
-class ClientAssignor(NamedTuple):
-    """A client-side assignor, as a member offers it (H10)."""
-
-    name: str
-    minimum_version: int
-    maximum_version: int
-    reason: int
-    metadata_version: int
-    metadata_bytes: str
 
 
 class HeartbeatRequest(NamedTuple):
@@ -41,7 +30,7 @@ class HeartbeatRequest(NamedTuple):
     subscription: frozenset[str] | None
     regex: str | None
     server_assignor: str | None
-    client_assignors: list[ClientAssignor] | None
+    client_assignors: tuple[ClientAssignor, ...] | None
     owned: Partitions | None
     client_id: str
     client_host: str
@@ -111,7 +100,7 @@ def parse_heartbeat(client: Mapping[str, Any], body: Mapping[str, Any]) -> Heart
         None if subscribed is None else frozenset(names),
         get("subscribedTopicRegex"),
         get("serverAssignor"),
-        None if assignors is None else [_client_assignor(assignor) for assignor in assignors],
+        None if assignors is None else tuple(client_assignor(assignor) for assignor in assignors),
         None if owned is None else frozenset(partitions),
         *client_of(client),
         names,
@@ -119,8 +108,8 @@ def parse_heartbeat(client: Mapping[str, Any], body: Mapping[str, Any]) -> Heart
     )
 
 
-def _client_assignor(value: object) -> ClientAssignor:
-    where = "clientAssignors"
+def client_assignor(value: object, where: str = "clientAssignors") -> ClientAssignor:
+    """An entry of ClientAssignors, or of what a record has of them; BadInput where it is none."""
     source = fields.as_object(value, f"an entry of {where}")
     fields.known(source, _ASSIGNOR_FIELDS, where)
     bits = {"minimumVersion": 16, "maximumVersion": 16, "metadataVersion": 16, "reason": 8}

@@ -13,14 +13,18 @@ from coordinator.admin.requests import (
     parse_list_groups,
 )
 from coordinator.classic.request import CLASSIC_APIS, ClassicRequest, parse_classic
+from coordinator.client.request import PARSERS as CLIENT_PARSERS
+from coordinator.client.request import ComputeRequest
 from coordinator.connect.request import CONNECT_APIS, ConnectRequest, parse_connect
 from coordinator.describe_request import DescribeRequest, parse_describe
-from coordinator.errors import BadInput
+from coordinator.errors import BadInput, ErrorCode
+from coordinator.fields import Json
 from coordinator.offset_request import CommitRequest, FetchRequest, parse_offset_commit, parse_offset_fetch
 from coordinator.request import HeartbeatRequest, parse_heartbeat
 
 Request = (
     HeartbeatRequest
+    | ComputeRequest
     | DescribeRequest
     | CommitRequest
     | FetchRequest
@@ -28,6 +32,11 @@ Request = (
     | ClassicRequest
     | ConnectRequest
 )
+
+Changing = HeartbeatRequest | ComputeRequest | CommitRequest
+"""Those that may change a group, one step each."""
+Refusal = Callable[[ErrorCode, str], Json]
+"""The response that says so, with the text of the error."""
 
 _PARSERS: Final[dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Request]]] = {
     "ConsumerGroupHeartbeat": parse_heartbeat,
@@ -38,6 +47,7 @@ _PARSERS: Final[dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Reque
     "DeleteGroups": parse_delete_groups,
     "IncrementalAlterConfigs": parse_alter_configs,
     "DescribeConfigs": parse_describe_configs,
+    **CLIENT_PARSERS,
 }
 
 APIS: Final = {
@@ -49,6 +59,7 @@ APIS: Final = {
     "DeleteGroups": (2, 2),
     "IncrementalAlterConfigs": (1, 1),
     "DescribeConfigs": (4, 4),
+    **dict.fromkeys(CLIENT_PARSERS, (0, 0)),
     **CLASSIC_APIS,
     **CONNECT_APIS,
 }

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from coordinator import wire
+from coordinator.client.model import IDLE, Computation
 from coordinator.fields import Json
-from coordinator.model import NO_TARGET, Group, Member, group_state
-from coordinator.records import topics_to_wire
+from coordinator.model import NO_TARGET, Group, Member, MemberMetadata, Target, group_state
+from coordinator.records import assignor_to_wire, topics_to_wire
 from coordinator.timers import armed_timers
 
 
@@ -26,8 +27,24 @@ def describe_group(group: Group, configs: Mapping[str, int]) -> Json:
         "metadata": topics_to_wire(group.metadata),
         "members": [_describe_member(group, member_id) for member_id in sorted(group.members)],
         "timers": [due.described() for due in armed_timers(group)],
+        **describe_computation(group.computation),
         **own,
     }
+
+
+def describe_computation(computation: Computation) -> Json:
+    """Who computes the target (A5), what it was given, null before it has prepared, and who was too late;
+    nothing of it where nobody computes."""
+    if computation == IDLE:
+        return {}
+    base = computation.base
+    shown = {
+        "chosen": computation.chosen,
+        "notified": computation.deadline_ms is not None,
+        "tried": sorted(computation.tried),
+        "prepared": None if base is None else base.body,
+    }
+    return {"computation": shown}
 
 
 def _describe_member(group: Group, member_id: str) -> Json:
@@ -52,7 +69,18 @@ def _describe_member(group: Group, member_id: str) -> Json:
         "rackId": metadata.rack_id,
         "clientId": metadata.client_id,
         "clientHost": metadata.client_host,
+        **_of_client_assignors(metadata, target),
     }
+
+
+def _of_client_assignors(metadata: MemberMetadata, target: Target) -> Json:
+    """What a member offers (A1), and what its target tells it beside partitions, if there is any of it."""
+    shown: Json = {}
+    if metadata.client_assignors:
+        shown["clientAssignors"] = [assignor_to_wire(assignor) for assignor in metadata.client_assignors]
+    if target.metadata_version or target.metadata_bytes:
+        shown["targetMetadata"] = {"version": target.metadata_version, "bytes": target.metadata_bytes}
+    return shown
 
 
 def _member_state(group: Group, member: Member, target: frozenset[tuple[str, int]]) -> str:

@@ -77,6 +77,11 @@ class Dialect:
                 raise BadInput(f"{name} cannot be {getattr(self, name)!r}; it is one of {list(choices)}")
 
     @property
+    def has_client_assignors(self) -> bool:
+        """Kafka has no client-side assignors for consumer groups: its schemas know nothing of A5."""
+        return self.name == "kip-848"
+
+    @property
     def initial_epoch(self) -> int:
         """Created (E1): the epoch of a new group and of its empty target, of which there is no record."""
         return self.FirstGroupEpoch - 1

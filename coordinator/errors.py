@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """Kafka's error codes, as far as this coordinator answers them (H3, H4, H5, O1, O2, P4, D1, C1)."""
+    """Kafka's error codes, as far as this coordinator answers them (H3, H4, H5, A9, O1, O2, P4, D1, C1)."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -37,6 +37,7 @@ class ErrorCode(IntEnum):
     UNSUPPORTED_ASSIGNOR = 112
     STALE_MEMBER_EPOCH = 113
     INVALID_ASSIGNMENT = 848
+    """A number of our own: Kafka has none."""
 
 
 class RequestRejected(Exception):

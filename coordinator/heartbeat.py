@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from coordinator.client.offers import check_versions
+from coordinator.client.select import told
 from coordinator.errors import ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.membership import add_member, new_member_metadata, remove_member, update_subscription
@@ -35,6 +37,7 @@ Kind = Literal["join", "keep", "current", "retry"]
 def consumer_group_heartbeat(env: Env, group: Group | None, request: HeartbeatRequest, now_ms: int) -> Result:
     """One valid request to one group (None where it does not exist). Raises RequestRejected."""
     if group is not None:
+        check_versions(group, request, returns_to(group, request))
         if refuses_first(env, group, request):
             check_size(env, group, request)
         check_instance(env.dialect, group, request)
@@ -204,7 +207,7 @@ def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) ->
     )
     acknowledged = now_acknowledged(member, new, target, request, kind)
     if says_more(step.env.dialect, member, new):
-        write_current(step, member_id, new)
+        write_current(step, member_id, new, target)
     if (
         kind == "join"
         or new.previous_epoch != member.previous_epoch
@@ -217,6 +220,7 @@ def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) ->
         member_id,
         new.epoch,
         step.env.heartbeat_interval_ms(step.group.id),
+        told(step, member_id),
         _assignment(step, member, new, target, request, kind, acknowledged),
     )
     return step.result
@@ -227,11 +231,11 @@ def now_acknowledged(
 ) -> bool:
     """NowAcknowledged (R5): has the member reported exactly what it was told last?
 
-    An assignor's error is news too: it is sent until the member has reported again.
+    An assignor's error or metadata is news, too (News): it is sent until the member has reported again.
     """
     if kind in ("join", "keep") or new.assigned != member.assigned:
         return False
-    if target.error and new.epoch != member.epoch:
+    if (target.error or target.metadata_version or target.metadata_bytes) and new.epoch != member.epoch:
         return False
     if kind == "current" and request.owned is not None:
         return request.owned == new.assigned
@@ -284,4 +288,4 @@ def _assignment(
     if not sends:
         return None
     pending = target.partitions - new.assigned if converged and dialect.PendingInResponse else NOTHING
-    return assignment_to_wire(new.assigned, pending, target.error)
+    return assignment_to_wire(new.assigned, pending, target)

@@ -7,6 +7,9 @@ The volatile state of a coordinator, as `load` takes it and `volatile` gives it:
         "sessionDeadlineMs": 45000, "rebalanceDeadlineMs": null}}}},
      "configs": {"g": {"group.consumer.session.timeout.ms": 60000}}}
 
+A group may also have "computation", of its target by a member (A5): {"chosen": "m1", "deadlineMs": 45000,
+"tried": [], "prepared": null or the answer of PrepareAssignment}.
+
 Beside "groups", "classic" has classic groups as `describe` gives them (classic/describe.py), and "connect"
 for Connect groups what "groups" has, and who computes (connect/describe.py).
 
@@ -22,6 +25,7 @@ from typing import Final
 
 from coordinator import fields, wire
 from coordinator.admin.configs import changed_configs
+from coordinator.client.load import restored, volatile_computation
 from coordinator.errors import BadInput
 from coordinator.fields import Json
 from coordinator.model import AWAY, NO_TARGET, NOTHING, UNKNOWN_METADATA, Group, Member
@@ -76,7 +80,9 @@ def restore_volatile(
 
 def _restore_group(group: Group, given: Json, env: Env, shift_ms: int, now_ms: int, recorded: bool) -> None:
     where = f"volatile group {group.id!r}"
-    fields.known(given, ("emptyDeadlineMs", "targetComputedMs", "members"), where)
+    fields.known(given, ("emptyDeadlineMs", "targetComputedMs", "members", "computation"), where)
+    if "computation" in given:
+        group.computation = restored(fields.mapping(given, "computation", where), group, shift_ms)
     computed_ms = fields.optional_integer(given, "targetComputedMs", where)
     group.target_computed_ms = None if computed_ms is None else computed_ms + shift_ms
     if not group.members:
@@ -147,6 +153,7 @@ def _volatile_group(group: Group) -> Json:
     return {
         "emptyDeadlineMs": group.empty_deadline_ms,
         "targetComputedMs": group.target_computed_ms,
+        **volatile_computation(group.computation),
         "members": {
             member_id: {
                 "previousMemberEpoch": member.previous_epoch,

@@ -161,6 +161,8 @@ def show(groups: dict[str, Group], offsets: Offsets, result: Result, initial_epo
     group = groups.get(result.group_id)
     if group is None:
         return
+    if result.computation is not None:
+        group.computation = result.computation
     for change in result.volatile:
         _apply_volatile(group, change)
     for timer in result.timers:
@@ -209,6 +211,8 @@ def set_timer(group: Group, timer: Timer) -> None:
     """Arm or cancel one timer."""
     if timer.name == "group":
         group.empty_deadline_ms = timer.deadline_ms
+    elif timer.name == "computation":
+        group.computation = group.computation._replace(deadline_ms=timer.deadline_ms)
     elif timer.name == "rebalance":
         group.members[timer.member_id].rebalance_deadline_ms = timer.deadline_ms
     elif timer.deadline_ms is not None:

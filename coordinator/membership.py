@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from coordinator.client import select
 from coordinator.dialect import Dialect
 from coordinator.metadata import refresh_group, write_group
 from coordinator.model import Group, MemberMetadata
@@ -31,7 +34,7 @@ def new_member_metadata(request: HeartbeatRequest) -> MemberMetadata:
         regex=request.regex or None,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         server_assignor=request.server_assignor,
-        assignors=tuple(request.client_assignors or ()),
+        client_assignors=request.client_assignors or (),
     )
 
 
@@ -62,7 +65,9 @@ def said_by(request: HeartbeatRequest, known: MemberMetadata) -> MemberMetadata:
             known.rebalance_timeout_ms if request.rebalance_timeout_ms == -1 else request.rebalance_timeout_ms
         ),
         server_assignor=known.server_assignor if request.server_assignor is None else request.server_assignor,
-        assignors=known.assignors if request.client_assignors is None else tuple(request.client_assignors),
+        client_assignors=(
+            known.client_assignors if request.client_assignors is None else request.client_assignors
+        ),
     )
 
 
@@ -78,10 +83,12 @@ def update_subscription(step: Step, member_id: str, known: MemberMetadata, reque
 
 
 def says_otherwise(dialect: Dialect, known: MemberMetadata, metadata: MemberMetadata) -> bool:
-    """SaysOtherwise (E1): subscription and assignors bump the group epoch; else nothing that it says."""
-    new = metadata.subscription, metadata.regex, metadata.assignors
-    return new != (known.subscription, known.regex, known.assignors) or (
-        dialect.AssignorChangeBumps == "always" and metadata.server_assignor != known.server_assignor
+    """SaysOtherwise, OffersChanged (E1): subscription and assignors, with reasons and metadata, bump the
+    group epoch; all else a member says does not."""
+    return (
+        (metadata.subscription, metadata.regex) != (known.subscription, known.regex)
+        or metadata.client_assignors != known.client_assignors
+        or (dialect.AssignorChangeBumps == "always" and metadata.server_assignor != known.server_assignor)
     )
 
 
@@ -133,9 +140,24 @@ def rebalance_timeout(env: Env, group: Group, member_id: str, now_ms: int) -> Re
     return step.result
 
 
+def computation_timeout(env: Env, group: Group, member_id: str, now_ms: int) -> Result:
+    """ComputationTimeout (A5): no assignment was installed in time; another member computes."""
+    step = Step(env, group, now_ms)
+    select.computation_timeout(step)
+    return step.result
+
+
 def delete_group(env: Env, group: Group, now_ms: int) -> Result:
     """DeleteGroup (E5 DEAD): the group was empty for the configured time; nothing of it is left."""
     step = Step(env, group, now_ms)
     for kind in (TARGET_METADATA, PARTITION_METADATA, GROUP_METADATA):
         step.write(kind, None, None)
     return step.result
+
+
+TIMEOUTS: Final = {
+    "session": session_timeout,
+    "rebalance": rebalance_timeout,
+    "computation": computation_timeout,
+}
+"""What happens when a member's timer runs out, by its name."""

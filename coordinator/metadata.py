@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coordinator.client.select import by_member
 from coordinator.errors import BadInput
 from coordinator.model import Group, TopicImage, Topics
 from coordinator.records import GROUP_METADATA, PARTITION_METADATA, GroupEpoch, PartitionMetadata
@@ -48,6 +49,10 @@ def refresh_group(step: Step, changed: bool) -> None:
     if changed or metadata != step.metadata:
         step.metadata = metadata
         step.epoch = step.epoch + 1 if step.epoch else step.env.dialect.FirstGroupEpoch
+        if not step.assignment_epoch and by_member(step):
+            # No member's epoch may be 0, so an empty target comes before the one that a member computes.
+            step.assignment_epoch = step.epoch
+            step.epoch += 1
     elif not step.epoch:
         step.epoch = step.assignment_epoch = step.env.dialect.initial_epoch
 

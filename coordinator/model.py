@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from coordinator.client.model import IDLE, Computation
+
 Partition = tuple[str, int]
 """Topic id (RFC 4122 text, lower case) and index."""
 
@@ -59,15 +61,20 @@ class MemberMetadata(NamedTuple):
     regex: str | None
     rebalance_timeout_ms: int
     server_assignor: str | None
-    assignors: tuple[ClientAssignor, ...] = ()
-    """Those that it runs itself (H10); only members of Connect groups have any (W1)."""
+    client_assignors: tuple[ClientAssignor, ...] = ()
+    """The first is the one that it prefers most (A1)."""
 
 
 class Target(NamedTuple):
-    """One member's part of the target assignment; `error` is not 0 while the assignor failed."""
+    """One member's part of the target assignment; `error` is not 0 while the assignor failed.
+
+    Only client-side assignors have metadata for their members.
+    """
 
     partitions: Partitions
     error: int
+    metadata_version: int = 0
+    metadata_bytes: str = ""
 
 
 NO_TARGET: Final = Target(NOTHING, 0)
@@ -120,6 +127,8 @@ class Group:
     """When the group is deleted; armed exactly while it has no members (E5)."""
     target_computed_ms: int | None = None
     """When the last target was computed. Volatile; only TargetMayLag reads it."""
+    computation: Computation = IDLE
+    """Of the target that is due, by a member (A5). Volatile."""
 
 
 def exists(group: Group) -> bool:

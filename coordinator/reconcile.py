@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from coordinator.dialect import Dialect
-from coordinator.model import NOTHING, Group, Member, Partitions, held_by_others
+from coordinator.model import NO_TARGET, NOTHING, Group, Member, Partitions, Target, held_by_others
 from coordinator.records import CURRENT_ASSIGNMENT, CurrentAssignment
 from coordinator.step import Step
 from coordinator.subscription import topics_of
@@ -111,10 +111,11 @@ def says_more(dialect: Dialect, member: Member, new: Reconciled) -> bool:
     return (new.previous_epoch, new.revoking) != (member.previous_epoch, member.revoking)
 
 
-def write_current(step: Step, member_id: str, new: Reconciled) -> None:
-    """The record of what a member holds (P1), and of what it is told to revoke where that is recorded."""
+def write_current(step: Step, member_id: str, new: Reconciled, target: Target = NO_TARGET) -> None:
+    """The record of what a member holds (P1), and of what it is told to revoke where that is recorded; with
+    what else the member is told with it by the assignor that computed its target."""
     held = new.assigned | new.revoking if new.revoking else new.assigned
-    value = CurrentAssignment(new.epoch, held)
+    value = CurrentAssignment(new.epoch, held, told=target._replace(partitions=NOTHING))
     if step.env.dialect.RevocationRecorded:
         value = CurrentAssignment(new.epoch, held, new.previous_epoch, new.revoking)
     step.write(CURRENT_ASSIGNMENT, member_id, value)

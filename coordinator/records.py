@@ -18,8 +18,10 @@ from coordinator.errors import BadInput
 from coordinator.fields import Json
 from coordinator.model import (
     AWAY,
+    NO_TARGET,
     NOTHING,
     UNKNOWN_METADATA,
+    ClientAssignor,
     Group,
     Member,
     MemberMetadata,
@@ -82,6 +84,8 @@ class CurrentAssignment(NamedTuple):
     held: Partitions
     previous_epoch: int | None = None
     revoking: Partitions | None = None
+    told: Target = NO_TARGET
+    """The assignor's error and metadata, for the member (H9)."""
 
 
 Value = GroupEpoch | PartitionMetadata | MemberUpdate | AssignmentEpoch | Target | CurrentAssignment
@@ -238,17 +242,17 @@ def _value_to_wire(value: Value) -> Json:
             }
         return {
             "memberEpoch": value.member_epoch,
-            "error": 0,
+            "error": value.told.error,
             "topicPartitions": wire.to_wire(value.held),
-            "metadataVersion": 0,
-            "metadataBytes": "",
+            "metadataVersion": value.told.metadata_version,
+            "metadataBytes": value.told.metadata_bytes,
         }
     if isinstance(value, Target):
         return {
             "error": value.error,
             "topicPartitions": wire.to_wire(value.partitions),
-            "metadataVersion": 0,
-            "metadataBytes": "",
+            "metadataVersion": value.metadata_version,
+            "metadataBytes": value.metadata_bytes,
         }
     if isinstance(value, AssignmentEpoch):
         return {"assignmentEpoch": value.assignment_epoch}
@@ -266,7 +270,19 @@ def _value_to_wire(value: Value) -> Json:
         "subscribedTopicRegex": value.metadata.regex,
         "rebalanceTimeoutMs": value.metadata.rebalance_timeout_ms,
         "serverAssignor": value.metadata.server_assignor,
-        "assignors": [],
+        "assignors": [assignor_to_wire(assignor) for assignor in value.metadata.client_assignors],
+    }
+
+
+def assignor_to_wire(assignor: ClientAssignor) -> Json:
+    """A client-side assignor as in a request (H10): a record has the same fields by the names of its own."""
+    return {
+        "name": assignor.name,
+        "minimumVersion": assignor.minimum_version,
+        "maximumVersion": assignor.maximum_version,
+        "reason": assignor.reason,
+        "version": assignor.metadata_version,
+        "metadata": assignor.metadata_bytes,
     }
 
 
@@ -324,6 +340,9 @@ def _member_update(value: Mapping[str, object], where: str) -> MemberUpdate:
         regex,
         fields.integer(value, "rebalanceTimeoutMs", where),
         fields.optional_text(value, "serverAssignor", where),
+        tuple(
+            _assignor(entry, where) for entry in fields.items({"assignors": [], **value}, "assignors", where)
+        ),
     )
     return MemberUpdate(fields.integer(value, "groupEpoch", where), metadata)
 
@@ -337,7 +356,31 @@ def _current_assignment(value: Mapping[str, object], where: str) -> CurrentAssig
         revoking = wire.from_wire(value.get("partitionsPendingRevocation"), where)
         previous_epoch = fields.integer(value, "previousMemberEpoch", where, least=AWAY)
         return CurrentAssignment(epoch, assigned | revoking, previous_epoch, revoking)
-    return CurrentAssignment(epoch, wire.from_wire(value.get("topicPartitions"), where))
+    return CurrentAssignment(
+        epoch, wire.from_wire(value.get("topicPartitions"), where), told=_told({"error": 0, **value}, where)
+    )
+
+
+def _assignor(entry: object, where: str) -> ClientAssignor:
+    source = fields.as_object(entry, f"an assignor of {where}")
+    return ClientAssignor(
+        fields.text(source, "name", where),
+        fields.integer(source, "minimumVersion", where, None),
+        fields.integer(source, "maximumVersion", where, None),
+        fields.integer(source, "reason", where, None),
+        fields.integer(source, "version", where, None),
+        fields.text(source, "metadata", where),
+    )
+
+
+def _told(value: Mapping[str, object], where: str, partitions: Partitions = NOTHING) -> Target:
+    """A member's part of a target, or what it is told with it; the metadata may be left out."""
+    return Target(
+        partitions,
+        fields.integer(value, "error", where, None),
+        fields.integer({"metadataVersion": 0, **value}, "metadataVersion", where, None),
+        fields.text({"metadataBytes": "", **value}, "metadataBytes", where),
+    )
 
 
 _VALUE_FROM_WIRE: Final[dict[str, Callable[[Mapping[str, object], str], Value]]] = {
@@ -345,8 +388,8 @@ _VALUE_FROM_WIRE: Final[dict[str, Callable[[Mapping[str, object], str], Value]]]
     PARTITION_METADATA: _partition_metadata,
     MEMBER_METADATA: _member_update,
     TARGET_METADATA: lambda value, where: AssignmentEpoch(fields.integer(value, "assignmentEpoch", where)),
-    TARGET_MEMBER: lambda value, where: Target(
-        wire.from_wire(value.get("topicPartitions"), where), fields.integer(value, "error", where)
+    TARGET_MEMBER: lambda value, where: _told(
+        value, where, wire.from_wire(value.get("topicPartitions"), where)
     ),
     CURRENT_ASSIGNMENT: _current_assignment,
 }

@@ -30,7 +30,7 @@ class HeartbeatRequest(NamedTuple):
     subscription: frozenset[str] | None
     regex: str | None
     server_assignor: str | None
-    client_assignors: list[ClientAssignor] | None
+    client_assignors: tuple[ClientAssignor, ...] | None
     owned: Partitions | None
     client_id: str
     client_host: str
@@ -100,7 +100,7 @@ def parse_heartbeat(client: Mapping[str, Any], body: Mapping[str, Any]) -> Heart
         None if subscribed is None else frozenset(names),
         get("subscribedTopicRegex"),
         get("serverAssignor"),
-        None if assignors is None else [client_assignor(assignor) for assignor in assignors],
+        None if assignors is None else tuple(client_assignor(assignor) for assignor in assignors),
         None if owned is None else frozenset(partitions),
         *client_of(client),
         names,
@@ -108,9 +108,8 @@ def parse_heartbeat(client: Mapping[str, Any], body: Mapping[str, Any]) -> Heart
     )
 
 
-def client_assignor(value: object) -> ClientAssignor:
-    """An entry of ClientAssignors. BadInput where it is none."""
-    where = "clientAssignors"
+def client_assignor(value: object, where: str = "clientAssignors") -> ClientAssignor:
+    """An entry of ClientAssignors, or of what a record has of them; BadInput where it is none."""
     source = fields.as_object(value, f"an entry of {where}")
     fields.known(source, _ASSIGNOR_FIELDS, where)
     bits = {"minimumVersion": 16, "maximumVersion": 16, "metadataVersion": 16, "reason": 8}

@@ -5,18 +5,21 @@ from __future__ import annotations
 from coordinator import wire
 from coordinator.errors import ErrorCode
 from coordinator.fields import Json
-from coordinator.model import Partitions
+from coordinator.model import Partitions, Target
 
 
-def heartbeat_response(member_id: str, member_epoch: int, interval_ms: int, assignment: Json | None) -> Json:
-    """An accepted join or heartbeat; `assignment` is null when there is nothing to tell (R5)."""
+def heartbeat_response(
+    member_id: str, member_epoch: int, interval_ms: int, computes: bool, assignment: Json | None
+) -> Json:
+    """An accepted join or heartbeat; `assignment` is null when there is nothing to tell (R5). `computes` says
+    that the member is to compute the target (A5)."""
     return {
         "throttleTimeMs": 0,
         "errorCode": 0,
         "errorMessage": None,
         "memberId": member_id,
         "memberEpoch": member_epoch,
-        "shouldComputeAssignment": False,
+        "shouldComputeAssignment": computes,
         "heartbeatIntervalMs": interval_ms,
         "assignment": assignment,
     }
@@ -24,7 +27,7 @@ def heartbeat_response(member_id: str, member_epoch: int, interval_ms: int, assi
 
 def leave_response(member_id: str, member_epoch: int) -> Json:
     """H2: the member has left, for good (-1) or for a while (-2)."""
-    return heartbeat_response(member_id, member_epoch, 0, None)
+    return heartbeat_response(member_id, member_epoch, 0, False, None)
 
 
 def error_response(code: ErrorCode, message: str) -> Json:
@@ -41,12 +44,13 @@ def error_response(code: ErrorCode, message: str) -> Json:
     }
 
 
-def assignment_to_wire(assigned: Partitions, pending: Partitions, error: int) -> Json:
-    """Assignment: what the member may use, and what is its own but not released yet (R3)."""
+def assignment_to_wire(assigned: Partitions, pending: Partitions, target: Target) -> Json:
+    """Assignment: what the member may use, and what is its own but not released yet (R3); with the error and
+    the metadata of the assignor that computed its target."""
     return {
-        "error": error,
+        "error": target.error,
         "assignedTopicPartitions": wire.to_wire(assigned),
         "pendingTopicPartitions": wire.to_wire(pending),
-        "metadataVersion": 0,
-        "metadataBytes": "",
+        "metadataVersion": target.metadata_version,
+        "metadataBytes": target.metadata_bytes,
     }

@@ -20,10 +20,12 @@ from coordinator.admission import (
     check_state,
     known_state,
 )
-from coordinator.apis import parse
+from coordinator.apis import Changing, Refusal, parse
 from coordinator.assignors import GroupAssignment, PartitionAssignor, RangeAssignor, UniformAssignor
 from coordinator.classic.model import ClassicGroup
 from coordinator.classic.request import ClassicRequest
+from coordinator.client.handle import compute, compute_error
+from coordinator.client.request import ComputeRequest
 from coordinator.clock import Clock, SimulatedClock, numbered_ids
 from coordinator.cluster import changed, changes_to
 from coordinator.config import Config, configured
@@ -36,7 +38,7 @@ from coordinator.fields import Json
 from coordinator.heartbeat import consumer_group_heartbeat
 from coordinator.load import configs_of, restore_volatile, volatile_of
 from coordinator.log import Log, commit, opened, set_timer, state_from, with_tombstones
-from coordinator.membership import rebalance_timeout, session_timeout
+from coordinator.membership import TIMEOUTS
 from coordinator.model import Group
 from coordinator.offset_records import Offsets
 from coordinator.offset_request import CommitRequest, FetchRequest
@@ -106,7 +108,7 @@ class Coordinator:
 
     @property
     def dialect(self) -> Dialect:
-        """The departures from KIP-848's text that this coordinator makes."""
+        """Its departures from KIP-848's text."""
         return self._env.dialect
 
     # Requests
@@ -125,13 +127,19 @@ class Coordinator:
         if isinstance(request, DescribeRequest):
             return consumer_group_describe(self._env, self._groups, request, self._authorizer, self._state)
         if isinstance(request, CommitRequest):
-            return self._offset_commit(request)
+            handle = partial(self._offset_commit, request)
+            return self._answer(request, partial(offset_commit_error, request), handle)
         if isinstance(request, FetchRequest):
             admit = partial(self._admit, request.principal, "DESCRIBE")
             return offset_fetch(self._env, self._groups, self._offsets, request, admit)
         if isinstance(request, AdminRequest):
             return self._administer(request)
-        return self._heartbeat(request)
+        if isinstance(request, HeartbeatRequest):
+            return self._answer(request, error_response, partial(self._heartbeat, request))
+        return self._answer(request, compute_error(request), partial(self._compute, request))
+
+    def _compute(self, request: ComputeRequest) -> Result:
+        return compute(self._env, self._groups.get(request.group_id), request, self.clock.now_ms())
 
     def _administer(self, request: AdminRequest) -> Json:
         if isinstance(request, ListRequest):
@@ -154,18 +162,13 @@ class Coordinator:
         self._commit(change=change)
         self._env = changed(self._env, change)
 
-    def _heartbeat(self, request: HeartbeatRequest) -> Json:
-        try:
-            self._admit(request.principal, "READ", request.group_id)
-            validate_heartbeat(request, self._env.assignors, self.dialect)
-            self.others.refuse_consumers(request.group_id)
-            group = self._groups.get(request.group_id)
-            if request.member_epoch == JOIN_EPOCH and not request.member_id:
-                request = request._replace(member_id=self._new_id(group))
-            result = consumer_group_heartbeat(self._env, group, request, self.clock.now_ms())
-        except RequestRejected as rejected:
-            return error_response(rejected.code, rejected.message)
-        return self._respond(result, error_response)
+    def _heartbeat(self, request: HeartbeatRequest) -> Result:
+        validate_heartbeat(request, self._env.assignors, self.dialect)
+        self.others.refuse_consumers(request.group_id)
+        group = self._groups.get(request.group_id)
+        if request.member_epoch == JOIN_EPOCH and not request.member_id:
+            request = request._replace(member_id=self._new_id(group))
+        return consumer_group_heartbeat(self._env, group, request, self.clock.now_ms())
 
     def _other_request(
         self, request: ClassicRequest | ConnectRequest, waits: int | str, principal: str
@@ -174,25 +177,22 @@ class Coordinator:
         here = self._groups, self._new_id, self._log, self._env, self.clock.now_ms()
         return self.others.request(request, waits, admit, *here)
 
-    def _offset_commit(self, request: CommitRequest) -> Json:
-        error = partial(offset_commit_error, request)
-        try:
-            self._admit(request.principal, "READ", request.group_id)
-            group = self._groups.get(request.group_id)
-            request = self.others.classic.fence(request)
-            result = offset_commit(self._env, group, request, self.clock.now_ms())
-        except RequestRejected as rejected:
-            return error(rejected.code, rejected.message)
-        return self._respond(result, error)
+    def _offset_commit(self, request: CommitRequest) -> Result:
+        group = self._groups.get(request.group_id)
+        return offset_commit(self._env, group, self.others.classic.fence(request), self.clock.now_ms())
 
     def _admit(self, principal: str, operation: Operation, group_id: str) -> None:
         authorize(self._authorizer, principal, operation, group_id)
         check_state(self._state)
 
-    def _respond(self, result: Result, error: Callable[[ErrorCode, str], Json]) -> Json:
-        """Commit a request's step: its response, or an error if the log refuses its records (P3, P4)."""
+    def _answer(self, request: Changing, error: Refusal, handle: Callable[[], Result]) -> Json:
+        """The response; `error` where the request is rejected, or the log refuses its records (P3, P4)."""
         try:
+            self._admit(request.principal, "READ", request.group_id)
+            result = handle()
             self._commit(result)
+        except RequestRejected as rejected:
+            return error(rejected.code, rejected.message)
         except BatchTooLarge as refused:
             return error(ErrorCode.UNKNOWN_SERVER_ERROR, refused.sentence)
         except AppendFailed as refused:
@@ -315,10 +315,8 @@ class Coordinator:
         if due.group_id in self.others:
             return self.others.fire(due, self._offsets, self._log, self._env, now_ms)
         name, group, member_id = due.timer, self._groups[due.group_id], due.member_id
-        if name == "session":
-            results = [session_timeout(self._env, group, member_id, now_ms)]
-        elif name == "rebalance":
-            results = [rebalance_timeout(self._env, group, member_id, now_ms)]
+        if name in TIMEOUTS:
+            results = [TIMEOUTS[name](self._env, group, member_id, now_ms)]
         else:
             results = deletion(self._env, self._groups, self._offsets, group.id, now_ms)
         try:

@@ -12,6 +12,7 @@ held by nobody                   Join, Rejoin     UNKNOWN_MEMBER_ID   a heartbea
 
 from __future__ import annotations
 
+from coordinator.client.select import settle
 from coordinator.dialect import Dialect
 from coordinator.errors import ErrorCode, RequestRejected
 from coordinator.membership import new_member_metadata, preference_changed, said_by, says_otherwise
@@ -69,6 +70,8 @@ def keep_place(step: Step, member_id: str, member: Member) -> None:
         step.result.timers.append(Timer("session", member_id, deadline_ms))
     if member.rebalance_deadline_ms is not None:
         step.result.timers.append(Timer("rebalance", member_id, None))
+    if step.computation.chosen == member_id:
+        settle(step, gone={member_id})
 
 
 def returning_member(dialect: Dialect, place: MemberMetadata, request: HeartbeatRequest) -> MemberMetadata:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from coordinator.assignors import GroupAssignment, PartitionAssignor
+from coordinator.client.model import Computation
 from coordinator.config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, Config
 from coordinator.dialect import Dialect
 from coordinator.fields import Json
@@ -67,7 +68,8 @@ class Volatile(NamedTuple):
 
 
 class Timer(NamedTuple):
-    """Arm the timer "session", "rebalance" or "group" (whose member id is ""), or cancel it with None."""
+    """Arm a timer, or cancel it with None: "session", "rebalance", "computation", or "group" (whose member id
+    is "")."""
 
     name: str
     member_id: str
@@ -84,6 +86,8 @@ class Result:
     volatile: list[Volatile] = field(default_factory=list)
     timers: list[Timer] = field(default_factory=list)
     target_computed_ms: int | None = None
+    computation: Computation | None = None
+    """None where the step leaves it as it is."""
     script_used: bool = False
 
 
@@ -92,6 +96,7 @@ class Step:
 
     __slots__ = (
         "assignment_epoch",
+        "computation",
         "env",
         "epoch",
         "group",
@@ -113,6 +118,7 @@ class Step:
         self.assignment_epoch = group.assignment_epoch
         self.metadata: Topics = group.metadata
         self.targets: Mapping[str, Target] = group.targets
+        self.computation = group.computation
         self.members: Mapping[str, MemberMetadata] | None = None
         """The members after the step, or None where the step leaves them as they are."""
         self.replaced: str | None = None
@@ -131,6 +137,12 @@ class Step:
         if self.members is None:
             return self.group.subscriptions
         return {(member.subscription, member.regex) for member in self.members.values()}
+
+    def compute_by(self, computation: Computation) -> None:
+        """What becomes of the computation of the target by a member (A5)."""
+        if computation != self.group.computation or self.result.computation is not None:
+            self.result.computation = computation
+        self.computation = computation
 
     def write(self, kind: str, member_id: str | None, value: Value | None) -> None:
         """Add a record to the result."""

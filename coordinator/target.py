@@ -13,6 +13,7 @@ from coordinator.assignors import (
     PartitionAssignor,
     PartitionAssignorError,
 )
+from coordinator.client.select import by_member, settle
 from coordinator.model import NO_TARGET, MemberMetadata, Target
 from coordinator.records import TARGET_MEMBER, TARGET_METADATA, AssignmentEpoch
 from coordinator.step import Step
@@ -25,12 +26,18 @@ ASSIGNOR_FAILED: Final = 1
 def update_target(step: Step) -> None:
     """UpdateTarget (E2): compute the target if the group epoch has moved on, and write the difference (P1).
 
+    Where a member must compute it, one is chosen instead (A5).
+
     An assignor that fails leaves the target as it is; the assignment epoch advances all the same, and the
     members are told through Assignment.Error (errata, KIP-848 427). Where members compute it, it comes later.
     """
     if step.env.client_side:
         return
-    if step.epoch == step.assignment_epoch or _lags(step):
+    waits = by_member(step)
+    if step.epoch == step.assignment_epoch or _lags(step) or waits:
+        if waits:
+            _write_first(step)
+            settle(step)
         if step.place_of is not None and step.replaced is not None:
             step.write(TARGET_MEMBER, step.replaced, step.targets.get(step.replaced, NO_TARGET))
         return
@@ -52,6 +59,16 @@ def update_target(step: Step) -> None:
     step.targets = targets
     step.assignment_epoch = step.epoch
     step.result.target_computed_ms = step.now_ms
+    settle(step)
+
+
+def _write_first(step: Step) -> None:
+    """The empty target that a group begins with whose first one a member must compute (E3: errata)."""
+    if not step.group.epoch and step.assignment_epoch != step.env.dialect.initial_epoch:
+        step.targets = dict.fromkeys(sorted(step.metadata_of_members()), NO_TARGET)
+        for member_id, target in step.targets.items():
+            step.write(TARGET_MEMBER, member_id, target)
+        step.write(TARGET_METADATA, None, AssignmentEpoch(step.assignment_epoch))
 
 
 def _lags(step: Step) -> bool:

@@ -71,10 +71,13 @@ class Timers:
 
 
 def armed_timers(group: Group) -> list[Due]:
-    """All that are armed: the group's own, whose member id is "", then each member's."""
+    """All that are armed: the group's own, whose member id is "" or who computes, then each member's."""
     timers = []
     if group.empty_deadline_ms is not None:
         timers.append(Due(group.empty_deadline_ms, group.id, "group", ""))
+    computation = group.computation
+    if computation.deadline_ms is not None:
+        timers.append(Due(computation.deadline_ms, group.id, "computation", computation.chosen))
     for member_id, member in sorted(group.members.items()):
         timers.append(Due(member.session_deadline_ms, group.id, "session", member_id))
         if member.rebalance_deadline_ms is not None:
@@ -89,6 +92,8 @@ def deadline_ms(groups: Mapping[str, Group], due: Due) -> int | None:
         return None
     if due.timer == "group":
         return group.empty_deadline_ms
+    if due.timer == "computation":
+        return group.computation.deadline_ms if group.computation.chosen == due.member_id else None
     member = group.members.get(due.member_id)
     if member is None:
         return None

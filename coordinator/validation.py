@@ -37,7 +37,7 @@ def validate_heartbeat(request: HeartbeatRequest, assignors: Collection[str], di
         problem = clause(request)
         if problem is not None:
             raise RequestRejected(ErrorCode.INVALID_REQUEST, problem)
-    problem = server_assignor_unknown(request, assignors) or client_assignors_unsupported(request)
+    problem = server_assignor_unknown(request, assignors) or client_assignors_unsupported(request, dialect)
     if problem is not None:
         raise RequestRejected(ErrorCode.UNSUPPORTED_ASSIGNOR, problem)
 
@@ -237,9 +237,9 @@ def server_assignor_unknown(request: HeartbeatRequest, assignors: Collection[str
     return f"ServerAssignor {shown(request.server_assignor)} is not supported; there are {known}."
 
 
-def client_assignors_unsupported(request: HeartbeatRequest) -> str | None:
-    """H4: no client-side assignor here has a version range that others could overlap with."""
-    if not request.client_assignors:
+def client_assignors_unsupported(request: HeartbeatRequest, dialect: Dialect) -> str | None:
+    """H4, A8: Kafka has no client-side assignors; their versions are compared in client/offers.py."""
+    if not request.client_assignors or dialect.has_client_assignors:
         return None
     return "ClientAssignors are not supported; name a ServerAssignor, or none."
 

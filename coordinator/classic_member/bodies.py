@@ -6,11 +6,11 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from coordinator.assignors.spec import TopicPartition
 from coordinator.classic.assignors import ClassicAssignor
 from coordinator.classic.embedded import (
     Assignment,
     Subscription,
-    TopicPartition,
     write_assignment,
     write_subscription,
 )

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coordinator.assignors.spec import GroupAssignment
+from coordinator.assignors.spec import GroupAssignment, TopicPartition
 from coordinator.classic.assignors import ClassicAssignor, GroupMember, RebalanceProtocol
 from coordinator.classic.assignors.sticky import claim_of_fields, holders
-from coordinator.classic.embedded import TopicPartition
 from coordinator.classic_member.types import NOTHING, Partitions
 
 

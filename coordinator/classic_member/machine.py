@@ -24,6 +24,7 @@ import base64
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from coordinator.assignors.spec import TopicPartition
 from coordinator.classic.assignors import (
     ClassicAssignor,
     GroupMember,
@@ -32,7 +33,6 @@ from coordinator.classic.assignors import (
 )
 from coordinator.classic.embedded import (
     NO_GENERATION,
-    TopicPartition,
     read_assignment,
     read_subscription,
 )

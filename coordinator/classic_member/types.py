@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Protocol, runtime_checkable
 
-from coordinator.classic.embedded import TopicPartition
+from coordinator.assignors.spec import TopicPartition
 from coordinator.member.types import Json
 
 Partitions = frozenset[TopicPartition]

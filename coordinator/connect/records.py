@@ -104,7 +104,7 @@ def assignors_to_wire(metadata: MemberMetadata) -> list[Json]:
             "version": one.metadata_version,
             "metadata": one.metadata_bytes,
         }
-        for one in metadata.assignors
+        for one in metadata.client_assignors
     ]
 
 

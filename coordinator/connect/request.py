@@ -73,7 +73,7 @@ def _heartbeat(body: Mapping[str, Any], client: tuple[str, str, str]) -> WorkerH
         fields.optional_text(body, "serverAssignor", where),
         None
         if assignors is None
-        else [assignor_given(one) for one in fields.items(body, "clientAssignors", where)],
+        else tuple(assignor_given(one) for one in fields.items(body, "clientAssignors", where)),
         None if owned is None else frozenset(resources),
         *client,
         [],

@@ -66,7 +66,7 @@ def prepare_response(group: Group, lost: Mapping[Partition, str]) -> Json:
     members += [
         _prepared(name, -1, [], wire.to_wire(lost_by(lost, name))) for name in sorted({*lost.values()})
     ]
-    offered = [one.name for member in group.members.values() for one in member.metadata.assignors]
+    offered = [one.name for member in group.members.values() for one in member.metadata.client_assignors]
     return {
         **_error(ErrorCode.NONE, None),
         "groupEpoch": group.epoch,

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from coordinator.member import codes, heartbeat
+from coordinator.member.assignors import Computer, PartitionAssignor
 from coordinator.member.lifecycle import Lifecycle
 from coordinator.member.offsets import VERSION as OFFSETS_VERSION
 from coordinator.member.types import (
@@ -46,13 +47,23 @@ _APIS: Final = {
     Purpose.COMMIT: ("OffsetCommit", OFFSETS_VERSION),
     Purpose.FETCH_OFFSETS: ("OffsetFetch", OFFSETS_VERSION),
 }
+_COMPUTE_VERSION: Final = 0
 
 
 class Member(Lifecycle):
-    """One consumer of one group. `member_id` "": the coordinator makes one (H1)."""
+    """One consumer of one group. `member_id` "": the coordinator makes one (H1).
 
-    def __init__(self, settings: Settings, member_id: str = "") -> None:
+    `assignors` are its client-side ones, the first preferred (K4: group.local.assignors). ValueError where
+    the settings name a server-side one, too.
+    """
+
+    def __init__(
+        self, settings: Settings, member_id: str = "", assignors: tuple[PartitionAssignor, ...] = ()
+    ) -> None:
         super().__init__(settings, member_id)
+        if assignors and settings.server_assignor is not None:
+            raise ValueError("A consumer has local assignors or a remote one, not both; leave one out.")
+        self._computer = Computer(assignors)
         self._coordinator_known = True
         self._regex_sent = False
         self._interval_ms = 0
@@ -148,7 +159,7 @@ class Member(Lifecycle):
         for due_ms, purpose in self._wishes():
             if due_ms <= now_ms:
                 chosen = purpose if self._coordinator_known else Purpose.FIND_COORDINATOR
-                api, version = _APIS[chosen]
+                api, version = _APIS.get(chosen, (self._computer.due, _COMPUTE_VERSION))
                 return self._in_flight.send(chosen, api, version, self._body(chosen, now_ms))
         return None
 
@@ -169,6 +180,8 @@ class Member(Lifecycle):
         if stays or self._state in (State.JOINING, State.STABLE):
             yield self._due_ms, Purpose.HEARTBEAT
         if self.epoch > 0 and not self.offsets.held:
+            if self._computer.due and self._state is State.STABLE:
+                yield 0, Purpose.COMPUTE
             if self._ownership.committing:
                 yield 0, Purpose.COMMIT_BEFORE_REVOCATION
             elif self.offsets.commit_wanted and self.offsets.positions:
@@ -198,13 +211,16 @@ class Member(Lifecycle):
             case Purpose.COMMIT:
                 self.offsets.commit_wanted = False
                 return self.offsets.commit_body(self.owned, self.member_id, self.epoch)
+            case Purpose.COMPUTE:
+                return self._computer.body(self.settings.group_id, self.member_id, self.epoch)
 
     def _heartbeat_body(self) -> Json:
         """H7: full on join, after an error or a lost answer, and when something has changed."""
         subscription = self._subscription
         joins = self.epoch == heartbeat.JOIN_EPOCH
+        offers = self._computer.offers_to_send(self._report or joins)
         if subscription is None or not (self._report or joins):
-            return heartbeat.keep_alive(self.settings, self.member_id, self.epoch)
+            return {**heartbeat.keep_alive(self.settings, self.member_id, self.epoch), **offers}
         regex = subscription.regex
         if joins:
             self._regex_sent = False
@@ -213,7 +229,8 @@ class Member(Lifecycle):
         self._regex_sent = self._regex_sent or regex is not None
         settled = self._ownership.idle or self.settings.reports_while_revoking
         owned = self.owned if settled else None
-        return heartbeat.full(self.settings, self.member_id, self.epoch, subscription, regex, owned)
+        full = heartbeat.full(self.settings, self.member_id, self.epoch, subscription, regex, owned)
+        return {**full, **offers}
 
     # Answers
 
@@ -232,6 +249,11 @@ class Member(Lifecycle):
                 self._ended(self._coordinator_known, now_ms)
             case Purpose.FETCH_OFFSETS:
                 self._offsets_answered(self.offsets.fetch_answered(body, self.owned), now_ms)
+            case Purpose.COMPUTE:
+                self._computer.answered(body)
+                self._ended(not self._computer.waits, now_ms, body["errorCode"])
+                if self._computer.waits:
+                    self._wait_for_heartbeat(now_ms)
             case Purpose.COMMIT | Purpose.COMMIT_BEFORE_REVOCATION:
                 self._commit_answered(request, self.offsets.commit_answered(request.body, body), now_ms)
 
@@ -258,6 +280,7 @@ class Member(Lifecycle):
         """KIP-848 "Response Handling"; UNRELEASED_INSTANCE_ID, too, is for the application to solve (K1)."""
         error = body["errorCode"]
         if error in codes.REMOVED:
+            self._computer.stop()
             self._fenced(now_ms)
         elif error in codes.RETRIABLE:
             self._ended(False, now_ms, error)
@@ -280,6 +303,8 @@ class Member(Lifecycle):
         self.offsets.held = False
         if self._state is State.JOINING:
             self._state = State.STABLE
+        if body.get("shouldComputeAssignment"):
+            self._computer.told()
         assignment = body.get("assignment")
         if assignment is not None and self._state is State.STABLE:
             told = from_wire(assignment["assignedTopicPartitions"])
@@ -287,6 +312,7 @@ class Member(Lifecycle):
             self._changed = self._changed or told != self._ownership.told
             self._unreported = True
             self._ownership.told = told
+            self._computer.assigned(assignment)
             if self._acknowledging and not self._ownership.idle:
                 # R1: told to revoke more before it has said that it is done, it has nothing to say yet
                 self._report = self._acknowledging = False

@@ -48,6 +48,7 @@ class Purpose(Enum):
     COMMIT_BEFORE_REVOCATION = "commit what is given up"
     COMMIT = "commit of the application"
     FETCH_OFFSETS = "fetch committed offsets"
+    COMPUTE = "compute the target assignment"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,9 @@ class SendRequest:
         return target.request(self.api, wire.VERSIONS[self.api], self.client, self.body, observe)
 
     def needs(self) -> frozenset[str]:
-        """Its API."""
-        return frozenset({self.api})
+        """Its API; of members that offer assignors (A1) what they need to run one."""
+        computes = {wire.PREPARE} if self.body.get("clientAssignors") else set()
+        return frozenset({self.api, *computes})
 
     def fired(self) -> Sequence[Json]:
         """None."""

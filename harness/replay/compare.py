@@ -94,7 +94,8 @@ def normal_response(expected: Json | None, body: Json | None) -> Json | None:
     if not isinstance(body, dict):
         return body
     if isinstance(expected, dict) and not {"memberId", "memberEpoch"} <= expected.keys():
-        return {"throttleTimeMs": 0, **_normal_lists(expected, _normal_item(expected, {}, body))}
+        top = {"errorMessage": None} if "errorMessage" in expected else {}
+        return {"throttleTimeMs": 0, **_normal_lists(expected, _normal_item(expected, top, body))}
     normal = {**RESPONSE, **body}
     if normal["errorCode"] != 0 and isinstance(normal["errorMessage"], str):
         normal["errorMessage"] = None

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.replay import expect, wire
+from harness.replay import client, expect, wire
 from harness.replay.calls import Call, ChangeTopics, Restart
 from harness.replay.classic.state import is_classic
+from harness.replay.client_state import ClientStep
 from harness.replay.connect.state import is_connect
 from harness.replay.dialects import TEXT, Forms, forms_of
 from harness.replay.log import check_log
@@ -30,7 +31,16 @@ STOP_MS = 40_000
 """The replay's clock moves 1 ms before each step until here, short of the first time-out by itself."""
 
 _Input: TypeAlias = tuple[
-    tuple[int, int, int], str, str, Request, str, int, Partition | None, int, Admin | None
+    tuple[int, int, int],
+    str,
+    str,
+    Request,
+    str,
+    int,
+    Partition | None,
+    int,
+    Admin | None,
+    ClientStep | None,
 ]
 """A target-calling step's state and input."""
 
@@ -79,7 +89,11 @@ class Load(NamedTuple):
             }
             for name, member in group.members.items()
         }
-        known = {"emptyDeadlineMs": deadlines.get(("group", "")), "members": members}
+        known = {
+            "emptyDeadlineMs": deadlines.get(("group", "")),
+            "members": members,
+            **client.volatile(group.computation, self.timers),
+        }
         configs = {"configs": {wire.GROUP: dict(self.state.configs)}} if self.state.configs else {}
         return {"clockMs": self.now_ms, "groups": {wire.GROUP: known} if group.exists else {}, **configs}
 
@@ -240,10 +254,12 @@ class Decoder:
     ) -> Step:
         after, spec = load.state, load.state.step
         records = written(before, after, load.now_ms, load.forms, untargeted)
-        script = expect.new_target(load.forms.created(before.group), after.group)
+        installed = spec.action == "InstallAssignment"
+        script = expect.new_target(load.forms.created(before.group), after.group, installed)
         joins = spec.action in ("Join", "Return") and spec.response.error == "NONE"
         topic, partition = (spec.topic, spec.partitions), (spec.partition, spec.offset)
-        given: _Input = (before.key, spec.action, spec.member, spec.request, *topic, *partition, after.admin)
+        said = after.admin, spec.client
+        given: _Input = (before.key, spec.action, spec.member, spec.request, *topic, *partition, *said)
         return Step(
             index=index,
             action=spec.action,

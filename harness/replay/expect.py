@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from harness.replay import admin, wire
+from harness.replay import admin, client, wire
+from harness.replay.client_state import NOTHING_TOLD, Computation
 from harness.replay.commits import CommitStep
 from harness.replay.dialects import TEXT, Forms
 from harness.replay.state import Group, Member, SpecState, SpecStep
@@ -21,6 +22,8 @@ def response(after: SpecState) -> Json:
     """The body of a response, of the API that the step into this state calls."""
     if after.step.action in admin.RESPONSES:
         return admin.RESPONSES[after.step.action](after)
+    if after.step.action in client.RESPONSES:
+        return client.RESPONSES[after.step.action](after)
     if after.step.action in _OFFSETS:
         return (offset_commit if after.step.action == "OffsetCommit" else offset_fetch)(after.step)
     return heartbeat(after.step, after.configs.get(wire.HEARTBEAT_INTERVAL, wire.HEARTBEAT_INTERVAL_MS))
@@ -31,14 +34,15 @@ def heartbeat(step: SpecStep, interval_ms: int = wire.HEARTBEAT_INTERVAL_MS) -> 
     spec = step.response
     error = spec.error != "NONE"
     answers = not error and spec.epoch >= 0
+    told = NOTHING_TOLD if step.client is None else step.client.told
     assignment = None
     if spec.assigned is not None:
         assignment = {
-            "error": 0,
+            "error": told.error,
             "assignedTopicPartitions": wire.expected_partitions(spec.assigned),
             "pendingTopicPartitions": wire.expected_partitions(spec.pending or frozenset()),
-            "metadataVersion": 0,
-            "metadataBytes": "",
+            "metadataVersion": told.version,
+            "metadataBytes": told.metadata,
         }
     return {
         "throttleTimeMs": 0,
@@ -46,7 +50,7 @@ def heartbeat(step: SpecStep, interval_ms: int = wire.HEARTBEAT_INTERVAL_MS) -> 
         "errorMessage": None,
         "memberId": None if error else spec.member,
         "memberEpoch": spec.epoch,
-        "shouldComputeAssignment": False,
+        "shouldComputeAssignment": step.client is not None and step.client.compute,
         "heartbeatIntervalMs": interval_ms if answers else 0,
         "assignment": assignment,
     }
@@ -117,6 +121,7 @@ def description(group: Group) -> Json:
         "assignmentEpoch": group.assignment_epoch,
         "metadata": wire.metadata(group.metadata),
         "members": [_member(group, name, member) for name, member in group.members.items()],
+        **client.shown(group.computation),
     }
 
 
@@ -129,7 +134,7 @@ def _member(group: Group, name: str, member: Member) -> Json:
         "assigned": wire.expected_partitions(member.assigned),
         "pendingRevocation": wire.expected_partitions(member.revoking),
         "target": wire.expected_partitions(group.target(name)),
-        "targetError": 0,
+        "targetError": member.told.error,
         "acknowledged": member.acknowledged,
         "instanceId": member.instance or None,
         "subscribedTopicNames": sorted(member.subscription),
@@ -139,20 +144,35 @@ def _member(group: Group, name: str, member: Member) -> Json:
         "rackId": None,
         "clientId": wire.client_id(name),
         "clientHost": wire.CLIENT_HOST,
+        **_of_client_assignors(member),
     }
 
 
-def new_target(before: Group, after: Group) -> Assignments | None:
+def _of_client_assignors(member: Member) -> Json:
+    """What a member offers and is told beside partitions (A1, H9), if there is any of it."""
+    shown: Json = {}
+    if member.offers:
+        shown["clientAssignors"] = [*map(wire.recorded, member.offers)]
+    if member.told.version or member.told.metadata:
+        shown["targetMetadata"] = {"version": member.told.version, "bytes": member.told.metadata}
+    return shown
+
+
+def new_target(before: Group, after: Group, installed: bool = False) -> Assignments | None:
     """The target assignment that a step installs, for the target's script; None where none is computed (E2).
 
-    A group without members gets the empty one, without asking an assignor.
+    A group without members gets the empty one, without asking an assignor; so does one whose first target a
+    member must compute, and what a member has `installed` (A5) is no assignor's either.
     """
     if after.assignment_epoch == before.assignment_epoch or not after.members:
+        return None
+    if installed or after.computation.chosen:
         return None
     return {name: wire.topic_partitions(after.target(name)) for name in after.members}
 
 
 _OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
+_KEEP_NO_SESSION: Final = (*_OFFSETS, "PrepareAssignment", "InstallAssignment", "ComputationTimeout")
 """What is no heartbeat, and so keeps no session (O1)."""
 
 
@@ -174,6 +194,9 @@ class Timers:
     session_ms: dict[str, int] = field(default_factory=dict)
     rebalance_ms: dict[str, int] = field(default_factory=dict)
     empty_ms: int | None = None
+    computation_ms: int | None = None
+    """When another member computes the target instead of `chosen` (A5)."""
+    chosen: str = ""
 
     @staticmethod
     def started(state: SpecState, forms: Forms = TEXT) -> Timers:
@@ -189,13 +212,20 @@ class Timers:
         self.session_ms = {name: session_ms for name in group.members}
         self.rebalance_ms = {name: now_ms + wire.REBALANCE_TIMEOUT_MS for name in revoking}
         self.empty_ms = now_ms + wire.EMPTY_RETENTION_MS if group.exists and not group.members else None
+        self.computation_ms = now_ms + wire.REBALANCE_TIMEOUT_MS if group.computation.notified else None
+        self.chosen = group.computation.chosen
 
     def follow(self, before: Group, after: SpecState, now_ms: int) -> list[Json]:
         """Take one step at `now_ms` into account; the armed timers after it, in `describe`'s order."""
         step, group = after.step, after.group
+        self._follow_computation(before.computation, after, now_ms)
         if step.action == "FailOver":
             self._start(after, now_ms)
-        elif step.member in group.members and step.response.error == "NONE" and step.action not in _OFFSETS:
+        elif (
+            step.member in group.members
+            and step.response.error == "NONE"
+            and step.action not in _KEEP_NO_SESSION
+        ):
             if step.action != "LeaveTemporarily" or not self.forms.away_runs_on:
                 self.session_ms[step.member] = now_ms + session_timeout_ms(after)
             self._follow_revocation(
@@ -209,6 +239,18 @@ class Timers:
         elif before.members:
             self.empty_ms = now_ms + wire.EMPTY_RETENTION_MS
         return self.armed(group.members)
+
+    def _follow_computation(self, before: Computation, after: SpecState, now_ms: int) -> None:
+        """A5: from when the member that was chosen is told, once, for its rebalance time-out. One that joins
+        again is chosen anew."""
+        computation, step = after.group.computation, after.step
+        self.chosen = computation.chosen
+        anew = step.member == self.chosen and step.action in ("Join", "Rejoin", "Return")
+        anew = anew and step.response.error == "NONE"
+        if not computation.notified:
+            self.computation_ms = None
+        elif not before.notified or before.chosen != self.chosen or anew:
+            self.computation_ms = now_ms + wire.REBALANCE_TIMEOUT_MS
 
     def _follow_revocation(self, before: Member | None, after: Member, name: str, now_ms: int) -> None:
         """R4: from the first request to revoke; another revocation after an acknowledgement counts anew."""
@@ -227,6 +269,8 @@ class Timers:
         timers = []
         if self.empty_ms is not None:
             timers.append(_timer("group", "", self.empty_ms))
+        if self.computation_ms is not None:
+            timers.append(_timer("computation", self.chosen, self.computation_ms))
         for name in members:
             timers.append(_timer("session", name, self.session_ms[name]))
             if name in self.rebalance_ms:

@@ -8,6 +8,7 @@ current assignment of the member that was reconciled. Offsets are records of the
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from dataclasses import replace
 
 from harness.replay import wire
 from harness.replay.commits import CommitState
@@ -181,9 +182,9 @@ def _group(before: Group, after: Group, fresh: set[str], starts: bool) -> Iterat
         yield _record("ConsumerGroupMetadata", None, {"epoch": after.epoch})
 
 
-def _described(member: Member) -> tuple[str, frozenset[str], str, str]:
+def _described(member: Member) -> tuple[object, ...]:
     """What a member says of itself."""
-    return member.instance, member.subscription, member.regex, member.assignor
+    return member.instance, member.subscription, member.regex, member.assignor, member.offers
 
 
 def _member_metadata(group: Group, name: str, member: Member) -> Json:
@@ -197,7 +198,7 @@ def _member_metadata(group: Group, name: str, member: Member) -> Json:
         "subscribedTopicRegex": member.regex or None,
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
         "serverAssignor": member.assignor or None,
-        "assignors": [],
+        "assignors": [*map(wire.recorded, member.offers)],
     }
 
 
@@ -206,10 +207,12 @@ def _target(before: Group, after: Group, fresh: set[str], returned: str | None) 
     computed = after.assignment_epoch != before.assignment_epoch
     if not computed and returned is None:
         return
-    for name in after.members:
-        if name == returned or (computed and (name in fresh or after.target(name) != before.target(name))):
-            value = {"error": 0, "topicPartitions": wire.expected_partitions(after.target(name))}
-            yield _record("ConsumerGroupTargetAssignmentMember", name, {**value, **_NO_ASSIGNOR_METADATA})
+    for name, member in after.members.items():
+        changed = after.target(name) != before.target(name) or (
+            name in before.members and member.told != before.members[name].told
+        )
+        if name == returned or (computed and (name in fresh or changed)):
+            yield _record("ConsumerGroupTargetAssignmentMember", name, _told(member, after.target(name)))
     if computed:
         epoch = {"assignmentEpoch": after.assignment_epoch}
         yield _record("ConsumerGroupTargetAssignmentMetadata", None, epoch)
@@ -218,7 +221,7 @@ def _target(before: Group, after: Group, fresh: set[str], returned: str | None) 
 def _current(before: Group, after: Group, anew: set[str], forms: Forms) -> Iterator[Json]:
     for name, member in after.members.items():
         value = _assignment(member, forms)
-        if name in anew or value != _assignment(before.members[name], forms):
+        if name in anew or value != _assignment(replace(before.members[name], told=member.told), forms):
             yield _record("ConsumerGroupCurrentMemberAssignment", name, value)
 
 
@@ -231,9 +234,14 @@ def _assignment(member: Member, forms: Forms) -> Json:
             "assignedPartitions": wire.expected_partitions(member.assigned),
             "partitionsPendingRevocation": wire.expected_partitions(member.revoking),
         }
-    value = {"memberEpoch": member.epoch, "error": 0}
-    return {**value, "topicPartitions": wire.expected_partitions(member.held), **_NO_ASSIGNOR_METADATA}
+    return {"memberEpoch": member.epoch, **_told(member, member.held)}
 
 
-# Server side assignors have no metadata of their own.
-_NO_ASSIGNOR_METADATA: Json = {"metadataVersion": 0, "metadataBytes": ""}
+def _told(member: Member, partitions: frozenset[Partition]) -> Json:
+    """Partitions with what the assignor tells the member beside them."""
+    return {
+        "error": member.told.error,
+        "topicPartitions": wire.expected_partitions(partitions),
+        "metadataVersion": member.told.version,
+        "metadataBytes": member.told.metadata,
+    }

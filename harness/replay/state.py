@@ -7,13 +7,23 @@ sentence that names the state and the field.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
 
 from frozendict import frozendict
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.replay.client_state import (
+    NOBODY,
+    NOTHING_TOLD,
+    ClientStep,
+    Computation,
+    Offer,
+    Told,
+    client_step,
+    with_computation,
+)
 from harness.values import Value, as_function
 
 Partition: TypeAlias = tuple[str, int]
@@ -21,7 +31,7 @@ Partition: TypeAlias = tuple[str, int]
 
 VARIABLES = ("group", "topics", "step")
 """What a trace must have to be replayed. `offsets`, `log`, `configs` and `admin` are read where they are
-there; the closed models have more."""
+there, and so are `computation` and `clientStep`; the closed models have more."""
 
 NOT_IN_GROUP = -1
 AWAY = -2
@@ -45,6 +55,8 @@ class Member:
     assigned: frozenset[Partition]
     revoking: frozenset[Partition]
     acknowledged: bool
+    offers: tuple[Offer, ...] = ()
+    told: Told = NOTHING_TOLD
 
     @property
     def held(self) -> frozenset[Partition]:
@@ -61,6 +73,7 @@ class Group:
     targets: Mapping[str, frozenset[Partition]]
     metadata: Mapping[str, int]
     members: Mapping[str, Member]
+    computation: Computation = NOBODY
 
     @property
     def exists(self) -> bool:
@@ -90,6 +103,7 @@ class Request:
     subscription: frozenset[str] | None
     regex: str | None
     assignor: str | None
+    offers: tuple[Offer, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +134,7 @@ class SpecStep:
     partitions: int
     partition: Partition | None
     offset: int
+    client: ClientStep | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +178,7 @@ class StateReader:
     """Reads the states of traces; equal values are read once, since they come again and again."""
 
     def __init__(self) -> None:
-        self._groups: dict[Value, tuple[int, Group]] = {}
+        self._groups: dict[tuple[Value, Value | None], tuple[int, Group]] = {}
         self._topics: dict[Value, tuple[int, Mapping[str, int]]] = {}
         self._offsets: dict[Value, tuple[int, Mapping[Partition, int], Mapping[str, int]]] = {}
 
@@ -185,17 +200,21 @@ class StateReader:
     def _state(self, state: Mapping[str, Value]) -> SpecState:
         raw_group, raw_topics = state["group"], state["topics"]
         raw_offsets = state.get("offsets", ()), state.get("configs", ())
-        if raw_group not in self._groups:
-            self._groups[raw_group] = len(self._groups), _group(Fields(raw_group, "group"))
+        raw = raw_group, state.get("computation")
+        if raw not in self._groups:
+            self._groups[raw] = len(self._groups), _computing(_group(Fields(raw_group, "group")), raw[1])
         if raw_topics not in self._topics:
             self._topics[raw_topics] = len(self._topics), _counts(raw_topics, "topics")
         if raw_offsets not in self._offsets:
             committed, own = committed_offsets(raw_offsets[0]), _counts(raw_offsets[1], "configs")
             own = {name: value for name, value in own.items() if value}
             self._offsets[raw_offsets] = len(self._offsets), committed, own
-        (group_key, group), (topics_key, topics) = self._groups[raw_group], self._topics[raw_topics]
+        (group_key, group), (topics_key, topics) = self._groups[raw], self._topics[raw_topics]
         offsets_key, offsets, configs = self._offsets[raw_offsets]
         step = _step(Fields(state["step"], "step"))
+        if "clientStep" in state:
+            offers, said = client_step(Fields(state["clientStep"], "clientStep"), Fields)
+            step = replace(step, request=replace(step.request, offers=offers), client=said)
         log: frozenset[Value] | None = _typed(state["log"], frozenset, "log") if "log" in state else None
         admin = _admin(Fields(state["admin"], "admin")) if "admin" in state else None
         keys = group_key, topics_key, offsets_key
@@ -341,6 +360,10 @@ def _group(fields: Fields) -> Group:
         metadata=fields.metadata("metadata"),
         members={name: members[name] for name in sorted(members)},
     )
+
+
+def _computing(group: Group, raw: Value | None) -> Group:
+    return group if raw is None else with_computation(group, Fields(raw, "computation"), Fields)
 
 
 def _member(fields: Fields) -> Member:

@@ -13,13 +13,13 @@ from typing import Final, TypeVar
 
 from harness.errors import ConformError
 from harness.files import read_text
-from harness.replay import admin, wire
+from harness.replay import admin, client, wire
 from harness.replay.calls import Call, ChangeTopics, FireTimer, Restart, SendRequest
 from harness.replay.state import AWAY, SpecState
 
 H = TypeVar("H", bound=admin.Handler)
 
-HANDLERS: Final[dict[str, admin.Handler]] = dict(admin.HANDLERS)
+HANDLERS: Final[dict[str, admin.Handler]] = {**admin.HANDLERS, **client.HANDLERS}
 """The actions that call the target."""
 
 OTHER_ACTIONS: Final = frozenset(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
+from harness.replay.client_state import Offer
 from harness.replay.commits import CommitStep
 from harness.replay.state import Partition, Request, SpecStep
 from harness.targets.base import Json
@@ -20,6 +21,8 @@ GROUP: Final = "g"
 HEARTBEAT: Final = "ConsumerGroupHeartbeat"
 COMMIT: Final = "OffsetCommit"
 FETCH: Final = "OffsetFetch"
+PREPARE: Final = "ConsumerGroupPrepareAssignment"
+INSTALL: Final = "ConsumerGroupInstallAssignment"
 CLASSIC_VERSIONS: Final = {"JoinGroup": 9, "SyncGroup": 5, "Heartbeat": 4, "LeaveGroup": 5}
 """Those of classic groups (C1): the newest ones."""
 CONNECT_VERSIONS: Final = {
@@ -40,6 +43,8 @@ VERSIONS: Final = {
     DELETE: 2,
     ALTER: 1,
     CONFIGS: 4,
+    PREPARE: 0,
+    INSTALL: 0,
     **CLASSIC_VERSIONS,
     **CONNECT_VERSIONS,
 }
@@ -172,7 +177,27 @@ def heartbeat(request: Request) -> Json:
         "subscribedTopicRegex": request.regex,
         "serverAssignor": request.assignor,
         "topicPartitions": None if request.owned is None else topic_partitions(request.owned),
+        **({} if request.offers is None else {"clientAssignors": [*map(offered, request.offers)]}),
     }
+
+
+def offered(offer: Offer) -> Json:
+    """A client-side assignor in a request (H10)."""
+    return {
+        "name": offer.name,
+        "minimumVersion": offer.least,
+        "maximumVersion": offer.most,
+        "reason": offer.reason,
+        "metadataVersion": offer.version,
+        "metadataBytes": offer.metadata,
+    }
+
+
+def recorded(offer: Offer) -> Json:
+    """And in a record of its member (P1), whose schema has other names."""
+    request = offered(offer)
+    version, metadata = request.pop("metadataVersion"), request.pop("metadataBytes")
+    return {**request, "version": version, "metadata": metadata}
 
 
 def offset_commit(step: CommitStep) -> Json:

@@ -269,11 +269,6 @@ def test_what_the_schema_cannot_say_is_one_sentence_and_changes_nothing(
         ("heartbeat", {"instanceId": "j"}, int(ErrorCode.UNRELEASED_INSTANCE_ID)),
         ("join", {"serverAssignor": "nosuch"}, int(ErrorCode.UNSUPPORTED_ASSIGNOR)),
         ("heartbeat", {"serverAssignor": "nosuch"}, int(ErrorCode.UNSUPPORTED_ASSIGNOR)),
-        (
-            "join",
-            {"serverAssignor": None, "clientAssignors": [ASSIGNOR]},
-            int(ErrorCode.UNSUPPORTED_ASSIGNOR),
-        ),
         ("describe", {"groupIds": ["h"]}, int(ErrorCode.GROUP_ID_NOT_FOUND)),
         ("describe", {"groupIds": [""]}, INVALID),
         ("describe", {"groupIds": ["g" * 40_000]}, INVALID),

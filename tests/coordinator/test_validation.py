@@ -133,14 +133,20 @@ def test_what_is_just_valid_joins(change: dict[str, Any]) -> None:
     assert error(GroupDriver().request(**{"memberId": "m1", **JOIN, **change})) == 0
 
 
+def test_h4_kafka_has_no_client_side_assignors() -> None:
+    g = GroupDriver("kafka-4.4")
+    before = g.group(), g.coordinator.end
+    response = g.request(**{"memberId": "m1", **JOIN, "clientAssignors": [assignor()]})
+    assert error(response) == UNSUPPORTED
+    assert "name a ServerAssignor" in response["errorMessage"]
+    assert (g.group(), g.coordinator.end) == before
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
         ({"serverAssignor": "nosuch"}, "'nosuch' is not supported; there are uniform, range."),
         ({"serverAssignor": "Range"}, "'Range' is not supported"),
-        ({"clientAssignors": [assignor()]}, "name a ServerAssignor"),
-        ({"clientAssignors": [assignor(minimumVersion=-1, metadataVersion=-1)]}, "name a ServerAssignor"),
-        ({"clientAssignors": [assignor(minimumVersion=3, metadataVersion=3)]}, "name a ServerAssignor"),
     ],
 )
 def test_h4_is_unsupported_assignor_and_changes_nothing(change: dict[str, Any], sentence: str) -> None:

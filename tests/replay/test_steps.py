@@ -17,6 +17,7 @@ from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS, actions_of_sp
 
 SPEC = Path(__file__).parents[2] / "spec"
 CORPUS = SPEC.parent / "traces" / "corpus"
+CLIENT = CORPUS.parent / "client"
 
 
 def test_every_action_of_the_spec_has_a_handler_or_is_declared_and_no_name_is_left_over() -> None:
@@ -36,7 +37,8 @@ def test_every_handler_makes_a_call_of_its_own() -> None:
     """No handler has an empty body: each sends something, and never the same as another action's handler."""
     sent: dict[str, set[str]] = {action: set() for action in HANDLERS}
     walks = [Model(seed, {"foo": 1}).walk(80) for seed in range(30)]
-    for trace in (*walks, *map(read_trace, CORPUS.glob("MCAdministration-*.itf.json"))):
+    files = *CORPUS.glob("MCAdministration-*.itf.json"), *CLIENT.glob("*.itf.json")
+    for trace in (*walks, *map(read_trace, files)):
         for step in Decoder().decode(trace, "a trace").steps:
             operation = step.call.operation()
             epoch = operation.get("body", {}).get("memberEpoch")

@@ -1,0 +1,25 @@
+"""The two requests of a member that computes the target of its group, and their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from coordinator.client.install import install_assignment
+from coordinator.client.model import Json
+from coordinator.client.prepare import install_error, prepare_assignment, prepare_error
+from coordinator.client.request import ComputeRequest, PrepareRequest
+from coordinator.errors import ErrorCode
+from coordinator.model import Group
+from coordinator.step import Env, Result
+
+
+def compute(env: Env, group: Group | None, request: ComputeRequest, now_ms: int) -> Result:
+    """One of them, to one group (None where it does not exist). Raises RequestRejected."""
+    if isinstance(request, PrepareRequest):
+        return prepare_assignment(env, group, request, now_ms)
+    return install_assignment(env, group, request, now_ms)
+
+
+def compute_error(request: ComputeRequest) -> Callable[[ErrorCode, str], Json]:
+    """What says that it was refused."""
+    return prepare_error if isinstance(request, PrepareRequest) else install_error

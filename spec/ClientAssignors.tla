@@ -1,0 +1,320 @@
+--------------------------- MODULE ClientAssignors ---------------------------
+(***************************************************************************)
+(* KIP-848 "Client Side Mode": a target that is due is computed by one of  *)
+(* the members (A1, A5-A10), as functions on the state of one group `g` and*)
+(* of its computation `c`.                                                 *)
+(*                                                                         *)
+(* Where all members offer an assignor that one of them may run, a step    *)
+(* leaves the target due and one member chosen; else step 2 of the         *)
+(* heartbeat computes it, as in Coordinator.  The chosen member is told so,*)
+(* prepares, and installs what it computed, within its rebalance time-out. *)
+(***************************************************************************)
+EXTENDS ClientTypes
+
+(***************************************************************************)
+(* What members offer (H3, H4, A8)                                         *)
+(***************************************************************************)
+
+\* @type: (Seq($offer), Str) => Bool;
+Offers(offers, name) == \E i \in DOMAIN offers : offers[i].name = name
+
+\* The offer of that name; none twice (H3).
+\* @type: (Seq($offer), Str) => $offer;
+OfferOf(offers, name) ==
+  IF Offers(offers, name) THEN offers[CHOOSE i \in DOMAIN offers : offers[i].name = name] ELSE NoOffer
+
+\* H3: an assignor has a name, its versions are in order, none is given twice.
+\* @type: (Seq($offer)) => Bool;
+InvalidOffers(offers) ==
+  \/ \E i \in DOMAIN offers :
+       LET offer == offers[i] IN
+       \/ offer.name = ""
+       \/ offer.min < -1 \/ offer.max < 0 \/ offer.max < offer.min
+       \/ offer.version < offer.min \/ offer.version > offer.max
+  \/ \E i \in DOMAIN offers, j \in DOMAIN offers : i # j /\ offers[i].name = offers[j].name
+
+\* @type: ($offer, $offer) => Bool;
+Overlap(a, b) == a.min <= b.max /\ b.min <= a.max
+
+\* A8, H4: an assignor whose versions overlap with those of none of the others
+\* who offer it.
+\* @type: ($group, $computation, Set(Str), Seq($offer)) => Bool;
+OverlapsNone(g, c, own, offers) ==
+  \E i \in DOMAIN offers :
+    LET others == {n \in Members(g) \ own : Offers(c.offers[n], offers[i].name)} IN
+    /\ others # {}
+    /\ \A n \in others : ~Overlap(offers[i], OfferOf(c.offers[n], offers[i].name))
+
+(***************************************************************************)
+(* The assignor and the member that may run it (A1, A8)                    *)
+(***************************************************************************)
+
+\* A8: the members whose versions cover those of every member.
+\* @type: ($group, $computation, Str) => Set(Str);
+Covering(g, c, name) ==
+  {m \in Members(g) :
+     \A n \in Members(g) :
+       /\ OfferOf(c.offers[m], name).min <= OfferOf(c.offers[n], name).min
+       /\ OfferOf(c.offers[n], name).max <= OfferOf(c.offers[m], name).max}
+
+\* A1: what all members offer, and some member can run.
+\* @type: ($group, $computation) => Set(Str);
+Common(g, c) ==
+  {name \in DOMAIN Order :
+     /\ Members(g) # {} /\ \A m \in Members(g) : Offers(c.offers[m], name)
+     /\ Covering(g, c, name) # {}}
+
+\* A1: the sum of its places in the members' lists.
+\* @type: ($group, $computation, Str) => Int;
+Rank(g, c, name) ==
+  Cardinality(UNION {{<<m, i>> : i \in {k \in DOMAIN c.offers[m] :
+                        \E j \in DOMAIN c.offers[m] : k <= j /\ c.offers[m][j].name = name}} : m \in Members(g)})
+
+\* @type: ($group, $computation, Str, Str) => Bool;
+Before(g, c, a, b) ==
+  Rank(g, c, a) < Rank(g, c, b) \/ (Rank(g, c, a) = Rank(g, c, b) /\ Order[a] <= Order[b])
+
+\* A1: the client-side assignor of the group, "" for none: the vote decides.
+\* @type: ($group, $computation) => Str;
+Selected(g, c) ==
+  LET common == Common(g, c) IN
+  IF common = {} THEN "" ELSE CHOOSE a \in common : \A b \in common : Before(g, c, a, b)
+
+\* @type: ($group, $computation) => Bool;
+ClientSide(g, c) == Common(g, c) # {}
+
+\* A5, A8: who may be chosen.  One that is away (S1) hears nothing.
+\* @type: ($group, $computation) => Set(Str);
+Eligible(g, c) == {m \in Covering(g, c, Selected(g, c)) : ~IsAway(g, m)}
+
+(***************************************************************************)
+(* Choosing a member (A5)                                                  *)
+(***************************************************************************)
+
+\* @type: ($group) => Bool;
+TargetDue(g) == g.epoch > g.assignmentEpoch
+
+\* Nothing is in flight.
+\* @type: ($computation) => $computation;
+Idle(c) == [c EXCEPT !.chosen = None, !.notified = FALSE, !.prepared = FALSE, !.base = NoBase]
+
+\* Those that are next: who was too late comes again only after all others.
+\* @type: ($group, $computation) => Set(Str);
+Untried(g, c) == Eligible(g, c) \ c.tried
+\* @type: ($group, $computation) => Set(Str);
+NextChosen(g, c) ==
+  LET candidates == IF Untried(g, c) # {} THEN Untried(g, c) ELSE Eligible(g, c) IN
+  IF ChoiceRule = "any" THEN candidates
+  ELSE {m \in candidates : \A n \in candidates : Order[m] <= Order[n]}
+
+\* The computation with another member chosen, where there is one.
+\* @type: ($group, $computation) => Set($computation);
+Choose(g, c) ==
+  LET tried == IF Untried(g, c) # {} THEN c.tried ELSE {} IN
+  IF Eligible(g, c) = {} THEN {Idle(c)}
+  ELSE {[Idle(c) EXCEPT !.chosen = m, !.tried = tried] : m \in NextChosen(g, c)}
+
+\* May the one that was chosen go on?  Once prepared, whatever the group has
+\* become (A6).
+\* @type: ($group, $computation) => Bool;
+GoesOn(g, c) ==
+  /\ c.chosen \in Members(g) /\ ~IsAway(g, c.chosen)
+  /\ c.prepared \/ c.chosen \in Eligible(g, c)
+
+\* What a step leaves: somebody is chosen exactly while a member must compute
+\* the target that is due; who is gone is tried no more.
+\* @type: ($group, $computation) => Set($computation);
+Settle(g, c) ==
+  LET known == [c EXCEPT !.tried = @ \cap Members(g)] IN
+  IF ~TargetDue(g) \/ ~ClientSide(g, c) THEN {[Idle(c) EXCEPT !.tried = {}]}
+  ELSE IF GoesOn(g, c) THEN {known}
+  ELSE Choose(g, known)
+
+(***************************************************************************)
+(* Step 1 and 2 of the heartbeat, with what it says of assignors           *)
+(***************************************************************************)
+
+\* Whose offers a request replaces or takes over.
+\* @type: ($group, Str, $request) => Set(Str);
+OwnPlace(g, m, request) == {m} \cup (IF Returns(g, request) THEN HolderOf(g, request) ELSE {})
+
+\* Step 1, as in Coordinator, and A8.
+\* @type: ($group, $computation, Str -> Int, Str, $request, Set(Seq($offer))) => $updated;
+UpdateOffering(g, c, topics, m, request, said) ==
+  LET updated == UpdateMember(g, topics, m, request)
+      invalid == \E offers \in said : InvalidOffers(offers) \/ (offers # NoOffers /\ request.assignor # {})
+  IN IF updated.kind = "invalid" \/ invalid THEN Updated(g, "INVALID_REQUEST", "invalid", FALSE)
+     ELSE IF updated.kind # "unsupported"
+             /\ \E offers \in said : OverlapsNone(g, c, OwnPlace(g, m, request), offers)
+     THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
+     ELSE updated
+
+\* H7: what every member offers after step 1; a fresh one what it says.
+\* @type: ($group, $computation, Str, $updated, Set(Seq($offer))) => (Str -> Seq($offer));
+OffersAfter(g, c, m, updated, said) ==
+  [n \in MemberIds |->
+     IF n \notin Members(updated.group) THEN NoOffers
+     ELSE IF n # m \/ updated.error # "NONE" \/ updated.kind \in {"leave", "away"} THEN c.offers[n]
+     ELSE IF said # {} THEN CHOOSE offers \in said : TRUE
+     ELSE IF updated.kind \in {"join", "return"} THEN NoOffers
+     ELSE c.offers[n]]
+
+\* E1: another list of assignors, another reason or metadata is for the group
+\* to know.  Of a member that returns (S1), other than those of its place.
+\* @type: ($group, $computation, Str, $request, $updated, Str -> Seq($offer)) => Bool;
+OffersChanged(g, c, m, request, updated, offers) ==
+  /\ updated.error = "NONE" /\ updated.kind \notin {"leave", "away"}
+  /\ updated.kind # "return" => offers[m] # c.offers[m]
+  /\ updated.kind = "return" => \E n \in HolderOf(g, request) : offers[m] # c.offers[n]
+
+\* Several changes in one request bump the epoch once (E1).  No member's epoch
+\* may be 0: a group whose first target a member must compute has the empty one
+\* of the epoch before.
+\* @type: ($group, $group, Bool, Bool) => $group;
+Bumped(g, updated, changed, client) ==
+  LET bumped == IF changed /\ updated.epoch = g.epoch THEN BumpGroupEpoch(updated) ELSE updated IN
+  IF client /\ bumped.assignmentEpoch = 0
+  THEN [bumped EXCEPT !.epoch = bumped.epoch + 1, !.assignmentEpoch = bumped.epoch]
+  ELSE bumped
+
+\* What their target tells the members: nothing to who is gone; to one that
+\* takes another's place what that one was told.
+\* @type: ($group, $group, $computation, Str, $request, $updated) => (Str -> $told);
+ToldAfter(g, h, c, m, request, updated) ==
+  [n \in MemberIds |->
+     IF n \notin Members(h) THEN NothingTold
+     ELSE IF n = m /\ updated.kind = "return"
+     THEN LET holder == CHOOSE k \in HolderOf(g, request) : TRUE IN c.told[holder]
+     ELSE c.told[n]]
+
+\* What step 1 leaves of the computation.  Who joins, or takes a place, is no
+\* incarnation that was chosen before.
+\* @type: ($group, $computation, $group, Str, $request, $updated, Str -> Seq($offer)) => $computation;
+ComputationAfter(g, c, h, m, request, updated, offers) ==
+  LET kept == [c EXCEPT !.offers = offers, !.told = ToldAfter(g, h, c, m, request, updated)] IN
+  IF c.chosen = m /\ updated.error = "NONE" /\ updated.kind \in {"join", "return"} THEN Idle(kept) ELSE kept
+
+\* Step 2: a target that is due is computed here, unless a member must do it.
+\* Then what follows, on the group and its computation.
+\* @type: ($group, $computation, ($group, $computation) => Bool) => Bool;
+UpdateClientTarget(g, c, Then(_, _)) ==
+  LET here == TargetDue(g) /\ ~ClientSide(g, c)
+      forgotten == IF here THEN [c EXCEPT !.told = [n \in MemberIds |-> NothingTold]] ELSE c
+      Settled(installed) == \E settled \in Settle(installed, forgotten) : Then(installed, settled)
+  IN UpdateTarget(g, here, Settled)
+
+(***************************************************************************)
+(* Step 3 and the response                                                 *)
+(***************************************************************************)
+
+\* R5: with a new epoch, the assignor's error or metadata is news even where
+\* the partitions stay; it is sent until the member has reported again.
+\* @type: ($group, $group, $computation, Str) => $group;
+News(before, after, c, m) ==
+  IF c.told[m] # NothingTold /\ after.members[m].epoch # before.members[m].epoch
+  THEN [after EXCEPT !.members[m].acknowledged = FALSE] ELSE after
+
+\* As Handle of Coordinator, and A5: the one that was chosen is told to compute.
+\* @type: ($group, Str, $request, $updated, $group, $computation, Set(Seq($offer))) => {group: $group, computation: $computation, step: $step, clientStep: $clientStep};
+HandleOffering(before, m, request, updated, installed, c, said) ==
+  LET answers == updated.error = "NONE" /\ updated.kind \notin {"leave", "away"}
+      handled == Handle(before, m, request, updated, installed)
+      after == IF answers THEN News(updated.group, handled.group, c, m) ELSE handled.group
+      response == IF answers THEN Response(updated.group, after, m, request, updated.kind)
+                  ELSE handled.step.response
+      compute == answers /\ c.chosen = m
+  IN [group |-> after,
+      computation |-> [c EXCEPT !.notified = c.notified \/ compute],
+      step |-> [handled.step EXCEPT !.response = response],
+      clientStep |-> [NoClientStep EXCEPT !.offers = said, !.compute = compute,
+                        !.told = IF response.assignment # {} THEN c.told[m] ELSE NothingTold]]
+
+(***************************************************************************)
+(* ConsumerGroupPrepareAssignment (A5, A9, A10)                            *)
+(***************************************************************************)
+
+\* What both requests are refused for, in KIP-848's order.
+\* @type: ($group, $computation, Str, Int) => Str;
+ComputationError(g, c, m, epoch) ==
+  IF m = None \/ epoch < 0 THEN "INVALID_REQUEST"
+  ELSE IF ~Exists(g) THEN "GROUP_ID_NOT_FOUND"
+  ELSE IF m \notin Members(g) THEN "UNKNOWN_MEMBER_ID"
+  ELSE IF epoch # g.members[m].epoch THEN "STALE_MEMBER_EPOCH"
+  ELSE IF c.chosen # m THEN "UNKNOWN_MEMBER_ID"
+  ELSE "NONE"
+
+\* The group as it is, frozen: all that the assignor is given (A6).
+\* @type: ($group, $computation) => $base;
+BaseOf(g, c) ==
+  [epoch |-> g.epoch, assignor |-> Selected(g, c), metadata |-> g.metadata, target |-> g.target,
+   members |-> [m \in MemberIds |->
+     IF m \notin Members(g) THEN NotPrepared
+     ELSE [epoch |-> g.members[m].epoch, instance |-> g.members[m].instance,
+           topics |-> {t \in TopicsOf(g.members[m]) : g.metadata[t] > 0},
+           offer |-> OfferOf(c.offers[m], Selected(g, c))]]]
+
+\* A second one gives the same again: its first answer may have been lost.
+\* @type: ($group, $computation) => $computation;
+Prepared(g, c) ==
+  IF c.prepared THEN c ELSE [c EXCEPT !.prepared = TRUE, !.base = BaseOf(g, c)]
+
+(***************************************************************************)
+(* ConsumerGroupInstallAssignment (A6, A7, A9, A10)                        *)
+(***************************************************************************)
+
+\* A7, A4: every partition is assigned, once, to a member that subscribes to
+\* it, and nothing else is: in the group that PrepareAssignment returned.
+\* @type: ($base, Set(<<Str, $partition>>)) => Bool;
+LegalAgainst(base, assignment) ==
+  LET There(p) == p[2] < base.metadata[p[1]] IN
+  /\ \A p \in Partitions : There(p) => \E a \in assignment : a[2] = p
+  /\ \A a \in assignment :
+       /\ There(a[2])
+       /\ a[1] \in MemberIds
+       /\ a[2][1] \in base.members[a[1]].topics
+       /\ \A b \in assignment : a[2] = b[2] => a = b
+
+\* @type: ($group, $computation, Str, Int, $clientStep) => Str;
+InstallError(g, c, m, epoch, carried) ==
+  LET error == ComputationError(g, c, m, epoch) IN
+  IF error # "NONE" THEN error
+  ELSE IF ~c.prepared \/ carried.groupEpoch # c.base.epoch THEN "INVALID_ASSIGNMENT"
+  ELSE IF carried.error # 0 \/ LegalAgainst(c.base, carried.assignment) THEN "NONE"
+  ELSE "INVALID_ASSIGNMENT"
+
+\* E2: its epoch is that of the group which it was computed from.  Nothing is
+\* written for members that have left meanwhile.  An error keeps the target.
+\* @type: ($group, $computation, $clientStep) => $group;
+Installed(g, c, carried) ==
+  LET owner == [p \in Partitions |-> {m \in Members(g) : <<m, p>> \in carried.assignment}] IN
+  [g EXCEPT !.assignmentEpoch = c.base.epoch,
+            !.target = IF carried.error # 0 THEN g.target
+                       ELSE [p \in Partitions |-> IF owner[p] = {} THEN None
+                                                  ELSE CHOOSE m \in owner[p] : TRUE]]
+
+\* @type: ($group, $computation, $clientStep) => $computation;
+ToldByInstall(g, c, carried) ==
+  LET news == [error |-> 0, version |-> IF carried.metadata = "" THEN 0 ELSE 1, metadata |-> carried.metadata] IN
+  [Idle(c) EXCEPT !.tried = {},
+                  !.told = [m \in MemberIds |->
+                    IF m \notin Members(g) THEN NothingTold
+                    ELSE IF carried.error # 0 THEN [c.told[m] EXCEPT !.error = carried.error]
+                    ELSE IF c.base.members[m].epoch = NotInGroup THEN NothingTold
+                    ELSE news]]
+
+(***************************************************************************)
+(* Time and fail-over (A5, P2)                                             *)
+(***************************************************************************)
+
+\* It runs from when the chosen one is told, for its rebalance time-out.
+\* @type: ($computation) => Bool;
+ComputationTimerArmed(c) == c.chosen # None /\ c.notified
+
+\* Another one is chosen; the late one is not fenced.
+\* @type: ($group, $computation) => Set($computation);
+TooLate(g, c) == Choose(g, [c EXCEPT !.tried = @ \cup {c.chosen}])
+
+\* In no record are who was chosen, what it was given and who was too late.
+\* @type: ($computation) => $computation;
+ComputationAfterFailOver(c) == [Idle(c) EXCEPT !.tried = {}]
+=============================================================================

@@ -1,0 +1,136 @@
+----------------------------- MODULE ClosedClient ----------------------------
+(***************************************************************************)
+(* The closed instance with client-side assignors: members that do what    *)
+(* they are told, until one hangs (it heartbeats, but computes nothing) or *)
+(* dies.  What networks do to a group is ClosedGroup's; here they lose     *)
+(* nothing, so that a member always knows its epoch and what it was told.  *)
+(***************************************************************************)
+EXTENDS ClientAssignors
+
+CONSTANTS
+  \* How many members may hang or die.
+  \* @type: Int;
+  MaxIll
+
+VARIABLES
+  \* @type: $group;
+  group,
+  \* @type: $computation;
+  computation,
+  \* What each process is: not started, "well", "hung" or "dead".
+  \* @type: Str -> Str;
+  health,
+  \* What each process owns, as far as it has done what it was told.
+  \* @type: Str -> Set($partition);
+  owned,
+  \* Whose turn it is: of those that go on, nobody is left out for ever.
+  \* @type: Str;
+  turn
+
+closedVars == <<group, computation, health, owned, turn>>
+
+AllTopics == [t \in Topics |-> 1]
+Offered == <<[name |-> "x", min |-> 0, max |-> 0, version |-> 0, reason |-> 0, metadata |-> ""]>>
+
+ClosedInit ==
+  /\ group = NoGroup /\ computation = NoComputation
+  /\ health = [m \in MemberIds |-> ""] /\ owned = [m \in MemberIds |-> {}]
+  /\ turn \in MemberIds
+
+\* A heartbeat, and what the member does with the answer: it owns what it is
+\* told to, at once.
+\* @type: (Str, $request, Set(Seq($offer))) => Bool;
+Sends(m, request, said) ==
+  \E first \in {UpdateOffering(group, computation, AllTopics, m, request, said)} :
+  \E offers \in {OffersAfter(group, computation, m, first, said)} :
+  \E c \in {ComputationAfter(group, computation, first.group, m, request, first, offers)} :
+  \E changed \in {OffersChanged(group, computation, m, request, first, offers)} :
+  \E updated \in {[first EXCEPT !.group = Bumped(group, first.group, changed, ClientSide(first.group, c))]} :
+    LET Answer(installed, settled) ==
+          \E handled \in {HandleOffering(group, m, request, updated, installed, settled, said)} :
+            /\ group' = handled.group /\ computation' = handled.computation
+            /\ owned' = [owned EXCEPT ![m] = UNION {a.assigned : a \in handled.step.response.assignment}
+                                             \cup (IF handled.step.response.assignment = {} THEN @ ELSE {})]
+    IN UpdateClientTarget(updated.group, c, Answer)
+
+\* H1.
+Start(m) ==
+  /\ health[m] = ""
+  /\ Sends(m, [NoRequest EXCEPT !.member = m, !.owned = {{}}, !.subscription = {Topics}], {Offered})
+  /\ health' = [health EXCEPT ![m] = "well"]
+
+\* R1, R5: it reports what it owns.
+Beat(m) ==
+  /\ Sends(m, [NoRequest EXCEPT !.member = m, !.epoch = group.members[m].epoch, !.owned = {owned[m]}], {})
+  /\ UNCHANGED health
+
+\* A5: who is well and was told computes any legal assignment.
+\* @type: (Str) => Bool;
+Computes(m) == health[m] = "well" /\ computation.chosen = m /\ computation.notified
+
+Prepare(m) ==
+  /\ computation' = Prepared(group, computation)
+  /\ UNCHANGED <<group, health, owned>>
+
+Install(m) ==
+  /\ \E owner \in [Partitions -> MemberIds] :
+       LET carried == [NoClientStep EXCEPT !.groupEpoch = computation.base.epoch,
+                                           !.assignment = {<<owner[p], p>> : p \in Partitions}] IN
+       /\ InstallError(group, computation, m, group.members[m].epoch, carried) = "NONE"
+       /\ \E installed \in {Installed(group, computation, carried)} :
+            /\ group' = installed
+            /\ computation' \in Settle(installed, ToldByInstall(group, computation, carried))
+  /\ UNCHANGED <<health, owned>>
+
+\* Whoever was chosen may hang or die, one after the other.
+FallIll(m) ==
+  /\ health[m] = "well" /\ Cardinality({n \in MemberIds : health[n] \in {"hung", "dead"}}) < MaxIll
+  /\ \E ill \in {"hung", "dead"} : health' = [health EXCEPT ![m] = ill]
+  /\ UNCHANGED <<group, computation, owned>>
+
+\* A5: time runs out for who computes nothing; who is well has enough of it.
+RunsOut(m) ==
+  /\ computation' \in TooLate(group, computation)
+  /\ UNCHANGED <<group, health, owned>>
+
+\* H8: and the session of who is dead.
+Expires(m) ==
+  /\ \E removed \in {RemoveMember(group, AllTopics, m)} :
+       LET c == [computation EXCEPT !.offers[m] = NoOffers, !.told[m] = NothingTold]
+           Then(installed, settled) == group' = installed /\ computation' = settled
+       IN UpdateClientTarget(removed, c, Then)
+  /\ owned' = [owned EXCEPT ![m] = {}]
+  /\ UNCHANGED health
+
+\* What is next for a member, or for the clock.
+Acts(m) ==
+  IF m \notin Members(group) THEN UNCHANGED <<group, computation, health, owned>>
+  ELSE IF Computes(m) THEN IF computation.prepared THEN Install(m) ELSE Prepare(m)
+  ELSE IF computation.chosen = m /\ computation.notified THEN RunsOut(m)
+  ELSE IF health[m] = "dead" THEN Expires(m)
+  ELSE Beat(m)
+
+\* The members in their order, again and again.
+\* @type: (Str) => Str;
+After(m) ==
+  LET later == {n \in MemberIds : Order[n] > Order[m]}
+      next == IF later = {} THEN MemberIds ELSE later
+  IN CHOOSE n \in next : \A k \in next : Order[n] <= Order[k]
+
+Disturbance == (\E m \in MemberIds : Start(m) \/ FallIll(m)) /\ UNCHANGED turn
+Turn == Acts(turn) /\ turn' = After(turn)
+
+\* Turns go on; nobody must start, or fall ill.
+ClosedSpec ==
+  ClosedInit /\ [][Disturbance \/ Turn]_closedVars /\ []<><<turn' # turn>>_turn
+
+\* Invariant.  R7: no two processes own a partition.
+OwnedOnce ==
+  \A m \in MemberIds, n \in MemberIds : m # n => owned[m] \cap owned[n] = {}
+
+\* R8, A5: while one of the group is well it converges, although every other
+\* one that is chosen may hang or die.
+SomebodyIsWell == \E m \in Members(group) : health[m] = "well"
+EventuallyConverged ==
+  <>[](SomebodyIsWell => GroupState(group) = "Stable")
+=============================================================================

@@ -1,0 +1,109 @@
+"""Traces of client-side assignors on the coordinator: no difference; none of these seeded bugs goes unnoticed
+(A5-A10)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coordinator import heartbeat, membership, metadata, target
+from coordinator.client import install, model, prepare, select
+from harness.itf import read_trace
+from harness.replay.client import HANDLERS
+from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.files import replay_files, trace_files
+from harness.replay.run import Replayer
+from harness.targets.python import PythonTarget
+
+FILES = trace_files([Path(__file__).parents[2] / "traces" / "client"])
+
+
+@pytest.fixture(scope="module")
+def traces() -> list[DecodedTrace]:
+    decoder = Decoder()
+    return [decoder.decode(read_trace(file), file.name) for file in FILES]
+
+
+def replayed(traces: list[DecodedTrace]) -> Replayer:
+    replayer = Replayer(PythonTarget("kip-848"), 1)
+    for trace in traces:
+        replayer.replay(trace)
+    return replayer
+
+
+def test_every_action_is_replayed_without_a_difference(traces: list[DecodedTrace]) -> None:
+    result = replayed(traces).result
+    assert not result.failures
+    assert result.judged == sum(len(trace.steps) for trace in traces) > 60
+    assert set(HANDLERS) < set(result.coverage.actions)
+
+
+def test_over_the_line_protocol() -> None:
+    result = replay_files(FILES, f"stdio:{sys.executable} -m coordinator --stdio")
+    assert result.judged > 60
+    assert not result.failures
+
+
+def test_every_step_is_loaded_as_it_is_reached(traces: list[DecodedTrace]) -> None:
+    """What `load` is given for a state is all of it: the target goes on as if it had come there by itself."""
+    target = PythonTarget("kip-848")
+    for trace in traces:
+        target.load([], [], {"clockMs": 0})
+        target.configure(trace.configuration)
+        for step in trace.steps:
+            target.load(step.load.records, step.load.topics, step.load.volatile)
+            assert target.describe("g") == step.expected.group
+
+
+def _fences_the_late_one(env: Any, group: Any, member_id: str, now_ms: int) -> Any:
+    return membership.session_timeout(env, group, member_id, now_ms)
+
+
+def _tries_nobody(computation: model.Computation, eligible: list[str]) -> model.Computation:
+    return model.Computation(eligible[0]) if eligible else model.IDLE
+
+
+def _judges_by_the_present(env: Any, group: Any, request: Any, now_ms: int) -> Any:
+    base = prepare.base_of(prepare.chosen_group(group, request)) if group else None
+    if base is not None and group.computation.base is not None:
+        group.computation = group.computation._replace(base=base)
+    return _install(env, group, request, now_ms)
+
+
+_install = install.install_assignment
+BUGS: list[tuple[Any, str, Callable[..., Any]]] = [
+    (membership.TIMEOUTS, "computation", _fences_the_late_one),
+    (select, "choose", _tries_nobody),
+    (heartbeat, "told", lambda step, member_id: False),
+    (install, "check_assignment", lambda base, members: None),
+    (select, "covering", lambda members, name: sorted(members)),
+    (heartbeat, "check_versions", lambda group, request, place_of: None),
+    (metadata, "by_member", lambda step: False),
+    (target, "_write_first", lambda step: None),
+    (target, "settle", lambda step: None),
+    (install, "settle", lambda step: None),
+]
+
+
+@pytest.mark.parametrize(("place", "name", "bug"), BUGS, ids=[name for _, name, _ in BUGS])
+def test_a_seeded_bug_is_noticed(
+    traces: list[DecodedTrace], monkeypatch: pytest.MonkeyPatch, place: Any, name: str, bug: Any
+) -> None:
+    if isinstance(place, dict):
+        monkeypatch.setitem(place, name, bug)
+    else:
+        monkeypatch.setattr(place, name, bug)
+    assert replayed(traces).result.failures
+
+
+def test_judging_by_the_present_is_noticed(
+    traces: list[DecodedTrace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from coordinator.client import handle
+
+    monkeypatch.setattr(handle, "install_assignment", _judges_by_the_present)
+    assert replayed(traces).result.failures

@@ -12,6 +12,7 @@ BY_ERROR: Final = {
     "FENCED_MEMBER_EPOCH": ("H5",),
     "UNRELEASED_INSTANCE_ID": ("S2", "H5"),
     "GROUP_MAX_SIZE_REACHED": ("H5",),
+    "INVALID_ASSIGNMENT": ("A7",),
 }
 """Errors of a heartbeat."""
 
@@ -57,6 +58,9 @@ BY_ACTION: Final = {
     "DeleteGroups": ("D1",),
     "AlterConfigs": ("D1", "D3"),
     "DescribeConfigs": ("D1",),
+    "PrepareAssignment": ("A5", "A9"),
+    "InstallAssignment": ("A7", "A6"),
+    "ComputationTimeout": ("A5",),
 }
 """What every step of an action exercises."""
 
@@ -76,6 +80,8 @@ CONNECT: Final = {
     "AssignmentTimeout": ("W1",),
 }
 """The same for a Connect group."""
+WORKER: Final = "worker"
+"""The branch of a step of a Connect group whose action consumer groups have, too."""
 
 _OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
 
@@ -87,7 +93,7 @@ def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
         return BY_ACTION[action][::-1] if fenced else BY_ACTION[action]
     if action in CLASSIC:
         return CLASSIC[action]
-    if action in CONNECT:
+    if action in CONNECT and (branch == WORKER or action not in BY_ACTION):
         return CONNECT[action]
     found = (*BY_ERROR.get(error, ()), *BY_BRANCH.get(branch, ()), *BY_ACTION.get(action, ()))
     return tuple(dict.fromkeys(found))

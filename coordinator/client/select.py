@@ -46,7 +46,9 @@ def _rank(members: Members, name: str) -> int:
 
 
 def by_member(step: Step) -> bool:
-    """ClientSide: is the target that is due for a member to compute?"""
+    """ClientSide: is the target that is due for a member to compute? Connect groups do it otherwise (W1)."""
+    if step.env.client_side:
+        return False
     return step.epoch > step.assignment_epoch and bool(selected(step.metadata_of_members()))
 
 
@@ -54,7 +56,6 @@ def settle(step: Step, gone: Set[str] = frozenset()) -> None:
     """Settle (A5): someone is chosen exactly while a member must compute the target that is due.
 
     Who has prepared goes on, whatever the group has become (A6); `gone` are members that just went away (S1).
-    Connect groups have a computation of their own (W1).
     """
     if step.env.client_side:
         return

@@ -155,10 +155,10 @@ class Computer:
 
     def assigned(self, assignment: Mapping[str, Any]) -> None:
         """Tell the assignors what this member is told."""
-        metadata = Metadata(assignment["metadataVersion"], assignment["metadataBytes"])
+        metadata = Metadata(assignment.get("metadataVersion", 0), assignment.get("metadataBytes", ""))
         partitions = from_wire(assignment["assignedTopicPartitions"])
-        partitions |= from_wire(assignment["pendingTopicPartitions"])
-        told = assignment["error"], metadata, partitions
+        partitions |= from_wire(assignment.get("pendingTopicPartitions", []))
+        told = assignment.get("error", 0), metadata, partitions
         if told != self._told:
             self._told = told
             for assignor in self._assignors.values():

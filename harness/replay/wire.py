@@ -91,15 +91,13 @@ ERROR_CODES: Final = {
     "STALE_MEMBER_EPOCH": 113,
     "INVALID_ASSIGNMENT": 848,
 }
-"""Kafka's error codes, by the names that the spec uses; 848 is the kit's own, as Kafka has none (W4)."""
+"""Kafka's error codes, by the names that the spec uses; 848 is the kit's own, as Kafka has none (A7, W4)."""
 
 CLASSIC_ERRORS: Final = frozenset(
     {"NOT_COORDINATOR", "ILLEGAL_GENERATION", "INCONSISTENT_GROUP_PROTOCOL", "REBALANCE_IN_PROGRESS"}
     | {"MEMBER_ID_REQUIRED"}
 )
 """Those that only classic groups have (C1)."""
-CONNECT_ERRORS: Final = frozenset({"INVALID_ASSIGNMENT"})
-"""Those that only Connect groups have (W4)."""
 
 TOPIC_NAMES: Final[dict[str, str]] = {}
 """The names of the ids that `topic_id` has made, for reports."""

@@ -19,9 +19,9 @@ BRANCHES: Final = (
 ERRORS: Final = (
     *("NONE", "UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH", "INVALID_REQUEST", "UNSUPPORTED_ASSIGNOR"),
     *("UNRELEASED_INSTANCE_ID", "GROUP_MAX_SIZE_REACHED", "STALE_MEMBER_EPOCH", "UNKNOWN_TOPIC_ID"),
-    "UNKNOWN_TOPIC_OR_PARTITION",
+    *("UNKNOWN_TOPIC_OR_PARTITION", "INVALID_ASSIGNMENT"),
 )
-"""The error codes that the specification's responses have in the dialect kip-848 (H3, H4, H5, O1, O2)."""
+"""The error codes that the specification's responses have in the dialect kip-848 (H3, H4, H5, O1, O2, A7)."""
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ class World:
     def settled(self) -> None:
         """After an event: late answers are on their way, processes that failed are gone, and nobody in the
         group owns what another in it owns."""
-        for one in self.coordinator.classic.take_completed():
+        for one in self.coordinator.others.classic.take_completed():
             name = one["id"].split()[1]
             if name in self.consumers:
                 self.consumers[name].complete(one["body"])
@@ -98,7 +98,7 @@ class World:
                 assert error is not None
                 self.failed.append(error)
                 del self.consumers[name]
-        group = self.coordinator.classic.groups.get("g")
+        group = self.coordinator.others.classic.groups.get("g")
         owners: dict[Any, str] = {}
         for name, consumer in self.consumers.items():
             if group is None or consumer.member.member_id not in group.members:
@@ -124,7 +124,7 @@ class World:
                     does(name)
 
     def converged(self) -> bool:
-        group = self.coordinator.classic.groups.get("g")
+        group = self.coordinator.others.classic.groups.get("g")
         if not self.consumers:
             return group is None or not group.members
         members = [consumer.member for consumer in self.consumers.values()]

@@ -95,7 +95,7 @@ class Replay:
         for index in range(1, len(self.states)):
             step = self.states[index]["step"]
             self.do(index, step["action"], step["member"], step)
-            for one in self.coordinator.classic.take_completed():
+            for one in self.coordinator.others.classic.take_completed():
                 name = one["id"].split()[1]
                 if name in self.processes:
                     self.processes[name].consumer.complete(one["body"])
@@ -176,7 +176,7 @@ class Replay:
 
     def compare(self, index: int, step: Any) -> None:
         where = f"state {index}, after {step['action']} of {step['member']}"
-        group, real = self.states[index]["group"], self.coordinator.classic.groups.get(wire.GROUP)
+        group, real = self.states[index]["group"], self.coordinator.others.classic.groups.get(wire.GROUP)
         if real is not None:
             assert (real.state, real.generation) == (group["state"], group["generation"]), where
         owners: dict[str, Partitions] = {}

@@ -32,7 +32,7 @@ def test_document_example_a_member_joins(config: str, generations: int, kept: di
     """KIP-429: the member that was there revokes what moves, once, and keeps the rest all the time; it takes
     two rebalances. An eager one revokes all, and is given some of it again."""
     world = stable(a=config)
-    group = world.coordinator.classic.groups["g"]
+    group = world.coordinator.others.classic.groups["g"]
     world.configs["b"] = config
     world.start("b")
     least = {"a": 4, "b": 4}
@@ -44,7 +44,7 @@ def test_document_example_a_member_joins(config: str, generations: int, kept: di
         world.advance(500)
     assert owned(world) == {"a": 2, "b": 2}
     assert least == kept
-    assert world.coordinator.classic.groups["g"].generation == group.generation + generations
+    assert world.coordinator.others.classic.groups["g"].generation == group.generation + generations
 
 
 def test_only_what_moves_is_revoked() -> None:
@@ -62,12 +62,12 @@ def test_only_what_moves_is_revoked() -> None:
 def test_what_a_member_that_left_had_goes_to_the_others_at_once() -> None:
     """Ready to migrate: one rebalance, and nobody revokes anything."""
     world = stable(a="new", b="new")
-    generation = world.coordinator.classic.groups["g"].generation
+    generation = world.coordinator.others.classic.groups["g"].generation
     world.leave("b")
     world.heard.taken()
     world.settle()
     assert owned(world) == {"a": 4}
-    assert world.coordinator.classic.groups["g"].generation == generation + 1
+    assert world.coordinator.others.classic.groups["g"].generation == generation + 1
     assert world.heard.taken() == "assigned"
 
 
@@ -84,7 +84,7 @@ def test_the_two_rolling_bounces(killed: bool) -> None:
             world.settle()
     assert not world.failed
     assert sum(owned(world).values()) == 4
-    group = world.coordinator.classic.groups["g"]
+    group = world.coordinator.others.classic.groups["g"]
     assert group.protocol == "cooperative-sticky"
 
 

@@ -21,6 +21,7 @@ from harness.replay.decode import STOP_MS, DecodedTrace, Step, unknown_action
 from harness.replay.dialects import TEXT, Forms
 from harness.replay.expect import group_state
 from harness.replay.steps import INITIAL
+from harness.requirements import CONNECT, WORKER
 from harness.targets.base import Answer, Json
 from harness.values import State
 
@@ -138,7 +139,7 @@ class ConnectDecoder:
         return Step(
             index=index,
             action=spec.action,
-            branch=spec.branch,
+            branch=spec.branch or (WORKER if spec.action in CONNECT else ""),
             error=spec.response.error,
             key=self._inputs.setdefault((given, said), len(self._inputs)),
             tick_ms=tick_ms,

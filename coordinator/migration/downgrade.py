@@ -2,17 +2,18 @@
 
 The generation is the group epoch, which is not bumped: a member that has converged rejoins in order, as
 REBALANCE_IN_PROGRESS tells it. What is recorded assigns nothing, because the partitions of who has gone are
-nobody's: a new coordinator has the members join again, too (P2), instead of taking the group for Stable.
+nobody's: a new coordinator has the members join again, too (P2), instead of taking the group for Stable. What
+they hold is in their subscriptions, as if they said it now: the group may be converted again before they do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import replace
 
 from coordinator.classic.model import ClassicGroup, ClassicMember, RequestId, select_protocol
 from coordinator.classic.rebalance import ClassicStep, prepare
-from coordinator.config import Config
-from coordinator.migration.protocol import CONSUMER
+from coordinator.migration.protocol import CONSUMER, owning
 from coordinator.model import Group, MemberMetadata
 from coordinator.records import (
     CURRENT_ASSIGNMENT,
@@ -37,11 +38,11 @@ def converted_back(env: Env, group: Group, result: Result, now_ms: int) -> Resul
     if not leaves_only_classic(group, result.gone):
         return result
     members = {name: member.metadata for name, member in group.members.items() if name not in result.gone}
-    return downgraded(env.config, group, members, now_ms, response=result)
+    return downgraded(env, group, members, now_ms, response=result)
 
 
 def downgraded(
-    config: Config,
+    env: Env,
     group: Group,
     members: Mapping[str, MemberMetadata],
     now_ms: int,
@@ -53,15 +54,14 @@ def downgraded(
     `joining` is a member whose JoinGroup does so, and waits for the others. The response is that of the step
     `response`, if there is one.
     """
-    there = {
-        name: _member(metadata, joining[1] if joining is not None and joining[0] == name else None)
-        for name, metadata in members.items()
-    }
+    there = {name: _member(env, group, name, metadata) for name, metadata in members.items()}
+    if joining is not None:
+        there[joining[0]] = replace(there[joining[0]], joining=joining[1])
     leader = min(there, default=None)
     classic = ClassicGroup(
         group.id, "Stable" if there else "Empty", group.epoch, CONSUMER, None, leader, members=there
     )
-    step = ClassicStep(classic, now_ms, config)
+    step = ClassicStep(classic, now_ms, env.config)
     if leader is not None:
         step.become(protocol=select_protocol(classic, leader))
     step.save()
@@ -70,13 +70,13 @@ def downgraded(
             step.arm_session(name)
         prepare(step)
     else:
-        step.arm("group", "", config.empty_retention_ms)
+        step.arm("group", "", env.config.empty_retention_ms)
     records: list[AnyRecord] = [*_tombstones(group), *step.records]
     return Result(group.id, records, None if response is None else response.response, classic_step=step)
 
 
-def _member(metadata: MemberMetadata, joining: RequestId | None) -> ClassicMember:
-    classic = metadata.classic
+def _member(env: Env, group: Group, name: str, metadata: MemberMetadata) -> ClassicMember:
+    classic, member = metadata.classic, group.members.get(name)
     if classic is None:
         raise AssertionError("a member of the consumer protocol cannot be in a classic group")
     return ClassicMember(
@@ -85,8 +85,7 @@ def _member(metadata: MemberMetadata, joining: RequestId | None) -> ClassicMembe
         metadata.client_host,
         classic.session_timeout_ms,
         metadata.rebalance_timeout_ms,
-        classic.protocols,
-        joining=joining,
+        classic.protocols if member is None else owning(env, classic.protocols, member.held, group.epoch),
     )
 
 

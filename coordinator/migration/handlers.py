@@ -126,7 +126,7 @@ def _replaced(
     if group.members.keys() - group.classic == {holder}:
         members = {name: one.metadata for name, one in group.members.items() if name != holder}
         joining = member_id, waits
-        return downgraded(env.config, group, {**members, member_id: metadata}, now_ms, joining=joining)
+        return downgraded(env, group, {**members, member_id: metadata}, now_ms, joining=joining)
     step = Step(_asked_if_owned(env), group, now_ms)
     take_place(step, holder, member_id, metadata)
     return _accepted(step, Member(metadata), _translated(request, member_id, said), "join", metadata)

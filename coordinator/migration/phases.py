@@ -39,8 +39,10 @@ def must_rejoin(group: Group, member_id: str) -> bool:
     if member.sync_deadline_ms is not None:
         return behind and not member.revoking
     target = group.targets.get(member_id, NO_TARGET).partitions
+    if behind or member.assigned - target:
+        return True
     waits_for = target - member.assigned
-    return behind or bool(waits_for and not held_by_others(group, waits_for, (member_id,)))
+    return bool(waits_for and not held_by_others(group, waits_for, (member_id,)))
 
 
 def follow(group: Group, now_ms: int) -> list[Timer]:

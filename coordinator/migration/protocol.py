@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from coordinator.classic.embedded import (
@@ -18,6 +19,7 @@ from coordinator.classic.embedded import (
     read_subscription,
     version_of,
     write_assignment,
+    write_subscription,
 )
 from coordinator.errors import BadInput
 from coordinator.model import (
@@ -125,3 +127,15 @@ def assignment_bytes(
     user_data = b64decode(target.metadata_bytes) if target.metadata_bytes else None
     version = min(version_of(b64decode(protocols[0][1])), NEWEST)
     return b64encode(write_assignment(Assignment(named, user_data), version)).decode()
+
+
+def owning(env: Env, protocols: Protocols, held: Partitions, generation: int) -> Protocols:
+    """The protocols of a member as if it said now that it owns what it holds, of that generation."""
+    names = env.names_by_id
+    owned = frozenset((names[topic_id], index) for topic_id, index in held if topic_id in names)
+    return tuple((name, _with_owned(b64decode(content), owned, generation)) for name, content in protocols)
+
+
+def _with_owned(content: bytes, owned: frozenset[tuple[str, int]], generation: int) -> str:
+    said = replace(read_subscription(content), owned=owned, generation=generation)
+    return b64encode(write_subscription(said)).decode()

@@ -39,7 +39,7 @@ def translate(
     if error:
         raise RequestRejected(error, "The request is invalid whatever the group.")
     if empties(group, request):
-        commit(downgraded(env.config, group, {}, now_ms))
+        commit(downgraded(env, group, {}, now_ms))
         return Result(group.id, response=onward())
     if isinstance(request, JoinRequest):
         made_id = request.member_id or draw_id(group)

@@ -106,20 +106,18 @@ def held_at_conversion(
 ) -> dict[str, Partitions]:
     """HeldAtConversion (M1, R7): what each member may own, so that nobody else is given it.
 
-    Its assignment, in the log since the leader brought it; while the leader has yet to, and of a member that
-    has rejoined since, what the member says that it owns. Of several who say so the one of the latest
-    generation does; each partition counts once.
+    Its assignment, in the log since the leader brought it, unless it has rejoined since; and what it said, as
+    it joined last, that it owned, for it may not have given that up yet. Of several who say so the one of the
+    latest generation does; each partition counts once.
     """
     assigned = {one.member_id: one.assignment for one in saved.members} if saved is not None else {}
-    synchronised = any(assigned.values())
+    owners: dict[Partition, str] = {}
     claims: list[tuple[int, str, Partitions]] = []
     for name, one in said.items():
-        if synchronised and group.members[name].joining is None:
-            claims.append((-group.generation, name, assigned_to(env, assigned.get(name, ""))))
-        else:
-            claims.append((-one.generation, name, one.owned))
-    owners: dict[Partition, str] = {}
-    for _, name, partitions in sorted(claims, key=lambda claim: claim[:2]):
+        claims.append((one.generation, name, one.owned))
+        if group.members[name].joining is None:
+            claims.append((group.generation + 1, name, assigned_to(env, assigned.get(name, ""))))
+    for _, name, partitions in sorted(claims, key=lambda claim: (-claim[0], claim[1])):
         for partition in partitions:
             owners.setdefault(partition, name)
     return {name: frozenset(one for one, owner in owners.items() if owner == name) for name in said}

@@ -64,6 +64,38 @@ def test_while_the_leader_has_yet_to_assign_members_hold_what_they_said() -> Non
     assert [driver.epoch(name) for name in "bc"] == [generation + 1] * 2
 
 
+def test_what_is_to_be_revoked_is_nobody_elses_yet() -> None:
+    """M1, R7: between two rounds of cooperative members b may own 1 still, which was given to nobody."""
+    driver, generation = mixed(b=[0, 1], c=[2, 3])
+    driver.join("b", [0, 1], generation)
+    driver.join("c", [2, 3], generation)
+    driver.sync("c", generation + 1)
+    driver.sync("b", generation + 1, {"b": [0], "c": [2, 3]})
+    assert driver.group["state"] == "Stable"
+    driver.target(a=[1], b=[0], c=[2, 3])
+    driver.upgraded("a")
+    assert [driver.held(name) for name in "abc"] == [set(), {0, 1}, {2, 3}]
+    driver.joined("b", [0], generation + 1)
+    driver.heartbeat("a", driver.epoch("a"), [])
+    assert driver.held("a") == {1}
+
+
+def test_a_group_that_is_converted_back_and_again_knows_what_members_hold() -> None:
+    """M1, R7, P2: before any of them has rejoined, and after a fail-over, too."""
+    for restarts in (False, True):
+        driver, _ = mixed(b=[0, 1], c=[2, 3])
+        driver.target(a=[], b=[0, 1], c=[2, 3])
+        driver.upgraded("a")
+        for name, owned in (("b", []), ("c", [2, 3])):
+            driver.synced(name, driver.joined(name, owned, driver.epoch(name)))
+        driver.heartbeat("a", -1)
+        if restarts:
+            driver.coordinator.restart()
+        driver.target(d=[0, 1, 2, 3], b=[], c=[])
+        driver.upgraded("d")
+        assert [driver.held(name) for name in "bcd"] == [{0, 1}, {2, 3}, set()]
+
+
 @pytest.mark.parametrize("metadata", [said(version=2), "AAM="], ids=["version 2", "cut off"])
 def test_members_that_are_too_old_keep_the_group_classic(metadata: str) -> None:
     """M2: INVALID_REQUEST for who joins, and nothing has changed."""

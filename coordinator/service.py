@@ -143,7 +143,7 @@ class Coordinator:
 
     def _administer(self, request: AdminRequest) -> Json:
         if isinstance(request, ListRequest):
-            every = (self._groups, self.others.classic.groups, self._offsets)
+            every = (self._groups, self.others.listed(), self._offsets)
             return list_groups(*every, request, self._authorizer, self._state)
         if isinstance(request, DeleteRequest):
             return delete_groups(request, self._authorizer, self._state, self._delete)
@@ -153,8 +153,8 @@ class Coordinator:
 
     def _delete(self, group_id: str) -> None:
         now_ms = self.clock.now_ms()
-        if group_id in self.others.classic.groups:
-            return self.others.classic.delete(group_id, self._offsets, self._log, self._env.config, now_ms)
+        if group_id in self.others:
+            return self.others.delete(group_id, self._offsets, self._log, self._env, now_ms)
         self._commit(*deletion(self._env, self._groups, self._offsets, group_id, now_ms))
 
     def _set_configs(self, group_id: str, values: Mapping[str, int]) -> None:
@@ -357,7 +357,7 @@ class Coordinator:
 
     def metrics(self, waiting: int = 0) -> list[Sample]:
         """The broker's metrics (metrics.py); `waiting` is how many requests a shell holds back."""
-        every = (self._groups, self.others.classic.groups, self._offsets)
+        every = (self._groups, self.others.listed(), self._offsets)
         return self._metrics.samples(*every, self._state, waiting, self.clock.now_ms())
 
     # Fail-over

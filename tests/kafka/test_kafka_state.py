@@ -22,11 +22,13 @@ TRACES = Path(__file__).parents[2] / "traces"
 
 
 def states() -> list[tuple[str, Load, Json]]:
-    """Every state of the golden and generated traces, with its description; configurations of groups Kafka
-    keeps elsewhere, and the target does not have."""
+    """Every state of the golden and generated traces of consumer groups, with its description; configurations
+    of groups Kafka keeps elsewhere, and the target does not have."""
     decoder, found = Decoder(), []
     for path in sorted([*(TRACES / "golden").rglob("*.itf.json"), *(TRACES / "corpus").rglob("*.itf.json")]):
         trace = decoder.decode(read_trace(path), path.stem)
+        if not isinstance(trace.start, Load):
+            continue
         found.append((f"{path.stem} 0", trace.start, trace.initial))
         for step in trace.steps:
             assert step.expected.group is not None

@@ -33,9 +33,7 @@ from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
 from harness.files import read_text
 from harness.manifest import read_manifest
 from harness.modules import config_beside
-from harness.scenario.files import explain
-from harness.scenario.load import load_scenario
-from harness.scenario.run import play
+from harness.scenario.files import explain, play_files
 
 FOLDER: Final = Path("tests/mutants")
 """Where the mutants are in the repository: FOLDER/coordinator and FOLDER/spec."""
@@ -159,7 +157,7 @@ def failed_tests(root: Path, folder: Path, tests: list[str]) -> str:
 
 def _otherwise(root: Path, folder: Path, check: str) -> str:
     """What a golden scenario says otherwise than the specification in the folder."""
-    played = play([load_scenario(root / check)], folder / "spec")[0]
+    played = play_files([root / check], folder / "spec")[0]
     return next((line.removeprefix(f"{root}/") for line in explain(played)), "")
 
 

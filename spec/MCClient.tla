@@ -36,7 +36,7 @@ Carried(epoch, error, assignment) ==
                        !.metadata = IF error = 0 THEN "n" ELSE ""]
 MCInstalls ==
   {Carried(epoch, 0, owners \X OnePartition) : epoch \in 2..MaxEpoch, owners \in {{"m1"}, {"m2"}}}
-  \cup {Carried(2, 1, {})}
+  \cup {Carried(epoch, 1, {}) : epoch \in 2..MaxEpoch}
   \cup {Carried(2, 0, owners \X OnePartition) : owners \in {{}, {"m3"}}}
   \cup {Carried(3, 0, MCMemberIds \X OnePartition)}
 \* @type: Set($clientStep);

@@ -45,7 +45,8 @@ def walk(seed: int, steps: int = 60) -> Model:
 
 
 def on_golden(**options: Any) -> Replayed:
-    return replay_files(trace_files([GOLDEN]), target(**options), max_differences=1000)
+    files = trace_files([*sorted(GOLDEN.glob("*.itf.json")), GOLDEN / "bugs"])  # of consumer groups
+    return replay_files(files, target(**options), max_differences=1000)
 
 
 def walks_on(count: int, /, **options: Any) -> Replayed:

@@ -14,7 +14,7 @@ from harness.scenario.load import load_scenario
 from harness.scenario.partitions import format_partitions, parse_partitions
 from harness.scenario.write import scalar, scenario_text
 
-FILES = sorted(GOLDEN.rglob("*.yaml"))
+FILES = [*sorted(GOLDEN.glob("*.yaml")), *sorted((GOLDEN / "bugs").glob("*.yaml"))]
 PARTITIONS = st.frozensets(st.tuples(st.sampled_from(["foo", "a-b", "foo#2", "x..y"]), st.integers(0, 9)))
 
 

@@ -60,7 +60,7 @@ def test_every_case_study_is_there() -> None:
 
 
 def test_bugs_have_their_public_link_and_what_would_catch_them() -> None:
-    bugs = [load_scenario(path) for path in FILES if path.parent.name == "bugs"]
+    bugs = [load_file(path) for path in ALL if path.parent.name == "bugs"]
     assert len(bugs) >= 8
     mutants = {
         re.sub(r"/\d+-", "/", f"{path.parent.name}/{path.stem}")

@@ -30,7 +30,8 @@ from harness.scenario.scripts.model import PlayedScript, Script
 
 CLASSIC = scenario_files([GOLDEN / "classic"])
 CONNECT = scenario_files([GOLDEN / "connect"])
-FILES = [*CLASSIC, *CONNECT]
+BUGS = [path for path in scenario_files([GOLDEN / "bugs"]) if isinstance(load_file(path), Script)]
+FILES = [*CLASSIC, *CONNECT, *BUGS]
 IMPOSSIBLE = """
 protocol: connect
 name: Impossible
@@ -72,6 +73,7 @@ def test_each_is_there() -> None:
     failures = [f"coordinator-fails-{number}" for number in range(1, 5)]
     others = ["leader-fails", "assignment-fails", "subscription-changes", "topics-change"]
     assert {path.stem for path in CLASSIC} == {*failures, *others}
+    assert {path.stem for path in BUGS} >= {"KAFKA-8500", "KAFKA-10284", "KAFKA-9841", "franz-go-12889e13"}
     assert {path.stem for path in CONNECT} == {"workers-join", "worker-leaves", "worker-bounces"}
 
 

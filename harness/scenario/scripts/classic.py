@@ -186,7 +186,9 @@ def _response(response: ClassicResponse) -> Facts:
         return {"error": response.error, **made}
     if response.api == "JoinGroup":
         told = tuple(sorted(one.member for one in response.members))
-        leads = {"members": told} if told else {}
+        leads: dict[str, str | tuple[str, ...]] = {"members": told} if told else {}
+        if response.skip_assignment:
+            leads["skipAssignment"] = "true"
         return {"generation": str(response.generation), "protocol": response.protocol, **leads}
     return _assigned(response.assignment) if response.api == "SyncGroup" else {"error": "NONE"}
 

@@ -59,7 +59,7 @@ def explain(played: PlayedScript) -> Iterator[str]:
         step = script.steps[played.stuck - 1]
         said = f"the specification has no step {played.stuck} ({step.words})"
         yield at(step.first_line, f"{said}: it may not be possible in this state")
-    for number in played.missing:
+    for number in played.missing if not played.stuck else ():
         line = script.steps[number - 1].first_line
         yield at(
             line, f"step {number} has a state that is not written yet: conform scenario --rewrite writes it"

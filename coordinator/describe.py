@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from coordinator import wire
+from coordinator.classic.records import classic_to_json
 from coordinator.client.model import IDLE, Computation
 from coordinator.fields import Json
+from coordinator.migration.phases import phase
 from coordinator.model import NO_TARGET, Group, Member, MemberMetadata, Target, group_state
 from coordinator.records import assignor_to_wire, topics_to_wire
 from coordinator.timers import armed_timers
@@ -70,6 +72,7 @@ def _describe_member(group: Group, member_id: str) -> Json:
         "clientId": metadata.client_id,
         "clientHost": metadata.client_host,
         **_of_client_assignors(metadata, target),
+        **_of_classic(member),
     }
 
 
@@ -81,6 +84,12 @@ def _of_client_assignors(metadata: MemberMetadata, target: Target) -> Json:
     if target.metadata_version or target.metadata_bytes:
         shown["targetMetadata"] = {"version": target.metadata_version, "bytes": target.metadata_bytes}
     return shown
+
+
+def _of_classic(member: Member) -> Json:
+    """What a member that uses the classic protocol has besides (M2)."""
+    classic = member.metadata.classic
+    return {} if classic is None else {"classicState": phase(member), **classic_to_json(classic)}
 
 
 def _member_state(group: Group, member: Member, target: frozenset[tuple[str, int]]) -> str:

@@ -56,7 +56,7 @@ def consumer_group_heartbeat(env: Env, group: Group | None, request: HeartbeatRe
             f"Group {request.group_id} does not exist; join it with member epoch 0.",
         )
     member = group.members.get(request.member_id)
-    if member is None:
+    if member is None or member.metadata.classic is not None:
         raise RequestRejected(
             ErrorCode.UNKNOWN_MEMBER_ID,
             f"Member {request.member_id} is not in group {request.group_id}; join it with member epoch 0.",

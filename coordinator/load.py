@@ -38,6 +38,8 @@ _MEMBER_FIELDS: Final = (
     "acknowledged",
     "sessionDeadlineMs",
     "rebalanceDeadlineMs",
+    "joinDeadlineMs",
+    "syncDeadlineMs",
 )
 
 
@@ -121,6 +123,12 @@ def _restore_member(member: Member, given: Json, where: str) -> None:
 def _restore_timers(
     member: Member, given: Json, where: str, session_timeout_ms: int, shift_ms: int, now_ms: int
 ) -> None:
+    if member.metadata.classic is not None:
+        session_timeout_ms = member.metadata.classic.session_timeout_ms
+        join_ms = fields.optional_integer(given, "joinDeadlineMs", where)
+        sync_ms = fields.optional_integer(given, "syncDeadlineMs", where)
+        member.join_deadline_ms = None if join_ms is None else join_ms + shift_ms
+        member.sync_deadline_ms = None if sync_ms is None else sync_ms + shift_ms
     session_ms = fields.optional_integer(given, "sessionDeadlineMs", where)
     member.session_deadline_ms = now_ms + session_timeout_ms if session_ms is None else session_ms + shift_ms
     rebalance_ms = fields.optional_integer(given, "rebalanceDeadlineMs", where)
@@ -130,6 +138,10 @@ def _restore_timers(
         member.rebalance_deadline_ms = now_ms + member.metadata.rebalance_timeout_ms
     else:
         member.rebalance_deadline_ms = rebalance_ms + shift_ms
+
+
+def _volatile_classic(member: Member) -> Json:
+    return {"joinDeadlineMs": member.join_deadline_ms, "syncDeadlineMs": member.sync_deadline_ms}
 
 
 def configs_of(volatile: Mapping[str, object]) -> GroupConfigs:
@@ -161,6 +173,7 @@ def _volatile_group(group: Group) -> Json:
                 "acknowledged": member.acknowledged,
                 "sessionDeadlineMs": member.session_deadline_ms,
                 "rebalanceDeadlineMs": member.rebalance_deadline_ms,
+                **({} if member.metadata.classic is None else _volatile_classic(member)),
             }
             for member_id, member in sorted(group.members.items())
         },

@@ -215,5 +215,9 @@ def set_timer(group: Group, timer: Timer) -> None:
         group.computation = group.computation._replace(deadline_ms=timer.deadline_ms)
     elif timer.name == "rebalance":
         group.members[timer.member_id].rebalance_deadline_ms = timer.deadline_ms
+    elif timer.name == "join":
+        group.members[timer.member_id].join_deadline_ms = timer.deadline_ms
+    elif timer.name == "sync":
+        group.members[timer.member_id].sync_deadline_ms = timer.deadline_ms
     elif timer.deadline_ms is not None:
         group.members[timer.member_id].session_deadline_ms = timer.deadline_ms

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from coordinator.client import select
 from coordinator.dialect import Dialect
 from coordinator.metadata import refresh_group, write_group
-from coordinator.model import Group, MemberMetadata
+from coordinator.model import ClientAssignor, Group, MemberMetadata
 from coordinator.records import (
     CURRENT_ASSIGNMENT,
     GROUP_METADATA,
@@ -46,7 +47,7 @@ def add_member(step: Step, member_id: str, metadata: MemberMetadata) -> None:
     subscribes = bool(metadata.subscription or metadata.regex)
     starts = not step.epoch and dialect.FirstGroupEpoch == 1
     bumps = starts or subscribes or dialect.JoinWithEmptySubscriptionBumps
-    _write_member(step, member_id, metadata, bumps)
+    write_member(step, member_id, metadata, bumps)
 
 
 def said_by(request: HeartbeatRequest, known: MemberMetadata) -> MemberMetadata:
@@ -76,7 +77,7 @@ def update_subscription(step: Step, member_id: str, known: MemberMetadata, reque
     dialect = step.env.dialect
     metadata = said_by(request, known)
     if metadata != known:
-        _write_member(step, member_id, metadata, says_otherwise(dialect, known, metadata))
+        write_member(step, member_id, metadata, says_otherwise(dialect, known, metadata))
     elif dialect.MetadataChange == "next-heartbeat":
         refresh_group(step, changed=False)
         write_group(step)
@@ -84,12 +85,17 @@ def update_subscription(step: Step, member_id: str, known: MemberMetadata, reque
 
 def says_otherwise(dialect: Dialect, known: MemberMetadata, metadata: MemberMetadata) -> bool:
     """SaysOtherwise, OffersChanged (E1): subscription and assignors, with reasons and metadata, bump the
-    group epoch; all else a member says does not."""
+    group epoch; all else a member says does not, nor what an assignor of the classic protocol adds (M2)."""
     return (
         (metadata.subscription, metadata.regex) != (known.subscription, known.regex)
-        or metadata.client_assignors != known.client_assignors
+        or _offers(metadata) != _offers(known)
         or (dialect.AssignorChangeBumps == "always" and metadata.server_assignor != known.server_assignor)
     )
+
+
+def _offers(metadata: MemberMetadata) -> tuple[ClientAssignor, ...]:
+    """What counts of the assignors: user data of the classic protocol may be another at each rejoin."""
+    return metadata.client_assignors if metadata.classic is None else ()
 
 
 def preference_changed(step: Step) -> bool:
@@ -102,7 +108,7 @@ def preference_changed(step: Step) -> bool:
     return select_assignor(assignors, before).name != select_assignor(assignors, now).name
 
 
-def _write_member(step: Step, member_id: str, metadata: MemberMetadata, bumps: bool) -> None:
+def write_member(step: Step, member_id: str, metadata: MemberMetadata, bumps: bool) -> None:
     step.members = {**step.metadata_of_members(), member_id: metadata}
     refresh_group(step, bumps or preference_changed(step))
     step.write(MEMBER_METADATA, member_id, MemberUpdate(step.epoch, metadata))
@@ -111,12 +117,19 @@ def _write_member(step: Step, member_id: str, metadata: MemberMetadata, bumps: b
 
 def remove_member(step: Step, member_id: str) -> None:
     """RemoveMember: it left, was fenced or timed out. What it held is free at once (E1, E2)."""
+    remove_members(step, [member_id])
+
+
+def remove_members(step: Step, member_ids: Collection[str]) -> None:
+    """RemoveMember of some at once: one bump (E1)."""
     dialect = step.env.dialect
-    for kind in (CURRENT_ASSIGNMENT, TARGET_MEMBER, MEMBER_METADATA):
-        step.write(kind, member_id, None)
     members = dict(step.metadata_of_members())
-    del members[member_id]
+    for member_id in member_ids:
+        for kind in (CURRENT_ASSIGNMENT, TARGET_MEMBER, MEMBER_METADATA):
+            step.write(kind, member_id, None)
+        del members[member_id]
     step.members = members
+    step.result.gone = frozenset(member_ids)
     refresh_group(step, changed=True)
     write_group(step)
     if not members:
@@ -134,7 +147,8 @@ def session_timeout(env: Env, group: Group, member_id: str, now_ms: int) -> Resu
 
 
 def rebalance_timeout(env: Env, group: Group, member_id: str, now_ms: int) -> Result:
-    """RebalanceTimeout (R4): a revocation was not acknowledged in time; the member is removed."""
+    """RebalanceTimeout (R4): a revocation was not acknowledged in time; the member is removed. So is one that
+    uses the classic protocol and did not rejoin, or send its SyncGroup, in time (M2)."""
     step = Step(env, group, now_ms)
     remove_member(step, member_id)
     return step.result
@@ -158,6 +172,8 @@ def delete_group(env: Env, group: Group, now_ms: int) -> Result:
 TIMEOUTS: Final = {
     "session": session_timeout,
     "rebalance": rebalance_timeout,
+    "join": rebalance_timeout,
+    "sync": rebalance_timeout,
     "computation": computation_timeout,
 }
 """What happens when a member's timer runs out, by its name."""

@@ -49,6 +49,18 @@ class ClientAssignor(NamedTuple):
     metadata_bytes: str
 
 
+CLASSIC_VERSION: Final = -1
+"""The version of metadata that came in a JoinGroup: the coordinator cannot translate it (M4)."""
+
+
+class ClassicMetadata(NamedTuple):
+    """What a member of a consumer group that uses the classic protocol said besides in its JoinGroup (M1)."""
+
+    session_timeout_ms: int
+    protocols: tuple[tuple[str, str], ...]
+    """Names and metadata in its order of preference; bytes are text in base64."""
+
+
 class MemberMetadata(NamedTuple):
     """What a member said about itself (H10); times in milliseconds."""
 
@@ -63,6 +75,8 @@ class MemberMetadata(NamedTuple):
     server_assignor: str | None
     client_assignors: tuple[ClientAssignor, ...] = ()
     """The first is the one that it prefers most (A1)."""
+    classic: ClassicMetadata | None = None
+    """Of a member that uses the classic protocol (M1)."""
 
 
 class Target(NamedTuple):
@@ -104,6 +118,18 @@ class Member:
     """Armed exactly while `revoking` is not empty (R4)."""
     assigned: Partitions = NOTHING
     """What the member was told that it may use: held without revoking."""
+    join_deadline_ms: int | None = None
+    """By when a member that uses the classic protocol must rejoin: armed exactly while it has to (M2)."""
+    sync_deadline_ms: int | None = None
+    """By when it must send its SyncGroup: armed from its JoinGroup to then (M2)."""
+
+    def deadline_ms(self, timer: str) -> int | None:
+        """When one of its timers runs out; None where it is not armed."""
+        if timer == "session":
+            return self.session_deadline_ms
+        if timer == "rebalance":
+            return self.rebalance_deadline_ms
+        return self.join_deadline_ms if timer == "join" else self.sync_deadline_ms
 
 
 @dataclass(slots=True)
@@ -121,6 +147,8 @@ class Group:
     """Partition -> the member that holds it: an index of `members`, so that no heartbeat reads them all."""
     instances: dict[str, str] = field(default_factory=dict)
     """Instance id -> the member that has it (S1): an index of `members`."""
+    classic: set[str] = field(default_factory=set)
+    """The members that use the classic protocol (M1): an index of `members`."""
     subscriptions: dict[Subscription, int] = field(default_factory=dict)
     """Each different subscription -> how many members have it: an index of `members`."""
     empty_deadline_ms: int | None = None

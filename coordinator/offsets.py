@@ -68,6 +68,11 @@ def verify_member(env: Env, group: Group | None, group_id: str, member_id: str, 
         raise RequestRejected(
             ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id!r} is not in group {group_id}; join it first."
         )
+    if member_epoch != member.epoch and member.metadata.classic is not None:
+        raise RequestRejected(
+            ErrorCode.ILLEGAL_GENERATION,
+            f"Generation {member_epoch} is not that of member {member_id}; rejoin.",
+        )
     if member_epoch != member.epoch or member.epoch < 0:
         raise RequestRejected(
             ErrorCode.STALE_MEMBER_EPOCH,

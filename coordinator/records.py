@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from coordinator import fields, wire
 from coordinator.classic.records import GROUP_METADATA as CLASSIC_METADATA
-from coordinator.classic.records import ClassicRecord, classic_from_wire, classic_to_wire
+from coordinator.classic.records import (
+    ClassicRecord,
+    classic_from_json,
+    classic_from_wire,
+    classic_to_json,
+    classic_to_wire,
+)
 from coordinator.errors import BadInput
 from coordinator.fields import Json
 from coordinator.model import (
@@ -192,6 +198,10 @@ def _set_metadata(group: Group, record: Record, metadata: MemberMetadata) -> Non
         del group.instances[old.instance_id]
     if metadata.instance_id is not None:
         group.instances[metadata.instance_id] = member_id
+    if metadata.classic is None:
+        group.classic.discard(member_id)
+    else:
+        group.classic.add(member_id)
     if old is not UNKNOWN_METADATA:
         before = (old.subscription, old.regex)
         subscriptions[before] -= 1
@@ -271,6 +281,7 @@ def _value_to_wire(value: Value) -> Json:
         "rebalanceTimeoutMs": value.metadata.rebalance_timeout_ms,
         "serverAssignor": value.metadata.server_assignor,
         "assignors": [assignor_to_wire(assignor) for assignor in value.metadata.client_assignors],
+        **classic_to_json(value.metadata.classic),
     }
 
 
@@ -343,6 +354,7 @@ def _member_update(value: Mapping[str, object], where: str) -> MemberUpdate:
         tuple(
             _assignor(entry, where) for entry in fields.items({"assignors": [], **value}, "assignors", where)
         ),
+        classic_from_json(value.get("classicMemberMetadata"), where),
     )
     return MemberUpdate(fields.integer(value, "groupEpoch", where), metadata)
 

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from coordinator import fields, metadata, wire
-from coordinator.admin.configs import alter_configs, describe_configs
-from coordinator.admin.groups import delete_groups, deletion, list_groups
+from coordinator import fields, wire
+from coordinator.admin.groups import deletion
+from coordinator.admin.handle import administer
 from coordinator.admin.metrics import Metrics, Sample
-from coordinator.admin.requests import AdminRequest, AlterRequest, DeleteRequest, ListRequest
+from coordinator.admin.requests import AdminRequest
 from coordinator.admission import (
     ACTIVE,
     Authorizer,
@@ -20,7 +20,8 @@ from coordinator.admission import (
     check_state,
     known_state,
 )
-from coordinator.apis import Changing, Refusal, parse
+from coordinator.answer import answered
+from coordinator.apis import Refusal, parse
 from coordinator.assignors import GroupAssignment, PartitionAssignor, RangeAssignor, UniformAssignor
 from coordinator.classic.model import ClassicGroup
 from coordinator.classic.request import ClassicRequest
@@ -33,21 +34,19 @@ from coordinator.connect.request import ConnectRequest
 from coordinator.describe import describe_group
 from coordinator.describe_request import DescribeRequest, consumer_group_describe
 from coordinator.dialect import Dialect
-from coordinator.errors import AppendFailed, BadInput, BatchTooLarge, ErrorCode, RequestRejected
+from coordinator.errors import AppendFailed, BadInput
 from coordinator.fields import Json
 from coordinator.heartbeat import consumer_group_heartbeat
 from coordinator.load import configs_of, restore_volatile, volatile_of
-from coordinator.log import Log, commit, opened, set_timer, state_from, with_tombstones
+from coordinator.log import Log, commit, opened, set_timer, state_from
 from coordinator.membership import TIMEOUTS
+from coordinator.migration.phases import follow
+from coordinator.migration.service import convert, refuse, settled, translate
 from coordinator.model import Group
+from coordinator.notice import notice_everywhere
 from coordinator.offset_records import Offsets
 from coordinator.offset_request import CommitRequest, FetchRequest
-from coordinator.offsets import (
-    offset_commit,
-    offset_commit_error,
-    offset_fetch,
-    offsets_of_deleted_topics,
-)
+from coordinator.offsets import offset_commit, offset_commit_error, offset_fetch
 from coordinator.others import OtherGroups
 from coordinator.records import from_wire, to_wire
 from coordinator.request import JOIN_EPOCH, HeartbeatRequest, client_of
@@ -126,30 +125,26 @@ class Coordinator:
             return self._other_request(request, named, client_of(client)[2])
         if isinstance(request, DescribeRequest):
             return consumer_group_describe(self._env, self._groups, request, self._authorizer, self._state)
-        if isinstance(request, CommitRequest):
-            handle = partial(self._offset_commit, request)
-            return self._answer(request, partial(offset_commit_error, request), handle)
         if isinstance(request, FetchRequest):
             admit = partial(self._admit, request.principal, "DESCRIBE")
             return offset_fetch(self._env, self._groups, self._offsets, request, admit)
         if isinstance(request, AdminRequest):
             return self._administer(request)
+        sent = request.group_id, request.principal
+        if isinstance(request, CommitRequest):
+            handle = partial(self._offset_commit, request)
+            return self._answer(*sent, partial(offset_commit_error, request), handle)
         if isinstance(request, HeartbeatRequest):
-            return self._answer(request, error_response, partial(self._heartbeat, request))
-        return self._answer(request, compute_error(request), partial(self._compute, request))
+            return self._answer(*sent, error_response, partial(self._heartbeat, request))
+        return self._answer(*sent, compute_error(request), partial(self._compute, request))
 
     def _compute(self, request: ComputeRequest) -> Result:
         return compute(self._env, self._groups.get(request.group_id), request, self.clock.now_ms())
 
     def _administer(self, request: AdminRequest) -> Json:
-        if isinstance(request, ListRequest):
-            every = (self._groups, self.others.listed(), self._offsets)
-            return list_groups(*every, request, self._authorizer, self._state)
-        if isinstance(request, DeleteRequest):
-            return delete_groups(request, self._authorizer, self._state, self._delete)
-        if isinstance(request, AlterRequest):
-            return alter_configs(self._env, request, self._authorizer, self._set_configs)
-        return describe_configs(self._env, request, self._authorizer)
+        every = (self._groups, self.others.listed(), self._offsets)
+        here = self._env, every, self._authorizer, self._state
+        return administer(request, *here, self._delete, self._set_configs)
 
     def _delete(self, group_id: str) -> None:
         now_ms = self.clock.now_ms()
@@ -164,18 +159,28 @@ class Coordinator:
 
     def _heartbeat(self, request: HeartbeatRequest) -> Result:
         validate_heartbeat(request, self._env.assignors, self.dialect)
-        self.others.refuse_consumers(request.group_id)
-        group = self._groups.get(request.group_id)
-        if request.member_epoch == JOIN_EPOCH and not request.member_id:
-            request = request._replace(member_id=self._new_id(group))
-        return consumer_group_heartbeat(self._env, group, request, self.clock.now_ms())
+        group, now_ms = self._groups.get(request.group_id), self.clock.now_ms()
+        joins, classic = request.member_epoch == JOIN_EPOCH, self.others.classic
+        converts = classic.groups.get(request.group_id) if joins else None
+        if converts is None:
+            self.others.refuse_consumers(request.group_id)
+        if joins and not request.member_id:
+            request = request._replace(member_id=self._new_id(converts or group))
+        if converts is not None:
+            return convert(self._env, converts, classic.saved.get(converts.id), request, now_ms)
+        return consumer_group_heartbeat(self._env, group, request, now_ms)
 
     def _other_request(
         self, request: ClassicRequest | ConnectRequest, waits: int | str, principal: str
     ) -> Json:
         admit = partial(self._admit, principal, "READ")
         here = self._groups, self._new_id, self._log, self._env, self.clock.now_ms()
-        return self.others.request(request, waits, admit, *here)
+        other = partial(self.others.request, request, waits, admit, *here)
+        if not isinstance(request, ClassicRequest) or request.group_id not in self._groups:
+            return other()
+        group, id, now_ms = self._groups[request.group_id], self._new_id, self.clock.now_ms()
+        handle = partial(translate, self._env, group, request, waits, id, now_ms, self._commit, other)
+        return self._answer(request.group_id, principal, partial(refuse, request), handle)
 
     def _offset_commit(self, request: CommitRequest) -> Result:
         group = self._groups.get(request.group_id)
@@ -185,21 +190,9 @@ class Coordinator:
         authorize(self._authorizer, principal, operation, group_id)
         check_state(self._state)
 
-    def _answer(self, request: Changing, error: Refusal, handle: Callable[[], Result]) -> Json:
-        """The response; `error` where the request is rejected, or the log refuses its records (P3, P4)."""
-        try:
-            self._admit(request.principal, "READ", request.group_id)
-            result = handle()
-            self._commit(result)
-        except RequestRejected as rejected:
-            return error(rejected.code, rejected.message)
-        except BatchTooLarge as refused:
-            return error(ErrorCode.UNKNOWN_SERVER_ERROR, refused.sentence)
-        except AppendFailed as refused:
-            return error(ErrorCode.COORDINATOR_NOT_AVAILABLE, refused.sentence)
-        if result.response is None:
-            raise AssertionError(f"a request to group {result.group_id} has no response")
-        return result.response
+    def _answer(self, group_id: str, principal: str, error: Refusal, handle: Callable[[], Result]) -> Json:
+        admit = partial(self._admit, principal, "READ", group_id)
+        return answered(admit, error, handle, self._commit)
 
     def _new_id(self, group: Group | ClassicGroup | None) -> str:
         """H1, C1: an id that no member of the group has: it would be taken for a rejoin."""
@@ -210,15 +203,27 @@ class Coordinator:
 
     def _commit(self, *results: Result, change: Json | None = None) -> None:
         """Take steps and a change of the cluster, all or none; AppendFailed where the log refuses."""
-        limits = self._env.config.max_batch_bytes, change, self.dialect.initial_epoch
-        commit(self._log, self._groups, self._offsets, results, *limits)
-        self._metrics.committed(results, self.clock.now_ms())
-        for result in results:
+        limit, now_ms = self._env.config.max_batch_bytes, self.clock.now_ms()
+        taken = settled(self._env, self._groups, results, now_ms)
+        here = self._log, self._groups, self._offsets
+        commit(*here, taken, limit, change, self.dialect.initial_epoch)
+        self._metrics.committed(taken, now_ms)
+        for result in taken:
             if result.script_used:
                 del self._scripts[result.group_id]
-            for timer in result.timers:
-                if timer.deadline_ms is not None:
-                    self._timers.arm(Due(timer.deadline_ms, result.group_id, timer.name, timer.member_id))
+            if result.classic_step is not None:
+                self.others.classic.show(result.classic_step)
+            self._follow(result.group_id, result.timers)
+
+    def _follow(self, group_id: str, timers: Sequence[Timer]) -> None:
+        """Arm timers that a step set, and those of the members that must rejoin after it (M3)."""
+        group = self._groups.get(group_id)
+        more = follow(group, self.clock.now_ms()) if group is not None else []
+        for timer in more:
+            set_timer(self._groups[group_id], timer)
+        for timer in (*timers, *more):
+            if timer.deadline_ms is not None:
+                self._timers.arm(Due(timer.deadline_ms, group_id, timer.name, timer.member_id))
 
     def use_ids(self, ids: Sequence[str]) -> None:
         """The ids of the next members that join without one, before those of the source."""
@@ -257,14 +262,7 @@ class Coordinator:
             self.others.connect.notice_topics(self._log, env, self.clock.now_ms())
 
     def _notice_topics(self, env: Env, deleted: bool) -> list[Result]:
-        """E1: what groups make of the topics of `env`; T2: their offsets too, if some are `deleted`."""
-        results = []
-        for group_id in sorted(self._groups.keys() | self._offsets.keys()):
-            group = self._groups.get(group_id) or Group(group_id)
-            result = metadata.notice_topics(env, group, self.clock.now_ms())
-            tombstones = offsets_of_deleted_topics(self._offsets, group_id, env.topics) if deleted else []
-            results += with_tombstones(tombstones, result, env.config.max_batch_bytes)
-        return results
+        return notice_everywhere(env, self._groups, self._offsets, deleted, self.clock.now_ms())
 
     # Time
 
@@ -381,6 +379,8 @@ class Coordinator:
         # DeriveRevocations: what a member is to give up follows from the target that was due.
         restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._timers.arm_all(groups.values())
+        for group_id in groups:
+            self._follow(group_id, [])
         self._metrics.loaded(self.clock.now_ms() - started_ms)
 
     def load(

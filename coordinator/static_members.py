@@ -25,11 +25,16 @@ from coordinator.step import Step, Timer, Volatile
 
 
 def returns_to(group: Group, request: HeartbeatRequest) -> str | None:
-    """Returns (S1): the member that is away and has the instance id of this join, if there is one."""
+    """Returns (S1): the member that is away and has the instance id of this join, if there is one.
+
+    One that uses the classic protocol cannot say that it leaves for a while: it is replaced (M1).
+    """
     if request.member_epoch != JOIN_EPOCH or request.instance_id is None:
         return None
     holder = group.instances.get(request.instance_id)
-    return holder if holder is not None and group.members[holder].epoch == AWAY else None
+    if holder is None:
+        return None
+    return holder if group.members[holder].epoch == AWAY or holder in group.classic else None
 
 
 def check_instance(dialect: Dialect, group: Group, request: HeartbeatRequest) -> None:

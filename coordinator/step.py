@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from coordinator.assignors import GroupAssignment, PartitionAssignor
 from coordinator.client.model import Computation
@@ -17,6 +17,9 @@ from coordinator.dialect import Dialect
 from coordinator.fields import Json
 from coordinator.model import Group, MemberMetadata, Partitions, Subscription, Target, Topics
 from coordinator.records import AnyRecord, Record, Value
+
+if TYPE_CHECKING:
+    from coordinator.classic.rebalance import ClassicStep
 
 GroupConfigs = Mapping[str, Mapping[str, int]]
 """Group id -> its own configurations, by name (D1); a group that has none is not there."""
@@ -68,8 +71,8 @@ class Volatile(NamedTuple):
 
 
 class Timer(NamedTuple):
-    """Arm a timer, or cancel it with None: "session", "rebalance", "computation", or "group" (whose member id
-    is "")."""
+    """Arm a timer, or cancel it with None: "session", "rebalance", "computation", "join" and "sync" (M2), or
+    "group" (whose member id is "")."""
 
     name: str
     member_id: str
@@ -89,6 +92,10 @@ class Result:
     computation: Computation | None = None
     """None where the step leaves it as it is."""
     script_used: bool = False
+    gone: frozenset[str] = frozenset()
+    """Members that the step removes."""
+    classic_step: ClassicStep | None = None
+    """What a step that converts the group does to the classic one (M1)."""
 
 
 class Step:

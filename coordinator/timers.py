@@ -82,6 +82,10 @@ def armed_timers(group: Group) -> list[Due]:
         timers.append(Due(member.session_deadline_ms, group.id, "session", member_id))
         if member.rebalance_deadline_ms is not None:
             timers.append(Due(member.rebalance_deadline_ms, group.id, "rebalance", member_id))
+        if member.join_deadline_ms is not None:
+            timers.append(Due(member.join_deadline_ms, group.id, "join", member_id))
+        if member.sync_deadline_ms is not None:
+            timers.append(Due(member.sync_deadline_ms, group.id, "sync", member_id))
     return timers
 
 
@@ -97,4 +101,4 @@ def deadline_ms(groups: Mapping[str, Group], due: Due) -> int | None:
     member = group.members.get(due.member_id)
     if member is None:
         return None
-    return member.session_deadline_ms if due.timer == "session" else member.rebalance_deadline_ms
+    return member.deadline_ms(due.timer)

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from coordinator import fields
 from coordinator.classic.model import ClassicGroup, ClassicMember
 from coordinator.fields import Json
+from coordinator.model import ClassicMetadata
 
 GROUP_METADATA: Final = "GroupMetadata"
 
@@ -166,4 +167,30 @@ def _member_from_wire(entry: object, where: str) -> SavedMember:
         fields.integer(member, "sessionTimeout", where),
         fields.text(member, "subscription", where),
         fields.text(member, "assignment", where),
+    )
+
+
+def classic_to_json(metadata: ClassicMetadata | None) -> Json:
+    """ClassicMemberMetadata of ConsumerGroupMemberMetadata (M1); nothing where the member has none."""
+    if metadata is None:
+        return {}
+    protocols = [{"name": name, "metadata": content} for name, content in metadata.protocols]
+    return {
+        "classicMemberMetadata": {
+            "sessionTimeoutMs": metadata.session_timeout_ms,
+            "supportedProtocols": protocols,
+        }
+    }
+
+
+def classic_from_json(given: object, where: str) -> ClassicMetadata | None:
+    """The same read again; None where it was left out."""
+    if given is None:
+        return None
+    where = f"classicMemberMetadata of {where}"
+    source = fields.as_object(given, where)
+    entries = [fields.as_object(one, where) for one in fields.items(source, "supportedProtocols", where)]
+    return ClassicMetadata(
+        fields.integer(source, "sessionTimeoutMs", where),
+        tuple((fields.text(one, "name", where), fields.text(one, "metadata", where)) for one in entries),
     )

@@ -15,7 +15,7 @@ from coordinator.classic import handlers
 from coordinator.classic.describe import describe_classic, described
 from coordinator.classic.model import ClassicGroup, RequestId
 from coordinator.classic.rebalance import ClassicStep
-from coordinator.classic.records import ClassicRecord, loaded
+from coordinator.classic.records import ClassicRecord, GroupMetadata, loaded
 from coordinator.classic.request import (
     ClassicRequest,
     HeartbeatRequest,
@@ -46,6 +46,8 @@ class ClassicGroups:
 
     def __init__(self) -> None:
         self.groups: dict[str, ClassicGroup] = {}
+        self.saved: dict[str, GroupMetadata] = {}
+        """The last record of each group."""
         self._deadlines: dict[str, Deadlines] = {}
         self._timers = Timers()
         self._completed: list[Json] = []
@@ -99,8 +101,8 @@ class ClassicGroups:
         return request._replace(member_id="", member_epoch=NO_MEMBER_EPOCH)
 
     def refuse_consumers(self, group_id: str) -> None:
-        """Raises RequestRejected for a ConsumerGroupHeartbeat to a group that is here: groups of one kind are
-        not converted into the other."""
+        """Raises RequestRejected for a ConsumerGroupHeartbeat to a group that is here, but does not join it:
+        that would convert it (M1)."""
         if group_id in self.groups:
             raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is a classic group.")
 
@@ -112,12 +114,17 @@ class ClassicGroups:
     def _commit(self, step: ClassicStep, log: Log) -> None:
         """Make a step durable, and then visible (P3). AppendFailed where the log refuses its records."""
         log.append([[record] for record in step.records], step.config.max_batch_bytes)
-        self._show(step)
+        self.show(step)
 
-    def _show(self, step: ClassicStep) -> None:
+    def show(self, step: ClassicStep) -> None:
+        """Make a step visible, once its records are durable."""
         group = step.group
+        for record in step.records:
+            if record.value is not None:
+                self.saved[group.id] = record.value
         if group.state == "Dead":
             self.groups.pop(group.id, None)
+            self.saved.pop(group.id, None)
             self._deadlines.pop(group.id, None)
         else:
             self.groups[group.id] = group
@@ -183,7 +190,7 @@ class ClassicGroups:
         log.append([[*tombstones, *step.records]], step.config.max_batch_bytes)
         for record in tombstones:
             replay_offset(offsets, record)
-        self._show(step)
+        self.show(step)
 
     # Reading and fail-over
 
@@ -199,7 +206,8 @@ class ClassicGroups:
         """C2, P2: become what the log gives back. Requests that waited are lost, and timers start anew."""
         last = {record.group_id: record.value for record in records if isinstance(record, ClassicRecord)}
         self._completed.clear()
-        self.groups = {name: loaded(name, value) for name, value in last.items() if value is not None}
+        self.saved = {name: value for name, value in last.items() if value is not None}
+        self.groups = {name: loaded(name, value) for name, value in self.saved.items()}
         self._deadlines = {
             name: started(group, now_ms, config.empty_retention_ms) for name, group in self.groups.items()
         }

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from coordinator.client.select import offer_of
 from coordinator.errors import ErrorCode, RequestRejected
-from coordinator.model import Group
+from coordinator.model import CLASSIC_VERSION, ClientAssignor, Group
 from coordinator.request import HeartbeatRequest
 
 
 def check_versions(group: Group, request: HeartbeatRequest, place_of: str | None) -> None:
     """OverlapsNone (A8). Raises RequestRejected with UNSUPPORTED_ASSIGNOR for an assignor whose versions
-    overlap with those of none of the others who offer it; `place_of` is whose place the member takes (S1)."""
+    overlap with those of none of the others who offer it; `place_of` is whose place the member takes (S1).
+
+    Metadata of members that use the classic protocol has the version -1 (M4): INVALID_REQUEST for an assignor
+    that cannot read it, where there is any.
+    """
     for offer in request.client_assignors or ():
+        _check_classic(group, request, offer)
         known = [
             other
             for member_id, member in group.members.items()
-            if member_id not in (request.member_id, place_of)
+            if member_id not in (request.member_id, place_of, *group.classic)
             and (other := offer_of(member.metadata, offer.name)) is not None
         ]
         if known and not any(
@@ -26,4 +31,16 @@ def check_versions(group: Group, request: HeartbeatRequest, place_of: str | None
                 ErrorCode.UNSUPPORTED_ASSIGNOR,
                 f"Versions {offer.minimum_version} to {offer.maximum_version} of {offer.name} overlap with "
                 "those of no other member that offers it; offer versions that the group reads.",
+            )
+
+
+def _check_classic(group: Group, request: HeartbeatRequest, offer: ClientAssignor) -> None:
+    """M4. Raises RequestRejected with INVALID_REQUEST."""
+    for member_id in sorted(group.classic - {request.member_id}):
+        known = offer_of(group.members[member_id].metadata, offer.name)
+        if known is not None and known.metadata_bytes and offer.minimum_version > CLASSIC_VERSION:
+            raise RequestRejected(
+                ErrorCode.INVALID_REQUEST,
+                f"Member {member_id} uses the classic protocol and has metadata for {offer.name}, whose "
+                f"versions begin with {offer.minimum_version}; offer it from version {CLASSIC_VERSION} on.",
             )

@@ -236,13 +236,15 @@ def test_a_log_that_refuses_changes_nothing() -> None:
 
 
 def test_a_group_is_of_one_kind() -> None:
-    """C1: what is a consumer group cannot be joined with JoinGroup, nor the other way round."""
+    """C1: only members whose subscriptions can be read join a consumer group with JoinGroup, or have theirs
+    become one (M2)."""
     driver = ClassicDriver()
     driver.stable("c1")
     body = {"groupId": "g", "memberId": "m", "memberEpoch": 0, "rebalanceTimeoutMs": 1, "topicPartitions": []}
     body |= {"subscribedTopicNames": ["foo"]}
     answer = driver.coordinator.request("ConsumerGroupHeartbeat", 0, {}, body)
-    assert answer["errorCode"] == 69
+    assert answer["errorCode"] == 42
+    assert driver.coordinator.describe("g")["type"] == "classic"
     assert (
         driver.coordinator.request("ConsumerGroupHeartbeat", 0, {}, {**body, "groupId": "h"})["errorCode"]
         == 0

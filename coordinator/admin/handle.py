@@ -1,0 +1,34 @@
+"""Which administrative request is handled where (D1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from coordinator.admin.configs import alter_configs, describe_configs
+from coordinator.admin.groups import delete_groups, list_groups
+from coordinator.admin.requests import AdminRequest, AlterRequest, DeleteRequest, ListRequest
+from coordinator.admission import Authorizer
+from coordinator.classic.model import ClassicGroup
+from coordinator.fields import Json
+from coordinator.model import Group
+from coordinator.offset_records import Offsets
+from coordinator.step import Env
+
+
+def administer(
+    request: AdminRequest,
+    env: Env,
+    every: tuple[Mapping[str, Group], Mapping[str, ClassicGroup], Offsets],
+    authorizer: Authorizer,
+    state: str,
+    delete: Callable[[str], None],
+    set_configs: Callable[[str, Mapping[str, int]], None],
+) -> Json:
+    """The response. `every` are the groups of each kind and the offsets, `state` is the coordinator's."""
+    if isinstance(request, ListRequest):
+        return list_groups(*every, request, authorizer, state)
+    if isinstance(request, DeleteRequest):
+        return delete_groups(request, authorizer, state, delete)
+    if isinstance(request, AlterRequest):
+        return alter_configs(env, request, authorizer, set_configs)
+    return describe_configs(env, request, authorizer)

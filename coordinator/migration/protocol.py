@@ -1,0 +1,141 @@
+"""What members that use the classic protocol say and are told, as the consumer protocol has it (M2, M4).
+
+Only here does the coordinator read the embedded consumer protocol. All protocols of a JoinGroup say the same,
+but for their user data: the first one counts.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from coordinator.classic.embedded import (
+    NEWEST,
+    Assignment,
+    Subscription,
+    read_assignment,
+    read_subscription,
+    version_of,
+    write_assignment,
+    write_subscription,
+)
+from coordinator.errors import BadInput
+from coordinator.model import (
+    CLASSIC_VERSION,
+    ClassicMetadata,
+    ClientAssignor,
+    MemberMetadata,
+    Partitions,
+    Target,
+)
+from coordinator.step import Env
+from coordinator.subscription import shared
+
+CONSUMER: Final = "consumer"
+"""The protocol type whose groups migrate."""
+LEAST_VERSION: Final = 3
+"""Of the embedded consumer protocol: since then members say all that the consumer protocol asks for (M2)."""
+
+Protocols = tuple[tuple[str, str], ...]
+
+
+class Said(NamedTuple):
+    """What a JoinGroup says: the subscription, what the member owns, of which generation (-1 for none)."""
+
+    subscription: frozenset[str]
+    owned: Partitions
+    generation: int
+    rack_id: str | None
+    assignors: tuple[ClientAssignor, ...]
+
+
+def read_protocols(env: Env, protocols: Protocols) -> Said:
+    """The protocols of a JoinGroup. BadInput where one is older than version 3, or cut off (M2)."""
+    read = [(name, _subscription(name, b64decode(metadata))) for name, metadata in protocols]
+    if not read:
+        raise BadInput("there is no protocol")
+    first = read[0][1]
+    return Said(
+        shared(first.topics),
+        ids_of(env, first.owned),
+        first.generation,
+        first.rack_id,
+        tuple(_assignor(name, one) for name, one in read) if env.dialect.has_client_assignors else (),
+    )
+
+
+def _subscription(name: str, metadata: bytes) -> Subscription:
+    version = version_of(metadata)
+    if version < LEAST_VERSION:
+        raise BadInput(
+            f"protocol {name!r} has version {version} of the embedded consumer protocol, and migration takes "
+            f"version {LEAST_VERSION}; upgrade the member's client"
+        )
+    return read_subscription(metadata)
+
+
+def _assignor(name: str, said: Subscription) -> ClientAssignor:
+    """M4: user data becomes the metadata of an assignor, which nobody but that assignor can read."""
+    user_data = b64encode(said.user_data or b"").decode()
+    return ClientAssignor(name, CLASSIC_VERSION, CLASSIC_VERSION, 0, CLASSIC_VERSION, user_data)
+
+
+def ids_of(env: Env, named: frozenset[tuple[str, int]]) -> Partitions:
+    """Partitions by topic id; those of no topic, or that it does not have, are left out (T2)."""
+    return frozenset(
+        (env.topics[name].id, index)
+        for name, index in named
+        if name in env.topics and index < env.topics[name].partitions
+    )
+
+
+def metadata_of(
+    said: Said,
+    protocols: Protocols,
+    session_timeout_ms: int,
+    rebalance_timeout_ms: int,
+    instance_id: str | None,
+    client: tuple[str, str],
+) -> MemberMetadata:
+    """The member as the consumer protocol knows it; `client` is its id and host."""
+    return MemberMetadata(
+        instance_id,
+        said.rack_id,
+        *client,
+        said.subscription,
+        None,
+        rebalance_timeout_ms,
+        None,
+        said.assignors,
+        ClassicMetadata(session_timeout_ms, protocols),
+    )
+
+
+def assigned_to(env: Env, assignment: str) -> Partitions:
+    """What a leader's assignment gives, by topic id. BadInput where it cannot be read."""
+    return ids_of(env, read_assignment(b64decode(assignment)).partitions)
+
+
+def assignment_bytes(
+    assigned: Partitions, target: Target, protocols: Protocols, names: Mapping[str, str]
+) -> str:
+    """The assignment of a SyncGroup, in the version of the member's subscription; `names` are those of topic
+    ids. What its assignor has computed for it besides is its user data."""
+    named = frozenset((names[topic_id], index) for topic_id, index in assigned if topic_id in names)
+    user_data = b64decode(target.metadata_bytes) if target.metadata_bytes else None
+    version = min(version_of(b64decode(protocols[0][1])), NEWEST)
+    return b64encode(write_assignment(Assignment(named, user_data), version)).decode()
+
+
+def owning(env: Env, protocols: Protocols, held: Partitions, generation: int) -> Protocols:
+    """The protocols of a member as if it said now that it owns what it holds, of that generation."""
+    names = env.names_by_id
+    owned = frozenset((names[topic_id], index) for topic_id, index in held if topic_id in names)
+    return tuple((name, _with_owned(b64decode(content), owned, generation)) for name, content in protocols)
+
+
+def _with_owned(content: bytes, owned: frozenset[tuple[str, int]], generation: int) -> str:
+    said = replace(read_subscription(content), owned=owned, generation=generation)
+    return b64encode(write_subscription(said)).decode()

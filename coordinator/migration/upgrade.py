@@ -1,0 +1,139 @@
+"""A classic group becomes a consumer group, as the first member joins with the consumer protocol (M1).
+
+The group epoch is the generation; target and current assignments are what the members may own by then. The
+records that make it so are of one batch with those of the join, which bumps the epoch as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from coordinator.classic.model import ClassicGroup, ClassicMember
+from coordinator.classic.rebalance import ClassicStep, unanswered
+from coordinator.classic.records import ClassicRecord, GroupMetadata
+from coordinator.errors import BadInput, ErrorCode, RequestRejected
+from coordinator.migration.protocol import CONSUMER, Said, assigned_to, metadata_of, read_protocols
+from coordinator.model import Group, MemberMetadata, Partition, Partitions, Target, TopicImage
+from coordinator.records import (
+    CURRENT_ASSIGNMENT,
+    GROUP_METADATA,
+    MEMBER_METADATA,
+    PARTITION_METADATA,
+    TARGET_MEMBER,
+    TARGET_METADATA,
+    AnyRecord,
+    AssignmentEpoch,
+    CurrentAssignment,
+    GroupEpoch,
+    MemberUpdate,
+    PartitionMetadata,
+    Record,
+    replay,
+)
+from coordinator.step import Env, Timer
+
+
+def upgraded(
+    env: Env, group: ClassicGroup, saved: GroupMetadata | None
+) -> tuple[Group | None, list[AnyRecord]]:
+    """The consumer group that a classic group becomes, None for one that never had a generation, and the
+    records that make it. `saved` is the last record of the classic group.
+
+    Raises RequestRejected: GROUP_ID_NOT_FOUND for a group whose members are no consumers, INVALID_REQUEST
+    where what they say or are assigned cannot be translated.
+    """
+    if group.members and group.protocol_type != CONSUMER:
+        raise RequestRejected(
+            ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group.id} is a classic group of {group.protocol_type}."
+        )
+    try:
+        records: list[AnyRecord] = [ClassicRecord(group.id, None), *_records(env, group, saved)]
+    except BadInput as error:
+        raise RequestRejected(
+            ErrorCode.INVALID_REQUEST, f"Group {group.id} cannot be converted: {error}."
+        ) from None
+    groups: dict[str, Group] = {}
+    for record in records:
+        if isinstance(record, Record):
+            replay(groups, record, env.dialect.initial_epoch)
+    return groups.get(group.id), records
+
+
+def _records(env: Env, group: ClassicGroup, saved: GroupMetadata | None) -> list[Record]:
+    """P1, in the order of a group that is new: members, topics, epoch, target, what each member holds.
+
+    Who has not been in a generation has nothing to bring along: it joins again.
+    """
+    if not group.generation:
+        return []
+    members = {name: one for name, one in sorted(group.members.items()) if not one.fresh}
+    said = {name: read_protocols(env, one.protocols) for name, one in members.items()}
+    held = held_at_conversion(env, group, saved, said)
+    topics = _subscribed(env, said)
+    epoch = group.generation
+    return [
+        *(
+            Record(MEMBER_METADATA, group.id, name, MemberUpdate(epoch, _metadata(members[name], said[name])))
+            for name in members
+        ),
+        Record(PARTITION_METADATA, group.id, None, PartitionMetadata(epoch, topics)),
+        Record(GROUP_METADATA, group.id, None, GroupEpoch(epoch)),
+        *(Record(TARGET_MEMBER, group.id, name, Target(held[name], 0)) for name in members),
+        Record(TARGET_METADATA, group.id, None, AssignmentEpoch(epoch)),
+        *(Record(CURRENT_ASSIGNMENT, group.id, name, _current(env, epoch, held[name])) for name in members),
+    ]
+
+
+def _subscribed(env: Env, said: Mapping[str, Said]) -> dict[str, TopicImage]:
+    names = frozenset[str]().union(*(one.subscription for one in said.values()))
+    return {name: env.topics[name] for name in sorted(names & env.topic_names)}
+
+
+def _metadata(member: ClassicMember, said: Said) -> MemberMetadata:
+    timeouts = member.session_timeout_ms, member.rebalance_timeout_ms
+    client = member.client_id, member.client_host
+    return metadata_of(said, member.protocols, *timeouts, member.instance_id, client)
+
+
+def _current(env: Env, epoch: int, held: Partitions) -> CurrentAssignment:
+    if env.dialect.RevocationRecorded:
+        return CurrentAssignment(epoch, held, epoch, frozenset())
+    return CurrentAssignment(epoch, held)
+
+
+def held_at_conversion(
+    env: Env, group: ClassicGroup, saved: GroupMetadata | None, said: Mapping[str, Said]
+) -> dict[str, Partitions]:
+    """HeldAtConversion (M1, R7): what each member may own, so that nobody else is given it.
+
+    Its assignment, in the log since the leader brought it, unless it has rejoined since; and what it said, as
+    it joined last, that it owned, for it may not have given that up yet. Of several who say so the one of the
+    latest generation does; each partition counts once.
+    """
+    assigned = {one.member_id: one.assignment for one in saved.members} if saved is not None else {}
+    owners: dict[Partition, str] = {}
+    claims: list[tuple[int, str, Partitions]] = []
+    for name, one in said.items():
+        claims.append((one.generation, name, one.owned))
+        if group.members[name].joining is None:
+            claims.append((group.generation + 1, name, assigned_to(env, assigned.get(name, ""))))
+    for _, name, partitions in sorted(claims, key=lambda claim: (-claim[0], claim[1])):
+        for partition in partitions:
+            owners.setdefault(partition, name)
+    return {name: frozenset(one for one, owner in owners.items() if owner == name) for name in said}
+
+
+def sessions(group: Group, now_ms: int) -> list[Timer]:
+    """H8: every member's session starts anew, with its own time-out."""
+    return [
+        Timer("session", name, now_ms + member.metadata.classic.session_timeout_ms)
+        for name, member in sorted(group.members.items())
+        if member.metadata.classic is not None
+    ]
+
+
+def dissolved(step: ClassicStep) -> None:
+    """The classic group is no more: whatever waits is told to join again."""
+    for name in sorted(step.group.members):
+        unanswered(step, name, name, ErrorCode.REBALANCE_IN_PROGRESS)
+    step.group = ClassicGroup(step.group.id)

@@ -1,0 +1,278 @@
+"""A group that is converted while it lives, up and down (M1), with what its members hold (R7)."""
+
+from __future__ import annotations
+
+import pytest
+from mixed_driver import SESSION_MS, MixedDriver, said
+
+from coordinator import Config
+
+
+def mixed(**members: list[int]) -> tuple[MixedDriver, int]:
+    """A classic group of these members."""
+    driver = MixedDriver()
+    return driver, driver.stable(members)
+
+
+def test_a_member_of_the_consumer_protocol_converts_the_group() -> None:
+    """M1: the group epoch starts at the generation; what members are assigned is target and held."""
+    driver, generation = mixed(b=[0, 1], c=[2, 3])
+    driver.target(a=[], b=[0, 1], c=[2, 3])
+    assert driver.upgraded("a")["memberEpoch"] == generation + 1
+    assert "type" not in driver.group
+    assert [driver.epoch(name) for name in "abc"] == [generation + 1, generation, generation]
+    assert [driver.held(name) for name in "abc"] == [set(), {0, 1}, {2, 3}]
+    assert driver.phases() == dict.fromkeys("bc", "PreparingRebalance")
+    records = driver.coordinator.records()
+    classic = [one["value"] for one in records if one["key"]["type"] == "GroupMetadata"]
+    assert classic[-1] is None and classic[-2] is not None
+
+
+def test_what_members_still_hold_is_nobody_elses() -> None:
+    """M1, R7: the barrier has just begun: assignments are those that the log has."""
+    driver, _ = mixed(b=[0, 1], c=[2, 3])
+    driver.coordinator.use_ids(["d"])
+    driver.join("", client="d")
+    assert driver.join("d") is None
+    assert driver.group["state"] == "PreparingRebalance"
+    driver.target(a=[0, 1, 2, 3])
+    driver.upgraded("a")
+    assert driver.late["JoinGroup d"]["errorCode"] == 27
+    assert [one["memberId"] for one in driver.group["members"]] == ["a", "b", "c"]
+    assert [driver.held(name) for name in "abc"] == [set(), {0, 1}, {2, 3}]
+
+
+def test_who_has_rejoined_holds_what_it_says() -> None:
+    """M1, R7: cooperative members keep what they own as they rejoin; of two claims the later one counts."""
+    driver, generation = mixed(b=[0, 1], c=[2, 3])
+    assert driver.join("b", [1, 2], generation - 1) is None  # as it said last; a stale claim on 2
+    driver.target(a=[0, 1, 2, 3])
+    driver.upgraded("a")
+    assert [driver.held(name) for name in "abc"] == [{0}, {1}, {2, 3}]
+    assert driver.late["JoinGroup b"]["errorCode"] == 27
+
+
+def test_while_the_leader_has_yet_to_assign_members_hold_what_they_said() -> None:
+    """M1: a generation of which the log has no assignment; b claims what c has got since."""
+    driver, generation = mixed(b=[0, 1], c=[2, 3])
+    assert driver.join("b", [0, 3], generation - 1) is None
+    assert driver.join("c", [3], generation) is not None
+    assert driver.group["state"] == "CompletingRebalance"
+    driver.target(a=[0, 1, 2, 3])
+    driver.upgraded("a")
+    assert [driver.held(name) for name in "bc"] == [{0}, {3}]
+    assert [driver.epoch(name) for name in "bc"] == [generation + 1] * 2
+
+
+def test_what_is_to_be_revoked_is_nobody_elses_yet() -> None:
+    """M1, R7: between two rounds of cooperative members b may own 1 still, which was given to nobody."""
+    driver, generation = mixed(b=[0, 1], c=[2, 3])
+    driver.join("b", [0, 1], generation)
+    driver.join("c", [2, 3], generation)
+    driver.sync("c", generation + 1)
+    driver.sync("b", generation + 1, {"b": [0], "c": [2, 3]})
+    assert driver.group["state"] == "Stable"
+    driver.target(a=[1], b=[0], c=[2, 3])
+    driver.upgraded("a")
+    assert [driver.held(name) for name in "abc"] == [set(), {0, 1}, {2, 3}]
+    driver.joined("b", [0], generation + 1)
+    driver.heartbeat("a", driver.epoch("a"), [])
+    assert driver.held("a") == {1}
+
+
+def test_a_group_that_is_converted_back_and_again_knows_what_members_hold() -> None:
+    """M1, R7, P2: before any of them has rejoined, and after a fail-over, too."""
+    for restarts in (False, True):
+        driver, _ = mixed(b=[0, 1], c=[2, 3])
+        driver.target(a=[], b=[0, 1], c=[2, 3])
+        driver.upgraded("a")
+        for name, owned in (("b", []), ("c", [2, 3])):
+            driver.synced(name, driver.joined(name, owned, driver.epoch(name)))
+        driver.heartbeat("a", -1)
+        if restarts:
+            driver.coordinator.restart()
+        driver.target(d=[0, 1, 2, 3], b=[], c=[])
+        driver.upgraded("d")
+        assert [driver.held(name) for name in "bcd"] == [{0, 1}, {2, 3}, set()]
+
+
+@pytest.mark.parametrize("metadata", [said(version=2), "AAM="], ids=["version 2", "cut off"])
+def test_members_that_are_too_old_keep_the_group_classic(metadata: str) -> None:
+    """M2: INVALID_REQUEST for who joins, and nothing has changed."""
+    driver = MixedDriver()
+    driver.coordinator.use_ids(["b"])
+    driver.join("", client="b")
+    driver.join("b", metadata=metadata)
+    driver.open_barrier()
+    driver.sync("b", 1, {"b": [0]})
+    before = driver.group, driver.coordinator.end
+    assert driver.heartbeat("a", 0, [])["errorCode"] == 42
+    assert (driver.group, driver.coordinator.end) == before
+
+
+def test_a_group_of_others_than_consumers_is_not_converted() -> None:
+    """M1."""
+    driver = MixedDriver()
+    body = {"groupId": "g", "memberId": "", "groupInstanceId": "i", "sessionTimeoutMs": 10_000}
+    body |= {
+        "rebalanceTimeoutMs": 10_000,
+        "protocolType": "connect",
+        "protocols": [{"name": "p", "metadata": ""}],
+    }
+    driver.coordinator.request("JoinGroup", 9, {}, body)
+    assert driver.heartbeat("a", 0, [])["errorCode"] == 69
+
+
+def test_a_full_group_is_not_converted() -> None:
+    """M1, H5: the join is refused after all, and the group is as it was."""
+    driver = MixedDriver(config=Config(group_max_size=2))
+    driver.stable({"b": [0, 1], "c": [2, 3]})
+    before = driver.group, driver.coordinator.end
+    assert driver.heartbeat("a", 0, [])["errorCode"] == 81
+    assert (driver.group, driver.coordinator.end) == before
+
+
+def test_a_log_that_refuses_converts_nothing() -> None:
+    """M1, P3."""
+    driver, _ = mixed(b=[0, 1], c=[2, 3])
+    before = driver.group, driver.coordinator.end
+    driver.coordinator.fail_appends(True)
+    assert driver.heartbeat("a", 0, [])["errorCode"] == 15
+    assert (driver.group, driver.coordinator.end) == before
+    driver.coordinator.fail_appends(False)
+    driver.upgraded("a")
+
+
+def test_classic_members_keep_their_session_timeout() -> None:
+    """M2, H8: not the one of the consumer protocol, which is longer; a fail-over does not change that."""
+    for restarts in (False, True):
+        driver, _ = mixed(b=[0, 1], c=[2, 3])
+        driver.upgraded("a")
+        if restarts:
+            driver.coordinator.restart()
+        deadlines = {
+            one["member"]: one["deadlineMs"] for one in driver.group["timers"] if one["timer"] == "session"
+        }
+        now_ms = driver.coordinator.clock.now_ms()
+        assert (deadlines["b"] - now_ms, deadlines["c"] - now_ms) == (SESSION_MS, SESSION_MS)
+        assert deadlines["a"] - now_ms == 45_000
+        driver.joined("b")
+        due = next(one for one in driver.group["timers"] if (one["timer"], one["member"]) == ("session", "b"))
+        assert due["deadlineMs"] - now_ms == SESSION_MS
+
+
+@pytest.mark.parametrize("how", ["leaves", "is fenced", "runs out", "is removed"])
+def test_the_last_member_of_the_consumer_protocol_converts_the_group_back(how: str) -> None:
+    """M1: however it goes. The others rejoin, in order if they had converged, and get all partitions."""
+    driver, _ = mixed(b=[0, 1], c=[2, 3])
+    driver.target(a=[0], b=[1], c=[2, 3])
+    driver.upgraded("a", instanceId="i")
+    for name, owned in (("b", []), ("c", [2, 3])):
+        generation = driver.joined(name, owned, driver.epoch(name))
+        driver.synced(name, generation)
+    if how == "leaves":
+        assert driver.heartbeat("a", -1)["errorCode"] == 0
+    elif how == "is fenced":
+        assert driver.heartbeat("a", 99)["errorCode"] == 110
+    elif how == "runs out":
+        assert driver.coordinator.fire("session", "g", "a")
+    else:
+        assert driver.leave("", instance="i")["members"][0]["errorCode"] == 0
+    group = driver.group
+    assert (group["type"], group["state"], group["generation"]) == (
+        "classic",
+        "PreparingRebalance",
+        generation,
+    )
+    due = {one["member"]: one["deadlineMs"] for one in group["timers"] if one["timer"] == "session"}
+    assert set(due.values()) == {driver.coordinator.clock.now_ms() + SESSION_MS}
+    assert driver.beat("b", generation) == driver.beat("c", generation) == 27
+    assert driver.join("b", [], generation) is None
+    led = driver.join("c", [2, 3], generation)
+    assert led is not None and led["generationId"] == generation + 1
+    told = driver.late.pop("JoinGroup b")
+    assert [told["leader"], led["leader"]] == ["b", "b"]
+    assert driver.sync("c", generation + 1) is None
+    assert driver.sync("b", generation + 1, {"b": [0, 1], "c": [2, 3]}) is not None
+    assert driver.group["state"] == "Stable"
+
+
+def test_a_group_that_is_left_empty_stays_a_consumer_group() -> None:
+    """M1: nobody is left who would need a classic one; a JoinGroup makes one of it."""
+    driver = MixedDriver()
+    epoch = driver.upgraded("a")["memberEpoch"]
+    driver.heartbeat("a", -1)
+    assert driver.group["state"] == "Empty" and "type" not in driver.group
+    assert driver.beat("b", 1) == 25
+    assert (driver.join("b") or {})["errorCode"] == 25
+    driver.coordinator.use_ids(["b"])
+    assert (driver.join("", client="b") or {})["errorCode"] == 79
+    assert driver.group["type"] == "classic" and driver.group["generation"] == epoch + 1
+
+
+def test_an_empty_classic_group_becomes_a_consumer_group() -> None:
+    """M1: the epoch goes on from its generation."""
+    driver, _ = mixed(b=[0])
+    driver.leave("b")
+    assert driver.group["state"] == "Empty"
+    emptied = driver.group["generation"]
+    assert driver.upgraded("a")["memberEpoch"] == emptied + 1
+
+
+def test_fail_over_in_the_middle_of_a_conversion_back() -> None:
+    """M1, P2: what the gone member held is nobody's: the group must not be taken for Stable, all rejoin."""
+    driver, _ = mixed(b=[0, 1], c=[2, 3])
+    driver.target(a=[0], b=[1], c=[2, 3])
+    driver.upgraded("a")
+    for name, owned in (("b", []), ("c", [2, 3])):
+        generation = driver.joined(name, owned, driver.epoch(name))
+        driver.synced(name, generation)
+    driver.heartbeat("a", -1)
+    driver.coordinator.restart()
+    assert driver.group["state"] == "CompletingRebalance"
+    driver.coordinator.fire("sync", "g")
+    assert driver.beat("b", generation) == 25
+
+
+def test_fail_over_in_the_middle_of_a_migration() -> None:
+    """M1, P2: the records give back the mixed group; who must rejoin is told so again."""
+    driver, generation = mixed(b=[0, 1], c=[2, 3])
+    driver.target(a=[0], b=[1], c=[2, 3])
+    driver.upgraded("a")
+    before = driver.group
+    driver.coordinator.restart()
+    after = driver.group
+    for group in (before, after):
+        for one in group["members"]:
+            for name in ("acknowledged", "previousMemberEpoch", "pendingRevocation", "assigned", "state"):
+                del one[name]
+        del group["timers"]
+    assert after == before
+    assert driver.beat("b", generation) == driver.beat("c", generation) == 27
+    assert driver.held("b") == {0, 1}
+
+
+def test_a_mixed_group_survives_load() -> None:
+    """P2: records and volatile state are all of it, the deadlines of the classic members, too."""
+    driver, generation = mixed(b=[0, 1], c=[2, 3])
+    driver.upgraded("a")
+    driver.joined("b", [], generation)
+    before = driver.group
+    source = driver.coordinator
+    topics = [{"name": "foo", "id": "00000000-0000-4000-8000-0000000000f0", "partitions": 4}]
+    records, volatile = source.records(), source.volatile()
+    other = MixedDriver().coordinator
+    other.load(records, topics, volatile)
+    assert other.describe("g") == before
+
+
+def test_a_refused_timer_is_put_off() -> None:
+    """M2, P3: the log refuses that a member that does not rejoin goes; a moment later it does."""
+    driver, _ = mixed(b=[0, 1], c=[2, 3])
+    driver.upgraded("a")
+    driver.coordinator.fail_appends(True)
+    assert not driver.coordinator.fire("join", "g", "b")
+    assert "b" in driver.phases()
+    driver.coordinator.fail_appends(False)
+    assert driver.coordinator.fire("join", "g", "b")
+    assert "b" not in driver.phases()

@@ -10,8 +10,8 @@ it is in, below a header of these lines:
 
 `Real bug` is a row of the list of bugs that real implementations shipped, and may be left out. `Check` says
 what must catch the mutant: `replay` (of all traces given, or of the folders named behind it, as in
-`replay traces/client`), tests as pytest names them, or, for the specification, a model of the manifest, perhaps
-with a constant that makes it small (`MCOpen with MaxEpoch = 2`), or a golden scenario
+`replay traces/client`), tests as pytest names them, or, for the specification, a model of the manifest,
+perhaps with a constant that makes it small (`MCOpen with MaxEpoch = 2`), or a golden scenario
 (`traces/golden/basic.yaml`).
 """
 

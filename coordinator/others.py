@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from coordinator.admin.groups import CLASSIC, CONNECT, listed
 from coordinator.classic.model import ClassicGroup
 from coordinator.classic.request import ClassicRequest
 from coordinator.classic.service import ClassicGroups
 from coordinator.connect.request import ConnectRequest
 from coordinator.connect.service import ConnectGroups
 from coordinator.fields import Json
+from coordinator.model import group_state
 from coordinator.offset_records import Offsets
 from coordinator.step import Env
 from coordinator.timers import Due
@@ -51,6 +53,20 @@ class OtherGroups:
     def take_completed(self) -> list[Json]:
         """The answers to requests that waited, since the last call: [{"id", "body"}]."""
         return self.classic.take_completed()
+
+    def listed(self) -> list[Json]:
+        """All of them, as ListGroups has them (D1)."""
+        classic = [listed(g.id, g.protocol_type, g.state, CLASSIC) for g in self.classic.groups.values()]
+        connect = [listed(g.id, CONNECT, group_state(g), CONNECT) for g in self.connect.groups.values()]
+        return [*classic, *connect]
+
+    def delete(self, group_id: str, offsets: Offsets, log: Log, env: Env, now_ms: int) -> None:
+        """DeleteGroups (D1). Raises RequestRejected for a group with members, AppendFailed where the log
+        refuses."""
+        if group_id in self.classic.groups:
+            self.classic.delete(group_id, offsets, log, env.config, now_ms)
+        else:
+            self.connect.delete(group_id, log, env, now_ms)
 
     def refuse_consumers(self, group_id: str) -> None:
         """Raises RequestRejected for a ConsumerGroupHeartbeat to a group of another kind."""

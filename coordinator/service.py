@@ -142,14 +142,14 @@ class Coordinator:
         return compute(self._env, self._groups.get(request.group_id), request, self.clock.now_ms())
 
     def _administer(self, request: AdminRequest) -> Json:
-        every = (self._groups, self.others.classic.groups, self._offsets)
+        every = (self._groups, self.others.listed(), self._offsets)
         here = self._env, every, self._authorizer, self._state
         return administer(request, *here, self._delete, self._set_configs)
 
     def _delete(self, group_id: str) -> None:
         now_ms = self.clock.now_ms()
-        if group_id in self.others.classic.groups:
-            return self.others.classic.delete(group_id, self._offsets, self._log, self._env.config, now_ms)
+        if group_id in self.others:
+            return self.others.delete(group_id, self._offsets, self._log, self._env, now_ms)
         self._commit(*deletion(self._env, self._groups, self._offsets, group_id, now_ms))
 
     def _set_configs(self, group_id: str, values: Mapping[str, int]) -> None:
@@ -355,7 +355,7 @@ class Coordinator:
 
     def metrics(self, waiting: int = 0) -> list[Sample]:
         """The broker's metrics (metrics.py); `waiting` is how many requests a shell holds back."""
-        every = (self._groups, self.others.classic.groups, self._offsets)
+        every = (self._groups, self.others.listed(), self._offsets)
         return self._metrics.samples(*every, self._state, waiting, self.clock.now_ms())
 
     # Fail-over

@@ -10,7 +10,8 @@
 - whole state graphs judged by Spark: steps a second on one core and on two, and memory at growing sizes;
 - whole groups under random faults: events a second, with every invariant checked after each;
 - the same traces on this coordinator, on Kafka's own in a JVM and on a live broker;
-- Kafka's assignors in Java beside this coordinator's.
+- Kafka's assignors in Java beside this coordinator's;
+- what a rebalance costs eager, cooperative and KIP-848 groups, on a simulated clock: the same in every run.
 
 The figures, and what machine they are of, go to build/bench.json and build/bench-heartbeat.svg.
 """
@@ -29,6 +30,7 @@ from harness.benchmarks.curve import heartbeat_curves
 from harness.benchmarks.exhaust import exhaustive
 from harness.benchmarks.kafka import assignors_side_by_side, targets_side_by_side
 from harness.benchmarks.measure import machine
+from harness.benchmarks.rebalance import rebalances
 from harness.benchmarks.scale import Table, heartbeats, takeovers, targets
 from harness.benchmarks.simulate import whole_groups
 from harness.cli.console import print_table, running, write_json
@@ -57,6 +59,7 @@ class Part(StrEnum):
     simulate = "simulate"
     kafka = "kafka"
     assignors = "assignors"
+    rebalance = "rebalance"
 
 
 def main(
@@ -130,6 +133,8 @@ def _scale_table(part: Part, out: Path) -> Table:
             return takeovers(progress)
         if part is Part.exhaust:
             return exhaustive(progress)
+        if part is Part.rebalance:
+            return rebalances(progress)
         if part is Part.simulate:
             return whole_groups(progress)
         table, curves = heartbeats(progress)

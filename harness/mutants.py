@@ -9,9 +9,10 @@ it is in, below a header of these lines:
     Check: replay
 
 `Real bug` is a row of the list of bugs that real implementations shipped, and may be left out. `Check` says
-what must catch the mutant: `replay` (of all traces given), tests as pytest names them, or, for the
-specification, a model of the manifest, perhaps with a constant that makes it small
-(`MCOpen with MaxEpoch = 2`), or a golden scenario (`traces/golden/basic.yaml`).
+what must catch the mutant: `replay` (of all traces given, or of the folders named behind it, as in
+`replay traces/client`), tests as pytest names them, or, for the specification, a model of the manifest,
+perhaps with a constant that makes it small (`MCOpen with MaxEpoch = 2`), or a golden scenario
+(`traces/golden/basic.yaml`).
 """
 
 from __future__ import annotations
@@ -33,9 +34,7 @@ from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
 from harness.files import read_text
 from harness.manifest import read_manifest
 from harness.modules import config_beside
-from harness.scenario.files import explain
-from harness.scenario.load import load_scenario
-from harness.scenario.run import play
+from harness.scenario.files import explain, play_files
 
 FOLDER: Final = Path("tests/mutants")
 """Where the mutants are in the repository: FOLDER/coordinator and FOLDER/spec."""
@@ -93,8 +92,9 @@ def caught_by(root: Path, traces: Sequence[Path], target: str, check: str, mutan
             apply_patch(mutant, folder)
         if target == "spec":
             return _otherwise(root, folder, check) if check.endswith(".yaml") else _violated(folder, check)
-        if check == REPLAY:
-            return _difference(root, folder, traces)
+        if check.startswith(REPLAY):
+            named = [root / word for word in check.split()[1:]]
+            return _difference(root, folder, named or traces)
         return failed_tests(root, folder, check.split())
 
 
@@ -158,7 +158,7 @@ def failed_tests(root: Path, folder: Path, tests: list[str]) -> str:
 
 def _otherwise(root: Path, folder: Path, check: str) -> str:
     """What a golden scenario says otherwise than the specification in the folder."""
-    played = play([load_scenario(root / check)], folder / "spec")[0]
+    played = play_files([root / check], folder / "spec")[0]
     return next((line.removeprefix(f"{root}/") for line in explain(played)), "")
 
 

@@ -70,22 +70,21 @@ Rank(g, c, name) ==
   Cardinality(UNION {{<<m, i>> : i \in {k \in DOMAIN c.offers[m] :
                         \E j \in DOMAIN c.offers[m] : k <= j /\ c.offers[m][j].name = name}} : m \in Members(g)})
 
-\* @type: ($group, $computation, Str, Str) => Bool;
-Before(g, c, a, b) ==
-  Rank(g, c, a) < Rank(g, c, b) \/ (Rank(g, c, a) = Rank(g, c, b) /\ Order[a] <= Order[b])
-
 \* A1: the client-side assignor of the group, "" for none: the vote decides.
 \* @type: ($group, $computation) => Str;
 Selected(g, c) ==
-  LET common == Common(g, c) IN
-  IF common = {} THEN "" ELSE CHOOSE a \in common : \A b \in common : Before(g, c, a, b)
+  LET common == Common(g, c)
+      rank == [name \in common |-> Rank(g, c, name)]
+      Before(a, b) == rank[a] < rank[b] \/ (rank[a] = rank[b] /\ Order[a] <= Order[b])
+  IN IF common = {} THEN "" ELSE CHOOSE a \in common : \A b \in common : Before(a, b)
 
 \* @type: ($group, $computation) => Bool;
 ClientSide(g, c) == Common(g, c) # {}
 
 \* A5, A8: who may be chosen.  One that is away (S1) hears nothing.
 \* @type: ($group, $computation) => Set(Str);
-Eligible(g, c) == {m \in Covering(g, c, Selected(g, c)) : ~IsAway(g, m)}
+Eligible(g, c) ==
+  LET name == Selected(g, c) IN {m \in Covering(g, c, name) : ~IsAway(g, m)}
 
 (***************************************************************************)
 (* Choosing a member (A5)                                                  *)
@@ -98,37 +97,34 @@ TargetDue(g) == g.epoch > g.assignmentEpoch
 \* @type: ($computation) => $computation;
 Idle(c) == [c EXCEPT !.chosen = None, !.notified = FALSE, !.prepared = FALSE, !.base = NoBase]
 
-\* Those that are next: who was too late comes again only after all others.
-\* @type: ($group, $computation) => Set(Str);
-Untried(g, c) == Eligible(g, c) \ c.tried
-\* @type: ($group, $computation) => Set(Str);
-NextChosen(g, c) ==
-  LET candidates == IF Untried(g, c) # {} THEN Untried(g, c) ELSE Eligible(g, c) IN
-  IF ChoiceRule = "any" THEN candidates
-  ELSE {m \in candidates : \A n \in candidates : Order[m] <= Order[n]}
-
-\* The computation with another member chosen, where there is one.
-\* @type: ($group, $computation) => Set($computation);
-Choose(g, c) ==
-  LET tried == IF Untried(g, c) # {} THEN c.tried ELSE {} IN
-  IF Eligible(g, c) = {} THEN {Idle(c)}
-  ELSE {[Idle(c) EXCEPT !.chosen = m, !.tried = tried] : m \in NextChosen(g, c)}
+\* The computation with another member of the `eligible` chosen, where there is
+\* one.  Who was too late comes again only after all others.
+\* @type: ($computation, Set(Str)) => Set($computation);
+Choose(c, eligible) ==
+  LET untried == eligible \ c.tried
+      candidates == IF untried # {} THEN untried ELSE eligible
+      next == IF ChoiceRule = "any" THEN candidates
+              ELSE {m \in candidates : \A n \in candidates : Order[m] <= Order[n]}
+      tried == IF untried # {} THEN c.tried ELSE {}
+  IN IF eligible = {} THEN {Idle(c)}
+     ELSE {[Idle(c) EXCEPT !.chosen = m, !.tried = tried] : m \in next}
 
 \* May the one that was chosen go on?  Once prepared, whatever the group has
 \* become (A6).
-\* @type: ($group, $computation) => Bool;
-GoesOn(g, c) ==
+\* @type: ($group, $computation, Set(Str)) => Bool;
+GoesOn(g, c, eligible) ==
   /\ c.chosen \in Members(g) /\ ~IsAway(g, c.chosen)
-  /\ c.prepared \/ c.chosen \in Eligible(g, c)
+  /\ c.prepared \/ c.chosen \in eligible
 
 \* What a step leaves: somebody is chosen exactly while a member must compute
 \* the target that is due; who is gone is tried no more.
 \* @type: ($group, $computation) => Set($computation);
 Settle(g, c) ==
-  LET known == [c EXCEPT !.tried = @ \cap Members(g)] IN
-  IF ~TargetDue(g) \/ ~ClientSide(g, c) THEN {[Idle(c) EXCEPT !.tried = {}]}
-  ELSE IF GoesOn(g, c) THEN {known}
-  ELSE Choose(g, known)
+  LET known == [c EXCEPT !.tried = @ \cap Members(g)]
+      eligible == Eligible(g, c)
+  IN IF ~TargetDue(g) \/ ~ClientSide(g, c) THEN {[Idle(c) EXCEPT !.tried = {}]}
+     ELSE IF GoesOn(g, c, eligible) THEN {known}
+     ELSE Choose(known, eligible)
 
 (***************************************************************************)
 (* Step 1 and 2 of the heartbeat, with what it says of assignors           *)
@@ -266,7 +262,9 @@ Prepared(g, c) ==
 \* it, and nothing else is: in the group that PrepareAssignment returned.
 \* @type: ($base, Set(<<Str, $partition>>)) => Bool;
 LegalAgainst(base, assignment) ==
-  LET There(p) == p[2] < base.metadata[p[1]] IN
+  LET \* @type: $partition => Bool;
+      There(p) == p[2] < base.metadata[p[1]]
+  IN
   /\ \A p \in Partitions : There(p) => \E a \in assignment : a[2] = p
   /\ \A a \in assignment :
        /\ There(a[2])
@@ -312,7 +310,7 @@ ComputationTimerArmed(c) == c.chosen # None /\ c.notified
 
 \* Another one is chosen; the late one is not fenced.
 \* @type: ($group, $computation) => Set($computation);
-TooLate(g, c) == Choose(g, [c EXCEPT !.tried = @ \cup {c.chosen}])
+TooLate(g, c) == Choose([c EXCEPT !.tried = @ \cup {c.chosen}], Eligible(g, c))
 
 \* In no record are who was chosen, what it was given and who was too late.
 \* @type: ($computation) => $computation;

@@ -30,6 +30,7 @@ VARIABLES
 closedVars == <<group, computation, health, owned, turn>>
 
 AllTopics == [t \in Topics |-> 1]
+\* @type: Seq($offer);
 Offered == <<[name |-> "x", min |-> 0, max |-> 0, version |-> 0, reason |-> 0, metadata |-> ""]>>
 
 ClosedInit ==

@@ -188,7 +188,7 @@ Prepare(m) ==
   /\ UNCHANGED <<topics, clients, responses, late, budget>>
 
 \* W4: it computes, and installs.  Refused, it waits to be told again.
-Install(m) ==
+InstallComputed(m) ==
   /\ clients[m].up
   /\ \E plan \in assignors[m].plan, target \in Targets :
        /\ Assigns(assignors[m], plan, target)
@@ -245,7 +245,7 @@ LeaveAsWorker(m) ==
 
 ConnectNext ==
   \/ \E m \in MemberIds :
-       \/ SendWorkerRequest(m) \/ Prepare(m) \/ Install(m) \/ Abandon(m) \/ DelayEnds(m)
+       \/ SendWorkerRequest(m) \/ Prepare(m) \/ InstallComputed(m) \/ Abandon(m) \/ DelayEnds(m)
        \/ WorkerSessionTimeout(m) \/ WorkerRebalanceTimeout(m)
        \/ CrashWorker(m) \/ LeaveAsWorker(m)
        \/ AsMemberOfAGroup(ReceiveResponse(m) \/ FinishRevocation(m) \/ Start(m)
@@ -264,7 +264,7 @@ WorkerRecovers(m) ==
   /\ WF_connectState(AsMemberOfAGroup(ReceiveResponse(m)))
   /\ WF_connectState(AsMemberOfAGroup(FinishRevocation(m)))
   /\ WF_connectState(Prepare(m))
-  /\ WF_connectState(Install(m))
+  /\ WF_connectState(InstallComputed(m))
   /\ WF_connectState(DelayEnds(m))
   /\ WF_connectState(~clients[m].up /\ WorkerSessionTimeout(m))
 
@@ -277,6 +277,7 @@ ConnectFairSpec == ConnectSpec /\ \A m \in MemberIds : WorkerRecovers(m)
 
 \* W2: a target that was computed after a loss gives lost work back to its worker
 \* if that is there, and to nobody else, as long as no delay is over.
+\* @type: ($group, $group, $step, $work, $partition -> $waiting) => Bool;
 HeldBack(g, h, s, w, history) ==
   s.action = "InstallAssignment" /\ s.response.error = "NONE" =>
     \A r \in Partitions, p \in w.prepared :
@@ -286,6 +287,7 @@ HeldBack(g, h, s, w, history) ==
 
 \* W2: once the delay is over, the next target of its worker gives all work to
 \* somebody: lost work moves once, and does not wait again.
+\* @type: ($group, $group, $step, $work, Str -> $assignor) => Bool;
 LostOnce(g, h, s, w, before) ==
   s.action = "InstallAssignment" /\ s.response.error = "NONE" =>
     \A plan \in before[s.member].plan :

@@ -20,12 +20,14 @@ MCRequestEpochs == 1..2
 \* @type: (Str, Int, Int, Str) => $offer;
 Offer(name, min, max, metadata) ==
   [name |-> name, min |-> min, max |-> max, version |-> max, reason |-> 0, metadata |-> metadata]
+\* @type: ($offer) => Seq($offer);
+Only(offer) == <<offer>>
 \* All versions, or none; and in a join fewer, others, none that there can be.
-WideOnly == {<<Offer("x", 0, 2, "a")>>}
-MCOfferLists == {<<Offer("x", 0, 2, "a")>>, <<>>}
+WideOnly == {Only(Offer("x", 0, 2, "a"))}
+MCOfferLists == {Only(Offer("x", 0, 2, "a")), NoOffers}
 \* @type: Set(Seq($offer));
 NoOfferLists == {}
-MCOddOfferLists == {<<Offer("x", 1, 1, "b")>>, <<Offer("x", 3, 4, "a")>>, <<Offer("x", 1, 0, "a")>>}
+MCOddOfferLists == {Only(Offer("x", 1, 1, "b")), Only(Offer("x", 3, 4, "a")), Only(Offer("x", 1, 0, "a"))}
 \* @type: Set(Str);
 MCAssignorNames == {"range"}
 \* @type: (Int, Int, Set(<<Str, $partition>>)) => $clientStep;
@@ -34,7 +36,7 @@ Carried(epoch, error, assignment) ==
                        !.metadata = IF error = 0 THEN "n" ELSE ""]
 MCInstalls ==
   {Carried(epoch, 0, owners \X OnePartition) : epoch \in 2..MaxEpoch, owners \in {{"m1"}, {"m2"}}}
-  \cup {Carried(2, 1, {})}
+  \cup {Carried(epoch, 1, {}) : epoch \in 2..MaxEpoch}
   \cup {Carried(2, 0, owners \X OnePartition) : owners \in {{}, {"m3"}}}
   \cup {Carried(3, 0, MCMemberIds \X OnePartition)}
 \* @type: Set($clientStep);
@@ -110,13 +112,15 @@ BumpedByOffers ==
          + IF computation'.offers[step'.member] # computation.offers[step'.member] THEN 1 ELSE 0]_clientVars
 
 \* A5: who is asked is the one that was chosen, and nobody else's answer counts.
-OnlyTheChosen ==
-  [][/\ clientStep'.compute => computation'.chosen = step'.member /\ computation'.notified
-     /\ Computing /\ Accepted => computation.chosen = step'.member]_clientVars
+ByTheChosen ==
+  /\ clientStep'.compute => computation'.chosen = step'.member /\ computation'.notified
+  /\ Computing /\ Accepted => computation.chosen = step'.member
+OnlyTheChosen == [][ByTheChosen]_clientVars
 
 \* A7, A9: what is refused changes nothing; a preparation nothing of the group.
-RefusedChangesNothing ==
-  [][Computing /\ ~Accepted => UNCHANGED <<group, topics, computation>>]_clientVars
+RefusedAlone ==
+  Computing /\ ~Accepted => UNCHANGED <<group, topics, computation>>
+RefusedChangesNothing == [][RefusedAlone]_clientVars
 PreparingChangesNothing ==
   [][Does("PrepareAssignment") =>
        /\ UNCHANGED <<group, topics>>
@@ -131,22 +135,24 @@ LegalInBase ==
     ELSE owners = {}
 
 \* A4, A6: what is installed is legal in the base, and of its epoch.
-InstalledLegally ==
-  [][Does("InstallAssignment") /\ Accepted =>
-       /\ group'.assignmentEpoch = computation.base.epoch
-       /\ clientStep'.error = 0 =>
-            /\ LegalInBase
-            /\ \A p \in Partitions, m \in MemberIds :
-                 (group'.target[p] = m) = (<<m, p>> \in clientStep'.assignment /\ m \in Members(group))
-       /\ clientStep'.error # 0 => group'.target = group.target]_clientVars
+LegallyInstalled ==
+  Does("InstallAssignment") /\ Accepted =>
+    /\ group'.assignmentEpoch = computation.base.epoch
+    /\ clientStep'.error = 0 =>
+         /\ LegalInBase
+         /\ \A p \in Partitions, m \in MemberIds :
+              (group'.target[p] = m) = (<<m, p>> \in clientStep'.assignment /\ m \in Members(group))
+    /\ clientStep'.error # 0 => group'.target = group.target
+InstalledLegally == [][LegallyInstalled]_clientVars
 
 \* A6: and what is legal in the base is installed, whatever the group has become.
-LegalIsInstalled ==
-  [][/\ Does("InstallAssignment") /\ computation.chosen = step'.member /\ computation.prepared
-     /\ step'.request.epoch = group.members[step'.member].epoch /\ step'.request.epoch >= 0
-     /\ clientStep'.groupEpoch = computation.base.epoch
-     /\ clientStep'.error # 0 \/ LegalInBase
-     => Accepted]_clientVars
+AcceptedIfLegal ==
+  /\ Does("InstallAssignment") /\ computation.chosen = step'.member /\ computation.prepared
+  /\ step'.request.epoch = group.members[step'.member].epoch /\ step'.request.epoch >= 0
+  /\ clientStep'.groupEpoch = computation.base.epoch
+  /\ clientStep'.error # 0 \/ LegalInBase
+  => Accepted
+LegalIsInstalled == [][AcceptedIfLegal]_clientVars
 
 \* A9: who was not chosen, or is no member, is told that it is unknown.
 UnknownExactly ==
@@ -157,19 +163,21 @@ UnknownExactly ==
              /\ computation.chosen # step'.member]_clientVars
 
 \* A5: who is too late stays a member, and others are chosen before it is again.
-LateIsNotFenced ==
-  [][Does("ComputationTimeout") =>
-       /\ UNCHANGED <<group, topics>>
-       /\ \A m \in Members(group) \ (computation.tried \cup {computation.chosen}) :
-            computation'.chosen = computation.chosen =>
-              \* none of them may compute: its versions do not cover all
-              \E n \in Members(group) :
-                \E i \in DOMAIN computation.offers[m], j \in DOMAIN computation.offers[n] :
-                  \/ computation.offers[n][j].min < computation.offers[m][i].min
-                  \/ computation.offers[n][j].max > computation.offers[m][i].max]_clientVars
+LateStays ==
+  Does("ComputationTimeout") =>
+    /\ UNCHANGED <<group, topics>>
+    /\ \A m \in Members(group) \ (computation.tried \cup {computation.chosen}) :
+         computation'.chosen = computation.chosen =>
+           \* none of them may compute: its versions do not cover all
+           \E n \in Members(group) :
+             \E i \in DOMAIN computation.offers[m], j \in DOMAIN computation.offers[n] :
+               \/ computation.offers[n][j].min < computation.offers[m][i].min
+               \/ computation.offers[n][j].max > computation.offers[m][i].max
+LateIsNotFenced == [][LateStays]_clientVars
 
 \* A10: after an install, the next computation starts at once if it must.
-NextStartsAtOnce ==
-  [][Does("InstallAssignment") /\ Accepted /\ group'.epoch > group'.assignmentEpoch =>
-       computation'.chosen # None /\ ~computation'.prepared]_clientVars
+NextStarts ==
+  Does("InstallAssignment") /\ Accepted /\ group'.epoch > group'.assignmentEpoch =>
+    computation'.chosen # None /\ ~computation'.prepared
+NextStartsAtOnce == [][NextStarts]_clientVars
 =============================================================================

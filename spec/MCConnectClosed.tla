@@ -22,7 +22,7 @@ MCView == connectState
 \* perhaps to come back.
 LossNext ==
   \/ \E m \in MemberIds :
-       \/ SendWorkerRequest(m) \/ Prepare(m) \/ Install(m) \/ DelayEnds(m) \/ CrashWorker(m)
+       \/ SendWorkerRequest(m) \/ Prepare(m) \/ InstallComputed(m) \/ DelayEnds(m) \/ CrashWorker(m)
        \/ (~clients[m].up /\ WorkerSessionTimeout(m))
        \/ AsMemberOfAGroup(ReceiveResponse(m) \/ FinishRevocation(m) \/ Start(m))
 LossInit == ConnectInit /\ \A m \in MemberIds : clients[m].up

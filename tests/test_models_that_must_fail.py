@@ -13,7 +13,7 @@ COUNTEREXAMPLES = ROOT / "traces" / "counterexamples"
 
 
 def test_every_assumption_has_a_model_without_it() -> None:
-    """R7's exemption, R9, R8's fairness, the literal reading of R1, what tells static members apart (S2),
+    """R7's exemption, R9, R8's fairness, the literal reading of R1, what tells static members apart (S2), and
     what members may still own as their group is converted (M1)."""
     entries = json.loads((ROOT / "spec" / "manifest.json").read_text())["models"]
     models = {entry["name"]: entry for entry in entries}

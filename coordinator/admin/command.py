@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from coordinator.admin.configs import GROUP, GROUP_CONFIG, NAMES, known_name
-from coordinator.admin.groups import GROUP_STATES, TYPES
+from coordinator.admin.groups import STATES_OF_ALL, TYPES
 from coordinator.admin.opened import coordinator_on
 from coordinator.admin.requests import DELETE, SET
 from coordinator.admin.table import partitions, table
@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.set_defaults(log=None, dialect="kip-848", json=False)
     verbs = parser.add_subparsers(dest="verb", metavar="list|describe|delete|configs")
     listing = verbs.add_parser("list", parents=[common], help="the groups, by state and type")
-    listing.add_argument("--state", metavar="STATES", help=f"of {', '.join(GROUP_STATES)}; comma separated")
+    listing.add_argument("--state", metavar="STATES", help=f"of {', '.join(STATES_OF_ALL)}; comma separated")
     listing.add_argument("--type", metavar="TYPES", help=f"of {', '.join(TYPES)}; comma separated")
     listing.set_defaults(run=_list)
     described = verbs.add_parser("describe", parents=[common], help="epochs, members, offsets of groups")
@@ -125,7 +125,7 @@ def _words(given: str | None, known: Sequence[str], what: str) -> list[str]:
 
 def _list(coordinator: Coordinator, options: argparse.Namespace) -> int:
     body = {
-        "statesFilter": _words(options.state, GROUP_STATES, "state"),
+        "statesFilter": _words(options.state, STATES_OF_ALL, "state"),
         "typesFilter": _words(options.type, list(TYPES), "type"),
     }
     found = _ask(coordinator, "ListGroups", body)["groups"]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from coordinator.admin.requests import DeleteRequest, ListRequest
 from coordinator.admission import STATES, Authorizer, authorize, check_state, may_see
-from coordinator.classic.model import ClassicGroup
 from coordinator.errors import AppendFailed, ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.log import with_tombstones
@@ -19,31 +18,33 @@ from coordinator.step import Env, Result
 
 CONSUMER: Final = "consumer"
 CLASSIC: Final = "classic"
-TYPES: Final = {CONSUMER: CONSUMER, CLASSIC: CLASSIC, "generic": CLASSIC}
+CONNECT: Final = "connect"
+TYPES: Final = {CONSUMER: CONSUMER, CLASSIC: CLASSIC, CONNECT: CONNECT, "generic": CLASSIC}
 """What a types filter may say, and the type that it means; `generic` is KIP-848's word for `classic`."""
 GROUP_STATES: Final = ("Empty", "Assigning", "Reconciling", "Stable", "Dead")
 """The states of consumer groups (E5). No group that is listed is Dead."""
+STATES_OF_ALL: Final = (*GROUP_STATES, "PreparingRebalance", "CompletingRebalance")
+"""And those of classic groups (C1)."""
 
 
-def listed_groups(
-    groups: Mapping[str, Group], classic: Mapping[str, ClassicGroup], offsets: Offsets
-) -> list[Json]:
-    """Every group, by its id. One that has offsets and nothing else is Kafka's simple group: classic, empty,
-    of no protocol type."""
-    listed = [_listed(group.id, CONSUMER, group_state(group), CONSUMER) for group in groups.values()]
-    listed += [_listed(one.id, one.protocol_type, one.state, CLASSIC) for one in classic.values()]
-    simple = offsets.keys() - groups.keys() - classic.keys()
-    listed += [_listed(group_id, "", "Empty", CLASSIC) for group_id in simple]
-    return sorted(listed, key=lambda group: str(group["groupId"]))
+def listed_groups(groups: Mapping[str, Group], others: Sequence[Json], offsets: Offsets) -> list[Json]:
+    """Every group, by its id; `others` are those of another kind, as `listed` gives them. One that has
+    offsets and nothing else is Kafka's simple group: classic, empty, of no protocol type."""
+    every = [listed(group.id, CONSUMER, group_state(group), CONSUMER) for group in groups.values()]
+    every += others
+    simple = offsets.keys() - {group["groupId"] for group in every}
+    every += [listed(group_id, "", "Empty", CLASSIC) for group_id in simple]
+    return sorted(every, key=lambda group: str(group["groupId"]))
 
 
-def _listed(group_id: str, protocol: str, state: str, kind: str) -> Json:
+def listed(group_id: str, protocol: str, state: str, kind: str) -> Json:
+    """A group as ListGroups has it."""
     return {"groupId": group_id, "protocolType": protocol, "groupState": state, "groupType": kind}
 
 
 def list_groups(
     groups: Mapping[str, Group],
-    classic: Mapping[str, ClassicGroup],
+    others: Sequence[Json],
     offsets: Offsets,
     request: ListRequest,
     authorizer: Authorizer,
@@ -62,7 +63,7 @@ def list_groups(
     types = {TYPES.get(kind.lower()) for kind in request.types}
     found = [
         group
-        for group in listed_groups(groups, classic, offsets)
+        for group in listed_groups(groups, others, offsets)
         if (not request.states or group["groupState"].lower() in states)
         and (not request.types or group["groupType"] in types)
         and may_see(authorizer, request.principal, group["groupId"])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from coordinator.admin.configs import alter_configs, describe_configs
 from coordinator.admin.groups import delete_groups, list_groups
 from coordinator.admin.requests import AdminRequest, AlterRequest, DeleteRequest, ListRequest
 from coordinator.admission import Authorizer
-from coordinator.classic.model import ClassicGroup
 from coordinator.fields import Json
 from coordinator.model import Group
 from coordinator.offset_records import Offsets
@@ -18,13 +17,14 @@ from coordinator.step import Env
 def administer(
     request: AdminRequest,
     env: Env,
-    every: tuple[Mapping[str, Group], Mapping[str, ClassicGroup], Offsets],
+    every: tuple[Mapping[str, Group], Sequence[Json], Offsets],
     authorizer: Authorizer,
     state: str,
     delete: Callable[[str], None],
     set_configs: Callable[[str, Mapping[str, int]], None],
 ) -> Json:
-    """The response. `every` are the groups of each kind and the offsets, `state` is the coordinator's."""
+    """The response. `every` are consumer groups, what is listed of the others, and offsets; `state` is the
+    coordinator's."""
     if isinstance(request, ListRequest):
         return list_groups(*every, request, authorizer, state)
     if isinstance(request, DeleteRequest):

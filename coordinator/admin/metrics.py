@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from coordinator.admin.groups import CLASSIC, CONSUMER, GROUP_STATES, listed_groups
 from coordinator.admission import ACTIVE
-from coordinator.classic.model import ClassicGroup
+from coordinator.fields import Json
 from coordinator.model import Group
 from coordinator.offset_records import Offsets
 from coordinator.records import GROUP_METADATA, Record
@@ -84,7 +84,7 @@ class Metrics:
     def samples(
         self,
         groups: Mapping[str, Group],
-        classic: Mapping[str, ClassicGroup],
+        others: Sequence[Json],
         offsets: Offsets,
         state: str,
         waiting: int,
@@ -92,7 +92,7 @@ class Metrics:
     ) -> list[Sample]:
         """Every metric as it is now; `waiting` requests have not been handled yet."""
         self._forget(now_ms)
-        listed = listed_groups(groups, classic, offsets)
+        listed = listed_groups(groups, others, offsets)
         types = Counter(group["groupType"] for group in listed)
         states = Counter(group["groupState"] for group in listed if group["groupType"] == CONSUMER)
         partition = _PARTITION_STATES.get(state)

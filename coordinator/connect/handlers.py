@@ -1,7 +1,8 @@
 """What requests and events do to a Connect group; the names are those of spec/Connect.tla.
 
 Step 1 and step 3 of the heartbeat are those of a consumer group (heartbeat.py, reconcile.py). What differs is
-step 2: no target is computed here, but installed by the worker that was chosen (W1, W4).
+step 2: no target is computed here, but installed by the worker that was chosen (W1, W4). The draft's case
+studies are in traces/golden/connect, step by step (W3).
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from coordinator import fields
+from coordinator.admin.groups import check_deletion
 from coordinator.connect import handlers
 from coordinator.connect.describe import ASSIGNMENT, describe_connect, restore, timers_of, volatile_of
 from coordinator.connect.handlers import Worked
@@ -170,6 +171,13 @@ class ConnectGroups:
             self._timers.arm(due._replace(deadline_ms=retry_ms))
             return False
         return True
+
+    def delete(self, group_id: str, log: Log, env: Env, now_ms: int) -> None:
+        """DeleteGroups (D1), as `check_deletion` allows it. AppendFailed where the log refuses."""
+        check_deletion(self.groups, {}, group_id)
+        ours, group = self._env(env), self.groups[group_id]
+        result = delete_group(ours, group, now_ms)
+        self._commit(handlers.follow_work(group, result, self._work[group_id]), log, env, now_ms)
 
     # Reading and fail-over
 

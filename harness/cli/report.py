@@ -35,9 +35,9 @@ def command(
 
     Read are DIR/results/check*.json, replay*.json, exhaust*.json and generate*.json (what --json of those
     verbs writes; what follows the verb in a file's name is the source of its traces) and DIR/graphs/*.svg; if
-    they are there, graph*.json, simulate*.json, mutate*.json, diff*.json and measured*.json, too, and
-    DIR/mutants.json. For a model of the manifest that was not checked the recorded evidence counts. What is
-    missing is said.
+    they are there, graph*.json, simulate*.json, mutate*.json, diff*.json, bench*.json and measured*.json,
+    too, and DIR/mutants.json. For a model of the manifest that was not checked the recorded evidence counts.
+    What is missing is said.
 
     On the page each finding has a page of its own: the requirement, the shortest trace as a sequence diagram,
     the state before and after the step, and the command that shows it again. Requirements say who cites them

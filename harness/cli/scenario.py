@@ -17,11 +17,19 @@ from harness.itf import read_trace, trace_to_text, write_trace
 from harness.replay.files import replay_files
 from harness.replay.report import explain as explain_failure
 from harness.replay.report import summary
-from harness.scenario.files import SPEC, explain, scenario_files, stale, trace_beside, transcripts_of
+from harness.scenario.files import (
+    SPEC,
+    explain,
+    play_files,
+    rewritten_file,
+    scenario_files,
+    stale,
+    trace_beside,
+)
 from harness.scenario.from_trace import scenario_of_trace
-from harness.scenario.load import load_scenario
-from harness.scenario.run import Played, play
-from harness.scenario.write import rewritten, scenario_text
+from harness.scenario.run import Played
+from harness.scenario.scripts.model import PlayedScript
+from harness.scenario.write import scenario_text
 
 
 def command(
@@ -51,7 +59,8 @@ def command(
     """Check that scenarios are behaviours of the specification, state by state as they are written.
 
     A scenario is a script with the transcript that is expected of it, and the errata of the document that it
-    is from: each state that the document prints wrongly must be rejected. TLC plays all of them in one run.
+    is from: each state that the document prints wrongly must be rejected. TLC plays all of them,
+    those of each kind of group in one run.
     The behaviour is kept beside the file (basic.itf.json for basic.yaml), so that it can be replayed without
     TLC: `conform replay traces/golden/basic.yaml`.
 
@@ -93,18 +102,17 @@ def command(
     raise typer.Exit(exit_code)
 
 
-def _play(files: list[Path], spec: Path, limits: Limits) -> list[Played]:
+def _play(files: list[Path], spec: Path, limits: Limits) -> list[Played | PlayedScript]:
     with running(f"checking {len(files)} scenarios with tlc"):
-        return play([load_scenario(file) for file in files], spec, limits)
+        return play_files(files, spec, limits)
 
 
-def _rewrite(played: Played) -> list[str]:
+def _rewrite(played: Played | PlayedScript) -> list[str]:
     """Write what is not as it should be; the names of the files that were written."""
     path = Path(played.scenario.file)
-    transcripts = transcripts_of(played)
     old = read_text(path, "The scenario")
     written = []
-    if (new := rewritten(old, played.scenario, transcripts)) != old:
+    if (new := rewritten_file(played, old)) != old:
         write_text(path, new)
         written.append(f"rewritten: {path}")
     beside = trace_beside(path)
@@ -114,7 +122,7 @@ def _rewrite(played: Played) -> list[str]:
     return written
 
 
-def _show(played: list[Played], wrong: dict[str, list[str]]) -> None:
+def _show(played: list[Played | PlayedScript], wrong: dict[str, list[str]]) -> None:
     rows = [
         [
             one.scenario.file,
@@ -130,7 +138,7 @@ def _show(played: list[Played], wrong: dict[str, list[str]]) -> None:
             print(line)
 
 
-def _result(played: list[Played], wrong: dict[str, list[str]]) -> dict[str, object]:
+def _result(played: list[Played | PlayedScript], wrong: dict[str, list[str]]) -> dict[str, object]:
     """All scenarios as one checked model, for the report."""
     lines = [line for lines in wrong.values() for line in lines]
     facts = {

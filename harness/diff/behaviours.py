@@ -1,10 +1,10 @@
 """The steps of a model, in a form in which those of two versions can be compared.
 
-A step takes a state and an input to an outcome. The *state* is all variables but `step`. The *input* is the
-action with its parameters: all of `step` that is no answer (of a request its kind, not what the state makes
-of it: `ONE_REQUEST`). The *outcome* is the response and the state after it; `branch`, the way through the
-specification's text, is no behaviour. In a specification without `step` the input is TLC's name of the
-action, and there is no response.
+A step takes a state and an input to an outcome. The *state* is all variables but `step` and what a model has
+beside it (`BESIDE`). The *input* is the action with its parameters: all of these that is no answer (of a
+request its kind, not what the state makes of it: `ONE_REQUEST`). The *outcome* is the response and the state
+after it; `branch`, the way through the specification's text, is no behaviour. In a specification without
+`step` the input is TLC's name of the action, and there is no response.
 
 Values are numbered, the same in both versions: equal numbers are equal values, whatever order TLC printed
 their parts in.
@@ -35,6 +35,11 @@ from harness.values import State, Value
 STEP: Final = "step"
 OUTCOME: Final = ("response", "branch")
 """The fields of `step` that say what came out."""
+BESIDE: Final = {
+    "admin": ("listed", "shown", "own"),
+    "clientStep": ("compute", "told"),
+}
+"""Variables that say of the last step what `step` has no field for; of each, the fields that are answers."""
 ONE_REQUEST: Final = {
     action: "heartbeat" for action in ("Join", "Rejoin", "Return", "Heartbeat", "Leave", "LeaveTemporarily")
 }
@@ -90,12 +95,13 @@ class Space:
     def __init__(self, a: Collection[str], b: Collection[str], without: Sequence[str] = ()) -> None:
         self._without = [path.split(".") for path in without]
         self._compared = sorted(
-            set(a) & set(b) - {STEP} - {path[0] for path in self._without if len(path) == 1}
+            set(a) & set(b) - {STEP, *BESIDE} - {path[0] for path in self._without if len(path) == 1}
         )
         if not self._compared:
             raise ConformError(
                 "The two versions have no variable in common, so no state of both is the same."
             )
+        self._beside = set(a) & set(b) & BESIDE.keys()
         self.left_out = [*(f"{name} (A)" for name in sorted(set(a) - set(b)))]
         self.left_out += [*(f"{name} (B)" for name in sorted(set(b) - set(a))), *without]
         self.lock = threading.Lock()
@@ -119,13 +125,13 @@ class Space:
         return self._parts[state]
 
     def read(self, state: Number) -> State:
-        """A state without `step`, or what is compared of one."""
+        """A state without its step, or what is compared of one."""
         return frozendict({name: self.values.value(value) for name, value in self._states.value(state)})
 
     def input(self, said: Number) -> Number:
-        """The number of the input in a value of `step`."""
+        """The number of the input in a step."""
         if said not in self._inputs:
-            self._inputs[said] = self.values(_input(self.values.value(self._strip(STEP, said))))
+            self._inputs[said] = self.values(_input(self.values.value(self._strip(STEP, said)), self._beside))
         return self._inputs[said]
 
     def action(self, said: Number) -> str:
@@ -134,13 +140,24 @@ class Space:
         return str(step.get("action", "")) if isinstance(step, frozendict) else str(step)
 
     def response(self, said: Number) -> Number:
-        """The number of the answer in a value of `step`."""
+        """The number of the answer in a step."""
         if said not in self._responses:
-            self._responses[said] = self.values(_answer(self.values.value(self._strip(STEP, said))))
+            answer = _answer(self.values.value(self._strip(STEP, said)), self._beside)
+            self._responses[said] = self.values(answer)
         return self._responses[said]
+
+    def said(self, step: Number, beside: dict[str, Number]) -> Number:
+        """The number of a value of `step` with those of the variables beside it."""
+        if not beside:
+            return step
+        whole: dict[Value, Value] = dict(self.values.value(step))
+        whole.update((name, self.values.value(value)) for name, value in beside.items())
+        return self.values(frozendict(whole))
 
     def _strip(self, name: str, value: Number) -> Number:
         paths = [path[1:] for path in self._without if path[0] == name and len(path) > 1]
+        if name == STEP:
+            paths += [path for path in self._without if path[0] in BESIDE]
         if not paths:
             return value
         if (name, value) not in self._stripped:
@@ -181,7 +198,20 @@ class Behaviours:
         plain = self.space.read(state)
         if not self.has_step:
             return plain
-        return plain.set(STEP, self.space.values.value(self.said_first if said is None else said))
+        step = self.space.values.value(self.said_first if said is None else said)
+        if not isinstance(step, frozendict):
+            return plain.set(STEP, step)
+        beside = {str(name): value for name, value in step.items() if name in BESIDE}
+        own = {name: value for name, value in step.items() if name not in BESIDE}
+        return frozendict({**plain, **beside, STEP: frozendict(own)})
+
+
+def parted(state: State) -> tuple[State, Value]:
+    """A whole state as the state and the step that led to it, with what is beside that."""
+    beside = {name: state[name] for name in BESIDE if name in state}
+    plain = frozendict({name: value for name, value in state.items() if name not in (STEP, *beside)})
+    step = state.get(STEP, "")
+    return plain, frozendict([*step.items(), *beside.items()]) if isinstance(step, frozendict) else step
 
 
 def behaviours(
@@ -250,7 +280,7 @@ class _Text:
         self._known: dict[str, tuple[str, Number]] = {}
 
     def read(self, label: str) -> tuple[Number, Number, bool]:
-        """The number of the state without `step`, that of `step`, and whether the node is a leaf."""
+        """The number of the state without its step, that of the step, and whether the node is a leaf."""
         values: dict[str, Number] = {}
         leaf = False
         for chunk in label.removeprefix(r"/\\ ").split(_CONJUNCT):
@@ -262,7 +292,7 @@ class _Text:
                 self._known[chunk] = name, self._space.values(value)
             name, number = self._known[chunk]
             values[name] = number
-        said = values.pop(STEP)
+        said = self._space.said(values.pop(STEP), {n: values.pop(n) for n in BESIDE if n in values})
         return self._space.state(values), said, leaf
 
 
@@ -285,22 +315,38 @@ def _take_labels(found: Behaviours, graph: nx.MultiDiGraph) -> None:
         found.add(number[source], space.values(action), number[target])
 
 
-def _input(step: Value) -> Value:
+def _input(step: Value, beside: Collection[str]) -> Value:
     if not isinstance(step, frozendict):
         return step
     action = step.get("action", "")
-    dropped = {*OUTCOME, *(("offset",) if action == FETCH else ())}
+    dropped = {*OUTCOME, *BESIDE, *(("offset",) if action == FETCH else ())}
     kept = {name: value for name, value in step.items() if name not in dropped}
+    kept |= {name: asked(name, step[name]) for name in beside if name in step}
     if "request" in kept and action in ONE_REQUEST:
         kept["action"] = ONE_REQUEST[str(action)]
     return frozendict(kept)
 
 
-def _answer(step: Value) -> Value:
+def _answer(step: Value, beside: Collection[str]) -> Value:
     if not isinstance(step, frozendict):
         return ""
-    answer = step.get("response", "")
-    return (answer, step["offset"]) if step.get("action") == FETCH else answer
+    answers = [step.get("response", "")]
+    if step.get("action") == FETCH:
+        answers.append(step["offset"])
+    answers += [answered(name, step[name]) for name in sorted(beside) if name in step]
+    return tuple(answers)
+
+
+def asked(name: str, value: Value) -> Value:
+    """What a variable beside `step` says of the input."""
+    assert isinstance(value, frozendict)
+    return frozendict({field: item for field, item in value.items() if field not in BESIDE[name]})
+
+
+def answered(name: str, value: Value) -> Value:
+    """What it says of the answer."""
+    assert isinstance(value, frozendict)
+    return frozendict({field: item for field, item in value.items() if field in BESIDE[name]})
 
 
 def _without(value: Value, path: Sequence[str]) -> Value:

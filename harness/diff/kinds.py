@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from frozendict import frozendict
 
-from harness.diff.behaviours import Behaviours, Step
+from harness.diff.behaviours import Behaviours, Step, parted
 from harness.diff.compare import Comparison, Different, Kind, Way, Ways
 from harness.diff.words import answer_of, aspect, changes, effects, input_of, membership, way_of
 from harness.itf import Trace
@@ -177,9 +177,8 @@ def _example(
 
 def _outcome(found: Comparison, before: State, step: Step) -> tuple[str, list[str]]:
     """The answer, and what changes."""
-    plain = before.delete("step") if "step" in before else before
     answer = answer_of(found.space.values.value(step.said))
-    return answer, effects(plain, found.space.read(step.after))
+    return answer, effects(parted(before)[0], found.space.read(step.after))
 
 
 def _came(

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from harness.diff.behaviours import parted
 from harness.diff.compare import Kind
 from harness.diff.kinds import Came, Example, Group
 from harness.diff.run import Compared, Diff, Property
@@ -157,15 +158,13 @@ def trace_lines(trace: Trace) -> list[str]:
     """The steps of a trace, in words; of a specification that does not record its steps, what they change."""
     lines = []
     for index in range(1, len(trace.states)):
-        before, after = trace.states[index - 1], trace.states[index]
-        step = after.get("step")
-        plain = [state.delete("step") if "step" in state else state for state in (before, after)]
-        if "step" in after and step != trace.states[0]["step"]:
+        (before, _), (after, step) = parted(trace.states[index - 1]), parted(trace.states[index])
+        if step != parted(trace.states[0])[1]:
             answer = answer_of(step)
-            lines.append(input_of(step, plain[0]) + (f" → {answer}" if answer else ""))
+            lines.append(input_of(step, before) + (f" → {answer}" if answer else ""))
         else:
             name = trace.actions[index] if trace.actions else "step"
-            lines.append(f"{name}: {'; '.join(effects(*plain))}")
+            lines.append(f"{name}: {'; '.join(effects(before, after))}")
     if trace.loop is not None:
         again = "stays so" if trace.loop == len(trace.states) - 1 else f"goes on after step {trace.loop}"
         lines.append(f"and {again} for ever")

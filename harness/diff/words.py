@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from frozendict import frozendict
 
-from harness.diff.behaviours import FETCH, OUTCOME
+from harness.diff.behaviours import BESIDE, FETCH, OUTCOME, answered, asked
 from harness.tlaparse import print_value
 from harness.values import State, Value, sort_key
 
@@ -30,13 +30,23 @@ def input_of(step: Any, before: State) -> str:
         return str(step)
     action = str(step.get("action", "step"))
     request = step.get("request")
+    beside = list(_beside(step, asked))
     if isinstance(request, frozendict) and "response" in step and _is_given(request, step):
-        return _request(action, step, request, before)
-    fields = {name: value for name, value in step.items() if name not in ("action", "request", *OUTCOME)}
+        return ", ".join([_request(action, step, request, before), *beside])
+    no_field = ("action", "request", *OUTCOME, *BESIDE)
+    fields = {name: value for name, value in step.items() if name not in no_field}
     if "response" not in step:
         said = [f"{name} {_plain(value)}" for name, value in sorted(fields.items())]
         return f"{action} {', '.join(said)}".strip()
-    return " ".join([action, *_event(action, fields)])
+    return ", ".join([" ".join([action, *_event(action, fields)]), *beside])
+
+
+def _beside(step: Mapping[Any, Value], part: Callable[[str, Value], Any]) -> Iterator[str]:
+    """What the variables beside `step` say, but for what says nothing: asked or answered."""
+    for variable in BESIDE:
+        for name, value in sorted(part(variable, step[variable]).items()) if variable in step else ():
+            if value:
+                yield f"{name} {_plain(value)}"
 
 
 def _is_given(request: Mapping[Any, Value], step: Mapping[Any, Value]) -> bool:
@@ -85,14 +95,15 @@ def answer_of(step: Any) -> str:
     response = step.get("response") if isinstance(step, Mapping) else None
     if response is None:
         return ""
+    beside = list(_beside(step, answered))
     if not isinstance(response, frozendict) or "error" not in response:
-        return _plain(response)
+        return ", ".join([_plain(response), *beside])
     error = response["error"]
     if error != "NONE":
         return str(error)
     if step.get("action") == FETCH:
         return f"offset {_plain(step['offset'])}"
-    said = [f"epoch {response.get('epoch')}"]
+    said = [f"epoch {response.get('epoch')}", *beside]
     for assignment in response.get("assignment") or ():
         said.append(f"assigned {_plain(assignment['assigned'])}")
         if assignment.get("pending"):

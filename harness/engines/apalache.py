@@ -53,7 +53,8 @@ OPTIONS: Final = {
 _STAMP = re.compile(r"\s+([A-Z])@\d\d:\d\d:\d\d\.\d+$")
 _MEMORY = re.compile(r"OutOfMemoryError|Java heap space|GC overhead limit|out of memory", re.IGNORECASE)
 _COLOUR = re.compile(r"\x1b\[\d*m")
-_STEP = re.compile(r"(?:State|Step) (\d+):")
+_STEP = re.compile(r"Step (\d+):")
+_STEP_OR_STATE = re.compile(r"(?:State|Step) (\d+):")
 _INVARIANT = re.compile(r"Producing verification conditions from the invariant (\S+)")
 _CONDITIONS = re.compile(r"VCGen produced (\d+) verification condition")
 _VIOLATED = re.compile(r"(state|action) invariant (\d+) violated")
@@ -139,7 +140,7 @@ class Apalache:
             violated=violated,
             distinct_states=None,
             generated_states=None,
-            depth=_depth(ended.lines),
+            depth=read_depth(ended.lines),
             counterexample=trace,
             seconds=ended.seconds,
             log=log,
@@ -162,9 +163,11 @@ def _show_progress(line: str, progress: Progress) -> None:
         progress(_STAMP.sub("", line))
 
 
-def _depth(lines: list[str]) -> int | None:
-    """The last step that was looked at."""
-    steps = [int(match[1]) for line in lines if (match := _STEP.match(line))]
+def read_depth(lines: list[str]) -> int | None:
+    """The last step that was looked at. Once Apalache has checked invariants of steps, its number of the
+    state that follows is one too many."""
+    numbered = _STEP if any("action invariant" in line for line in lines) else _STEP_OR_STATE
+    steps = [int(match[1]) for line in lines if (match := numbered.match(line))]
     return max(steps, default=None)
 
 

@@ -15,9 +15,7 @@ from harness.gate.steps import RANDOM, Asked, Done, Outcome, Step, steps_of
 from harness.replay.files import replay_files, trace_files
 from harness.replay.report import explain, left_out, to_json
 from harness.scenario.files import explain as explain_scenario
-from harness.scenario.files import scenario_files, stale
-from harness.scenario.load import load_scenario
-from harness.scenario.run import play
+from harness.scenario.files import play_files, scenario_files, stale
 
 
 @dataclass
@@ -96,16 +94,16 @@ class Gate:
         return Done(step, checked.exit_code, _message(checked), 0, checked.to_json(), place=entry.module)
 
     def _scenarios(self, step: Step, limits: Limits) -> Done:
-        scenarios = [load_scenario(file) for file in scenario_files([self.asked.traces / step.name])]
-        played = play(scenarios, self.asked.manifest.folder, limits)
+        files = scenario_files([self.asked.traces / step.name])
+        played = play_files(files, self.asked.manifest.folder, limits)
         wrong = {
             one.scenario.file: lines for one in played if (lines := [*explain_scenario(one), *stale(one)])
         }
-        errata = sum(len(scenario.errata) for scenario in scenarios)
+        errata = sum(len(one.scenario.errata) for one in played)
         lines = [line for found in wrong.values() for line in found]
-        message = f"{len(scenarios)} scenarios, {errata} uncorrected states"
+        message = f"{len(played)} scenarios, {errata} uncorrected states"
         message = "\n".join([f"{message}: {len(lines)} differences", *lines] if lines else [message])
-        details = {"name": step.name, "scenarios": len(scenarios), "errata": errata, "differences": lines}
+        details = {"name": step.name, "scenarios": len(played), "errata": errata, "differences": lines}
         place = Path(next(iter(wrong))) if wrong else None
         return Done(step, MODEL_VIOLATED if wrong else HOLDS, message, 0, details, place=place)
 

@@ -22,6 +22,7 @@ from harness.itf import Trace
 from harness.replay.classic.state import VARIABLES as CLASSIC_VARIABLES
 from harness.replay.expect import group_state, member_state
 from harness.replay.state import VARIABLES, Group, SpecState, StateReader
+from harness.report.computing_sequence import computes
 from harness.tlaparse import print_value
 from harness.values import State, Value
 
@@ -77,6 +78,8 @@ class GroupDescriber:
         group = spec.group
         epochs = f"group epoch {group.epoch}, assignment epoch {group.assignment_epoch}"
         lines = [*([epochs] if group.exists else []), f"partitions: {_topics(spec.topics)}"]
+        if computing := computes(state):
+            lines.append(computing)
         head: Row = ("member", "epoch", "assigned", "revoking", "target")
         rows = [_member_row(group, name) for name in group.members]
         if "clients" in state:

@@ -21,9 +21,8 @@ from harness.itf import read_trace
 from harness.manifest import Entry, read_manifest
 from harness.modules import dependencies
 from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Mutant
-from harness.scenario.files import explain, scenario_files
+from harness.scenario.files import explain, load_file, scenario_files
 from harness.scenario.from_trace import scenario_of_trace
-from harness.scenario.load import load_scenario
 from harness.scenario.model import Scenario
 from harness.scenario.run import play
 
@@ -51,11 +50,13 @@ class Checks:
 
 
 def read_checks(root: Path, limit_s: float) -> Checks:
-    """Golden scenarios and the committed traces that can be said as scenarios; models of at most MOST states.
+    """Golden scenarios of consumer groups, the committed traces that can be said as such, and models of at
+    most MOST states.
 
     ConformError as of reading them.
     """
-    scenarios = [load_scenario(path) for path in scenario_files([root / "traces" / "golden"])]
+    files = map(load_file, scenario_files([root / "traces" / "golden"]))
+    scenarios = [one for one in files if isinstance(one, Scenario)]
     for path in sorted((root / "traces" / "corpus").glob("*.itf.json")):
         trace = read_trace(path)
         if not trace.meta.get("constants") and "log" not in trace.variables:

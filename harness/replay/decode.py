@@ -163,7 +163,8 @@ class Step:
 class DecodedTrace:
     """A trace ready to be replayed: the state it starts from and its description, its target-calling steps
     and how often it has other actions; the configuration that its model assumes, the APIs and operations that
-    its steps need; what its client processes do; and the actions that traces of its kind may have."""
+    its steps need; what its client processes do; the actions that traces of its kind may have; and the API
+    without which a target has no groups of that kind, "" for consumer groups."""
 
     name: str
     configuration: Json
@@ -174,6 +175,7 @@ class DecodedTrace:
     needs: set[str]
     members: list[MemberStep]
     handlers: frozenset[str] = frozenset(HANDLERS)
+    api: str = ""
 
     @property
     def length(self) -> int:

@@ -189,6 +189,8 @@ class Replayer:
         """Bring the target into the state that the trace starts from, or say why it cannot be."""
         if trace.start.forms.name not in (TEXT.name, self._dialect):
             return f"dialect {trace.start.forms.name}"
+        if trace.api and trace.api not in self._has:
+            return trace.api
         if "load" not in self._has and trace.start.records:
             return "load"
         if not self._has & {"load", "fresh"}:

@@ -12,9 +12,11 @@ from markupsafe import Markup
 
 from harness.dialects import shown
 from harness.report.coverage import coverage
+from harness.report.lines import lines
 from harness.report.matrix import letters, matrix
 from harness.report.pages import pages
 from harness.report.plot import Axes, bars, curve
+from harness.report.readers.bench import Rebalance
 from harness.report.readers.check import ModelResult
 from harness.report.results import Results
 from harness.report.svg import inline_svg
@@ -34,10 +36,13 @@ _SECTIONS: Final = {
     "mutants": "Seeded bugs",
     "mutate": "Mutants",
     "diff": "Changes of the protocol",
+    "rebalance": "Cost of rebalances",
     "depths": "States by depth",
     "graphs": "State graphs",
 }
 """Anchors, which are names of templates, and titles."""
+_LEAST_S: Final = 0.1
+"""What a logarithmic axis shows instead of 0."""
 _FEW: Final = 15
 """Models that are listed without being unfolded."""
 
@@ -58,6 +63,7 @@ def page(results: Results) -> str:
         "simulate": not results.simulations,
         "mutate": not results.mutations,
         "diff": not results.diffs,
+        "rebalance": not results.rebalances,
         "requirements": not context["matrix"],
         "depths": not context["depths"],
     }
@@ -174,7 +180,22 @@ def _pictures(results: Results) -> dict[str, Any]:
             for replay in results.replays
             if replay.growth
         ],
+        "rebalances": _rebalances(results.rebalances),
         "depths": [(graph, bars(graph.depths, Axes("depth", "states"))) for graph in results.state_graphs],
         "graphs": [(graph.stem, inline_svg(graph)) for graph in results.graphs],
         "script": Markup((_HERE / "report.js").read_text(encoding="utf-8")),
     }
+
+
+def _rebalances(found: Sequence[Rebalance]) -> list[tuple[str, str, list[Rebalance]]]:
+    """What happens, the plot, and the figures of it."""
+    axes = Axes("members", "partition seconds")
+    groups = []
+    for what in dict.fromkeys(one.what for one in found):
+        mine = [one for one in found if one.what == what]
+        curves = {
+            protocol: {one.members: max(one.idle_s, _LEAST_S) for one in mine if one.protocol == protocol}
+            for protocol in dict.fromkeys(one.protocol for one in mine)
+        }
+        groups.append((what, lines(curves, axes), mine))
+    return groups

@@ -1,7 +1,8 @@
 """The results of a run, read from the JSON that the other verbs write.
 
 In the build folder: `check*.json`, `replay*.json`, `exhaust*.json`, `generate*.json` and, if there are any,
-`graph*.json`, `simulate*.json`, `mutate*.json` and `diff*.json` in `results`; `mutants.json`, `graphs/*.svg`.
+`graph*.json`, `simulate*.json`, `mutate*.json`, `diff*.json` and `bench*.json` in `results`; `mutants.json`,
+`graphs/*.svg`.
 What is not there is listed in `Results.missing`, never passed over. `measured*.json` in `results` is what
 replays found of implementations that are not judged, if anything.
 """
@@ -30,6 +31,7 @@ from harness.engines.tlc_config import read_config
 from harness.errors import ConformError
 from harness.manifest import Entry, Manifest
 from harness.report.citations import Requirement, requirements
+from harness.report.readers.bench import Rebalance, rebalances
 from harness.report.readers.check import ModelResult, model, models
 from harness.report.readers.diff import Diff, diff
 from harness.report.readers.exhaust import Exhaust, exhaust
@@ -69,6 +71,7 @@ class Results:
     simulations: Sequence[Simulation] = ()
     mutations: Sequence[Mutation] = ()
     diffs: Sequence[Diff] = ()
+    rebalances: Sequence[Rebalance] = ()
 
 
 def read_results(build: Path, manifest: Manifest | None) -> Results:
@@ -103,6 +106,7 @@ def read_results(build: Path, manifest: Manifest | None) -> Results:
         simulations=read("simulate", simulation, needed=False),
         mutations=read("mutate", mutation, needed=False),
         diffs=read("diff", diff, needed=False),
+        rebalances=[one for each in read("bench", rebalances, needed=False) for one in each],
         unmodelled=unmodelled(manifest.folder) if _has_dialects(manifest) else [],
         requirements=requirements(manifest.folder.parent) if manifest else [],
         checks={entry.name: _checked(entry) for entry in manifest.entries} if manifest else {},

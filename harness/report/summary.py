@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,8 @@ from harness.report.verdict import MEANINGS, findings, worst
 
 WIDTH = 80
 _FAMILY = re.compile(
-    r"MCKafka\d\d|MCAdminis|MCClassic|MCCooperative|MCFenced|MCHandOver|MCLog|MCStatic|MCUpgrade"
+    r"MCKafka\d\d|MCAdminis|MCClassic|MCClient|MCConnect|MCCooperative|MCFenced|MCHandOver|MCHazard|MCLog|MCStatic"
+    r"|MCUpgrade"
 )
 _MOST_MODELS = 18
 _MOST_FINDINGS = 8
@@ -74,15 +74,12 @@ def _models(models: Sequence[ModelResult], console: Console) -> None:
 
 
 def _names(title: str, outcome: str, models: Sequence[ModelResult], console: Console) -> None:
-    """One wrapped line: the models with that outcome, and their states or the property that fails."""
+    """One wrapped line: the models with that outcome, and the states of those that hold."""
     mine = [model for model in models if model.outcome.startswith(outcome)]
-    if outcome == "holds":
-        words = [
-            f"{name} {_figure(sum(states) if None not in states else None)}".strip()
-            for name, states in _families(mine)
-        ]
-    else:
-        words = [f"{model.name} ({model.outcome.removeprefix('violated').strip()})" for model in mine]
+    words = [
+        f"{name} {_figure(sum(states)) if outcome == 'holds' and None not in states else ''}".strip()
+        for name, states in _families(mine)
+    ]
     if words:
         text = ", ".join(word.replace(" ", "\N{NO-BREAK SPACE}") for word in words)
         wrapped = textwrap.fill(f"models that {title}: {text}", WIDTH, subsequent_indent="  ")
@@ -91,8 +88,10 @@ def _names(title: str, outcome: str, models: Sequence[ModelResult], console: Con
 
 def _families(models: Sequence[ModelResult]) -> Iterator[tuple[str, list[Any]]]:
     """Each model with its distinct states; those of a family together, with how many they are."""
-    for family, group in groupby(models, lambda model: (_FAMILY.match(model.name) or [model.name])[0]):
-        mine = list(group)
+    families: dict[str, list[ModelResult]] = {}
+    for model in models:
+        families.setdefault((_FAMILY.match(model.name) or [model.name])[0], []).append(model)
+    for family, mine in families.items():
         name = mine[0].name if len(mine) == 1 else f"{family}… x {len(mine)}"
         yield name, [model.facts["distinct_states"] for model in mine]
 

@@ -25,6 +25,7 @@ from harness.replay.state import (
     StateReader,
 )
 from harness.replay.steps import INITIAL
+from harness.report import computing_sequence as computing
 from harness.report.classic_sequence import classic_steps
 from harness.report.sequence import Event, Fate, Message, Note, Shows, Step, sequence
 from harness.report.sequence_words import COORDINATOR, NOBODY, natural, partitions, violated
@@ -61,7 +62,8 @@ def sequence_of_trace(
 def _members(trace: Trace, states: Sequence[SpecState]) -> set[str]:
     """Those that do something, or are in the group at any time."""
     named = {name for state in states for name in state.group.members}
-    named |= {state.step.member or NOBODY for state in states if state.step.action in _REQUESTS}
+    asking = _REQUESTS | computing.REQUESTS
+    named |= {state.step.member or NOBODY for state in states if state.step.action in asking}
     return named | {state.step.member for state in states} - {""} or {NOBODY}
 
 
@@ -87,12 +89,13 @@ class _Events:
         """Of each message that may still arrive although nobody waits for it: the step that it left in."""
 
     def all(self) -> Iterator[Event]:
-        yield Shows(0, tuple(_changes(None, self._states[0].group)))
+        yield Shows(0, (*_changes(None, self._states[0].group), *computing.changes(None, self._raw[0])))
         for index in range(1, len(self._states)):
             yield from self._step(index)
-            lines = tuple(_changes(self._states[index - 1].group, self._states[index].group))
+            lines = [*_changes(self._states[index - 1].group, self._states[index].group)]
+            lines += computing.changes(self._raw[index - 1], self._raw[index])
             if lines:
-                yield Shows(index, lines)
+                yield Shows(index, tuple(lines))
         last = len(self._states) - 1
         for member, sent in self._sent.items():
             yield self._of_client(last, member, sent, "underway")
@@ -101,6 +104,9 @@ class _Events:
         step = self._states[index].step
         if step.action in _REQUESTS:
             yield from self._request(index, step)
+        elif step.action in computing.REQUESTS:
+            states = self._raw[index - 1], self._raw[index]
+            yield from computing.messages(index, step.member or NOBODY, step, *states)
         elif self._closed and step.action == INITIAL:
             yield from self._not_recorded(index)
         elif self._closed and step.action in _CLIENT:
@@ -117,7 +123,8 @@ class _Events:
         label = request_label(step, self._states[index - 1].group)
         if not self._closed:
             yield Message(index, member, COORDINATOR, label, "request")
-            yield _answer(index, member, step)
+            answer = _answer(index, member, step)
+            yield replace(answer, label=answer.label + computing.told(self._raw[index]))
             return
         origin = self._origin(index, step)
         if origin is None:
@@ -262,7 +269,9 @@ _CLIENT: Final[dict[str, str]] = {
     "CrashSending": "process dies, a request is under way",
     "Start": "process starts",
 }
-_AT_COORDINATOR: Final = frozenset({"SessionTimeout", "RebalanceTimeout"})
+_AT_COORDINATOR: Final = frozenset(
+    {"SessionTimeout", "RebalanceTimeout", "ComputationTimeout", "AssignmentTimeout"}
+)
 
 
 def _happens(step: SpecStep, before: Group) -> str:
@@ -273,6 +282,8 @@ def _happens(step: SpecStep, before: Group) -> str:
     return {
         "SessionTimeout": f"session of {step.member} runs out",
         "RebalanceTimeout": f"revocation of {step.member} runs out",
+        "ComputationTimeout": f"{step.member} has not installed in time",
+        "AssignmentTimeout": f"{step.member} has not installed in time",
         "CreateTopic": changed,
         "AddPartitions": changed,
         "DeleteTopic": changed,

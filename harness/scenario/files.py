@@ -11,15 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from harness.engines.base import Limits
 from harness.errors import MODEL_VIOLATED, ConformError
 from harness.itf import Trace, read_trace, trace_to_text
 from harness.replay.state import StateReader
+from harness.scenario.fields import read_fields
 from harness.scenario.from_trace import steps_of
 from harness.scenario.load import load_scenario
 from harness.scenario.model import Scenario, ScriptStep
-from harness.scenario.run import Played, play
-from harness.scenario.transcript import Transcript, mismatches
-from harness.scenario.write import done_line
+from harness.scenario.run import DEFAULT_LIMITS, Played, play
+from harness.scenario.scripts import write as scripts
+from harness.scenario.scripts.load import load_script
+from harness.scenario.scripts.model import PlayedScript, Script
+from harness.scenario.scripts.play import play_scripts
+from harness.scenario.transcript import mismatches
+from harness.scenario.write import done_line, rewritten
 
 SUFFIX: Final = ".yaml"
 SPEC: Final = Path("spec")
@@ -43,13 +49,37 @@ def scenario_files(paths: Sequence[Path]) -> list[Path]:
     return list(found)
 
 
+def load_file(path: Path) -> Scenario | Script:
+    """The scenario in a file, of whatever kind of group. ConformError (exit 2) for the first mistake."""
+    whole = read_fields(path)
+    return load_script(whole) if "protocol" in whole.mapping() else load_scenario(path)
+
+
+def play_files(
+    files: Sequence[Path], spec: Path, limits: Limits = DEFAULT_LIMITS
+) -> list[Played | PlayedScript]:
+    """Play scenarios, those of each kind of group in one run of TLC. ConformError as of `play`."""
+    loaded = {file: load_file(file) for file in files}
+    played: dict[Path, Played | PlayedScript] = {}
+    ordinary = {file: one for file, one in loaded.items() if isinstance(one, Scenario)}
+    if ordinary:
+        played |= zip(ordinary, play(list(ordinary.values()), spec, limits), strict=True)
+    others = {file: one for file, one in loaded.items() if isinstance(one, Script)}
+    for kind in sorted({script.kind.name for script in others.values()}):
+        mine = {file: one for file, one in others.items() if one.kind.name == kind}
+        played |= zip(mine, play_scripts(list(mine.values()), spec, limits), strict=True)
+    return [played[file] for file in files]
+
+
 def trace_beside(path: Path) -> Path:
     """Where the trace of a scenario file is kept."""
     return path.with_name(f"{path.stem}.itf.json")
 
 
-def out_of_step(scenario: Scenario, trace: Trace) -> str:
+def out_of_step(scenario: Scenario | Script, trace: Trace) -> str:
     """What a trace has otherwise than the scenario, in words; "" if it is its behaviour."""
+    if isinstance(scenario, Script):
+        return scripts.out_of_step(scenario, trace)
     states = StateReader().read(trace, f"The trace beside {scenario.file}")
     topics = {topic: count for topic, count in states[0].topics.items() if count > 0}
     if topics != scenario.topics or (states[0].group if states[0].group.exists else None) != scenario.first:
@@ -75,21 +105,24 @@ def trace_of(path: Path, spec: Path = SPEC) -> Trace:
     ConformError: exit 10 if the scenario is no behaviour of the specification, 2 for a wrong file, 3 without
     TLC.
     """
-    scenario = load_scenario(path)
+    scenario = load_file(path)
     beside = trace_beside(path)
     if beside.is_file():
         trace = read_trace(beside)
         if not out_of_step(scenario, trace):
             return trace
-    played = play([scenario], spec)[0]
-    wrong = [line for line in explain(played) if played.stuck or played.mismatches or played.unused]
+    played = play_files([path], spec)[0]
+    wrong = list(explain(played)) if played.broken else []
     if wrong:
         raise ConformError("\n".join(wrong), MODEL_VIOLATED)
     return played.trace
 
 
-def explain(played: Played) -> Iterator[str]:
+def explain(played: Played | PlayedScript) -> Iterator[str]:
     """Everything that is not as it should be, a line each, with the file's lines."""
+    if isinstance(played, PlayedScript):
+        yield from scripts.explain(played)
+        return
     scenario = played.scenario
 
     def at(line: int, sentence: str) -> str:
@@ -118,7 +151,7 @@ def explain(played: Played) -> Iterator[str]:
         yield at(erratum.line, f"the specification does not reject the uncorrected state ({erratum.where})")
 
 
-def stale(played: Played) -> Iterator[str]:
+def stale(played: Played | PlayedScript) -> Iterator[str]:
     """What is wrong with the trace beside the file; a file may have none."""
     beside = trace_beside(Path(played.scenario.file))
     if played.stuck or not beside.is_file():
@@ -142,10 +175,13 @@ def _stuck(step: ScriptStep) -> str:
     return said if step.request else f"it may not be possible in this state, or {said}"
 
 
-def transcripts_of(played: Played) -> Sequence[Transcript]:
-    """The transcripts, for --rewrite. ConformError (exit 10) if the script is no behaviour at all."""
+def rewritten_file(played: Played | PlayedScript, text: str) -> str:
+    """A file's text with the states that the specification gives. ConformError (exit 10) if what is done is
+    no behaviour at all."""
     if played.stuck:
         raise ConformError(
             "\n".join(line for line in explain(played) if "has no step" in line), MODEL_VIOLATED
         )
-    return played.transcripts
+    if isinstance(played, PlayedScript):
+        return scripts.rewritten(text, played)
+    return rewritten(text, played.scenario, played.transcripts)

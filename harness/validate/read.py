@@ -252,6 +252,8 @@ class _Reader:
         if answer.get("body") is None:
             self._end("after a request without a response")
             return
+        if body.get("clientAssignors"):
+            self._end("from a member on that may compute the target itself (A5)")
         if answer["body"]["errorCode"] in NOT_THERE:
             self._found.left_out["refused by what is no coordinator, or has no log (H5, P3)"] += 1
             return

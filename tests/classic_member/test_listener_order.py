@@ -247,6 +247,17 @@ def test_a_refused_protocol_ends_the_member() -> None:
     assert "first bounce all consumers with the old and the new one" in str(error)
 
 
+@pytest.mark.parametrize(("error", "kept"), [(ILLEGAL_GENERATION, True), (UNKNOWN, False)])
+def test_153_who_missed_a_generation_keeps_its_member_id(error: int, kept: bool) -> None:
+    """C1: with another one it would leave an orphan in the group (github.com/dpkp/kafka-python/pull/3017)."""
+    script = ScriptedMember(COOPERATIVE).stable("foo-0")
+    before = script.member.member_id
+    script.heartbeat(error)
+    assert before and script.member.member_id == (before if kept else "")
+    assert script.sent is not None and script.sent.api == "JoinGroup"
+    assert script.sent.body["memberId"] == script.member.member_id
+
+
 def test_close_revokes_and_leaves() -> None:
     script = ScriptedMember(COOPERATIVE).stable("foo-0")
     script.member.close()

@@ -46,6 +46,27 @@ def test_what_an_edit_changes(tmp_path: Path) -> None:
     assert "7; 1 another outcome, 1 forbidden, 1 added" in output
 
 
+def test_what_is_beside_the_step_makes_no_states(tmp_path: Path) -> None:
+    """`admin` says what was asked and answered; where `listed` differs, the answer does, and nothing else."""
+    beside = {
+        "VARIABLES at, step": "VARIABLES at, step, admin",
+        "response |-> response]": "response |-> response] /\\ admin' = [name |-> action, listed |-> at]",
+        'response |-> ""]': 'response |-> ""] /\\ admin = [name |-> "", listed |-> 0]',
+        "<<at, step>>": "<<at, step, admin>>",
+    }
+    edit = {**beside, "response |-> response]": beside["response |-> response]"].replace("|-> at]", "|-> 0]")}
+    code, data, output = diff(tmp_path, light(tmp_path / "a", beside), light(tmp_path / "b", edit))
+    assert code == 0
+    (model,) = data["models"]
+    assert model["states"] | {"both": 4, "only_a": 0, "only_b": 0} == model["states"]
+    assert model["inputs"] == {"all": 8, "same": 1, "changed": 7, "forbidden": 0, "added": 0}
+    (example,) = [kind["example"] for kind in model["kinds"] if kind["action"] == "Reset"]
+    assert example["way"] == ["Up, name Up → ok", "Up, name Up → ok, listed 1"]
+    assert [one["answer"] for side in "ab" for one in example[side]] == ["ok, listed 2", "ok"]
+    assert "admin" not in output
+    assert {"step", "admin"} < set(read_trace(tmp_path / "out" / example["a"][0]["trace"]).states[-1])
+
+
 def test_examples_are_traces(tmp_path: Path) -> None:
     _, data, _ = diff(tmp_path, light(tmp_path / "a"), light(tmp_path / "b", REFUSES))
     example = data["models"][0]["kinds"][0]["example"]

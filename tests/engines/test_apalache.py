@@ -11,7 +11,7 @@ import pytest
 from frozendict import frozendict
 
 from harness.engines import apalache_home
-from harness.engines.apalache import Apalache, read_failure, read_verdict
+from harness.engines.apalache import Apalache, read_depth, read_failure, read_verdict
 from harness.engines.apalache_home import download_apalache, find_apalache
 from harness.engines.base import EngineError, Failure, Limits, Model, Outcome
 from harness.errors import ENGINE_FAILED, USAGE
@@ -223,3 +223,30 @@ def test_a_time_out_stops_apalache(specs: Path) -> None:
     with pytest.raises(EngineError, match=r"Apalache was stopped after 0\.5 seconds") as error:
         Apalache().check(Model("Typed", specs / "Typed.tla", None), specs / "log", Limits("1g", timeout=0.5))
     assert error.value.failure is Failure.TIME_OUT
+
+
+@pytest.mark.parametrize(
+    ("lines", "depth"),
+    [
+        (
+            [
+                "State 0: Checking 1 state invariants",
+                "Step 0: picking",
+                "State 1: Checking 1 state invariants",
+            ],
+            1,
+        ),
+        (
+            [
+                "Step 0: picking",
+                "State 0: Checking 1 action invariants",
+                "State 2: Checking",
+                "Step 1: picking",
+            ],
+            1,
+        ),
+        (["PASS #13: BoundedChecker"], None),
+    ],
+)
+def test_the_depth_is_the_last_step_that_was_looked_at(lines: list[str], depth: int | None) -> None:
+    assert read_depth(lines) == depth

@@ -12,7 +12,7 @@ from kafka_driver import HEARTBEAT, TOPICS, Driver, answered, client, described,
 
 from harness.itf import read_trace
 from harness.replay.compare import differences
-from harness.replay.decode import Decoder, Load
+from harness.replay.decode import Decoder, Load, Loadable
 from harness.replay.view import View
 from harness.targets.base import Answer, Json, Refused
 
@@ -21,12 +21,15 @@ pytestmark = pytest.mark.maven
 TRACES = Path(__file__).parents[2] / "traces"
 
 
-def states() -> list[tuple[str, Load, Json]]:
-    """Every state of the golden and generated traces, with its description; configurations of groups Kafka
-    keeps elsewhere, and the target does not have."""
-    decoder, found = Decoder(), []
+def states() -> list[tuple[str, Loadable, Json]]:
+    """Every state of the golden and generated traces of consumer groups, with its description; configurations
+    of groups Kafka keeps elsewhere, and the target does not have."""
+    decoder = Decoder()
+    found: list[tuple[str, Loadable, Json]] = []
     for path in sorted([*(TRACES / "golden").rglob("*.itf.json"), *(TRACES / "corpus").rglob("*.itf.json")]):
         trace = decoder.decode(read_trace(path), path.stem)
+        if not isinstance(trace.start, Load):
+            continue
         found.append((f"{path.stem} 0", trace.start, trace.initial))
         for step in trace.steps:
             assert step.expected.group is not None

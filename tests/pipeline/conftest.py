@@ -17,6 +17,14 @@ from harness.stategraph import merge_by_hidden
 from harness.transitions import dump
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All of this folder needs Spark: `make test-sparks`."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.sparks)
+
+
 @pytest.fixture(scope="package", autouse=True)
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What `exhaust` uses while it is there."""

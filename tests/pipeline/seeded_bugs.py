@@ -168,7 +168,7 @@ _FOUND: Final = ("after", "differ", "requirements", "first")
 
 
 def _others(check: str) -> str:
-    return "replay of traces" if check == REPLAY else f"tests: {check.partition('::')[0]}"
+    return "replay of traces" if check.startswith(REPLAY) else f"tests: {check.partition('::')[0]}"
 
 
 def evidence(models: Mapping[str, Json], rows: Sequence[Json]) -> Json:

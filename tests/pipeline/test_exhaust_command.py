@@ -54,7 +54,6 @@ def test_what_is_wrong_is_said_in_a_sentence(
     assert not list(tmp_path.glob("out/[!l]*/*"))
 
 
-@pytest.mark.sparks
 def test_differences_end_with_11_and_unread_files_with_3(
     dot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -64,7 +64,6 @@ def others(
     return ended[0], ended[1], folder
 
 
-@pytest.mark.sparks
 def test_the_same_tables_on_one_core_or_two_in_any_number_of_pieces_with_any_hashes(
     tiny_run: Ran, others: tuple[subprocess.CompletedProcess[str], subprocess.CompletedProcess[str], Path]
 ) -> None:
@@ -82,7 +81,6 @@ def test_the_same_tables_on_one_core_or_two_in_any_number_of_pieces_with_any_has
     assert len(parts) == PARTS
 
 
-@pytest.mark.sparks
 def test_what_the_command_prints_is_its_own_and_fits_a_terminal(
     others: tuple[subprocess.CompletedProcess[str], subprocess.CompletedProcess[str], Path], model: Model
 ) -> None:
@@ -106,7 +104,6 @@ def ledger(place: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in (place / "ledger").iterdir()}
 
 
-@pytest.mark.sparks
 def test_a_run_that_was_killed_goes_on_where_it_was(
     tiny_run: Ran, dot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from pipeline_runs import Ran, dataset
+from pipeline_runs import ROOT, Ran, dataset
 
 from harness.engines.tlc_output import read_report
 from harness.pipeline import tables
@@ -136,3 +137,10 @@ def test_coverage_adds_up(tour: Ran) -> None:
         assert (row["failed"], row["dialect"]) == (0, "kip-848")
     covered = {(row["action"], row["branch"], row["error"]) for row in tour.rows("coverage")}
     assert covered == tested.keys()
+
+
+def test_coverage_has_only_requirements(tour: Ran) -> None:
+    known = set(re.findall(r"^\| ([A-Z]\d+) \|", (ROOT / "REQUIREMENTS.md").read_text(), re.MULTILINE))
+    rows = tour.rows("coverage")
+    assert {row["requirement"] for row in rows} <= known
+    assert {row["branch"] for row in rows} >= {"advance", "assign", "revoke", "acknowledge", "retry", "leave"}

@@ -19,8 +19,6 @@ from harness.pipeline.tables import STEPS
 from harness.pipeline.version import package_key, target_key
 from harness.transitions import dump
 
-pytestmark = pytest.mark.sparks
-
 
 def reached(ran: Ran) -> Counter[tuple[str, str]]:
     """How many steps were reached how, with which verdict: what counts of every step."""

@@ -1,4 +1,4 @@
-"""The sections of the report for what simulate, mutate and diff write, and what they mean for the verdict."""
+"""The sections of the report for simulate, mutate, diff and bench, and what they mean for the verdict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from results_folder import good_build, write
 from test_page import Page, page, report
 from test_sequence import Drawn
-from verb_results import DIFFERED, MUTATED, PAIR, SIMULATED
+from verb_results import DIFFERED, MUTATED, PAIR, REBALANCED, SIMULATED
 
 from harness.errors import EVIDENCE_MISSING, HOLDS, NOT_CONFORMANT, USAGE
 from harness.report.pages import Change, pages
@@ -86,6 +86,14 @@ def test_mutants(tmp_path: Path) -> None:
     assert "Never <b>." in text and "basic.itf.json 52" in text
 
 
+def test_what_rebalances_cost_is_a_plot_and_a_table(tmp_path: Path) -> None:
+    found, text = shown(tmp_path, "bench", REBALANCED, HOLDS)
+    assert "#rebalance" in found.links
+    assert "eager, 100 members: 1,269.4 partition seconds" in text
+    assert "KIP-848 100 1,000 1 9 1,000 0.0 0.0 2.5" in text
+    assert "lines on logarithmic axes" in text
+
+
 def test_what_mutate_says_of_itself_counts(tmp_path: Path) -> None:
     wrong = {**MUTATED, "exit_code": EVIDENCE_MISSING, "stale": ["x.py:7 is no mutant any more."]}
     _, text = shown(tmp_path, "mutate", wrong, EVIDENCE_MISSING)
@@ -105,7 +113,10 @@ def test_a_change_of_the_protocol(tmp_path: Path) -> None:
     assert "1 properties, 1 hold in both" in text and "1 properties, 0 hold in both" in text
 
 
-@pytest.mark.parametrize(("name", "data"), [("simulate", SIMULATED), ("mutate", MUTATED), ("diff", DIFFERED)])
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("simulate", SIMULATED), ("mutate", MUTATED), ("diff", DIFFERED), ("bench", REBALANCED)],
+)
 def test_a_result_of_another_form_is_named(name: str, data: dict[str, Any], tmp_path: Path) -> None:
     build = good_build(tmp_path)
     first = next(key for key, value in data.items() if isinstance(value, list))
@@ -117,4 +128,4 @@ def test_a_result_of_another_form_is_named(name: str, data: dict[str, Any], tmp_
 def test_none_of_them_is_missed(tmp_path: Path) -> None:
     build = good_build(tmp_path)
     assert report(build).exit_code == HOLDS
-    assert not {"#simulate", "#mutate", "#diff"} & set(page(build).links)
+    assert not {"#simulate", "#mutate", "#diff", "#rebalance"} & set(page(build).links)

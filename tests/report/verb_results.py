@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+REBALANCED: dict[str, Any] = {
+    "rebalance": [
+        {
+            **{"what": "one joins", "protocol": protocol, "members": members, "partitions": 10 * members},
+            **{"rounds": 1, "moved": 9, "stopped": 1_000, "idle_s": idle_s, "longest_s": 0, "settled_s": 2.5},
+        }
+        for protocol, idle_s in (("eager", 1_269.44), ("KIP-848", 0.0))
+        for members in (3, 100)
+    ]
+}
 _MESSAGES = [
     {"from": "", "to": "", "label": "fail-over", "kind": "note"},
     {"from": "g0", "to": "coordinator", "label": "join, subscribes to foo", "kind": "request"},

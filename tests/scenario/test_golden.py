@@ -1,4 +1,5 @@
-"""The repository's scenarios: behaviours of the specification, in step with their traces, and replayed.
+"""The repository's scenarios of consumer groups: behaviours of the specification, in step with their traces,
+and replayed.
 
 One run of TLC plays all of them and their uncorrected states (G7).
 """
@@ -19,12 +20,14 @@ from harness.engines.apalache import Apalache
 from harness.engines.base import Limits, Model, Outcome
 from harness.itf import read_trace
 from harness.replay.files import replay_files, trace_files
-from harness.scenario.files import explain, out_of_step, scenario_files, stale, trace_beside
+from harness.scenario.files import explain, load_file, out_of_step, scenario_files, stale, trace_beside
 from harness.scenario.load import load_scenario
+from harness.scenario.model import Scenario
 from harness.scenario.render import render
 from harness.scenario.run import OWN_VARIABLES, Played, play
 
-FILES = scenario_files([GOLDEN])
+ALL = scenario_files([GOLDEN])
+FILES = [path for path in ALL if isinstance(load_file(path), Scenario)]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +60,7 @@ def test_every_case_study_is_there() -> None:
 
 
 def test_bugs_have_their_public_link_and_what_would_catch_them() -> None:
-    bugs = [load_scenario(path) for path in FILES if path.parent.name == "bugs"]
+    bugs = [load_file(path) for path in ALL if path.parent.name == "bugs"]
     assert len(bugs) >= 8
     mutants = {
         re.sub(r"/\d+-", "/", f"{path.parent.name}/{path.stem}")
@@ -76,7 +79,7 @@ def test_each_replays_by_its_name() -> None:
 
 
 def test_a_folder_has_each_behaviour_once(tmp_path: Path) -> None:
-    assert trace_files([GOLDEN]) == sorted(trace_beside(path) for path in FILES)
+    assert trace_files([GOLDEN]) == sorted(trace_beside(path) for path in ALL)
     shutil.copy(FILES[0], tmp_path)
     assert trace_files([tmp_path]) == [tmp_path / FILES[0].name]
 

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from scenarios import GOLDEN, SMALL, small, unplaced
 
 from harness.errors import USAGE, ConformError
+from harness.scenario.files import load_file, scenario_files
 from harness.scenario.load import load_scenario
+from harness.scenario.model import Scenario
 from harness.scenario.partitions import format_partitions, parse_partitions
 from harness.scenario.write import scalar, scenario_text
 
-FILES = sorted(GOLDEN.rglob("*.yaml"))
+FILES = [path for path in scenario_files([GOLDEN]) if isinstance(load_file(path), Scenario)]
 PARTITIONS = st.frozensets(st.tuples(st.sampled_from(["foo", "a-b", "foo#2", "x..y"]), st.integers(0, 9)))
 
 

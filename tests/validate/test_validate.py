@@ -47,6 +47,16 @@ class Run:
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
 
+def test_a_run_ends_where_members_may_compute_the_target(tmp_path: Path) -> None:
+    """A5: what follows is told to be left out, and is no difference."""
+    run = Run(tmp_path / "log.jsonl")
+    offer = {"name": "x", "minimumVersion": 0, "maximumVersion": 0, "reason": 0, "metadataVersion": 0}
+    run.join("m1", "foo", clientAssignors=[{**offer, "metadataBytes": ""}])
+    run.heartbeat("m1", 1)
+    run.end()
+    assert "that may compute the target itself (A5): 2" in failure(run.log).message
+
+
 def write(log: Path, lines: list[Json]) -> Path:
     log.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return log

@@ -84,7 +84,7 @@ class ClassicDecoder:
         start = self._load(states[0], timers.start(states[0].group, 0), 0, delay_ms)
         configuration = {**wire.DEFAULTS, DELAY: delay_ms}
         decoded = DecodedTrace(name, configuration, start, start.description, [], Counter(), set(), [])
-        decoded.handlers = frozenset(CLASSIC_HANDLERS)
+        decoded.handlers, decoded.api = frozenset(CLASSIC_HANDLERS), "JoinGroup"
         end, now_ms = len(whole(states[0])), 0
         for index in range(1, len(states)):
             before, after = states[index - 1], states[index]

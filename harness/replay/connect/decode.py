@@ -101,7 +101,7 @@ class ConnectDecoder:
         timers = expect.ConnectTimers.started(states[0])
         start = self._load(states[0], timers.armed(states[0]), 0)
         decoded = DecodedTrace(name, wire.DEFAULTS, start, start.description, [], Counter(), set(), [])
-        decoded.handlers = frozenset(CONNECT_HANDLERS)
+        decoded.handlers, decoded.api = frozenset(CONNECT_HANDLERS), connect.HEARTBEAT
         end, now_ms = len(whole(states[0])), 0
         for index in range(1, len(states)):
             before, after = states[index - 1], states[index]

@@ -1,0 +1,1 @@
+"""Scenarios of classic and Connect groups: scripts over their open instances, a module a kind of group."""

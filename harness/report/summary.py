@@ -18,8 +18,8 @@ from harness.report.verdict import MEANINGS, findings, worst
 
 WIDTH = 80
 _FAMILY = re.compile(
-    r"MCKafka\d\d|MCAdminis|MCClassic|MCClient|MCConnect|MCCooperative|MCFenced|MCHandOver|MCHazard|MCLog|MCStatic"
-    r"|MCUpgrade"
+    r"MCKafka\d\d|MCAdminis|MCClassic|MCClient|MCConnect|MCCooperative|MCFenced|MCHandOver|MCHazard|MCLog"
+    r"|MCMigration|MCStatic|MCUpgrade"
 )
 _MOST_MODELS = 18
 _MOST_FINDINGS = 8

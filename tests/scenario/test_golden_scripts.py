@@ -141,7 +141,11 @@ def test_a_step_that_cannot_be_is_told(played: Mapping[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("protocol: connect", "protocol: share", "line 2: 'share' is none of classic, connect; leave it out"),
+        (
+            "protocol: connect",
+            "protocol: share",
+            "line 2: 'share' is none of classic, connect, client; leave it out",
+        ),
         ("join: {worker: W9}", "joins: {worker: W9}", "'joins' is none"),
         (
             "join: {worker: W9}",

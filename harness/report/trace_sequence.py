@@ -26,6 +26,7 @@ from harness.replay.state import (
 )
 from harness.replay.steps import INITIAL
 from harness.report.classic_sequence import classic_steps
+from harness.report.compute_sequence import COMPUTING, computing
 from harness.report.sequence import Event, Fate, Message, Note, Shows, Step, sequence
 from harness.report.sequence_words import COORDINATOR, NOBODY, natural, partitions, violated
 from harness.values import Value, as_function
@@ -61,7 +62,8 @@ def sequence_of_trace(
 def _members(trace: Trace, states: Sequence[SpecState]) -> set[str]:
     """Those that do something, or are in the group at any time."""
     named = {name for state in states for name in state.group.members}
-    named |= {state.step.member or NOBODY for state in states if state.step.action in _REQUESTS}
+    asking = _REQUESTS | COMPUTING
+    named |= {state.step.member or NOBODY for state in states if state.step.action in asking}
     return named | {state.step.member for state in states} - {""} or {NOBODY}
 
 
@@ -101,6 +103,8 @@ class _Events:
         step = self._states[index].step
         if step.action in _REQUESTS:
             yield from self._request(index, step)
+        elif step.action in COMPUTING:
+            yield from computing(index, step, self._call(index))
         elif self._closed and step.action == INITIAL:
             yield from self._not_recorded(index)
         elif self._closed and step.action in _CLIENT:
@@ -117,7 +121,9 @@ class _Events:
         label = request_label(step, self._states[index - 1].group)
         if not self._closed:
             yield Message(index, member, COORDINATOR, label, "request")
-            yield _answer(index, member, step)
+            answer = _answer(index, member, step)
+            told = ", compute" if self._call(index).get("compute") else ""
+            yield replace(answer, label=answer.label + told)
             return
         origin = self._origin(index, step)
         if origin is None:
@@ -130,6 +136,10 @@ class _Events:
                 yield Note(index, member, "process ends")
         else:
             yield Message(index, member, COORDINATOR, f"late: {label}", "request", "late", origin)
+
+    def _call(self, index: int) -> Mapping[str, Any]:
+        """What the step of a Connect group has beside the step (W1)."""
+        return dict(as_function(self._raw[index].get("call", ())))
 
     def _origin(self, index: int, step: SpecStep) -> int | None:
         """The step that a message left in which arrives late, or once more; None for one that is sent now."""

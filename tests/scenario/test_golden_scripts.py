@@ -25,6 +25,7 @@ from harness.scenario.files import (
     stale,
     trace_beside,
 )
+from harness.scenario.from_trace import scenario_of_trace
 from harness.scenario.scripts.load import load_script
 from harness.scenario.scripts.model import PlayedScript, Script
 
@@ -160,6 +161,15 @@ def test_a_step_that_cannot_be_is_told(played: Mapping[str, Any]) -> None:
 def test_a_mistake_names_its_line(old: str, new: str, sentence: str) -> None:
     with pytest.raises(ConformError, match=sentence.replace("[", r"\[")):
         load_script(read_fields(Path("x.yaml"), IMPOSSIBLE.replace(old, new)))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("classic/leader-fails", "classic"), ("connect/workers-join", "Connect")]
+)
+def test_a_trace_of_another_kind_is_no_scenario(name: str, kind: str) -> None:
+    path = GOLDEN / f"{name}.itf.json"
+    with pytest.raises(ConformError, match=f"is of a {kind} group: only traces of consumer groups"):
+        scenario_of_trace(read_trace(path), "x", str(path))
 
 
 def test_files_say_of_which_kind_they_are() -> None:

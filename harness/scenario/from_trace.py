@@ -51,8 +51,8 @@ def scenario_of_trace(trace: Trace, name: str, file: str) -> Scenario:
     if is_classic(trace) or is_connect(trace):
         kind = "classic" if is_classic(trace) else "Connect"
         raise ConformError(
-            f"The trace {file} is of a {kind} group: only those of consumer groups can be printed as scenarios. "
-            f"conform graph --trace {file} --sequence draws it."
+            f"The trace {file} is of a {kind} group: only those of consumer groups can be printed as "
+            f"scenarios. conform graph --trace {file} --sequence draws it."
         )
     states = StateReader().read(trace, f"The trace {file}")
     first = states[0]

@@ -70,10 +70,10 @@ def test_a_script_is_a_behaviour_as_it_is_written(path: Path, played: Mapping[st
 
 
 def test_each_is_there() -> None:
-    """The four failures of a coordinator, four other cases, three case studies of the draft."""
+    """Each failure of a coordinator, four other cases, KIP-429's example (C3), the draft's case studies."""
     failures = [f"coordinator-fails-{number}" for number in range(1, 5)]
     others = ["leader-fails", "assignment-fails", "subscription-changes", "topics-change"]
-    assert {path.stem for path in CLASSIC} == {*failures, *others}
+    assert {path.stem for path in CLASSIC} == {*failures, *others, "cooperative-join"}
     assert {path.stem for path in BUGS} >= {"KAFKA-8500", "KAFKA-10284", "KAFKA-9841", "franz-go-12889e13"}
     assert {path.stem for path in CONNECT} == {"workers-join", "worker-leaves", "worker-bounces"}
 
@@ -168,7 +168,7 @@ def test_a_mistake_names_its_line(old: str, new: str, sentence: str) -> None:
 )
 def test_a_trace_of_another_kind_is_no_scenario(name: str, kind: str) -> None:
     path = GOLDEN / f"{name}.itf.json"
-    with pytest.raises(ConformError, match=f"is of a {kind} group: only traces of consumer groups"):
+    with pytest.raises(ConformError, match=f"is of a {kind} group: only those of consumer groups"):
         scenario_of_trace(read_trace(path), "x", str(path))
 
 

@@ -79,31 +79,31 @@ ComputeStep(action, m, epoch, error) ==
                  !.request = [NoRequest EXCEPT !.member = m, !.epoch = epoch],
                  !.response = [NoResponse EXCEPT !.error = error]]
 
-\* A5, A9: from anyone.
-PrepareAssignment ==
-  /\ \E who \in Computers :
-       LET m == who[1]
-           epoch == who[2]
-           error == ComputationError(group, computation, m, epoch) IN
-       /\ computation' = IF error = "NONE" THEN Prepared(group, computation) ELSE computation
-       /\ step' = ComputeStep("PrepareAssignment", m, epoch, error)
+\* A5, A9: whoever asks for it.
+\* @type: (Str, Int) => Bool;
+Prepares(m, epoch) ==
+  LET error == ComputationError(group, computation, m, epoch) IN
+  /\ computation' = IF error = "NONE" THEN Prepared(group, computation) ELSE computation
+  /\ step' = ComputeStep("PrepareAssignment", m, epoch, error)
   /\ clientStep' = NoClientStep
   /\ UNCHANGED <<group, topics>>
 
-\* A6, A7, A9: from anyone, of any epoch.  Where the group has moved on, the
+PrepareAssignment == \E who \in Computers : Prepares(who[1], who[2])
+
+\* A6, A7, A9: whoever sends it, of any epoch.  Where the group has moved on, the
 \* next computation starts at once (A10).
-InstallAssignment ==
-  /\ \E who \in Computers, carried \in Installs :
-       LET m == who[1]
-           epoch == who[2]
-           error == InstallError(group, computation, m, epoch, carried) IN
-       /\ IF error # "NONE" THEN UNCHANGED <<group, computation>>
-          ELSE /\ group' = Installed(group, computation, carried)
-               /\ computation' \in Settle(Installed(group, computation, carried),
-                                          ToldByInstall(group, computation, carried))
-       /\ step' = ComputeStep("InstallAssignment", m, epoch, error)
-       /\ clientStep' = carried
+\* @type: (Str, Int, $clientStep) => Bool;
+Installing(m, epoch, carried) ==
+  LET error == InstallError(group, computation, m, epoch, carried) IN
+  /\ IF error # "NONE" THEN UNCHANGED <<group, computation>>
+     ELSE /\ group' = Installed(group, computation, carried)
+          /\ computation' \in Settle(Installed(group, computation, carried),
+                                     ToldByInstall(group, computation, carried))
+  /\ step' = ComputeStep("InstallAssignment", m, epoch, error)
+  /\ clientStep' = carried
   /\ UNCHANGED topics
+
+InstallAssignment == \E who \in Computers, carried \in Installs : Installing(who[1], who[2], carried)
 
 \* A5: the one that was chosen has not installed in time.
 ComputationTimeout ==

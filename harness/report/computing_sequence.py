@@ -15,6 +15,8 @@ _BESIDE: Final = ("clientStep", "call")
 """Where the models of client-side assignors and of Connect have what these requests carry."""
 _COMPUTATION: Final = ("computation", "work")
 """And who computes."""
+_GONE: Final = -1
+"""The epoch of a worker that is there only for what it lost."""
 
 
 def messages(index: int, member: str, step: SpecStep, before: State, after: State) -> Iterator[Message]:
@@ -24,7 +26,7 @@ def messages(index: int, member: str, step: SpecStep, before: State, after: Stat
     if error != "NONE":
         yield Message(index, COORDINATOR, member, error, "error")
     elif step.action == "PrepareAssignment":
-        yield Message(index, COORDINATOR, member, f"group e{_prepared(after)}", "answer")
+        yield Message(index, COORDINATOR, member, f"group e{_prepared(after)}{_lost(after)}", "answer")
     else:
         yield Message(index, COORDINATOR, member, "installed", "answer")
 
@@ -57,6 +59,13 @@ def _prepared(state: State) -> int:
     if "base" in computation:
         return int(computation["base"]["epoch"])
     return max((int(one["epoch"]) for one in computation.get("prepared", ())), default=0)
+
+
+def _lost(after: State) -> str:
+    """What was lost by workers that are gone, which wait for it (W2)."""
+    workers = _one(after, _BESIDE).get("workers", ())
+    gone = {one["worker"]: partitions(one["resources"]) for one in workers if one["epoch"] == _GONE}
+    return "".join(f", {worker} lost {gone[worker]}" for worker in sorted(gone))
 
 
 def _request(step: SpecStep, after: State) -> str:

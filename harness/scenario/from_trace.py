@@ -7,6 +7,8 @@ from itertools import pairwise
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.replay.classic.state import is_classic
+from harness.replay.connect.state import is_connect
 from harness.replay.state import SpecState, StateReader
 from harness.replay.steps import OTHER_ACTIONS
 from harness.scenario.load import EVENTS
@@ -46,6 +48,12 @@ def _step(before: SpecState, after: SpecState) -> ScriptStep:
 
 def scenario_of_trace(trace: Trace, name: str, file: str) -> Scenario:
     """A trace as a scenario called `name`. ConformError (exit 2) if it is not one of the group protocol."""
+    if is_classic(trace) or is_connect(trace):
+        kind = "classic" if is_classic(trace) else "Connect"
+        raise ConformError(
+            f"The trace {file} is of a {kind} group: only those of consumer groups can be printed as "
+            f"scenarios. conform graph --trace {file} --sequence draws it."
+        )
     states = StateReader().read(trace, f"The trace {file}")
     first = states[0]
     meta = trace.meta

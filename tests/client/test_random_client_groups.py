@@ -16,7 +16,7 @@ EXAMPLES = int(os.environ.get("CONFORM_EXAMPLES", "0"))
 
 def test_group_is_as_it_should_be_after_every_step() -> None:
     profile = settings(
-        max_examples=EXAMPLES or 40,
+        max_examples=EXAMPLES or 30,
         stateful_step_count=30,
         derandomize=not EXAMPLES,
         deadline=None,

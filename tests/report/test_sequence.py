@@ -126,6 +126,15 @@ def test_every_committed_trace_can_be_drawn() -> None:
     assert kinds == {True, False}
 
 
+def test_a_worker_is_told_to_compute_is_told_what_is_lost_and_installs() -> None:
+    """W1, W2."""
+    found = drawn("golden/connect/worker-leaves")
+    assert found.says("e35, compute").kinds == ("answer", "arrives")
+    assert found.says("prepare e35").kinds == ("request", "arrives")
+    assert found.says("group e36, W2 lost B-0,1").kinds == ("answer", "arrives")
+    assert found.says("install e35, group e36: W1 A-0,1, W3 A-2").kinds == ("request", "arrives")
+
+
 def test_a_request_of_a_classic_group_waits_for_its_answer() -> None:
     found = drawn("classic/MCClassic-goal-0008-both-are-assigned")
     assert list(found.lanes) == ["m1", "m2", "coordinator"]

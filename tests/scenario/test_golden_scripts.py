@@ -25,6 +25,7 @@ from harness.scenario.files import (
     stale,
     trace_beside,
 )
+from harness.scenario.from_trace import scenario_of_trace
 from harness.scenario.scripts.load import load_script
 from harness.scenario.scripts.model import PlayedScript, Script
 
@@ -69,10 +70,10 @@ def test_a_script_is_a_behaviour_as_it_is_written(path: Path, played: Mapping[st
 
 
 def test_each_is_there() -> None:
-    """The four failures of a coordinator, four other cases, three case studies of the draft."""
+    """Each failure of a coordinator, four other cases, KIP-429's example (C3), the draft's case studies."""
     failures = [f"coordinator-fails-{number}" for number in range(1, 5)]
     others = ["leader-fails", "assignment-fails", "subscription-changes", "topics-change"]
-    assert {path.stem for path in CLASSIC} == {*failures, *others}
+    assert {path.stem for path in CLASSIC} == {*failures, *others, "cooperative-join"}
     assert {path.stem for path in BUGS} >= {"KAFKA-8500", "KAFKA-10284", "KAFKA-9841", "franz-go-12889e13"}
     assert {path.stem for path in CONNECT} == {"workers-join", "worker-leaves", "worker-bounces"}
 
@@ -141,7 +142,11 @@ def test_a_step_that_cannot_be_is_told(played: Mapping[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("protocol: connect", "protocol: share", "line 2: 'share' is none of classic, connect; leave it out"),
+        (
+            "protocol: connect",
+            "protocol: share",
+            "line 2: 'share' is none of classic, connect, client; leave it out",
+        ),
         ("join: {worker: W9}", "joins: {worker: W9}", "'joins' is none"),
         (
             "join: {worker: W9}",
@@ -160,6 +165,15 @@ def test_a_step_that_cannot_be_is_told(played: Mapping[str, Any]) -> None:
 def test_a_mistake_names_its_line(old: str, new: str, sentence: str) -> None:
     with pytest.raises(ConformError, match=sentence.replace("[", r"\[")):
         load_script(read_fields(Path("x.yaml"), IMPOSSIBLE.replace(old, new)))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("classic/leader-fails", "classic"), ("connect/workers-join", "Connect")]
+)
+def test_a_trace_of_another_kind_is_no_scenario(name: str, kind: str) -> None:
+    path = GOLDEN / f"{name}.itf.json"
+    with pytest.raises(ConformError, match=f"is of a {kind} group: only those of consumer groups"):
+        scenario_of_trace(read_trace(path), "x", str(path))
 
 
 def test_files_say_of_which_kind_they_are() -> None:

@@ -104,17 +104,18 @@ def _first(field: Field | None, topics: Mapping[str, int]) -> str:
     rest = "offsets = [p \\in Partitions |-> -1] /\\ step = NoClassicStep"
     if field is None:
         return f"group = NoClassicGroup /\\ {rest}"
-    found = field.fields(("generation", "leader", "members"), ())
+    found = field.fields(("generation", "leader", "members"), ("protocol",))
+    protocol = found["protocol"].name_text() if "protocol" in found else _PROTOCOLS[0]
     generation, leader = found["generation"].number(1), tla_text(found["leader"].name_text())
     members = "".join(
         f'IF m = {tla_text(name)} THEN [NoClassicMember EXCEPT !.place = "member", '
-        f"!.protocols = {_sequence(_PROTOCOLS)}, !.subscription = {_texts(tuple(topics))}, "
+        f"!.protocols = {_sequence((protocol,))}, !.subscription = {_texts(tuple(topics))}, "
         f"!.assignment = {{{tla_partitions(value.partitions())}}}] ELSE "
         for name, value in found["members"].mapping().items()
     )
     group = (
         f'[NoClassicGroup EXCEPT !.state = "Stable", !.generation = {generation}, !.type = "consumer", '
-        f"!.protocol = {tla_text(_PROTOCOLS[0])}, !.leader = {leader}, "
+        f"!.protocol = {tla_text(protocol)}, !.leader = {leader}, "
         f"!.members = [m \\in MemberIds |-> {members}NoClassicMember]]"
     )
     return f"group = Save({group}) /\\ {rest}"

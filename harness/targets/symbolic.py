@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Target
 
@@ -140,5 +140,14 @@ class SymbolicIds:
         return {
             **group,
             "members": sorted(members, key=lambda member: str(member["memberId"])),
-            "timers": sorted(timers, key=lambda timer: str(timer["member"])),
+            "timers": sorted(timers, key=_place),
         }
+
+
+_PLACES: Final = {"group": 0, "computation": 0, "assignment": 2}
+"""The group's own timers come before those of each member, that of a Connect group's assignment after."""
+
+
+def _place(timer: Json) -> tuple[int, str]:
+    place = _PLACES.get(str(timer["timer"]), 1)
+    return place, str(timer["member"]) if place == 1 else ""

@@ -13,6 +13,7 @@ import pytest
 from coordinator import heartbeat, membership, metadata, target
 from coordinator.client import install, model, prepare, select
 from harness.itf import read_trace
+from harness.pipeline.rows import StepRows
 from harness.replay.client import HANDLERS
 from harness.replay.decode import DecodedTrace, Decoder
 from harness.replay.files import replay_files, trace_files
@@ -107,3 +108,12 @@ def test_judging_by_the_present_is_noticed(
 
     monkeypatch.setattr(handle, "install_assignment", _judges_by_the_present)
     assert replayed(traces).result.failures
+
+
+def test_who_computes_is_a_part_of_a_state() -> None:
+    """`conform exhaust` loads a state by its key, so states with other computations have others."""
+    (file,) = [file for file in FILES if file.name.endswith("-it-prepares.itf.json")]
+    trace = read_trace(file)
+    rows = list(StepRows(trace.meta["constants"]).trace(file.name, trace, "t"))
+    (prepares,) = [row for row in rows if row["action"] == "PrepareAssignment"]
+    assert prepares["source"] != prepares["after"]

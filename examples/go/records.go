@@ -85,8 +85,12 @@ func (s *step) changes() []Record {
 	for _, id := range ids {
 		before, after := old.Members[id], g.Members[id]
 		if s.renewed == id || before.Epoch != after.Epoch || !before.held().equals(after.held()) {
+			told := g.Targets[id].Error
+			if after.Epoch == Away {
+				told = 0
+			}
 			write(currentRecord, id, object{
-				"memberEpoch": after.Epoch, "error": 0, "topicPartitions": wire(after.held()),
+				"memberEpoch": after.Epoch, "error": told, "topicPartitions": wire(after.held()),
 				"metadataVersion": 0, "metadataBytes": "",
 			})
 		}

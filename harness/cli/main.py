@@ -32,6 +32,7 @@ class _Conform(typer.core.TyperGroup):
 
 
 app = typer.Typer(
+    pretty_exceptions_show_locals=False,  # those of a run on Spark take gigabytes to print
     cls=_Conform,
     name="conform",
     no_args_is_help=True,

@@ -20,6 +20,7 @@ from harness.replay.state import NOT_IN_GROUP, Partition, Request, Response
 from harness.targets.base import Json
 
 REQUEST: Final = "Request"
+_OTHER_KINDS: Final = wire.CLASSIC_VERSIONS.keys() | wire.CONNECT_VERSIONS.keys()
 TIMERS: Final = {"session": "SessionTimeout", "rebalance": "RebalanceTimeout", "group": "DeleteGroup"}
 ERRORS: Final = {code: name for name, code in wire.ERROR_CODES.items()}
 NOT_THERE: Final = frozenset({14, 15, 16})
@@ -208,6 +209,9 @@ class _Reader:
 
     def _fired(self, number: int, said: Json, answer: Json) -> None:
         timers = [timer for timer in answer.get("fired", ()) if timer["group"] == self._found.group]
+        if self._lost:
+            self._found.left_out[self._lost] += len(timers)
+            return
         for timer in timers:
             last = timer is timers[-1]
             self._add(Line(number, said, TIMERS[timer["timer"]], timer["member"]), answer if last else {})
@@ -242,6 +246,8 @@ class _Reader:
         body = said["body"]
         if said["api"] != wire.HEARTBEAT:
             self._found.left_out[said["api"]] += 1
+            if said["api"] in _OTHER_KINDS and body["groupId"] == (self._found.group or body["groupId"]):
+                self._end("of a group of another kind (C1, M1, W1)")
             if said["api"] == wire.DELETE and self._deleted(answer.get("body") or {}):
                 self._end("after a deletion of the group")
             return

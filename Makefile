@@ -95,7 +95,7 @@ package: setup
 
 # The tests that start Spark: the pipeline, runs of it that are killed, a cluster.
 test-sparks: setup
-	@$(BIN)/python -m pytest -m sparks
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m sparks
 
 # The tests that need Kafka itself: its jars are fetched from Maven Central, once; a JDK 17 or later compiles.
 test-kafka: setup

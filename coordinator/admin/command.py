@@ -67,38 +67,43 @@ def _changes(options: argparse.Namespace) -> bool:
     return options.verb == "delete" or (options.verb == "configs" and bool(options.set or options.unset))
 
 
-def _parser() -> argparse.ArgumentParser:
+def _common() -> argparse.ArgumentParser:
+    """What may stand before or after the verb. One each: parsers with one parent share their defaults, too."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--log", metavar="FILE", default=argparse.SUPPRESS, help="the log of a coordinator")
     common.add_argument(
         "--dialect", default=argparse.SUPPRESS, help=f"one of {', '.join(DIALECTS)} (default: kip-848)"
     )
     common.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="JSON, no table")
+    return common
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m coordinator groups",
         description="Look at the groups in the log of a coordinator that does not run, and change them.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        parents=[common],
+        parents=[_common()],
     )
     parser.add_argument(
         "--validate-regex", metavar="PATTERN", help="is it a valid RE2 expression? Which topics match?"
     )
     parser.set_defaults(log=None, dialect="kip-848", json=False)
     verbs = parser.add_subparsers(dest="verb", metavar="list|describe|delete|configs")
-    listing = verbs.add_parser("list", parents=[common], help="the groups, by state and type")
+    listing = verbs.add_parser("list", parents=[_common()], help="the groups, by state and type")
     listing.add_argument("--state", metavar="STATES", help=f"of {', '.join(STATES_OF_ALL)}; comma separated")
     listing.add_argument("--type", metavar="TYPES", help=f"of {', '.join(TYPES)}; comma separated")
     listing.set_defaults(run=_list)
-    described = verbs.add_parser("describe", parents=[common], help="epochs, members, offsets of groups")
+    described = verbs.add_parser("describe", parents=[_common()], help="epochs, members, offsets of groups")
     which = described.add_mutually_exclusive_group(required=True)
     which.add_argument("--group", metavar="ID", action="append", help="a group; may be repeated")
     which.add_argument("--all-groups", action="store_true")
     described.set_defaults(run=_describe)
-    deleted = verbs.add_parser("delete", parents=[common], help="delete groups without members, and offsets")
+    deleted = verbs.add_parser("delete", parents=[_common()], help="delete groups without members, and offsets")
     deleted.add_argument("--group", metavar="ID", action="append", required=True, help="may be repeated")
     deleted.set_defaults(run=_delete)
-    configs = verbs.add_parser("configs", parents=[common], help="a group's own configurations")
+    configs = verbs.add_parser("configs", parents=[_common()], help="a group's own configurations")
     configs.add_argument("--group", metavar="ID", required=True, help="it need not exist")
     configs.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help=", ".join(NAMES))
     configs.add_argument("--unset", metavar="NAME", action="append", default=[], help="as the broker has it")

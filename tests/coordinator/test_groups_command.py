@@ -66,6 +66,14 @@ def test_list(groups: Command) -> None:
     assert [group["groupId"] for group in groups.json("list", "--type", "generic")["groups"]] == ["simple"]
 
 
+def test_options_stand_before_the_verb_or_after_it(
+    groups: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    after = groups.json("list")
+    assert main(["groups", "--log", str(groups.log), "--json", "list"]) == 0
+    assert json.loads(capsys.readouterr().out) == after
+
+
 def test_a_filter_that_means_nothing_is_a_mistake(groups: Command) -> None:
     assert groups("list", "--state", "preparingRebalance", "--type", "connect") == 0
     assert groups("list", "--state", "empty,stale") == 2

@@ -68,7 +68,7 @@ def _changes(options: argparse.Namespace) -> bool:
 
 
 def _common() -> argparse.ArgumentParser:
-    """What may stand before or after the verb. One each: parsers with one parent share their defaults, too."""
+    """What may stand before or after the verb. One each: parsers with one parent share its defaults, too."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--log", metavar="FILE", default=argparse.SUPPRESS, help="the log of a coordinator")
     common.add_argument(
@@ -100,7 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--group", metavar="ID", action="append", help="a group; may be repeated")
     which.add_argument("--all-groups", action="store_true")
     described.set_defaults(run=_describe)
-    deleted = verbs.add_parser("delete", parents=[_common()], help="delete groups without members, and offsets")
+    deleted = verbs.add_parser(
+        "delete", parents=[_common()], help="delete groups without members, and offsets"
+    )
     deleted.add_argument("--group", metavar="ID", action="append", required=True, help="may be repeated")
     deleted.set_defaults(run=_delete)
     configs = verbs.add_parser("configs", parents=[_common()], help="a group's own configurations")

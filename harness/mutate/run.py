@@ -158,8 +158,8 @@ def _coordinator(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:
 def _spec(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:
     checks = spec.read_checks(plan.root, SPEC_LIMIT_S)
     show("the specification without a mutant: golden scenarios")
-    outcome, by = spec.verdict(plan.root / "spec", "Golden.tla", checks)
+    outcome, by = spec.verdict(plan.root / spec.FOLDER, "Golden.tla", checks)
     if outcome != SURVIVED:
         raise ConformError(f"Without a mutant the specification is not as expected: {by}.")
-    models = max(len(checks.of(Path(mutant.path).name)) for mutant in mutants)
-    return partial(spec.judge, checks=checks), SPEC_LIMIT_S * (models + 1)
+    most = max(len(checks.of(Path(mutant.path).name)) for mutant in mutants)
+    return partial(spec.judge, checks=checks), SPEC_LIMIT_S * most

@@ -85,8 +85,8 @@ class _Text:
         end = start + self._spans[node].length
         if self._source[start:end].decode() != self._module.code_for_node(node):
             return str(self._module.deep_replace(node, new).code)
-        changed = self._module.code_for_node(new).encode()
-        return (self._source[:start] + changed + self._source[end:]).decode()
+        changed = str(self._module.code_for_node(new))
+        return self._source[:start].decode() + changed + self._source[end:].decode()
 
 
 class _Finder(cst.CSTVisitor):

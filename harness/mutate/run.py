@@ -103,7 +103,7 @@ def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Jud
         of_folder = [mutant for mutant in mutants if Path(mutant.path).parts[0] == folder]
         if not of_folder:
             continue
-        more = plan.more if folder == coordinator.PACKAGE else ()
+        more = _more(plan) if folder == coordinator.PACKAGE else ()
         journal = Journal(plan.journal, digest(plan.root, READS[folder]), more)
         known = [(mutant, journal.known(mutant)) for mutant in of_folder]
         yield from (judged for _, judged in known if judged)
@@ -111,6 +111,12 @@ def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Jud
         if left:
             work, limit_s = prepare(left, plan, show)
             yield from _judged(left, work, plan, limit_s, journal)
+
+
+def _more(plan: Plan) -> list[str]:
+    """What judges besides the replays, as it is now."""
+    tests = digest(plan.root, [coordinator.TESTS_FOLDER])
+    return [f"{name} {tests}" if name == "tests" else name for name in plan.more]
 
 
 def _judged(

@@ -24,7 +24,7 @@ def command(
     sample: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Judge N of the mutants, drawn from the seed.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="What is drawn follows from it alone.")] = 848,
+    seed: Annotated[int, typer.Option(help="What is drawn, and the order, follow from it.")] = 848,
     jobs: Annotated[
         int, typer.Option(min=1, help="How many at a time (default: as there are processors).")
     ] = os.cpu_count() or 1,
@@ -83,7 +83,9 @@ def command(
     every = all_mutants(root, [read_only(text) for text in only or []])
     chosen = sampled(every, sample, seed)
     until = None if minutes is None else began + 60 * minutes
-    plan = Plan(root, jobs, until, () if fast else tuple(tour or TOURS), journal, with_types, with_tests)
+    plan = Plan(
+        root, jobs, until, () if fast else tuple(tour or TOURS), journal, with_types, with_tests, seed
+    )
     judged = []
     with running(f"judging {len(chosen)} mutants") as progress:
         for one in judge_all(chosen, plan, progress):
@@ -95,6 +97,7 @@ def command(
         "only": only or [],
         "sample": sample,
         "seed": seed,
+        "minutes": minutes,
         "tours": list(plan.tours),
         "more": list(plan.more),
     }

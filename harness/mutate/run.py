@@ -46,7 +46,7 @@ Show = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to do: how many `jobs` at a time, until when (time.monotonic), on which models' tours, with the
-    coordinator's own tests or without."""
+    coordinator's own tests or without; the order of what is not known follows from `seed`."""
 
     root: Path
     jobs: int
@@ -55,6 +55,12 @@ class Plan:
     journal: Path
     with_types: bool = False
     with_tests: bool = False
+    seed: int = 848
+
+    @property
+    def late(self) -> bool:
+        """Is the time up?"""
+        return self.until is not None and time.monotonic() >= self.until
 
     @property
     def more(self) -> tuple[str, ...]:
@@ -95,7 +101,8 @@ def sampled(mutants: Sequence[Mutant], number: int | None, seed: int) -> list[Mu
 
 
 def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Judged]:
-    """Judge mutants: those that are known from the journal first, then the others, each written down.
+    """Judge mutants: those that are known from the journal first, then the others, each written down. They
+    come in an order drawn from the seed, so that those that the time suffices for are a sample.
 
     ConformError if the checks find something without a mutant, or cannot be made.
     """
@@ -108,7 +115,8 @@ def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Jud
         known = [(mutant, journal.known(mutant)) for mutant in of_folder]
         yield from (judged for _, judged in known if judged)
         left = [mutant for mutant, judged in known if judged is None]
-        if left:
+        if left and not plan.late:
+            random.Random(plan.seed).shuffle(left)
             work, limit_s = prepare(left, plan, show)
             yield from _judged(left, work, plan, limit_s, journal)
 

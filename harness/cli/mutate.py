@@ -35,6 +35,12 @@ def command(
         list[str] | None,
         typer.Option(metavar="MODEL", help="Replay every step of MODEL on the coordinator's mutants."),
     ] = None,
+    states: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="The specification's mutants on models of at most N states alone."
+        ),
+    ] = 6_000,
     fast: Annotated[
         bool, typer.Option("--fast", help="The coordinator's mutants on committed traces alone, no tours.")
     ] = False,
@@ -83,9 +89,8 @@ def command(
     every = all_mutants(root, [read_only(text) for text in only or []])
     chosen = sampled(every, sample, seed)
     until = None if minutes is None else began + 60 * minutes
-    plan = Plan(
-        root, jobs, until, () if fast else tuple(tour or TOURS), journal, with_types, with_tests, seed
-    )
+    tours = () if fast else tuple(tour or TOURS)
+    plan = Plan(root, jobs, until, tours, journal, with_types, with_tests, seed, states)
     judged = []
     with running(f"judging {len(chosen)} mutants") as progress:
         for one in judge_all(chosen, plan, progress):
@@ -98,6 +103,7 @@ def command(
         "sample": sample,
         "seed": seed,
         "minutes": minutes,
+        "states": states,
         "tours": list(plan.tours),
         "more": list(plan.more),
     }

@@ -46,7 +46,8 @@ Show = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to do: how many `jobs` at a time, until when (time.monotonic), on which models' tours, with the
-    coordinator's own tests or without; the order of what is not known follows from `seed`."""
+    coordinator's own tests or without, on models of how many `states`; the order of what is not known follows
+    from `seed`."""
 
     root: Path
     jobs: int
@@ -56,6 +57,7 @@ class Plan:
     with_types: bool = False
     with_tests: bool = False
     seed: int = 848
+    states: int = spec.MOST
 
     @property
     def late(self) -> bool:
@@ -110,7 +112,7 @@ def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Jud
         of_folder = [mutant for mutant in mutants if Path(mutant.path).parts[0] == folder]
         if not of_folder:
             continue
-        more = _more(plan) if folder == coordinator.PACKAGE else ()
+        more = _more(plan) if folder == coordinator.PACKAGE else [f"states {plan.states}"]
         journal = Journal(plan.journal, digest(plan.root, READS[folder]), more)
         known = [(mutant, journal.known(mutant)) for mutant in of_folder]
         yield from (judged for _, judged in known if judged)
@@ -124,7 +126,8 @@ def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Jud
 def _more(plan: Plan) -> list[str]:
     """What judges besides the replays, as it is now."""
     tests = digest(plan.root, [coordinator.TESTS_FOLDER])
-    return [f"{name} {tests}" if name == "tests" else name for name in plan.more]
+    more = [f"{name} {tests}" if name == "tests" else name for name in plan.more]
+    return [*(f"tours {name}" for name in plan.tours), *more]
 
 
 def _judged(
@@ -170,7 +173,7 @@ def _coordinator(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:
 
 
 def _spec(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:
-    checks = spec.read_checks(plan.root, SPEC_LIMIT_S)
+    checks = spec.read_checks(plan.root, SPEC_LIMIT_S, plan.states)
     show("the specification without a mutant: golden scenarios")
     outcome, by = spec.verdict(plan.root / spec.FOLDER, "Golden.tla", checks)
     if outcome != SURVIVED:

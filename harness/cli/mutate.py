@@ -68,7 +68,8 @@ def command(
     counts as killed; one that does not load or parse is counted apart. Those that survive are listed;
     tests/mutants/equivalent.toml argues which of them change nothing.
 
-    With --minutes those that are judged are a sample, drawn from the seed. A run that was stopped goes on where it was, as long as nothing changed that its results depend on.
+    With --minutes those that are judged are a sample, drawn from the seed. A run that was stopped goes on
+    where it was, as long as nothing changed that its results depend on.
 
     \b
     conform mutate --only coordinator/reconcile.py

@@ -38,6 +38,6 @@ FirstOrNone == {{}, {"a"}}
 \* All to one member, and nothing to the other.
 MCAssignments == {[m \in TwoMembers |-> IF m = "a" THEN {OnePartition} ELSE {{}}]}
 
-BoundedNext == Next /\ group'.epoch <= MaxEpoch /\ classic'.generation <= MaxEpoch
+BoundedNext == Next /\ consumer'.epoch <= MaxEpoch /\ classic'.generation <= MaxEpoch
 BoundedSpec == Init /\ [][BoundedNext]_vars
 =============================================================================

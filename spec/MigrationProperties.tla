@@ -8,24 +8,24 @@
 EXTENDS OpenMigration
 
 \* A group is of one kind at a time.
-OneKind == ~(IsClassic /\ Exists(group))
+OneKind == ~(IsClassic /\ Exists(consumer))
 
 \* M1: in a consumer group somebody uses the consumer protocol, or there is
 \* nobody.
-KindFollowsMembers == Members(group) # {} => ClassicMembers(Mixed) # Members(group)
+KindFollowsMembers == Members(consumer) # {} => ClassicMembers(Mixed) # Members(consumer)
 
 \* R7, coordinator's view.
-NoDoubleHolding == \A m, n \in MemberIds : m # n => Held(group, m) \cap Held(group, n) = {}
+NoDoubleHolding == \A m, n \in MemberIds : m # n => Held(consumer, m) \cap Held(consumer, n) = {}
 
 \* E4.
 EpochsInOrder ==
-  /\ group.assignmentEpoch <= group.epoch
-  /\ \A m \in Members(group) : group.members[m].epoch <= group.assignmentEpoch
+  /\ consumer.assignmentEpoch <= consumer.epoch
+  /\ \A m \in Members(consumer) : consumer.members[m].epoch <= consumer.assignmentEpoch
 
 \* M2: who must rejoin or owes a SyncGroup is a member that has said something.
 PhasesOfMembers ==
   \A m \in MemberIds :
-    /\ phase[m] # "" => m \in Members(group)
+    /\ phase[m] # "" => m \in Members(consumer)
     /\ (phase[m] # "") = (words[m] # NoWords)
 
 \* M3: nobody that uses the classic protocol is left behind unless it is told so.
@@ -35,10 +35,10 @@ WhoMustRejoinIsTold ==
 \* M1, E4: no step but the deletion of the group takes its epoch back, and no
 \* conversion does.
 EpochsNeverDecrease ==
-  [][step'.action # "DeleteGroup" => group'.epoch + classic'.generation >= group.epoch + classic.generation]_vars
+  [][step'.action # "DeleteGroup" => consumer'.epoch + classic'.generation >= consumer.epoch + classic.generation]_vars
 
-Upgrades == IsClassic /\ group'.epoch > 0
-Downgrades == Exists(group) /\ classic'.state \notin {"Dead", "Empty"}
+Upgrades == IsClassic /\ consumer'.epoch > 0
+Downgrades == Exists(consumer) /\ classic'.state \notin {"Dead", "Empty"}
 
 \* M1, R7: what the log assigns to a member that has not rejoined since is its
 \* own after an upgrade; nothing is two members'.
@@ -56,7 +56,7 @@ UpgradeAnswersAll ==
 
 \* M1, R7: who is brought back says what it held.
 DowngradeKeepsHeld ==
-  [][Downgrades /\ Members(group) # {} =>
-       \A m \in Kept(classic') \cap Members(group) :
-         ClaimedIn(classic'.members[m].subscription) = Held(group, m)]_vars
+  [][Downgrades /\ Members(consumer) # {} =>
+       \A m \in Kept(classic') \cap Members(consumer) :
+         ClaimedIn(classic'.members[m].subscription) = Held(consumer, m)]_vars
 =============================================================================

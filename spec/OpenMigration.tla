@@ -54,7 +54,7 @@ CONSTANTS
 VARIABLES
   \* The group while it is a consumer group, otherwise NoGroup.
   \* @type: $group;
-  group,
+  consumer,
   \* Where each member of the classic protocol in it is in its rebalance (M2).
   \* @type: Str -> Str;
   phase,
@@ -80,11 +80,11 @@ VARIABLES
   \* @type: $group;
   converted
 
-vars == <<group, phase, words, classic, topics, step, classicStep, converted>>
-view == <<group, phase, words, classic, topics>>
+vars == <<consumer, phase, words, classic, topics, step, classicStep, converted>>
+view == <<consumer, phase, words, classic, topics>>
 
 \* @type: $mixed;
-Mixed == [kind |-> "consumer", group |-> group, phase |-> phase, said |-> [m \in MemberIds |-> {}]]
+Mixed == [kind |-> "consumer", group |-> consumer, phase |-> phase, said |-> [m \in MemberIds |-> {}]]
 
 IsClassic == Classic!ClassicExists(classic)
 
@@ -96,7 +96,7 @@ IsClassic == Classic!ClassicExists(classic)
 \* protocol have said by now.
 \* @type: ($mixed, Str -> $words, $step, $classicStep, $group) => Bool;
 IsConsumer(next, said, taken, classicTaken, through) ==
-  /\ group' = next.group /\ phase' = next.phase
+  /\ consumer' = next.group /\ phase' = next.phase
   /\ words' = [m \in MemberIds |-> IF next.phase[m] = "" THEN NoWords ELSE said[m]]
   /\ classic' = Classic!NoClassicGroup
   /\ step' = taken /\ classicStep' = classicTaken /\ converted' = through
@@ -105,7 +105,7 @@ IsConsumer(next, said, taken, classicTaken, through) ==
 \* It is a classic group, or there is none.
 \* @type: ($classicGroup, $step, $classicStep) => Bool;
 IsClassicNow(next, taken, classicTaken) ==
-  /\ group' = NoGroup /\ phase' = NoPhases /\ words' = [m \in MemberIds |-> NoWords]
+  /\ consumer' = NoGroup /\ phase' = NoPhases /\ words' = [m \in MemberIds |-> NoWords]
   /\ classic' = next
   /\ step' = taken /\ classicStep' = classicTaken /\ converted' = NoGroup
   /\ UNCHANGED topics
@@ -167,7 +167,7 @@ JoinMixed(m, request) ==
   LET Refuse(error) == Translated(Mixed, words, "JoinGroup", "mixed-refused", m, request,
                                   Classic!ClassicError("JoinGroup", request.member, error))
       said == [words EXCEPT ![m] = [protocols |-> request.protocols, subscription |-> request.subscription]]
-  IN IF request.member = None /\ Members(group) = {}
+  IN IF request.member = None /\ Members(consumer) = {}
      THEN TakeClassic(Classic!JoinGroup(Downgraded(Mixed, words), m, request))
      ELSE IF IsInconsistent(m, request) THEN Refuse("INCONSISTENT_GROUP_PROTOCOL")
      ELSE IF request.member = None
@@ -209,7 +209,7 @@ Remove(m, taken, classicTaken) ==
   ELSE LET Install(installed) ==
              IsConsumer(FollowPhases([Mixed EXCEPT !.group = installed, !.phase[m] = ""]), words, taken,
                         classicTaken, NoGroup)
-       IN UpdateTarget(RemoveMember(group, topics, m), TRUE, Install)
+       IN UpdateTarget(RemoveMember(consumer, topics, m), TRUE, Install)
 
 \* M2.
 \* @type: (Str, $classicRequest) => Bool;
@@ -228,12 +228,12 @@ LeaveMixed(m, request) ==
 \* nobody has.
 \* @type: (Str, $classicRequest) => Bool;
 AskToJoin(m, request) ==
-  IF Exists(group) THEN JoinMixed(m, request) ELSE TakeClassic(Classic!JoinGroup(classic, m, request))
+  IF Exists(consumer) THEN JoinMixed(m, request) ELSE TakeClassic(Classic!JoinGroup(classic, m, request))
 
 JoinRequest ==
   \E m \in MemberIds, type \in ProtocolTypes, protocols \in ProtocolLists, owned \in Claims, old \in TooOld,
      generation \in RequestGenerations \cup {NoGeneration} :
-    LET stranger == classic.members[m].place = "" /\ m \notin Members(group)
+    LET stranger == classic.members[m].place = "" /\ m \notin Members(consumer)
         request == [Classic!NoClassicRequest EXCEPT
                       !.member = m, !.type = {type}, !.protocols = protocols,
                       !.subscription = IF old THEN Names ELSE Saying(Names, owned, generation)]
@@ -241,7 +241,7 @@ JoinRequest ==
        /\ old => generation = NoGeneration
        /\ IsClassic /\ generation # NoGeneration =>
             generation <= classic.generation /\ generation + StaleBy >= classic.generation
-       /\ ~IsClassic /\ ~Exists(group) => generation = NoGeneration
+       /\ ~IsClassic /\ ~Exists(consumer) => generation = NoGeneration
        /\ \/ AskToJoin(m, request)
           \/ stranger /\ generation = NoGeneration /\ AskToJoin(m, [request EXCEPT !.member = None])
 
@@ -251,17 +251,18 @@ SyncRequest ==
   \E m \in MemberIds, generation \in RequestGenerations, assignments \in Assignments :
     LET request == [Classic!NoClassicRequest EXCEPT !.member = m, !.generation = generation,
                                                     !.assignments = assignments]
-    IN IF Exists(group) THEN SyncMixed(m, request) ELSE TakeClassic(Classic!SyncGroup(classic, request))
+    IN IF Exists(consumer) THEN SyncMixed(m, request) ELSE TakeClassic(Classic!SyncGroup(classic, request))
 
 HeartbeatRequest ==
   \E m \in MemberIds, generation \in RequestGenerations :
     LET request == [Classic!NoClassicRequest EXCEPT !.member = m, !.generation = generation]
-    IN IF Exists(group) THEN HeartbeatMixed(m, request) ELSE TakeClassic(Classic!ClassicHeartbeat(classic, request))
+    IN IF Exists(consumer) THEN HeartbeatMixed(m, request)
+       ELSE TakeClassic(Classic!ClassicHeartbeat(classic, request))
 
 LeaveRequest ==
   \E m \in MemberIds :
     LET request == [Classic!NoClassicRequest EXCEPT !.member = m]
-    IN IF Exists(group) THEN LeaveMixed(m, request) ELSE TakeClassic(Classic!LeaveGroup(classic, request))
+    IN IF Exists(consumer) THEN LeaveMixed(m, request) ELSE TakeClassic(Classic!LeaveGroup(classic, request))
 
 (***************************************************************************)
 (* Requests of the consumer protocol                                       *)
@@ -276,7 +277,8 @@ AfterHeartbeat(x, m, after, response) ==
 \* @type: ($mixed, Str -> $words, Str, $request, Set($answer), $group) => Bool;
 Handled(x, said, m, request, answers, through) ==
   \E updated \in {UpdateMember(x.group, topics, m, request)} :
-    LET Answering(taken) == [NoRequestOf(taken.action, m) EXCEPT !.completed = answers]
+    LET \* @type: ($step) => $classicStep;
+        Answering(taken) == [NoRequestOf(taken.action, m) EXCEPT !.completed = answers]
         Install(installed) ==
           \E h \in {Handle(x.group, m, request, updated, installed)} :
             IsConsumer(AfterHeartbeat(x, m, h.group, h.step.response), said, h.step, Answering(h.step), through)
@@ -287,11 +289,11 @@ Handled(x, said, m, request, answers, through) ==
 
 \* @type: (Str, $request, Str) => Bool;
 Refused(m, request, error) ==
-  /\ step' = [NoStep EXCEPT !.action = ActionOf(group, m, request), !.branch = "unknown", !.member = m,
+  /\ step' = [NoStep EXCEPT !.action = ActionOf(consumer, m, request), !.branch = "unknown", !.member = m,
                             !.request = request, !.response = ErrorResponse(error)]
-  /\ classicStep' = NoRequestOf(ActionOf(group, m, request), m)
+  /\ classicStep' = NoRequestOf(ActionOf(consumer, m, request), m)
   /\ converted' = NoGroup
-  /\ UNCHANGED <<group, phase, words, classic, topics>>
+  /\ UNCHANGED <<consumer, phase, words, classic, topics>>
 
 \* What the members of a classic group have said.
 \* @type: Str -> $words;
@@ -330,14 +332,14 @@ ConsumerLeaveRequest ==
 \* H8: whatever protocol the member uses.
 SessionTimeout ==
   \E m \in MemberIds :
-    \/ SessionTimerArmed(group, m)
+    \/ SessionTimerArmed(consumer, m)
        /\ Remove(m, EventStep("SessionTimeout", m, "", 0), NoRequestOf("SessionTimeout", m))
     \/ IsClassic /\ Classic!ClassicSessionArmed(classic, m) /\ TakeClassic(Classic!ExpireClassic(classic, m))
 
 \* R4.
 RebalanceTimeout ==
-  \E m \in Members(group) :
-    /\ RebalanceTimerArmed(group, m)
+  \E m \in Members(consumer) :
+    /\ RebalanceTimerArmed(consumer, m)
     /\ Remove(m, EventStep("RebalanceTimeout", m, "", 0), NoRequestOf("RebalanceTimeout", m))
 
 \* C1, M2: of the barrier, or of a member that must rejoin.
@@ -357,15 +359,15 @@ FailOver ==
   /\ WithFailOver
   /\ \/ IsClassic /\ TakeClassic(Classic!ClassicEvent("FailOver", None,
                                                       Classic!Same(Classic!ClassicAfterFailOver(classic))))
-     \/ /\ Exists(group)
-        /\ LET loaded == DeriveRevocations(AfterFailOver(group))
+     \/ /\ Exists(consumer)
+        /\ LET loaded == DeriveRevocations(AfterFailOver(consumer))
                forgotten == [m \in MemberIds |-> IF phase[m] = "" THEN "" ELSE "stable"]
            IN IsConsumer(FollowPhases([Mixed EXCEPT !.group = loaded, !.phase = forgotten]), words,
                          EventStep("FailOver", None, "", 0), NoRequestOf("FailOver", None), NoGroup)
 
 \* E5.
 DeleteGroup ==
-  /\ GroupState(group) = "Empty" \/ classic.state = "Empty"
+  /\ GroupState(consumer) = "Empty" \/ classic.state = "Empty"
   /\ IsClassicNow(Classic!NoClassicGroup, EventStep("DeleteGroup", None, "", 0), NoRequestOf("DeleteGroup", None))
 
 (***************************************************************************)
@@ -376,7 +378,7 @@ Init ==
   /\ \E members \in InitialMembers :
        classic = IF members = {} THEN Classic!NoClassicGroup
                  ELSE StableGroup(members, CHOOSE list \in ProtocolLists : TRUE)
-  /\ group = NoGroup
+  /\ consumer = NoGroup
   /\ phase = NoPhases
   /\ words = [m \in MemberIds |-> NoWords]
   /\ topics = ClusterTopics

@@ -94,8 +94,8 @@ def test_what_a_target_does_otherwise_is_a_difference(traces: list[DecodedTrace]
     file = next(file for file in FILES if file.name == trace.name)
     raw = read_trace(file)
     last = raw.states[-1]
-    group = last["group"]
-    other = last.set("group", group.set("epoch", group["epoch"] + 1))
+    group = last["consumer"]
+    other = last.set("consumer", group.set("epoch", group["epoch"] + 1))
     wrong = Decoder().decode(Trace(raw.meta, raw.variables, [*raw.states[:-1], other]), "t")
     replayer = Replayer(PythonTarget("kip-848"), 1)
     replayer.replay(wrong)

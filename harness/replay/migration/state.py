@@ -24,7 +24,10 @@ from harness.replay.state import (
 )
 from harness.values import State, Value
 
-VARIABLES: Final = ("classic", "classicStep", "phase", "words", "converted")
+VARIABLES: Final = ("consumer", "classic", "classicStep", "phase", "words", "converted")
+_NEW: Final = "consumer", "step"
+_OLD: Final = "classic", "classicStep"
+"""Of each kind of group the variables that are the `group` and the `step` of its own traces."""
 CLASSIC_VERSION: Final = -1
 """M4: of what a member adds for its assignor in the classic protocol."""
 
@@ -85,20 +88,22 @@ class MigrationReader:
 
     def read(self, trace: Trace, name: str) -> list[MigrationState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
-        shared = self._shared.read(trace, name)
-        renamed: list[State] = [
-            raw.set("group", raw["classic"]).set("step", raw["classicStep"]) for raw in trace.states
-        ]
-        old = self._old.read(Trace(trace.meta, trace.variables, renamed), name)
+        variables = (*trace.variables, "group")
+        shared = self._shared.read(replace(trace, variables=variables, states=_renamed(trace, *_NEW)), name)
+        old = self._old.read(replace(trace, variables=variables, states=_renamed(trace, *_OLD)), name)
         states = []
         for index, raw in enumerate(trace.states):
-            key = tuple(raw[variable] for variable in ("group", "classic", "phase", "words"))
+            key = tuple(raw[variable] for variable in ("consumer", "classic", "phase", "words"))
             number = self._keys.setdefault(key, len(self._keys))
             try:
                 states.append(_state(raw, shared[index], old[index], number))
             except BadField as error:
                 raise ConformError(f"{name}, state {index}: {error}.") from None
         return states
+
+
+def _renamed(trace: Trace, group: str, step: str) -> list[State]:
+    return [raw.set("group", raw[group]).set("step", raw[step]) for raw in trace.states]
 
 
 def with_classic(group: Group, said: Mapping[str, Classic]) -> Group:

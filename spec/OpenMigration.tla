@@ -113,10 +113,13 @@ IsClassicNow(next, taken, classicTaken) ==
 \* @type: (Str, Str) => $classicStep;
 NoRequestOf(action, m) == [Classic!NoClassicStep EXCEPT !.action = action, !.member = m]
 
+\* What `step` says of a request of the classic protocol.
+\* @type: ($classicStep) => $step;
+InBrief(taken) == [EventStep(taken.action, taken.member, "", 0) EXCEPT !.branch = taken.branch]
+
 \* A step of a classic group; the singleton makes TLC evaluate it once.
 \* @type: ($handled) => Bool;
-TakeClassic(handled) ==
-  \E h \in {handled} : IsClassicNow(h.group, EventStep(h.step.action, h.step.member, "", 0), h.step)
+TakeClassic(handled) == \E h \in {handled} : IsClassicNow(h.group, InBrief(h.step), h.step)
 
 (***************************************************************************)
 (* A consumer group: requests of the classic protocol (M2)                 *)
@@ -125,8 +128,8 @@ TakeClassic(handled) ==
 \* The answer to a request of `m`, and the group after it.
 \* @type: ($mixed, Str -> $words, Str, Str, Str, $classicRequest, $classicResponse) => Bool;
 Translated(next, said, action, branch, m, request, response) ==
-  IsConsumer(next, said, EventStep(action, m, "", 0),
-             [NoRequestOf(action, m) EXCEPT !.branch = branch, !.request = request, !.response = response], NoGroup)
+  \E taken \in {[NoRequestOf(action, m) EXCEPT !.branch = branch, !.request = request, !.response = response]} :
+    IsConsumer(next, said, InBrief(taken), taken, NoGroup)
 
 \* M2: protocols must be a consumer's, new enough, and one of them everybody's.
 \* @type: (Str, $classicRequest) => Bool;
@@ -217,8 +220,9 @@ LeaveMixed(m, request) ==
   LET error == IF m \in ClassicMembers(Mixed) THEN "NONE" ELSE "UNKNOWN_MEMBER_ID"
       response == Classic!ClassicError("LeaveGroup", m, error)
   IN IF error # "NONE" THEN Translated(Mixed, words, "LeaveGroup", "mixed", m, request, response)
-     ELSE Remove(m, EventStep("LeaveGroup", m, "", 0),
-                 [NoRequestOf("LeaveGroup", m) EXCEPT !.branch = "mixed", !.request = request, !.response = response])
+     ELSE \E taken \in {[NoRequestOf("LeaveGroup", m) EXCEPT !.branch = "mixed", !.request = request,
+                                                              !.response = response]} :
+            Remove(m, InBrief(taken), taken)
 
 (***************************************************************************)
 (* Requests of the classic protocol                                        *)

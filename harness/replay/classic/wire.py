@@ -8,13 +8,12 @@ read, but to convert a group; in JSON they are base64. They are of version 0, th
 from __future__ import annotations
 
 import base64
-import re
 import struct
 from functools import cache
 from typing import Final
 
 from harness.replay import wire
-from harness.replay.classic.said import Classic
+from harness.replay.classic.said import Classic, spoken
 from harness.replay.classic.state import Assignment, ClassicRequest
 from harness.replay.state import Partition
 from harness.targets.base import Json
@@ -37,23 +36,18 @@ def _text(text: str) -> bytes:
 
 MIGRATING: Final = 3
 """The version of the embedded protocol that members need to migrate (M2)."""
-_CLAIM: Final = re.compile(r"owns (\S+) (\d+)")
-_GENERATION: Final = re.compile(r"generation (-?\d+)")
 
 
 @cache
 def subscription(said: frozenset[str]) -> str:
     """ConsumerProtocolSubscription, of the topics in `said`. Where that names a generation it is of a member
     that migrates, and has what the member owns, too."""
-    generations = [int(found[1]) for found in map(_GENERATION.fullmatch, said) if found]
-    claims = {text: found for text in said if (found := _CLAIM.fullmatch(text))} if generations else {}
-    owned = frozenset((found[1], int(found[2])) for found in claims.values())
-    topics = {text for text in said - claims.keys() if not _GENERATION.fullmatch(text)}
+    topics, owned, generation = spoken(said)
     names = b"".join(_text(wire.topic_name(topic)) for topic in sorted(topics))
     content = struct.pack(">i", len(topics)) + names + _NO_USER_DATA
-    if not generations:
+    if generation is None:
         return base64.b64encode(struct.pack(">h", 0) + content).decode()
-    content += _partitions(owned) + struct.pack(">i", generations[0]) + _NO_RACK
+    content += _partitions(owned) + struct.pack(">i", generation) + _NO_RACK
     return base64.b64encode(struct.pack(">h", MIGRATING) + content).decode()
 
 

@@ -25,8 +25,8 @@ from harness.replay.state import (
 from harness.values import State, Value
 
 VARIABLES: Final = ("consumer", "classic", "classicStep", "phase", "words", "converted")
-_NEW: Final = "consumer", "step"
-_OLD: Final = "classic", "classicStep"
+NEW: Final = "consumer", "step"
+OLD: Final = "classic", "classicStep"
 """Of each kind of group the variables that are the `group` and the `step` of its own traces."""
 CLASSIC_VERSION: Final = -1
 """M4: of what a member adds for its assignor in the classic protocol."""
@@ -89,8 +89,8 @@ class MigrationReader:
     def read(self, trace: Trace, name: str) -> list[MigrationState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
         variables = (*trace.variables, "group")
-        shared = self._shared.read(replace(trace, variables=variables, states=_renamed(trace, *_NEW)), name)
-        old = self._old.read(replace(trace, variables=variables, states=_renamed(trace, *_OLD)), name)
+        shared = self._shared.read(replace(trace, variables=variables, states=renamed(trace, *NEW)), name)
+        old = self._old.read(replace(trace, variables=variables, states=renamed(trace, *OLD)), name)
         states = []
         for index, raw in enumerate(trace.states):
             key = tuple(raw[variable] for variable in ("consumer", "classic", "phase", "words"))
@@ -102,7 +102,8 @@ class MigrationReader:
         return states
 
 
-def _renamed(trace: Trace, group: str, step: str) -> list[State]:
+def renamed(trace: Trace, group: str, step: str) -> list[State]:
+    """The states with these variables as `group` and `step`."""
     return [raw.set("group", raw[group]).set("step", raw[step]) for raw in trace.states]
 
 

@@ -28,7 +28,10 @@ def test_a_node_is_drawn_as_the_kind_of_group_that_it_is() -> None:
     assert mixed.head[-1] == "classic" and {row[-1] for row in mixed.rows} == {"-", "prepare"}
     assert reads.key(states[0], BY_MEMBERS) == ("Stable", "2 members")
     assert reads.key(states[0], BY_WAY) == ("Stable", "2 members")
-    assert reads.key(states[shown.index("Reconciling")], BY_WAY)[1:] == ("1 member behind", "1 member up to date")
+    assert reads.key(states[shown.index("Reconciling")], BY_WAY)[1:] == (
+        "1 member behind",
+        "1 member up to date",
+    )
 
 
 def test_edges_have_the_names_of_steps() -> None:

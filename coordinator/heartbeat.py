@@ -16,6 +16,7 @@ from coordinator.client.select import told
 from coordinator.errors import ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.membership import add_member, new_member_metadata, remove_member, update_subscription
+from coordinator.migration.phases import CLASSIC_TIMERS
 from coordinator.model import AWAY, NO_TARGET, NOTHING, Group, Member, Target
 from coordinator.reconcile import Reconciled, gave_up, reconcile, says_more, write_current
 from coordinator.request import JOIN_EPOCH, LEAVE_EPOCH, HeartbeatRequest
@@ -249,11 +250,16 @@ def _arm_timers(
 
     R4: a revocation has its time from the first request to revoke; one that follows an acknowledgement
     counts anew; one that only grew does not, unless what waited (RevocationRestart) is added.
+
+    M2: a member of the classic protocol has rejoined, or uses the consumer protocol from now on.
     """
     timers, dialect = step.result.timers, step.env.dialect
     timers.append(Timer("session", member_id, step.now_ms + step.env.session_timeout_ms(step.group.id)))
     if not step.group.members:
         timers.append(Timer("group", "", None))
+    stored = step.group.members.get(member_id)
+    if stored is not None and stored.metadata.classic is not None:
+        timers += [Timer(name, member_id, None) for name in CLASSIC_TIMERS]
     if new.revoking:
         grows = dialect.RevocationRestart == "unsubscribed" and new.revoking != member.revoking
         if not member.revoking or acknowledges or grows:
@@ -261,10 +267,8 @@ def _arm_timers(
             if timeout_ms == -1:
                 timeout_ms = member.metadata.rebalance_timeout_ms
             timers.append(Timer("rebalance", member_id, step.now_ms + timeout_ms))
-    else:
-        stored = step.group.members.get(member_id)
-        if stored is not None and stored.rebalance_deadline_ms is not None:
-            timers.append(Timer("rebalance", member_id, None))
+    elif stored is not None and stored.rebalance_deadline_ms is not None:
+        timers.append(Timer("rebalance", member_id, None))
 
 
 def _assignment(

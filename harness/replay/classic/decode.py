@@ -79,7 +79,7 @@ class ClassicDecoder:
         states = self._reader.read(trace, f"The trace {name}")
         if len(states) < 2:
             raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
-        delay_ms = _delay_ms(trace.meta, name)
+        delay_ms = delay_of(trace.meta, name)
         timers = expect.ClassicTimers(delay_ms)
         start = self._load(states[0], timers.start(states[0].group, 0), 0, delay_ms)
         configuration = {**wire.DEFAULTS, DELAY: delay_ms}
@@ -104,7 +104,7 @@ class ClassicDecoder:
     def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[ClassicLoad, Json]:
         """A state as one that a trace with this #meta starts from: how it is loaded, and its description."""
         read = self._reader.read(Trace(dict(meta), tuple(state), [state]), name)[0]
-        delay_ms = _delay_ms(meta, name)
+        delay_ms = delay_of(meta, name)
         load = self._load(read, expect.ClassicTimers(delay_ms).start(read.group, 0), 0, delay_ms)
         return load, load.description
 
@@ -133,7 +133,7 @@ class ClassicDecoder:
             script=None,
             call=call,
             expected=Answer(
-                body=expect.response(before.group, spec),
+                body=expect.response(before.group.exists, spec),
                 group=load.description,
                 records=[{"offset": offset + n, **record} for n, record in enumerate(records)],
                 fired=call.fired(),
@@ -144,7 +144,7 @@ class ClassicDecoder:
         )
 
 
-def _delay_ms(meta: Mapping[str, Any], name: str) -> int:
+def delay_of(meta: Mapping[str, Any], name: str) -> int:
     """The initial delay: it fits into the rebalance time-out once more than it may be prolonged."""
     constants = meta.get("constants", {})
     extensions = constants.get("Extensions", 1) if isinstance(constants, dict) else 1

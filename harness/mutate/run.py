@@ -103,7 +103,7 @@ def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Jud
         of_folder = [mutant for mutant in mutants if Path(mutant.path).parts[0] == folder]
         if not of_folder:
             continue
-        more = plan.more if folder == coordinator.PACKAGE else ()
+        more = _more(plan) if folder == coordinator.PACKAGE else ()
         journal = Journal(plan.journal, digest(plan.root, READS[folder]), more)
         known = [(mutant, journal.known(mutant)) for mutant in of_folder]
         yield from (judged for _, judged in known if judged)
@@ -111,6 +111,12 @@ def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Jud
         if left:
             work, limit_s = prepare(left, plan, show)
             yield from _judged(left, work, plan, limit_s, journal)
+
+
+def _more(plan: Plan) -> list[str]:
+    """What judges besides the replays, as it is now."""
+    tests = digest(plan.root, [coordinator.TESTS_FOLDER])
+    return [f"{name} {tests}" if name == "tests" else name for name in plan.more]
 
 
 def _judged(
@@ -158,8 +164,8 @@ def _coordinator(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:
 def _spec(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:
     checks = spec.read_checks(plan.root, SPEC_LIMIT_S)
     show("the specification without a mutant: golden scenarios")
-    outcome, by = spec.verdict(plan.root / "spec", "Golden.tla", checks)
+    outcome, by = spec.verdict(plan.root / spec.FOLDER, "Golden.tla", checks)
     if outcome != SURVIVED:
         raise ConformError(f"Without a mutant the specification is not as expected: {by}.")
-    models = max(len(checks.of(Path(mutant.path).name)) for mutant in mutants)
-    return partial(spec.judge, checks=checks), SPEC_LIMIT_S * (models + 1)
+    most = max(len(checks.of(Path(mutant.path).name)) for mutant in mutants)
+    return partial(spec.judge, checks=checks), SPEC_LIMIT_S * most

@@ -72,6 +72,20 @@ def test_of_a_topic_given_up_all_is_revoked_and_of_others_nothing() -> None:
     assert (g.assigned("m1"), g.revoking("m1")) == (["foo-0"], ["bar-0", "bar-1", "foo-1"])
 
 
+def test_what_is_deleted_is_not_given_up() -> None:
+    """R1, RevocationRestart "unsubscribed": it subscribes to what it did, and a topic of that is gone."""
+    g = GroupDriver(KAFKA, topics={"foo": 2, "bar": 1})
+    g.script(m1=["foo-0", "foo-1", "bar-0"])
+    g.join("m1", "foo", "bar")
+    g.script(m1=["foo-0", "bar-0"], m2=["foo-1"])
+    g.join("m2", "foo")
+    g.heartbeat("m1", owned=["foo-0", "foo-1", "bar-0"])
+    g.script(m1=["foo-0"], m2=["foo-1"])
+    g.delete_topic("bar")
+    g.heartbeat("m1")
+    assert (g.assigned("m1"), g.revoking("m1")) == (["bar-0", "foo-0"], ["foo-1"])
+
+
 @pytest.mark.parametrize(
     ("departure", "stranger", "joins_held", "leaves"),
     [

@@ -133,12 +133,12 @@ def test_score_and_survivors(tmp_path: Path) -> None:
     found = result(entry("old 2", "new 2"), tmp_path)
     assert found.counts() == {
         "mutants": 5,
+        "judged": 5,
         "killed": 2,
         "timed_out": 1,
         "survived": 1,
         "equivalent": 1,
         "unviable": 1,
-        "not_judged": 0,
         "score": 66.7,
     }
     assert list(survivors(found)) == ["a.py:3 (o) survived a check", "  - old 3", "  + new 3"]

@@ -10,8 +10,8 @@
 (* names no generation is of a version that is too old (M2).               *)
 (*                                                                         *)
 (* Decided here: of several who say that they own a partition the one of   *)
-(* the latest generation does, and of those the first.  Left out: static   *)
-(* members, user data (M4), assignments that cannot be read.               *)
+(* the latest generation does, and of those the first.  Left out: user data*)
+(* (M4), assignments that cannot be read.                                  *)
 (***************************************************************************)
 EXTENDS Migration
 
@@ -86,7 +86,8 @@ SavedAssignment(c, m) == UNION UNION {s.members[m].assignment : s \in c.saved}
 InShort(c, topics) ==
   LET members == [m \in MemberIds |->
         IF m \notin Classic!InGroup(c) THEN NoMember
-        ELSE [NoMember EXCEPT !.epoch = c.generation, !.subscription = TopicsIn(c.members[m].subscription),
+        ELSE [NoMember EXCEPT !.epoch = c.generation, !.instance = c.members[m].instance,
+                              !.subscription = TopicsIn(c.members[m].subscription),
                               !.assigned = SavedAssignment(c, m)]]
       kept == [NoGroup EXCEPT !.members = [m \in MemberIds |-> IF m \in Kept(c) THEN members[m] ELSE NoMember]]
   IN [kind |-> "classic",
@@ -115,29 +116,47 @@ UpgradeError(c) ==
 \* @type: ($classicGroup) => Set($answer);
 ToldToRejoin(c) == UNION {Classic!Unanswered(c, m, m, "REBALANCE_IN_PROGRESS") : m \in Classic!InGroup(c)}
 
-\* M1: the classic group of the members that are left.  The log assigns nothing
-\* to anybody; what they hold is as if they said it now.
-\* @type: ($mixed, Str -> $words) => $classicGroup;
-Downgraded(x, words) ==
+\* M1: the members that are left, in a classic group; what they hold is as if
+\* they said it now.
+\* @type: ($mixed, Str -> $words) => Str -> $classicMember;
+BroughtBack(x, words) ==
   LET back == ConvertBack(x)
-      there == Members(back.group)
       Says(m) == Saying(TopicsIn(words[m].subscription), back.said[m], back.group.epoch)
-      bare == [Classic!NoClassicGroup EXCEPT
-                 !.state = IF there = {} THEN "Empty" ELSE "Stable",
-                 !.generation = back.group.epoch, !.type = "consumer",
-                 !.leader = IF there = {} THEN None ELSE Classic!FirstMember(there),
-                 !.members = [m \in MemberIds |->
-                   IF m \notin there THEN Classic!NoClassicMember
-                   ELSE [Classic!NoClassicMember EXCEPT !.place = "member", !.protocols = words[m].protocols,
-                                                        !.subscription = Says(m)]]]
-  IN IF there = {} THEN Classic!Save(bare)
-     ELSE Classic!Prepare(Classic!Same(Classic!Save([bare EXCEPT !.protocol = Classic!SelectProtocol(bare)]))).group
+  IN [m \in MemberIds |->
+        IF m \notin Members(back.group) THEN Classic!NoClassicMember
+        ELSE [Classic!NoClassicMember EXCEPT
+                !.place = "member", !.instance = back.group.members[m].instance,
+                !.protocols = words[m].protocols, !.subscription = Says(m)]]
 
-\* A classic group of these members that is stable: the first one has all.
-\* @type: (Set(Str), Seq(Str)) => $classicGroup;
-StableGroup(members, protocols) ==
+\* M1: the classic group of these members.  The log assigns nothing to anybody;
+\* everyone must rejoin.
+\* @type: (Int, Str -> $classicMember) => $outcome;
+BackToClassic(generation, members) ==
+  LET group == [Classic!NoClassicGroup EXCEPT !.generation = generation, !.type = "consumer", !.members = members]
+      there == Classic!InGroup(group)
+      led == [group EXCEPT !.state = "Stable", !.leader = Classic!FirstMember(there)]
+  IN IF there = {} THEN Classic!Same(Classic!Save([group EXCEPT !.state = "Empty"]))
+     ELSE Classic!Prepare(Classic!Same(Classic!Save([led EXCEPT !.protocol = Classic!SelectProtocol(led)])))
+
+\* @type: ($mixed, Str -> $words) => $classicGroup;
+Downgraded(x, words) == BackToClassic(x.group.epoch, BroughtBack(x, words)).group
+
+\* M1, S1: the same as a process takes the place of the last member of the
+\* consumer protocol: its JoinGroup waits for the others.
+\* @type: ($mixed, Str -> $words, Str, $classicRequest) => $handled;
+DowngradedBy(x, words, m, request) ==
+  LET joins == Classic!JoinsWith([Classic!NoClassicMember EXCEPT
+                                    !.place = "member", !.instance = TextOr(request.instance, None)], request)
+  IN Classic!Waited("JoinGroup", "mixed-return", m, request,
+                    BackToClassic(x.group.epoch, [BroughtBack(x, words) EXCEPT ![m] = joins]))
+
+\* A classic group of these members that is stable: the first one has all, and
+\* perhaps an instance id.
+\* @type: (Set(Str), Seq(Str), Str) => $classicGroup;
+StableGroup(members, protocols, instance) ==
   LET Member(m) == [Classic!NoClassicMember EXCEPT
-        !.place = "member", !.protocols = protocols, !.subscription = Saying(Names, {}, NoGeneration),
+        !.place = "member", !.instance = IF m = Classic!FirstMember(members) THEN instance ELSE None,
+        !.protocols = protocols, !.subscription = Saying(Names, {}, NoGeneration),
         !.assignment = {IF m = Classic!FirstMember(members) THEN Partitions ELSE {}}]
   IN Classic!Save([Classic!NoClassicGroup EXCEPT
        !.state = "Stable", !.generation = 1, !.type = "consumer", !.protocol = protocols[1],

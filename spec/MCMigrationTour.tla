@@ -30,14 +30,30 @@ TwoTypes == {"consumer", "connect"}
 NothingOrAll == {{}, Partitions}
 \* @type: Set(Set($partition));
 OnlyNothing == {{}}
+\* @type: Set(Str);
+NoStrings == {}
+OneInstance == {"i"}
+\* @type: Set(Int);
+NoInts == {}
 NoOldOnes == {FALSE}
 SomeOldOnes == {FALSE, TRUE}
 MCEpochs == 1..MaxEpoch
 Both == {TwoMembers}
+FirstOrBoth == {{"a"}, TwoMembers}
+ThreeMembers == {"a", "b", "c"}
+ThreeInOrder == [m \in ThreeMembers |-> IF m = "a" THEN 1 ELSE IF m = "b" THEN 2 ELSE 3]
+AllToFirst == {[m \in ThreeMembers |-> IF m = "a" THEN {OnePartition} ELSE {{}}]}
 FirstOrNone == {{}, {"a"}}
 \* All to one member, and nothing to the other.
 MCAssignments == {[m \in TwoMembers |-> IF m = "a" THEN {OnePartition} ELSE {{}}]}
 
 BoundedNext == Next /\ consumer'.epoch <= MaxEpoch /\ classic'.generation <= MaxEpoch
+
+\* Of three ids no more than two are in the group at a time: a process takes the
+\* place of another.
+AtMostTwo(c, g) ==
+  Cardinality(Classic!InGroup(c) \cup Classic!PendingIds(c)) <= 2 /\ Cardinality(Members(g)) <= 2
+StaticNext == BoundedNext /\ AtMostTwo(classic', consumer')
+StaticSpec == Init /\ [][StaticNext]_vars
 BoundedSpec == Init /\ [][BoundedNext]_vars
 =============================================================================

@@ -9,8 +9,10 @@
 (* consumer group with members of both protocols, as Migration has it.     *)
 (*                                                                         *)
 (* Decided here: a ConsumerGroupHeartbeat that does not join is told by a  *)
-(* classic group that there is no such group.  Left out: static members,   *)
-(* user data (M4), topics that change, commits.                            *)
+(* classic group that there is no such group.  Left out: user data (M4),   *)
+(* topics that change, commits; of static members those who say that they  *)
+(* leave for a while, and who joins again with a member id and an instance *)
+(* id, or with an instance id that it has already.                         *)
 (***************************************************************************)
 EXTENDS Conversions
 
@@ -47,6 +49,12 @@ CONSTANTS
   RequestEpochs,
   \* @type: Set(Set($partition));
   Owned,
+  \* The instance ids that a request may carry, and that of the first member at
+  \* the start (None without one).
+  \* @type: Set(Str);
+  InstanceIds,
+  \* @type: Str;
+  FirstInstance,
   \* May the coordinator fail (P2)?
   \* @type: Bool;
   WithFailOver
@@ -131,17 +139,27 @@ Translated(next, said, action, branch, m, request, response) ==
   \E taken \in {[NoRequestOf(action, m) EXCEPT !.branch = branch, !.request = request, !.response = response]} :
     IsConsumer(next, said, InBrief(taken), taken, NoGroup)
 
+\* The member that has the instance id of a request.
+\* @type: ($classicRequest) => Set(Str);
+Holds(request) == UNION {Holder(consumer, i) : i \in request.instance}
+
 \* M2: protocols must be a consumer's, new enough, and one of them everybody's.
 \* @type: (Str, $classicRequest) => Bool;
 IsInconsistent(m, request) ==
   \/ request.type # {"consumer"}
   \/ IsTooOld(request.subscription)
   \/ \A p \in NamesIn(request.protocols) :
-       \E n \in ClassicMembers(Mixed) \ {m} : p \notin NamesIn(words[n].protocols)
+       \E n \in ClassicMembers(Mixed) \ ({m} \cup Holds(request)) : p \notin NamesIn(words[n].protocols)
+
+\* S2: an instance id is one member's.
+\* @type: (Str, $classicRequest) => Str;
+FencedError(m, request) ==
+  IF request.instance = {} \/ Holds(request) = {m} THEN "NONE"
+  ELSE IF Holds(request) = {} THEN "UNKNOWN_MEMBER_ID" ELSE "FENCED_INSTANCE_ID"
 
 \* @type: (Str, $classicRequest) => $request;
 HeartbeatThatSays(m, request) ==
-  [NoRequest EXCEPT !.member = m, !.epoch = GenerationIn(request.subscription),
+  [NoRequest EXCEPT !.member = m, !.epoch = GenerationIn(request.subscription), !.instance = request.instance,
                     !.owned = {ClaimedIn(request.subscription)}, !.subscription = {TopicsIn(request.subscription)}]
 
 \* R5: a JoinGroup reports what the member owns.
@@ -160,7 +178,8 @@ JoinReply(m, request, reply) ==
 \* How an accepted JoinGroup was understood, for coverage.
 \* @type: (Str) => Str;
 MixedBranch(kind) ==
-  IF kind = "join" THEN "mixed-join" ELSE IF kind = "current" THEN "mixed-rejoin"
+  IF kind = "join" THEN "mixed-join" ELSE IF kind = "return" THEN "mixed-return"
+  ELSE IF kind = "current" THEN "mixed-rejoin"
   ELSE IF kind = "retry" THEN "mixed-retry" ELSE "mixed-refused"
 
 \* M2, M3: a JoinGroup is answered at once.  Without a member id one is made, of
@@ -173,11 +192,14 @@ JoinMixed(m, request) ==
   IN IF request.member = None /\ Members(consumer) = {}
      THEN TakeClassic(Classic!JoinGroup(Downgraded(Mixed, words), m, request))
      ELSE IF IsInconsistent(m, request) THEN Refuse("INCONSISTENT_GROUP_PROTOCOL")
-     ELSE IF request.member = None
+     ELSE IF request.member = None /\ request.instance = {}
      THEN Translated(Mixed, words, "JoinGroup", "mixed-known", m, request,
                      Classic!ClassicError("JoinGroup", m, "MEMBER_ID_REQUIRED"))
+     ELSE IF Holds(request) # {} /\ Members(consumer) \ ClassicMembers(Mixed) = Holds(request)
+     THEN \E n \in Holds(request) : TakeClassic(DowngradedBy(WithoutMember(Mixed, n), words, m, request))
      ELSE \E says \in {HeartbeatThatSays(m, request)} :
-          \E updated \in {UpdateJoining(Mixed, topics, m, says)} :
+          \E updated \in {IF Holds(request) = {} THEN UpdateJoining(Mixed, topics, m, says)
+                          ELSE Return(consumer, topics, m, [says EXCEPT !.epoch = 0])} :
             LET Install(installed) ==
                   \E t \in {Joined(Mixed, m, says, updated, installed)} :
                     IF updated.error # "NONE" THEN Refuse(updated.error)
@@ -189,7 +211,10 @@ JoinMixed(m, request) ==
 \* @type: (Str, $classicRequest) => Bool;
 SyncMixed(m, request) ==
   LET t == Synced(Mixed, m, request.generation) IN
-  IF t.reply.error # "NONE"
+  IF FencedError(m, request) # "NONE"
+  THEN Translated(Mixed, words, "SyncGroup", "mixed-refused", m, request,
+                  Classic!ClassicError("SyncGroup", None, FencedError(m, request)))
+  ELSE IF t.reply.error # "NONE"
   THEN Translated(Mixed, words, "SyncGroup", "mixed-refused", m, request,
                   Classic!ClassicError("SyncGroup", None, t.reply.error))
   ELSE Translated(t.mixed, words, "SyncGroup", "mixed", m, request,
@@ -200,8 +225,9 @@ SyncMixed(m, request) ==
 \* M2: whether to rejoin.
 \* @type: (Str, $classicRequest) => Bool;
 HeartbeatMixed(m, request) ==
-  Translated(Mixed, words, "ClassicHeartbeat", "mixed", m, request,
-             Classic!ClassicError("Heartbeat", None, HeartbeatError(Mixed, m, request.generation)))
+  LET fenced == FencedError(m, request)
+      error == IF fenced # "NONE" THEN fenced ELSE HeartbeatError(Mixed, m, request.generation)
+  IN Translated(Mixed, words, "ClassicHeartbeat", "mixed", m, request, Classic!ClassicError("Heartbeat", None, error))
 
 \* A member goes; with the last one of the consumer protocol the group is
 \* converted back (M1).
@@ -236,17 +262,17 @@ AskToJoin(m, request) ==
 
 JoinRequest ==
   \E m \in MemberIds, type \in ProtocolTypes, protocols \in ProtocolLists, owned \in Claims, old \in TooOld,
-     generation \in RequestGenerations \cup {NoGeneration} :
+     generation \in RequestGenerations \cup {NoGeneration}, instance \in InstanceIds \cup {None} :
     LET stranger == classic.members[m].place = "" /\ m \notin Members(consumer)
         request == [Classic!NoClassicRequest EXCEPT
-                      !.member = m, !.type = {type}, !.protocols = protocols,
+                      !.member = m, !.instance = {instance} \ {None}, !.type = {type}, !.protocols = protocols,
                       !.subscription = IF old THEN Names ELSE Saying(Names, owned, generation)]
     IN /\ generation = NoGeneration => owned = {}
        /\ old => generation = NoGeneration
        /\ IsClassic /\ generation # NoGeneration =>
             generation <= classic.generation /\ generation + StaleBy >= classic.generation
        /\ ~IsClassic /\ ~Exists(consumer) => generation = NoGeneration
-       /\ \/ AskToJoin(m, request)
+       /\ \/ instance = None /\ AskToJoin(m, request)
           \/ stranger /\ generation = NoGeneration /\ AskToJoin(m, [request EXCEPT !.member = None])
 
 \* C1, M2: an assignment means something only if it comes from the leader of a
@@ -258,8 +284,9 @@ SyncRequest ==
     IN IF Exists(consumer) THEN SyncMixed(m, request) ELSE TakeClassic(Classic!SyncGroup(classic, request))
 
 HeartbeatRequest ==
-  \E m \in MemberIds, generation \in RequestGenerations :
-    LET request == [Classic!NoClassicRequest EXCEPT !.member = m, !.generation = generation]
+  \E m \in MemberIds, generation \in RequestGenerations, instance \in InstanceIds \cup {None} :
+    LET request == [Classic!NoClassicRequest EXCEPT !.member = m, !.instance = {instance} \ {None},
+                                                    !.generation = generation]
     IN IF Exists(consumer) THEN HeartbeatMixed(m, request)
        ELSE TakeClassic(Classic!ClassicHeartbeat(classic, request))
 
@@ -277,15 +304,22 @@ AfterHeartbeat(x, m, after, response) ==
   FollowPhases([x EXCEPT !.group = after,
                          !.phase[m] = IF response.error = "NONE" \/ m \notin Members(after) THEN "" ELSE @])
 
+\* M1, S1: a join with the instance id of a member of the classic protocol, which
+\* cannot say that it leaves for a while: its place is taken.
+\* @type: ($mixed, $request) => Bool;
+Replaces(x, request) == request.epoch = 0 /\ \E n \in HolderOf(x.group, request) : x.phase[n] # ""
+
 \* A heartbeat to a consumer group, perhaps one that was a classic one just now.
 \* @type: ($mixed, Str -> $words, Str, $request, Set($answer), $group) => Bool;
 Handled(x, said, m, request, answers, through) ==
-  \E updated \in {UpdateMember(x.group, topics, m, request)} :
+  \E updated \in {IF Replaces(x, request) THEN Return(x.group, topics, m, request)
+                  ELSE UpdateMember(x.group, topics, m, request)} :
     LET \* @type: ($step) => $classicStep;
         Answering(taken) == [NoRequestOf(taken.action, m) EXCEPT !.completed = answers]
         Install(installed) ==
           \E h \in {Handle(x.group, m, request, updated, installed)} :
-            IsConsumer(AfterHeartbeat(x, m, h.group, h.step.response), said, h.step, Answering(h.step), through)
+            LET taken == IF Replaces(x, request) THEN [h.step EXCEPT !.action = "Return"] ELSE h.step
+            IN IsConsumer(AfterHeartbeat(x, m, h.group, taken.response), said, taken, Answering(taken), through)
     IN IF m \in Members(x.group) /\ m \notin Members(updated.group) /\ LeavesOnlyClassic(x, m)
        THEN \E h \in {Handle(x.group, m, request, updated, updated.group)} :
               IsClassicNow(Downgraded(WithoutMember(x, m), said), h.step, Answering(h.step))
@@ -317,8 +351,10 @@ ConsumerRequest(m, request) ==
 
 \* H1: epoch 0.
 ConsumerJoinRequest ==
-  \E m \in MemberIds :
-    ConsumerRequest(m, [NoRequest EXCEPT !.member = m, !.owned = {{}}, !.subscription = {Names}])
+  \E m \in MemberIds, instance \in InstanceIds \cup {None} :
+    /\ instance # None => m \notin Members(consumer) /\ classic.members[m].place = ""
+    /\ ConsumerRequest(m, [NoRequest EXCEPT !.member = m, !.instance = {instance} \ {None}, !.owned = {{}},
+                                            !.subscription = {Names}])
 
 \* A heartbeat reports what the member owns, or nothing.
 ConsumerHeartbeatRequest ==
@@ -381,7 +417,7 @@ DeleteGroup ==
 Init ==
   /\ \E members \in InitialMembers :
        classic = IF members = {} THEN Classic!NoClassicGroup
-                 ELSE StableGroup(members, CHOOSE list \in ProtocolLists : TRUE)
+                 ELSE StableGroup(members, CHOOSE list \in ProtocolLists : TRUE, FirstInstance)
   /\ consumer = NoGroup
   /\ phase = NoPhases
   /\ words = [m \in MemberIds |-> NoWords]

@@ -39,7 +39,8 @@ def as_heartbeat(before: MigrationState, after: MigrationState) -> SpecState:
         return shared
     anew = old.branch == "mixed-join" and old.member in before.group.members
     accepted = replace(shared.step.response, error="NONE")
-    action = "Rejoin" if anew else "Join" if old.branch == "mixed-join" else "Heartbeat"
+    others = {"mixed-join": "Join", "mixed-return": "Return"}
+    action = "Rejoin" if anew else others.get(old.branch, "Heartbeat")
     return replace(shared, step=replace(shared.step, action=action, response=accepted))
 
 

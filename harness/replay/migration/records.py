@@ -19,7 +19,7 @@ from harness.targets.base import Json
 def written(before: MigrationState, after: MigrationState, now_ms: int) -> list[Json]:
     """The records of a step at `now_ms`, without their offsets."""
     if after.is_classic and before.group.exists:
-        return [*_tombstones(before.group), *classic.group_at(after.old, now_ms)]
+        return [*_tombstones(before.group), *_brought_back(before, after, now_ms)]
     if not after.group.exists and not before.group.exists:
         return classic.written(before.old, after.old, now_ms)
     asked = replace(before.shared, group=before.asked(after))
@@ -27,6 +27,17 @@ def written(before: MigrationState, after: MigrationState, now_ms: int) -> list[
     if not before.is_classic:
         return step
     return [classic.TOMBSTONE, *records.whole(asked), *step]
+
+
+def _brought_back(before: MigrationState, after: MigrationState, now_ms: int) -> list[Json]:
+    """The classic group at the epoch of the consumer group; and the next generation, where nobody need be
+    waited for."""
+    group = after.old.group
+    if group.saved is None or group.generation == before.group.epoch:
+        return classic.group_at(after.old, now_ms)
+    first = replace(group.saved, generation=before.group.epoch)
+    states = replace(after.old, group=replace(group, saved=first)), after.old
+    return [record for state in states for record in classic.group_at(state, now_ms)]
 
 
 def whole(state: MigrationState) -> list[Json]:

@@ -19,7 +19,7 @@ MIGRATION_ACTIONS: Final = frozenset(
     {
         *TRANSLATED,
         *_WAITS_FOR,
-        *("Join", "Rejoin", "Heartbeat", "Leave"),
+        *("Join", "Rejoin", "Return", "Heartbeat", "Leave"),
         *("SessionTimeout", "RebalanceTimeout", "FailOver", "DeleteGroup"),
     }
 )
@@ -37,4 +37,6 @@ def call_of(before: MigrationState, after: MigrationState) -> Call:
         if one is None or one.classic is None or one.classic.phase != phase:
             raise ValueError(f"the timer {timer!r} of {member!r} runs out, but is not armed")
         return FireTimer(timer, member)
+    if action == "Return":  # to the place of a member of the classic protocol, which is not away
+        action = "Join"
     return HANDLERS[action](replace(before.shared, group=before.asked(after)), after.shared)

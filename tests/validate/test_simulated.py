@@ -126,6 +126,14 @@ def test_partitions_of_a_topic_that_is_gone(tmp_path: Path, forgets: bool) -> No
     assert caught.value.exit_code == NOT_CONFORMANT
 
 
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full")
+def test_a_full_disk_is_one_sentence() -> None:
+    with pytest.raises(ConformError, match="The log /dev/full cannot be written: No space left on device"):
+        replay([ROOT / "traces" / "golden" / "basic.itf.json"], record=Path("/dev/full"))
+    with pytest.raises(ConformError, match="The log /dev/full cannot be written: No space left on device"):
+        simulate(seed=7, events=50, record=Path("/dev/full"))
+
+
 def test_a_run_of_a_program_is_recorded(tmp_path: Path) -> None:
     """The recorder stands before any target: here one behind the line protocol."""
     log, result = tmp_path / "log", tmp_path / "result.json"

@@ -21,10 +21,20 @@ def read_text(path: Path, what: str) -> str:
         raise ConformError(f"{what} {path} cannot be read: {error.strerror}.") from None
 
 
+def is_stream(path: Path) -> bool:
+    """Is it a device or a pipe, as /dev/stdout, which nothing may be put in the place of?"""
+    return path.is_relative_to("/dev") or (path.exists() and not path.is_file() and not path.is_dir())
+
+
 def write_text(path: Path, text: str) -> None:
-    """Write a whole file or nothing: into a temporary file beside it, then renamed over it."""
+    """Write a whole file or nothing: into a temporary file beside it, then renamed over it. What is no file,
+    as /dev/stdout or a pipe, is written to, and stays what it is."""
     temporary = ""
     try:
+        if is_stream(path):
+            path.write_text(text, encoding="utf-8", newline="\n")
+            return
+        path = path.resolve()  # a link stays one
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)

@@ -28,7 +28,8 @@ EXTENDS OpenGroup, Sequences
   that was put in the place of the assignor's, if one was.
   @typeAlias: line = {does: Str, member: Str, request: $request, topic: Str, partitions: Int,
     response: Set($response), seen: Set($seen), script: Set($partition -> Str)};
-  @typeAlias: run = {topics: Str -> Int, timed: Bool, lines: Seq($line)};
+  `forgets` says that partitions of topics that are gone are not shown (T2).
+  @typeAlias: run = {topics: Str -> Int, timed: Bool, forgets: Bool, lines: Seq($line)};
 *)
 Recorded_aliases == TRUE
 
@@ -70,21 +71,50 @@ RemovedTogether ==
   /\ Line.does \in Removals /\ Line.seen = {}
   /\ at + 2 <= Len(Lines) /\ Lines[at + 2].does \in Removals
 
-\* A legal target (A4) of the group without the line's member.
-\* @type: $partition -> Str;
-SomeTarget ==
-  LET left == RemoveMember(group, topics, Line.member) IN
-  [p \in Partitions |->
-     IF p \in SubscribedPartitions(left)
-     THEN CHOOSE m \in Members(left) : p[1] \in TopicsOf(left.members[m]) ELSE None]
+\* The target that is legal (A4) for a group, and is `target` where that can be.
+\* @type: ($group, $partition -> Str) => ($partition -> Str);
+NearestTarget(g, target) ==
+  LET may == [p \in Partitions |-> {m \in Members(g) : p[1] \in TopicsOf(g.members[m])}]
+  IN [p \in Partitions |->
+        IF p \notin SubscribedPartitions(g) THEN None
+        ELSE IF target[p] \in may[p] THEN target[p] ELSE CHOOSE m \in may[p] : TRUE]
 
-\* What a model has instead of all Targets: the one that was seen afterwards.
-\* Where the next line computes another one, any that is legal does.
+\* @type: (Str, $partition -> Str) => ($partition -> Str);
+TargetWithout(removed, target) == NearestTarget(RemoveMember(group, topics, removed), target)
+
+\* Every target that there could be of what is there, before the step or after it.
+\* @type: Set($partition -> Str);
+AnyTarget ==
+  LET there == {p \in Partitions : \/ p[1] = Line.topic
+                                   \/ p[2] < topics[p[1]]
+                                   \/ p[2] < group.metadata[p[1]]}
+      owners == Members(group) \cup {Line.member, None}
+  IN {[p \in Partitions |-> IF p \in there THEN owner[p] ELSE None] : owner \in [there -> owners]}
+
+\* The target that was seen after the next line, where a coordinator that takes over has answered nothing yet.
+\* @type: Set($partition -> Str);
+SeenNext ==
+  IF Line.does = "FailOver" /\ at + 2 <= Len(Lines)
+  THEN UNION {one.target : one \in Lines[at + 2].seen} ELSE {}
+
+\* What a model has instead of all Targets: the one that was seen after the line.
+\* Where the next line computes another one, any that is legal does; so it does
+\* after a time-out that nobody wrote down, but where the line computes none.
 \* @type: Set($partition -> Str);
 RecordedTargets ==
   LET seen == UNION {one.target : one \in Line.seen} IN
-  IF Runs[run].timed /\ RemovedTogether THEN {SomeTarget}
-  ELSE IF seen # {} /\ Runs[run].timed THEN seen ELSE [Partitions -> MemberIds \cup {None}]
+  IF Runs[run].timed /\ RemovedTogether THEN {TargetWithout(Line.member, group.target)}
+  ELSE IF seen = {} /\ SeenNext # {}
+  THEN {NearestTarget(NoticeTopics(AfterFailOver(group), topics), target) : target \in SeenNext}
+       \cup IF Runs[run].timed THEN {}
+            ELSE {TargetWithout(m, target) : m \in Members(group), target \in SeenNext}
+  ELSE IF seen = {} THEN AnyTarget
+  ELSE IF Runs[run].timed THEN seen
+  ELSE seen \cup {TargetWithout(m, target) : m \in Members(group), target \in seen}
+
+\* What is shown of partitions once the step is done.
+\* @type: Set($partition);
+Shown == IF Runs[run].forgets THEN {p \in Partitions : p[2] < topics'[p[1]]} ELSE Partitions
 
 \* @type: ($member, $seenMember) => Bool;
 LooksLikeMember(member, seen) ==
@@ -95,13 +125,13 @@ LooksLikeMember(member, seen) ==
        /\ \A subscription \in seen.subscription : member.subscription = subscription
        /\ \A regex \in seen.regex : member.regex = regex
        /\ \A assignor \in seen.assignor : member.assignor = assignor
-       /\ \A assigned \in seen.assigned : member.assigned = assigned
-       /\ \A revoking \in seen.revoking : member.revoking = revoking
+       /\ \A assigned \in seen.assigned : member.assigned \cap Shown = assigned
+       /\ \A revoking \in seen.revoking : member.revoking \cap Shown = revoking
 
 \* What one who was removed has in the target until the next one is not shown.
 \* @type: ($group, $partition -> Str) => Bool;
 HasTarget(g, target) ==
-  \A p \in Partitions :
+  \A p \in Shown :
     IF target[p] = None THEN g.target[p] \notin Members(g) ELSE g.target[p] = target[p]
 
 \* @type: ($group, $seen) => Bool;
@@ -140,12 +170,17 @@ ReplaceTopic ==
     /\ topics' = changed
     /\ Event(NoticeTopics(group, changed), "topics", EventStep("CreateTopic", None, p[1], p[2] + 1))
 
+\* T1, P3: a new coordinator; of a group that is not there it has nothing to take over.
+RecordedFailOver ==
+  IF Exists(group) THEN FailOverTo("", 0)
+  ELSE step' = EventStep("FailOver", None, "", 0) /\ UNCHANGED <<group, topics>>
+
 RecordedEvent ==
   /\ \/ Line.does \in Removals \cup {"DeleteGroup"} /\ TimeOut
      \/ Line.does = "CreateTopic" /\ (CreateTopic \/ ReplaceTopic)
      \/ Line.does = "AddPartitions" /\ AddPartitions
      \/ Line.does = "DeleteTopic" /\ DeleteTopic
-     \/ Line.does = "FailOver" /\ FailOver
+     \/ Line.does = "FailOver" /\ RecordedFailOver
   /\ IsLine
   /\ at' = IF Fits THEN at + 1 ELSE -(at + 1)
 

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from harness.engines.base import Model, Progress
 from harness.errors import ConformError
-from harness.files import output_folder, write_text
+from harness.files import is_stream, output_folder, write_text
 from harness.kit import kit_folder
 from harness.manifest import Entry, Manifest, read_manifest
 from harness.modules import config_beside
@@ -63,7 +63,7 @@ def write_json(path: Path | None, data: dict[str, Any]) -> None:
 
 def check_json_place(path: Path | None) -> None:
     """Complain about a bad place for `--json` before the work and not after it."""
-    if path is not None:
+    if path is not None and not is_stream(path):
         output_folder(path.parent)
 
 

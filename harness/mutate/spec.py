@@ -1,7 +1,7 @@
 """Mutants of the specification on the kit's own checks: golden scenarios and small models.
 
 Each is put into a copy of spec/. What the manifest says of a model must come out exactly; a scenario must be
-a behaviour as it is written.
+a behaviour as it is written, and the same, state by state, as without the mutant.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from harness.check import compare
 from harness.engines.base import EngineError, Failure, Limits
 from harness.engines.tlc import Tlc
 from harness.errors import USAGE, ConformError
-from harness.itf import read_trace
+from harness.itf import Trace, read_trace
 from harness.manifest import Entry, read_manifest
 from harness.modules import dependencies
 from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Mutant
@@ -28,9 +28,9 @@ from harness.scenario.run import play
 
 FOLDER: Final = "spec"
 MOST: Final = 6_000
-"""States of a model that judges mutants."""
+"""States of a model that judges mutants, where nothing else is asked for."""
 SCENARIOS: Final = "scenarios"
-FIRST: Final = ("MCTour", SCENARIOS, "MCStaticTour", "MCRefused", "MCKafka44Full")
+FIRST: Final = ("MCTour", SCENARIOS, "MCStaticTour", "MCKafka44Full", "MCKafka42Tour", "MCRefused")
 """What finds most in a second of a processor comes first."""
 BRIEF: Final = 1_000
 """States of a model that TLC checks in a few seconds."""
@@ -39,22 +39,24 @@ _NOT_THERE: Final = frozenset({Failure.PARSE, Failure.TYPE, Failure.CONFIGURATIO
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """All that judges a mutant of a module: scripts, and names of checks (SCENARIOS, or a model's) in their
-    order, by the modules that they depend on."""
+    """All that judges a mutant of a module: scripts with the behaviours that the original makes of them (none
+    before it has), and names of checks (SCENARIOS, or a model's) in their order, by the modules that they
+    depend on."""
 
     root: Path
     scenarios: Sequence[Scenario]
     names: Sequence[tuple[str, frozenset[str]]]
     limit_s: float
+    behaviours: Sequence[Trace] = ()
 
     def of(self, module: str) -> list[str]:
         """The checks that depend on a module, by its file name."""
         return [name for name, needs in self.names if module in needs]
 
 
-def read_checks(root: Path, limit_s: float) -> Checks:
+def read_checks(root: Path, limit_s: float, states: int = MOST) -> Checks:
     """Golden scenarios of consumer groups, the committed traces that can be said as such, and models of at
-    most MOST states.
+    most so many `states`.
 
     ConformError as of reading them.
     """
@@ -67,7 +69,7 @@ def read_checks(root: Path, limit_s: float) -> Checks:
     entries = [
         entry
         for entry in read_manifest(root / FOLDER / "manifest.json").entries
-        if entry.engine == "tlc" and 0 < int(entry.expected().get("distinct_states", 0)) <= MOST
+        if entry.engine == "tlc" and 0 < int(entry.expected().get("distinct_states", 0)) <= states
     ]
     entries.sort(key=lambda entry: int(entry.expected()["distinct_states"]))
     modules = {SCENARIOS: root / FOLDER / "Golden.tla"}
@@ -75,6 +77,17 @@ def read_checks(root: Path, limit_s: float) -> Checks:
     order = sorted(modules, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
     names = [(name, frozenset(path.name for path in dependencies(modules[name]))) for name in order]
     return Checks(root, scenarios, names, limit_s)
+
+
+def with_behaviours(checks: Checks) -> Checks:
+    """The same, with what the original makes of the scripts. ConformError where that is not as written."""
+    played = play(checks.scenarios, checks.root / FOLDER, Limits("1g", checks.limit_s, 1))
+    for one in played:
+        if not one.holds:
+            raise ConformError(
+                f"Without a mutant the specification is not as expected: {next(explain(one))}."
+            )
+    return replace(checks, behaviours=[one.trace for one in played])
 
 
 def judge(mutant: Mutant, checks: Checks) -> tuple[str, str]:
@@ -94,7 +107,7 @@ def verdict(folder: Path, module: str, checks: Checks) -> tuple[str, str]:
     for said in names:
         try:
             if said == SCENARIOS:
-                found = _not_played(checks.scenarios, folder, limits)
+                found = _not_played(checks, folder, limits)
             else:
                 found = _not_as_expected(manifest.entry(said), folder / "tlc.log", limits)
         except EngineError as error:
@@ -108,9 +121,17 @@ def verdict(folder: Path, module: str, checks: Checks) -> tuple[str, str]:
     return SURVIVED, ", ".join(names)
 
 
-def _not_played(scenarios: Sequence[Scenario], folder: Path, limits: Limits) -> str:
-    """The first scenario that is no behaviour as it is written, and why; "" if all are."""
-    return next((next(explain(one)) for one in play(scenarios, folder, limits) if not one.holds), "")
+def _not_played(checks: Checks, folder: Path, limits: Limits) -> str:
+    """The first scenario that is no behaviour as it is written, or is another one than of the original, whose
+    states say more than a document prints; "" if there is none."""
+    played = play(checks.scenarios, folder, limits)
+    if wrong := [one for one in played if not one.holds]:
+        return next(explain(wrong[0]))
+    for one, original in zip(played, checks.behaviours, strict=bool(checks.behaviours)):
+        for number, states in enumerate(zip(one.trace.states, original.states, strict=True)):
+            if states[0] != states[1]:
+                return f"{one.scenario.file}, step {number}: another state"
+    return ""
 
 
 def _not_as_expected(entry: Entry, log: Path, limits: Limits) -> str:

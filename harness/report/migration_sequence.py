@@ -22,15 +22,16 @@ def migration_steps(
 ) -> tuple[list[str], list[Step], list[Event]]:
     """Lanes, rows and what is drawn. ConformError (exit 2) for a trace of another specification."""
     states = MigrationReader().read(trace, f"The trace {title}")
+    from_the_first = 0 in failing or any(_changes(None, states[0]))
     steps = [
         Step(index, state.step.action, state.step.branch, tuple(failing.get(index, ())))
         for index, state in enumerate(states)
-        if index or 0 in failing
+        if index or from_the_first
     ]
     named = {state.step.member for state in states} - {""}
     for state in states:
         named |= {*state.group.members, *state.old.group.members, *state.old.group.pending}
-    shown = [event for event in _events(trace, states) if event.step or 0 in failing]
+    shown = [event for event in _events(trace, states) if event.step or from_the_first]
     return [*sorted(named, key=natural), COORDINATOR], steps, shown
 
 

@@ -232,10 +232,10 @@ def _with_trace(page: Page, index: int | None, found: Sequence[Difference]) -> P
         if index is not None:
             trace = replace(trace, states=trace.states[: index + 1], actions=trace.actions[: index + 1])
         last = len(trace.states) - 1
+        groups = _groups(trace, page.trace)  # first: it says what topics are called
         words = [f"{one.path}: {_short(one.expected)}, got {_short(one.got)}" for one in found[:_WORDS]]
         words += [f"and {len(found) - _WORDS} more differences"] if len(found) > _WORDS else []
         diagram = sequence_of_trace(trace, "", {last: words} if found else violated(trace), inline=True)
-        groups = _groups(trace, page.trace)
     except ConformError as error:
         return replace(page, lacking=error.message)
     return replace(page, diagram=diagram, steps=last, changes=_changes(groups, found))
@@ -264,16 +264,28 @@ def value(given: Any) -> str:
     return "\n".join(f"{name}: {shown(part)}" for name, part in given.items() if part not in (None, ABSENT))
 
 
+def _change(one: Difference, found: Sequence[Difference]) -> Change:
+    """What a step changes; without the fields that the target has otherwise, which have their own lines."""
+    own = {other.path.removeprefix(f"{one.path}.") for other in found if other.path != one.path}
+    if not isinstance(one.got, dict) or own.isdisjoint(one.got):
+        return Change(one.path, value(one.expected), value(one.got))
+    rest = {name: part for name, part in one.got.items() if name not in own}
+    return Change(f"{one.path}, the rest", value(one.expected), value(rest))
+
+
 def _changes(groups: Sequence[Json], found: Sequence[Difference]) -> list[Change]:
     """What the last step changes in the group, says the specification, with what the target has instead."""
     after = Answer(group=groups[-1])
     before = Answer(group=groups[-2]) if len(groups) > 1 else after
-    changed = {
-        one.path: Change(one.path, value(one.expected), value(one.got)) for one in differences(before, after)
-    }
+    changed = {one.path: _change(one, found) for one in differences(before, after)}
     for one in found:
         if one.path in changed:
             earlier = changed[one.path].before
+        elif any(
+            one.path.startswith(f"{path}.") and change.before == value(ABSENT)
+            for path, change in changed.items()
+        ):
+            earlier = value(ABSENT)
         else:
             unchanged = one.path.startswith("group") and ".timers" not in one.path
             earlier = value(one.expected) if unchanged else ""

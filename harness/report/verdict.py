@@ -20,6 +20,8 @@ from harness.report.results import Results
 
 WORST_FIRST: Final = (ENGINE_FAILED, USAGE, MODEL_VIOLATED, NOT_CONFORMANT, EVIDENCE_MISSING, HOLDS)
 """Exit codes: of several findings the first of these is the verdict."""
+NAMED: Final = 8
+"""How many models a sentence names; the page lists all of them below."""
 MEANINGS: Final = {
     HOLDS: "everything holds",
     USAGE: "something was not given as it should be",
@@ -59,7 +61,8 @@ def _models(results: Results) -> Iterator[Finding]:
     for status in ("missing", "stale"):
         names = [model.name for model in results.models if model.without_record and model.evidence == status]
         if names:
-            sentence = f"Not checked, and the recorded result is {status}: {', '.join(names)}."
+            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+            sentence = f"Not checked, and the recorded result is {status}: {', '.join(names[:NAMED])}{more}."
             yield Finding(EVIDENCE_MISSING, sentence, "models")
     for generation in results.generations:
         if generation.unreached:
@@ -100,7 +103,7 @@ def _steps(results: Results) -> Iterator[Finding]:
             yield Finding(NOT_CONFORMANT, f"Simulation of {simulation.what} did nothing.", "simulate")
     for mutation in results.mutations:
         if mutation.exit_code:
-            left = f"{mutation.total.survived:,} of {mutation.total.mutants:,} mutants survive"
+            left = f"{mutation.total.survived:,} of {mutation.total.judged:,} mutants survive"
             sentence = " ".join([f"Mutation: {left}.", *mutation.stale])
             yield Finding(mutation.exit_code, sentence, "mutate")
     survivors = [mutant.name for mutant in results.mutants if not mutant.caught_by]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from harness.errors import ConformError
-from harness.files import output_folder
+from harness.files import is_stream, output_folder
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused, Target
 
 T = TypeVar("T")
@@ -30,17 +30,28 @@ def recorded(target: Target, path: Path) -> Iterator[Target]:
 @contextmanager
 def opened_log(path: Path) -> Iterator[Note]:
     """A log, to which each operation is written with its answer at once. ConformError where it cannot be."""
-    output_folder(path.parent)
+    if not is_stream(path):
+        output_folder(path.parent)
     try:
-        log = path.open("w", encoding="utf-8", buffering=1)
+        log = path.open("wb", buffering=0)
     except OSError as error:
-        raise ConformError(
-            f"The log {path} cannot be written: {error.strerror}. Choose another place."
-        ) from None
+        raise _not_written(path, error) from None
+
+    def note(operation: Json, answer: Json) -> None:
+        line = json.dumps({**operation, "answer": answer}, separators=(",", ":")).encode() + b"\n"
+        try:
+            written = log.write(line)
+            if written < len(line):  # the disk is full: the next write says so
+                log.write(line[written:])
+        except OSError as error:
+            raise _not_written(path, error) from None
+
     with log:
-        yield lambda operation, answer: print(
-            json.dumps({**operation, "answer": answer}, separators=(",", ":")), file=log
-        )
+        yield note
+
+
+def _not_written(path: Path, error: OSError) -> ConformError:
+    return ConformError(f"The log {path} cannot be written: {error.strerror}. Choose another place.")
 
 
 class Recording:

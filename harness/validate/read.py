@@ -17,12 +17,19 @@ from harness.errors import USAGE, ConformError
 from harness.files import read_text
 from harness.replay import wire
 from harness.replay.state import NOT_IN_GROUP, Partition, Request, Response
+from harness.replay.view import DELETED_TOPICS
 from harness.targets.base import Json
 
 REQUEST: Final = "Request"
 _OTHER_KINDS: Final = wire.CLASSIC_VERSIONS.keys() | wire.CONNECT_VERSIONS.keys()
 TIMERS: Final = {"session": "SessionTimeout", "rebalance": "RebalanceTimeout", "group": "DeleteGroup"}
 ERRORS: Final = {code: name for name, code in wire.ERROR_CODES.items()}
+FIELDS: Final = {
+    str: ("memberId", "instanceId", "subscribedTopicRegex", "serverAssignor"),
+    int: ("memberEpoch", "errorCode", "rebalanceTimeoutMs"),
+    list: ("subscribedTopicNames", "topicPartitions"),
+}
+"""What requests and responses have, by type; each may be null."""
 NOT_THERE: Final = frozenset({14, 15, 16})
 """COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR: what was asked of no coordinator,
 or of one whose log took no records, changes nothing (H5, P3)."""
@@ -77,11 +84,13 @@ class Run:
     """From a new coordinator to the next one, or to what the specification has no words for.
 
     `topics` are those that exist at its first line; `timed` says that the recorder moved the clock, so that
-    every time-out is a line; `max_size` is group.consumer.max.size.
+    every time-out is a line; `forgets`, that partitions of topics that are gone are not shown (T2);
+    `max_size` is group.consumer.max.size.
     """
 
     topics: Mapping[str, int]
     timed: bool
+    forgets: bool
     max_size: int
     lines: list[Line] = field(default_factory=list)
 
@@ -123,6 +132,15 @@ def read_log(path: Path, group: str | None = None) -> Recorded:
     return reader.done()
 
 
+def _check_types(body: Json) -> None:
+    """TypeError for a field that is not of its type: it would be compared with what it can never be."""
+    for kind, names in FIELDS.items():
+        for name in names:
+            value = body.get(name)
+            if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+                raise TypeError(f"{name} is {value!r}")
+
+
 class _Reader:
     """Reads a log line by line."""
 
@@ -145,10 +163,11 @@ class _Reader:
         found.runs = [run for run in found.runs if run.lines]
         observed = [line for run in found.runs for line in run.lines if line.response or line.seen]
         if not observed:
-            why = ", ".join(f"{reason}: {count}" for reason, count in found.left_out.items())
+            why = ", ".join(f"{reason}: {count}" for reason, count in found.left_out.items() if count)
             raise ConformError(
                 f"{self._path} has no step of a group that was answered or observed"
-                f"{f' (left out: {why})' if why else ''}: there is nothing to validate.",
+                f"{f' (left out: {why})' if why else ''}: there is nothing to validate. It knows consumer "
+                "groups; groups of another kind are compared by conform replay and conform exhaust.",
                 USAGE,
             )
         return found
@@ -268,6 +287,8 @@ class _Reader:
                 "a join without a rebalance time-out, which no request of the model has"
             ] += 1
             return
+        _check_types(body)
+        _check_types(answer["body"])
         request = self._heartbeat(body)
         response = self._response(answer["body"])
         member = request.member or response.member or "nobody"
@@ -309,7 +330,7 @@ class _Reader:
             return
         if self._run is None:
             existing = {topic: count for topic, count in self._topics.items() if count > 0}
-            self._run = Run(existing, self._timed, self._size)
+            self._run = Run(existing, self._timed, DELETED_TOPICS in self._hidden, self._size)
             self._found.runs.append(self._run)
         line.seen, line.script = self._seen(answer), self._scripted()
         self._run.lines.append(line)

@@ -19,7 +19,7 @@ MODULE: Final = "RecordedRuns"
 
 
 def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
-    """Write the module and its configuration into a folder. The runs have one configuration.
+    """Write the modules and their configuration into a folder. The runs have one configuration.
 
     `dialect` is a name of FORMS' values, as --dialect has it.
     """
@@ -41,6 +41,8 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
         "runs": runs,
         "absent": SeenMember(),
     }
+    log = folder / f"{MODULE}Log.tla"
+    log.write_text(_templates().get_template("log.tla.j2").render(values), encoding="utf-8")
     module.write_text(_templates().get_template("recorded.tla.j2").render(values), encoding="utf-8")
     settings = {"dialect": named, "max_size": runs[0].max_size}
     config.write_text(_templates().get_template("recorded.cfg.j2").render(settings), encoding="utf-8")

@@ -13,10 +13,10 @@ from frozendict import frozendict
 
 from harness.engines.base import Limits, Progress, silent
 from harness.engines.tlc import VERSION, run_tlc
-from harness.errors import ConformError
+from harness.errors import USAGE, ConformError
 from harness.itf import Trace
 from harness.replay.compare import Difference
-from harness.replay.state import Group, Response, SpecState, StateReader
+from harness.replay.state import Group, Partition, Response, SpecState, StateReader
 from harness.spechash import spec_hash
 from harness.stategraph import read_graph
 from harness.validate.read import REQUEST, Line, Recorded, Run
@@ -28,8 +28,12 @@ EVENTS: Final = frozenset(
 )
 MOST: Final = 5_000
 """Target assignments to look for another one among."""
+TOO_MANY: Final = "set with too many elements"
+"""What TLC says of a million."""
 NO_ANSWER: Final = Response("no answer", "", 0, None, None)
 """What nothing answers: so that all that the specification has is kept for the report."""
+PARTITIONS: Final = ("assigned", "revoking")
+"""What a member has of them."""
 OWN: Final = ("run", "at")
 """The variables of spec/Recorded.tla that are not the open instance's."""
 
@@ -120,7 +124,16 @@ def _explored(
         dump = folder / "graph.dot"
         options = ["-deadlock", "-workers", "1", "-dump", "dot", str(dump)]
         log = folder / "tlc.log"
-        run_tlc(module, config, options, log=log, limits=limits, progress=progress, libraries=[spec])
+        try:
+            run_tlc(module, config, options, log=log, limits=limits, progress=progress, libraries=[spec])
+        except ConformError as error:
+            if log.is_file() and TOO_MANY in log.read_text("utf-8", "replace"):
+                raise ConformError(
+                    "The log shows no target assignment after some line for which there could be more than "
+                    "a million: describe the group after each request, or validate fewer partitions.",
+                    USAGE,
+                ) from error
+            raise
         return read_graph(dump), spec_hash(spec / "Recorded.tla", None)
 
 
@@ -140,7 +153,7 @@ def _judged(runs: Sequence[Run], graph: nx.MultiDiGraph, line: Line | None = Non
         misfit = None
         if fits < len(run.lines):
             instead = [graph.nodes[node]["state"] for node, at in ats.items() if at == -(fits + 1)]
-            misfit = _misfit(line or run.lines[fits], instead, reader)
+            misfit = _misfit(line or run.lines[fits], run.forgets, instead, reader)
         yield Validated(run, fits, trace, misfit)
 
 
@@ -153,7 +166,7 @@ def _trace(states: Sequence[Mapping[str, Any]]) -> Trace:
     )
 
 
-def _misfit(line: Line, dumped: Sequence[Mapping[str, Any]], reader: StateReader) -> Misfit:
+def _misfit(line: Line, forgets: bool, dumped: Sequence[Mapping[str, Any]], reader: StateReader) -> Misfit:
     states = reader.read(_trace(dumped), "The state graph") if dumped else []
     instead, enabled = {}, set()
     for state in states:
@@ -163,7 +176,7 @@ def _misfit(line: Line, dumped: Sequence[Mapping[str, Any]], reader: StateReader
         ):
             enabled.add(" ".join(part for part in (step.action, step.member, step.topic) if part))
             continue
-        found = tuple(differences(line, state))
+        found = tuple(differences(line, state, forgets))
         instead[step.action, step.branch, step.member, found] = Instead(
             step.action, step.branch, step.member, found
         )
@@ -171,8 +184,9 @@ def _misfit(line: Line, dumped: Sequence[Mapping[str, Any]], reader: StateReader
     return Misfit(line, nearest, sorted(enabled))
 
 
-def differences(line: Line, state: SpecState) -> Iterator[Difference]:
-    """Where a step of the specification is not what was recorded, in the specification's terms."""
+def differences(line: Line, state: SpecState, forgets: bool) -> Iterator[Difference]:
+    """Where a step of the specification is not what was recorded, in the specification's terms; `forgets` as
+    in `Run`."""
     step = state.step
     if line.does != REQUEST:
         yield from _differ("member", step.member, line.member)
@@ -186,10 +200,11 @@ def differences(line: Line, state: SpecState) -> Iterator[Difference]:
     group = state.group
     yield from _differ("group.epoch", group.epoch, line.seen.epoch)
     yield from _differ("group.assignmentEpoch", group.assignment_epoch, line.seen.assignment_epoch)
-    yield from _members(group, line)
+    yield from _members(group, line, state.topics if forgets else None)
 
 
-def _members(group: Group, line: Line) -> Iterator[Difference]:
+def _members(group: Group, line: Line, there: Mapping[str, int] | None) -> Iterator[Difference]:
+    """`there` are the topics of which partitions are shown, if those of others are not."""
     assert line.seen is not None
     seen = line.seen
     yield from _differ("group.members", sorted(group.members), sorted(seen.members))
@@ -197,12 +212,22 @@ def _members(group: Group, line: Line) -> Iterator[Difference]:
         if name not in seen.members:
             continue
         if seen.targets is not None:
-            yield from _differ(f"target of {name}", group.target(name), seen.targets.get(name, frozenset()))
+            target = _there(group.target(name), there)
+            yield from _differ(f"target of {name}", target, seen.targets.get(name, frozenset()))
         shown = seen.members[name]
         for field in shown.__dataclass_fields__:
             value = getattr(shown, field)
             if value is not None:
-                yield from _differ(f"{name}.{field}", getattr(member, field), value)
+                known = getattr(member, field)
+                if field in PARTITIONS:
+                    known = _there(known, there)
+                yield from _differ(f"{name}.{field}", known, value)
+
+
+def _there(partitions: frozenset[Partition], topics: Mapping[str, int] | None) -> frozenset[Partition]:
+    if topics is None:
+        return partitions
+    return frozenset((topic, index) for topic, index in partitions if index < topics.get(topic, 0))
 
 
 def _differ(path: str, expected: object, got: object) -> Iterator[Difference]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from broker_bodies import BAR, CLIENT, FOO, START, commit, fetch, heartbeat, join, owned, send, topic
 
+from harness.cli.validate import command as validate
 from harness.replay.files import replay_files
 from harness.targets import open_target
 from harness.targets.base import Json, Refused
@@ -218,3 +220,14 @@ def test_nothing_of_the_users_is_touched_and_nothing_is_left(kafka: LocalBroker)
     admin.delete_topic(broker, "foo")
     coordinator.close()
     broker.close()
+
+
+def test_what_was_recorded_is_a_behaviour(kafka: LocalBroker, tmp_path: Path) -> None:
+    """The recorder stands before any target; time-outs of a broker are in no log (H8), and it describes no
+    partitions of topics that are gone (T2)."""
+    log, result = tmp_path / "log", tmp_path / "result.json"
+    target = f"broker:{HOST}:{kafka.port}"
+    replay_files(sorted(GOLDEN.rglob("*.itf.json")), target, "kafka-4.2", record=log)
+    assert '"delete":["foo"]' in log.read_text()
+    validate(log, json_file=result)
+    assert json.loads(result.read_text())["steps"] > 15

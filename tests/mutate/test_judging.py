@@ -65,7 +65,8 @@ def test_mutants_of_the_coordinator(golden: coordinator.Check) -> None:
 
 def test_mutants_of_the_specification() -> None:
     checks = spec.read_checks(ROOT, 60.0)
-    few = spec.Checks(ROOT, checks.scenarios[:2], [(spec.SCENARIOS, frozenset({"Coordinator.tla"}))], 60.0)
+    names = [(spec.SCENARIOS, frozenset({"Coordinator.tla"}))]
+    few = spec.with_behaviours(spec.Checks(ROOT, checks.scenarios[:2], names, 60.0))
     assert checks.of("Coordinator.tla")[:2] == ["MCTour", spec.SCENARIOS]
     path = "spec/Coordinator.tla"
     assigned = "TargetOf(g, m) \\ HeldByOthers(g, m),"
@@ -74,6 +75,8 @@ def test_mutants_of_the_specification() -> None:
     assert "basic.yaml" in by or "incremental.yaml" in by
     outcome, by = spec.judge(changed(path, assigned, "TargetOf(g, m) ) HeldByOthers(g, m),"), few)
     assert outcome == UNVIABLE, by
+    outcome, by = spec.judge(changed(path, '# old.epoch THEN "advance"', '# old.epoch THEN "moves"'), few)
+    assert outcome == KILLED and "another state" in by, "what no document prints counts, too"
 
 
 def test_a_task_that_takes_too_long_is_ended() -> None:
@@ -133,12 +136,12 @@ def test_score_and_survivors(tmp_path: Path) -> None:
     found = result(entry("old 2", "new 2"), tmp_path)
     assert found.counts() == {
         "mutants": 5,
+        "judged": 5,
         "killed": 2,
         "timed_out": 1,
         "survived": 1,
         "equivalent": 1,
         "unviable": 1,
-        "not_judged": 0,
         "score": 66.7,
     }
     assert list(survivors(found)) == ["a.py:3 (o) survived a check", "  - old 3", "  + new 3"]

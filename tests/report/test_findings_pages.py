@@ -53,8 +53,10 @@ def test_alike_differences_are_one_finding_with_the_shortest_trace(tmp_path: Pat
     assert (first.count, first.steps) == ("2 steps differ in this way", 1)
     assert first.trace == failure["trace"]
     assert (second.count, second.title) == ("", "Join/advance/NONE: group.members[].state and 1 more")
-    assert Change("group.members[A].state", '"a"', '"a"', '"b"') in second.changes
+    assert Change("group.members[A].state", "absent", '"a"', '"b"') in second.changes
     assert Change("group.groupEpoch", "0", "1", "5") in second.changes
+    (rest,) = (one for one in second.changes if one.path == "group.members[A], the rest")
+    assert (rest.before, rest.got) == ("absent", None) and "state:" not in rest.expected
 
 
 def test_what_exhaust_found_is_read_from_its_examples(tmp_path: Path) -> None:

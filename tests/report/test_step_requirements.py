@@ -84,6 +84,7 @@ def test_a_commit_or_fetch_that_is_fenced_is_first_about_fencing(action: str, er
         (["group.timers[rebalance]"], "R4"),
         (["records[ConsumerGroupMetadata]", "response.memberEpoch"], "R6"),
         (["response.memberEpoch"], "R6"),
+        (["response.assignment.pendingTopicPartitions", "group.members[m].assigned"], "R3"),
     ],
 )
 def test_records_alone_and_timers_alone_break_their_own_requirement(

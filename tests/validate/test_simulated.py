@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.cli.replay import command as replay
 from harness.cli.simulate import command as simulate
 from harness.cli.validate import command as validate
 from harness.errors import NOT_CONFORMANT, ConformError
@@ -15,6 +17,7 @@ from harness.replay import wire
 from harness.targets import open_target
 from harness.targets.recording import recorded
 
+ROOT = Path(__file__).parents[2]
 FOO = wire.topic("foo", 2)
 
 
@@ -80,3 +83,61 @@ def test_what_one_operation_does_at_once(tmp_path: Path) -> None:
     validate(log, json_file=result)
     said = json.loads(result.read_text())
     assert said["holds"] and said["steps"] == 5 and sum(said["left_out"].values()) == 2
+
+
+def test_a_new_coordinator_without_the_group(tmp_path: Path) -> None:
+    """P3: of a group that is deleted, or was never there, it has nothing to take over."""
+    log, result = tmp_path / "log", tmp_path / "result.json"
+    with recorded(open_target("python", "kip-848"), log) as target:
+        target.hello()
+        target.load([], [FOO], {"clockMs": 0})
+        said = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": ["foo"], "topicPartitions": []}
+        for epoch in (0, -1):
+            body = {"groupId": "g", "memberId": "m1", "memberEpoch": epoch, **(said if epoch == 0 else {})}
+            target.request(wire.HEARTBEAT, 0, wire.client("m1"), body, "g")
+        target.fire("group", "g", "")
+        target.restart()
+        target.request(wire.HEARTBEAT, 0, wire.client("m1"), {**body, "memberEpoch": 0, **said}, "g")
+    validate(log, json_file=result)
+    assert json.loads(result.read_text())["steps"] == 5
+
+
+@pytest.mark.parametrize("forgets", [True, False])
+def test_partitions_of_a_topic_that_is_gone(tmp_path: Path, forgets: bool) -> None:
+    """T2: a live broker describes no partitions of topics that it does not have; another target must."""
+    log = tmp_path / "log"
+    with recorded(open_target("python", "kafka-4.2"), log) as target:
+        target.hello()
+        target.load([], [FOO], {"clockMs": 0})
+        said = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": ["foo"], "topicPartitions": []}
+        body = {"groupId": "g", "memberId": "m1", "memberEpoch": 0, **said}
+        target.request(wire.HEARTBEAT, 0, wire.client("m1"), body, "g")
+        target.topics([], ["foo"], "g")
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert lines[-1]["answer"]["group"]["members"][0]["assigned"]
+    lines[-1]["answer"]["group"]["members"][0] |= {"assigned": [], "target": []}
+    if forgets:
+        lines[0]["answer"]["unobserved"] = ["members.deletedTopics"]
+    log.write_text("\n".join(map(json.dumps, lines)))
+    if forgets:
+        return validate(log)
+    with pytest.raises(ConformError) as caught:
+        validate(log)
+    assert caught.value.exit_code == NOT_CONFORMANT
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full")
+def test_a_full_disk_is_one_sentence() -> None:
+    with pytest.raises(ConformError, match="The log /dev/full cannot be written: No space left on device"):
+        replay([ROOT / "traces" / "golden" / "basic.itf.json"], record=Path("/dev/full"))
+    with pytest.raises(ConformError, match="The log /dev/full cannot be written: No space left on device"):
+        simulate(seed=7, events=50, record=Path("/dev/full"))
+
+
+def test_a_run_of_a_program_is_recorded(tmp_path: Path) -> None:
+    """The recorder stands before any target: here one behind the line protocol."""
+    log, result = tmp_path / "log", tmp_path / "result.json"
+    program = f"stdio:{sys.executable} -m coordinator --stdio"
+    replay([ROOT / "traces" / "golden" / "basic.itf.json"], target=program, record=log)
+    validate(log, json_file=result)
+    assert json.loads(result.read_text())["steps"] >= 8

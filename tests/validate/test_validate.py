@@ -224,6 +224,11 @@ def test_hundreds_of_steps(tmp_path: Path) -> None:
         ("", "has no step of a group"),
         ("{", "line 1 is no operation with its answer"),
         ('{"op":"request"}', "line 1 is no operation with its answer (KeyError: 'answer')"),
+        (
+            '{"op":"request","api":"ConsumerGroupHeartbeat","body":{"groupId":"g","memberId":3,"memberEpoch":0},'
+            '"answer":{"body":{"errorCode":0,"memberId":"m","memberEpoch":1}}}',
+            "line 1 is no operation with its answer (TypeError: memberId is 3)",
+        ),
         ('{"op":"guess","answer":{}}', "there is no operation 'guess'"),
         ('{"op":"request","api":"OffsetCommit","body":{},"answer":{"body":{}}}', "left out: OffsetCommit: 1"),
         ('{"op":"topics","upsert":[],"delete":[],"answer":{"error":"no"}}', "left out: refused: 1"),

@@ -153,7 +153,16 @@ def shrunk(parts: Parts, found: Found) -> Found:
     failed = play(parts, settings, events, found.settling, story)
     assert failed is not None
     schedule = replace(found.schedule, events=tuple(events[: failed.after]))
-    return replace(found, said=failed.violation.said, schedule=schedule, story=tuple(story.messages))
+    said = _with_names(failed.violation.said, schedule.events)
+    return replace(found, said=said, schedule=schedule, story=tuple(story.messages))
+
+
+def _with_names(said: str, events: Sequence[Json]) -> str:
+    """A sentence with topics by name, which an invariant knows by the end of their ids."""
+    for event in events:
+        if event["do"] == "topic":
+            said = said.replace(f"{event['id'][-4:]}-", f"{event['name']}-")
+    return said
 
 
 def _without_wholes(events: list[Json], fails: Callable[[Sequence[Json]], bool]) -> list[Json]:

@@ -18,10 +18,14 @@ _EPOCHS: Final = {0: "join", -1: "leave", -2: "leave for a while"}
 _Topics = Mapping[str, tuple[str, int]]
 
 
+def _listed(value: object) -> object:
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else value
+
+
 def in_words(event: Json) -> str:
     """An event without its time and its process: "start group=g topics=[foo]"."""
     said = [
-        f"{name}={value}"
+        f"{name}={_listed(value)}"
         for name, value in event.items()
         if value
         and name not in ("at", "do", "who", "id", "maxPollMs")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from harness.errors import ConformError
 from harness.simulate.groups.coordinator_view import DELETION, FAIL_OVER, TOPICS
 from harness.simulate.groups.network import Network
 from harness.simulate.groups.parts import Consumer, Parts, Violation
@@ -69,7 +70,7 @@ class World(Network):
         """Do one event, and check what it touched; False if it is void. Raises Violation."""
         try:
             return self._apply(event)
-        except Violation:
+        except (Violation, ConformError):  # the latter is of the harness: its log cannot be written
             raise
         except Exception as error:
             what = f"{type(error).__name__}: {error}"

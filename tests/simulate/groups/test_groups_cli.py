@@ -36,6 +36,7 @@ def test_a_violation_is_shrunk_and_can_be_seen_again(
     assert "again: conform simulate --seed 9 --events 5000 --without exemption\n" in said
     (violation,) = json.loads(result.read_text())["violations"]
     assert (violation["requirement"], violation["seen_in_seeds"]) == ("R7", 1)
+    assert "bar-0" in violation["said"] and "start group=g" in said and "topics=[" in said
     assert f"shrunk to {len(violation['steps'])} events: {violation['schedule']}" in said
     assert {one["kind"] for one in violation["messages"]} >= {"request", "answer", "note"}
     assert all(set(one) == {"from", "to", "label", "kind"} for one in violation["messages"])

@@ -1,0 +1,38 @@
+"""Files are written whole or not at all; what is no file stays what it is."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from harness.errors import ConformError
+from harness.files import is_stream, write_text
+
+
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    write_text(pipe, "text\n")
+    assert pipe.is_fifo()
+    reader.join(timeout=10)
+    assert read == ["text\n"]
+    assert is_stream(Path("/dev/stdout")) and not is_stream(tmp_path)
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    write_text(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_text() == "new"
+
+
+def test_a_folder_is_no_place_for_a_file(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ConformError, match="folder cannot be written: "):
+        write_text(tmp_path / "folder", "text")
+    assert [one.name for one in tmp_path.iterdir()] == ["folder"]

@@ -124,7 +124,7 @@ bench: setup
 # What small changes of coordinator/ and spec/ the checks notice; the result becomes evidence.
 mutate: setup
 	@mkdir -p $(RESULTS)
-	@$(BIN)/conform mutate --with-types --with-tests $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(MINUTES),--minutes $(MINUTES)) --json $(RESULTS)/mutate.json
+	@$(BIN)/conform mutate --with-types --with-tests $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(STATES),--states $(STATES)) --json $(RESULTS)/mutate.json
 	@cp $(RESULTS)/mutate.json tests/mutants/score.json
 
 # What takes long, and the proofs (APALACHE_HOME must name Apalache); results become evidence.

@@ -17,4 +17,16 @@ KeepsInstance ==
 
 SteadyNext == BoundedNext /\ KeepsInstance
 SteadySpec == Init /\ [][SteadyNext]_vars
+
+\* H5, FullGroupRefuses: strangers are told that the group is full, where
+\* newcomers alone are told not those whose instance id the group has.
+FullIsToldTo ==
+  [][step'.action \in {"Join", "Heartbeat"} /\ step'.branch \notin {"invalid", "unsupported"} =>
+       LET request == step'.request
+           full == Cardinality(Members(group)) = MaxGroupSize
+           known == \E k \in Members(group) :
+                      request.instance = {group.members[k].instance}
+       IN step'.response.error = "GROUP_MAX_SIZE_REACHED" <=>
+            /\ full /\ step'.member \notin Members(group)
+            /\ Dialect.FullGroupRefuses = "strangers" \/ ~known]_vars
 =============================================================================

@@ -61,13 +61,15 @@ def command(
     """Change the coordinator and the specification in small ways, one at a time, and see what notices.
 
     Mutants of the coordinator are judged by a replay of the committed traces, each dialect's on it, then of
-    tours that take every step of MCTour (--tour names others). Mutants of the
-    specification are judged by the golden scenarios and the corpus, then by the small models that depend on
-    the module, whose figures must be as in the manifest. The first check that notices ends a mutant. One
-    that takes ten times as long as the original counts as killed; one that does not load or parse is counted
-    apart. Those that survive are listed; tests/mutants/equivalent.toml argues which of them change nothing.
+    tours that take every step of MCTour (--tour names others). Mutants of the specification are judged by
+    the golden scenarios and the corpus, which must give the very states that they give without it, and by
+    the small models that depend on the module (--states bounds them), whose figures must be as in the
+    manifest. The first check that notices ends a mutant. One that takes ten times as long as the original
+    counts as killed; one that does not load or parse is counted apart. Those that survive are listed;
+    tests/mutants/equivalent.toml argues which of them change nothing.
 
-    A run that was stopped goes on where it was, as long as nothing changed that its results depend on.
+    With --minutes those that are judged are a sample, drawn from the seed. A run that was stopped goes on
+    where it was, as long as nothing changed that its results depend on.
 
     \b
     conform mutate --only coordinator/reconcile.py

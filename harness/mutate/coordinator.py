@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -67,7 +68,14 @@ OF_PACKAGE: Final = {
     "member": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
     "migration": ("tests/migration",),
 }
-TESTS_FOLDER: Final = "tests"
+TESTS_FOLDERS: Final = tuple(
+    sorted(
+        {
+            test.rpartition("/")[0] if test.endswith(".py") else test
+            for test in (*TESTS, *chain(*OF_PACKAGE.values()))
+        }
+    )
+)
 TYPES_CACHE: Final = "build/mutate/mypy"
 TYPES_LIMIT_S: Final = 120.0
 LENGTH: Final = 200

@@ -125,7 +125,7 @@ def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Jud
 
 def _more(plan: Plan) -> list[str]:
     """What judges besides the replays, as it is now."""
-    tests = digest(plan.root, [coordinator.TESTS_FOLDER])
+    tests = digest(plan.root, coordinator.TESTS_FOLDERS)
     more = [f"{name} {tests}" if name == "tests" else name for name in plan.more]
     return [*(f"tours {name}" for name in plan.tours), *more]
 

@@ -16,6 +16,7 @@ from coordinator.client.select import told
 from coordinator.errors import ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.membership import add_member, new_member_metadata, remove_member, update_subscription
+from coordinator.migration.phases import rejoined
 from coordinator.model import AWAY, NO_TARGET, NOTHING, Group, Member, Target
 from coordinator.reconcile import Reconciled, gave_up, reconcile, says_more, write_current
 from coordinator.request import JOIN_EPOCH, LEAVE_EPOCH, HeartbeatRequest
@@ -216,6 +217,7 @@ def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) ->
     ):
         step.result.volatile.append(Volatile(member_id, new.previous_epoch, new.revoking, acknowledged))
     _arm_timers(step, member_id, member, new, request, acknowledges)
+    step.result.timers += rejoined(step.group, member_id)
     step.result.response = heartbeat_response(
         member_id,
         new.epoch,

@@ -83,6 +83,11 @@ CONNECT: Final = {
 WORKER: Final = "worker"
 """The branch of a step of a Connect group whose action consumer groups have, too."""
 
+CONVERSIONS: Final = {"upgrade": ("M1", "M3"), "downgrade": ("M1",)}
+"""Of steps that convert a group, by their branch (`harness.replay.migration`)."""
+MIXED: Final = "mixed"
+"""How the branches begin of requests of the classic protocol to a consumer group."""
+
 _OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
 
 
@@ -91,8 +96,10 @@ def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
     if action in _OFFSETS:
         fenced = error in ("UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH")
         return BY_ACTION[action][::-1] if fenced else BY_ACTION[action]
+    if branch in CONVERSIONS:
+        return CONVERSIONS[branch]
     if action in CLASSIC:
-        return CLASSIC[action]
+        return ("M2", "M3") if branch.startswith(MIXED) else CLASSIC[action]
     if action in CONNECT and (branch == WORKER or action not in BY_ACTION):
         return CONNECT[action]
     found = (*BY_ERROR.get(error, ()), *BY_BRANCH.get(branch, ()), *BY_ACTION.get(action, ()))

@@ -8,7 +8,7 @@ EXTENDS MCClient
 
 TourInstalls ==
   {[Carried(epoch, 0, owners \X OnePartition) EXCEPT !.metadata = ""] :
-     epoch \in 2..MaxEpoch, owners \in {{"m1"}, {"m2"}}}
+     epoch \in 2..MaxEpoch, owners \in {{}, {"m1"}, {"m2"}, {"m1", "m2"}}}
 TourNext ==
   /\ ClientBoundedNext
   /\ step'.action \in {"Join", "Heartbeat", "PrepareAssignment", "InstallAssignment", "ComputationTimeout",

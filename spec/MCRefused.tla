@@ -1,7 +1,8 @@
 ------------------------------ MODULE MCRefused -----------------------------
 (***************************************************************************)
 (* Bounds of an open instance for what is refused (H3, H4, H5): requests   *)
-(* that no client sends, and a group of one member at most.                *)
+(* that no client sends, and a group of one member at most; and what is    *)
+(* said of a full group, which other models do not have.                   *)
 (***************************************************************************)
 EXTENDS MCOpen
 
@@ -27,4 +28,12 @@ OddOnes == {
   [NoRequest EXCEPT !.member = "m1", !.epoch = 1, !.assignor = {"no-such-assignor"}],
   [NoRequest EXCEPT !.member = "m1", !.epoch = 1, !.regex = {"("}]
 }
+
+\* H5: only one more member finds the group full; what else strangers ask is
+\* answered as in any group.
+OnlyOneMoreIsTooMany ==
+  [][step'.response.error = "GROUP_MAX_SIZE_REACHED" =>
+       /\ step'.request.epoch = 0
+       /\ step'.member \notin Members(group)
+       /\ Cardinality(Members(group)) = MaxGroupSize]_vars
 =============================================================================

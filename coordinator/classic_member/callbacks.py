@@ -33,6 +33,11 @@ class Callbacks:
         busy = [*waiting, *([] if self._running is None else [self._running])]
         return self.owned.difference(*(one.partitions for one in busy))
 
+    @property
+    def _being_revoked(self) -> Partitions:
+        running = self._running
+        return running.partitions if running and running.name is CallbackName.REVOKED else NOTHING
+
     def revoke(self, partitions: Partitions) -> None:
         """They are given up when on_partitions_revoked returns."""
         self._waiting.append(Callback(CallbackName.REVOKED, partitions))
@@ -47,12 +52,18 @@ class Callbacks:
     def lose(self) -> None:
         """All is lost at once, and what was to be called is void; on_partitions_lost hears of it, unless
         nothing was owned. What is being revoked is not lost, too."""
-        revoking = self._running is not None and self._running.name is CallbackName.REVOKED
-        done = self._running.partitions if revoking and self._running else NOTHING
-        lost, self.owned = self.owned - done, NOTHING
+        lost, self.owned = self.owned - self._being_revoked, NOTHING
         self._waiting.clear()
         if lost:
             self._waiting.append(Callback(CallbackName.LOST, lost))
+
+    def end(self) -> None:
+        """All is revoked, once, and what was to be called is void: an assignment that has not been told never
+        is."""
+        self._waiting.clear()
+        left = self.owned - self._being_revoked
+        if left:
+            self.revoke(left)
 
     def take(self) -> Callback | None:
         """The next one to run; None while another runs. The assignor's is run here."""

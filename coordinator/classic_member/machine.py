@@ -157,13 +157,17 @@ class ClassicMember:
         self._offsets.update(offsets)
 
     def close(self) -> None:
-        """Give up everything, then leave; over when the phase is UNSUBSCRIBED."""
+        """Give up everything, then leave; over when the phase is UNSUBSCRIBED. A static one does not leave:
+        its place, and its member id here, wait until its session ends (S1)."""
         if self.phase in (Phase.LEAVING, Phase.FAILED, Phase.UNSUBSCRIBED):
             return
-        if self.owned:
-            self._callbacks.revoke(self.owned)
-        self.phase = Phase.LEAVING if self.member_id else Phase.UNSUBSCRIBED
+        self._callbacks.end()
         self._request = None
+        if self.member_id and self.settings.instance_id is None:
+            self.phase = Phase.LEAVING
+        else:
+            self.phase = Phase.UNSUBSCRIBED
+            self._start_anew()
 
     def next_callback(self) -> Callback | None:
         """The next callback to run, within the application's poll; None while another runs."""
@@ -380,11 +384,15 @@ class ClassicMember:
             self.phase = Phase.JOIN
 
     def _out(self) -> None:
+        self._start_anew()
+        self._callbacks.lose()
+
+    def _start_anew(self) -> None:
+        """Of no generation, as before its first JoinGroup."""
         self.generation = self._owned_since = NO_GENERATION
         self._leads = []
         self._offsets.clear()
         self._prepared = True
-        self._callbacks.lose()
 
     def _end(self, error: Exception) -> None:
         """It cannot go on, and says why (C4); what it owned is lost."""

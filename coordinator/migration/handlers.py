@@ -196,7 +196,6 @@ def _accepted(
     generation = result.response["memberEpoch"]
     result.timers += [
         Timer("session", member_id, step.now_ms + classic.session_timeout_ms),
-        Timer("join", member_id, None),
         Timer("sync", member_id, step.now_ms + metadata.rebalance_timeout_ms),
     ]
     result.response = {

@@ -45,6 +45,15 @@ def must_rejoin(group: Group, member_id: str) -> bool:
     return bool(waits_for and not held_by_others(group, waits_for, (member_id,)))
 
 
+def rejoined(group: Group, member_id: str) -> list[Timer]:
+    """M2: one that was of the classic protocol has rejoined, or uses the consumer protocol from now on: the
+    timers that it does not need any more."""
+    member = group.members.get(member_id)
+    if member is None or member.metadata.classic is None:
+        return []
+    return [Timer(name, member_id, None) for name in CLASSIC_TIMERS]
+
+
 def follow(group: Group, now_ms: int) -> list[Timer]:
     """FollowPhases (M2): whoever must rejoin has its rebalance time-out from now."""
     timers = []

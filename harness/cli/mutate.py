@@ -24,7 +24,7 @@ def command(
     sample: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Judge N of the mutants, drawn from the seed.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="What is drawn follows from it alone.")] = 848,
+    seed: Annotated[int, typer.Option(help="What is drawn, and the order, follow from it.")] = 848,
     jobs: Annotated[
         int, typer.Option(min=1, help="How many at a time (default: as there are processors).")
     ] = os.cpu_count() or 1,
@@ -35,6 +35,12 @@ def command(
         list[str] | None,
         typer.Option(metavar="MODEL", help="Replay every step of MODEL on the coordinator's mutants."),
     ] = None,
+    states: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="The specification's mutants on models of at most N states alone."
+        ),
+    ] = 6_000,
     fast: Annotated[
         bool, typer.Option("--fast", help="The coordinator's mutants on committed traces alone, no tours.")
     ] = False,
@@ -83,7 +89,8 @@ def command(
     every = all_mutants(root, [read_only(text) for text in only or []])
     chosen = sampled(every, sample, seed)
     until = None if minutes is None else began + 60 * minutes
-    plan = Plan(root, jobs, until, () if fast else tuple(tour or TOURS), journal, with_types, with_tests)
+    tours = () if fast else tuple(tour or TOURS)
+    plan = Plan(root, jobs, until, tours, journal, with_types, with_tests, seed, states)
     judged = []
     with running(f"judging {len(chosen)} mutants") as progress:
         for one in judge_all(chosen, plan, progress):
@@ -95,6 +102,8 @@ def command(
         "only": only or [],
         "sample": sample,
         "seed": seed,
+        "minutes": minutes,
+        "states": states,
         "tours": list(plan.tours),
         "more": list(plan.more),
     }

@@ -62,11 +62,13 @@ class Model:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may use: `memory` as Java takes it ("2g"), `timeout` in seconds, number of `workers`."""
+    """What a run may use: `memory` as Java takes it ("2g"), `timeout` in seconds, number of `workers`;
+    `brief` is a run of a few seconds, in which Java had better not make its program fast."""
 
     memory: str = "2g"
     timeout: float | None = None
     workers: int | None = None
+    brief: bool = False
 
 
 Progress = Callable[[str], None]

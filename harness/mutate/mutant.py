@@ -15,6 +15,8 @@ TIMED_OUT: Final = "timed out"
 SURVIVED: Final = "survived"
 UNVIABLE: Final = "unviable"
 """A mutant that ran out of time counts as killed; one that does not load or parse is not counted at all."""
+TESTS_OF_ITS_OWN: Final = "its own tests"
+"""What kills, or has not killed, where the coordinator's tests were run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -43,6 +44,7 @@ def run_all(
     """
     context = multiprocessing.get_context("fork")
     left, running = list(reversed(tasks)), list[_Running[Task]]()
+    gc.freeze()  # or a fork's first collection would copy all that this process has
     try:
         while left or running:
             while left and len(running) < jobs and (until is None or time.monotonic() < until):
@@ -61,6 +63,7 @@ def run_all(
                     running.remove(one)
                     yield done
     finally:
+        gc.unfreeze()
         for one in running:
             _stop(one)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper
+from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 from mutmut.mutation.mutators import mutation_operators
 
 from harness.mutate.mutant import Mutant, mutants_of
@@ -65,12 +65,28 @@ def python_mutants(path: str, source: str) -> list[Mutant]:
     finder = _Finder()
     module = MetadataWrapper(cst.parse_module(source), unsafe_skip_copy=True)
     module.visit(finder)
-    found = ((operator, _code(module.module.deep_replace(node, new))) for operator, node, new in finder.found)
+    text = _Text(module, source)
+    found = ((operator, text.with_change(node, new)) for operator, node, new in finder.found)
     return sorted(mutants_of(path, source, found), key=lambda mutant: mutant.line)
 
 
-def _code(module: Any) -> str:
-    return str(module.code)
+class _Text:
+    """The text of a module, and where its nodes are in it."""
+
+    def __init__(self, module: MetadataWrapper, source: str) -> None:
+        self._module: Any = module.module
+        self._source = source.encode()
+        self._spans: Any = module.resolve(ByteSpanPositionProvider)
+
+    def with_change(self, node: cst.CSTNode, new: cst.CSTNode) -> str:
+        """The text with another node there. Where a node's own text is not what stands there (parentheses,
+        indentation), the whole is written anew, which takes a hundred times as long."""
+        start = self._spans[node].start
+        end = start + self._spans[node].length
+        if self._source[start:end].decode() != self._module.code_for_node(node):
+            return str(self._module.deep_replace(node, new).code)
+        changed = str(self._module.code_for_node(new))
+        return self._source[:start].decode() + changed + self._source[end:].decode()
 
 
 class _Finder(cst.CSTVisitor):
@@ -90,8 +106,18 @@ class _Finder(cst.CSTVisitor):
         for kind, operator in (*mutation_operators, *OWN):
             if isinstance(node, kind):
                 for new in _changed(operator, node):
-                    self.found.append((operator.__name__.removeprefix("operator_"), node, new))
+                    name = operator.__name__.removeprefix("operator_")
+                    self.found.append((name, *_smallest(node, new)))
         return True
+
+
+def _smallest(node: cst.CSTNode, new: cst.CSTNode) -> tuple[cst.CSTNode, cst.CSTNode]:
+    """What really changes of an `if` or of a line, the rest of which stays as it is written."""
+    if isinstance(node, cst.If) and isinstance(new, cst.If):
+        return node.test, new.test
+    if isinstance(node, cst.SimpleStatementLine) and isinstance(new, cst.SimpleStatementLine):
+        return node.body[0], new.body[0]
+    return node, new
 
 
 def _is_type(node: cst.BaseExpression) -> bool:

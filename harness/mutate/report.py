@@ -33,22 +33,22 @@ class Mutated:
         return sorted(left, key=lambda one: (one.mutant.path, one.mutant.line))
 
     def counts(self, path: str | None = None) -> Json:
-        """Of a file, or of all: how many there are of each kind, and the score in per cent (None of none):
-        killed of those that can be told from the original."""
-        mutants = [one for one in self.mutants if path in (None, one.path)]
-        judged = [one for one in self.judged if path in (None, one.mutant.path)]
+        """Of a file, of a folder or of all: how many there are of each kind, and the score in per cent (None
+        of none): killed of those that were judged and can be told from the original."""
+        mutants = [one for one in self.mutants if _in(one, path)]
+        judged = [one for one in self.judged if _in(one.mutant, path)]
         outcomes = Counter(one.outcome for one in judged)
         equivalent = sum(one.outcome == SURVIVED and bool(self.reason(one.mutant)) for one in judged)
         killed = outcomes[KILLED] + outcomes[TIMED_OUT]
         total = len(judged) - outcomes[UNVIABLE] - equivalent
         return {
             "mutants": len(mutants),
+            "judged": len(judged),
             "killed": killed,
             "timed_out": outcomes[TIMED_OUT],
             "survived": outcomes[SURVIVED] - equivalent,
             "equivalent": equivalent,
             "unviable": outcomes[UNVIABLE],
-            "not_judged": len(mutants) - len(judged),
             "score": round(100 * killed / total, 1) if total else None,
         }
 
@@ -57,14 +57,24 @@ class Mutated:
         """The files that were mutated."""
         return sorted({mutant.path for mutant in self.mutants})
 
+    @property
+    def folders(self) -> list[str]:
+        """Their first folders, where there are several."""
+        found = sorted({path.split("/")[0] for path in self.paths})
+        return found if len(found) > 1 else []
 
-COLUMNS = ["file", "mutants", "killed", "timed out", "survived"]
-COLUMNS += ["equivalent", "unviable", "not judged", "score"]
+
+def _in(mutant: Mutant, path: str | None) -> bool:
+    return path is None or mutant.path == path or mutant.path.startswith(f"{path}/")
+
+
+COLUMNS = ["file", "mutants", "judged", "killed", "timed out", "survived"]
+COLUMNS += ["equivalent", "unviable", "score"]
 
 
 def rows(result: Mutated) -> Iterator[list[str]]:
-    """A table with a row a file, and one of all."""
-    for name, path in [*((path, path) for path in result.paths), ("all", None)]:
+    """A table with a row a file, one a folder, and one of all."""
+    for name, path in [*((path, path) for path in (*result.paths, *result.folders)), ("all", None)]:
         counts = result.counts(path)
         *numbers, score = counts.values()
         yield [name, *(f"{number:,}" for number in numbers), "-" if score is None else f"{score} %"]
@@ -78,12 +88,14 @@ def survivors(result: Mutated) -> Iterator[str]:
 
 
 def to_json(result: Mutated, exit_code: int) -> Json:
-    """For `--json`: `total` and each of `files` have counts; killed mutants that ran out of time are listed,
-    too; `stale` is what is wrong with the file of equivalent mutants."""
+    """For `--json`: `total` and each of `folders` and `files` have counts, of which `judged` is how many
+    of the `mutants` were judged at all; killed ones that ran out of time are listed, too; `stale` is what
+    is wrong with the file of equivalent mutants."""
     return {
         "verb": "mutate",
         "asked": result.asked,
         "total": result.counts(),
+        "folders": [{"path": path, **result.counts(path)} for path in result.folders],
         "files": [{"path": path, **result.counts(path)} for path in result.paths],
         "survivors": [_row(one) for one in result.survivors],
         "equivalent": [

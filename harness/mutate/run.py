@@ -46,7 +46,8 @@ Show = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to do: how many `jobs` at a time, until when (time.monotonic), on which models' tours, with the
-    coordinator's own tests or without."""
+    coordinator's own tests or without, on models of how many `states`; the order of what is not known follows
+    from `seed`."""
 
     root: Path
     jobs: int
@@ -55,6 +56,13 @@ class Plan:
     journal: Path
     with_types: bool = False
     with_tests: bool = False
+    seed: int = 848
+    states: int = spec.MOST
+
+    @property
+    def late(self) -> bool:
+        """Is the time up?"""
+        return self.until is not None and time.monotonic() >= self.until
 
     @property
     def more(self) -> tuple[str, ...]:
@@ -95,7 +103,8 @@ def sampled(mutants: Sequence[Mutant], number: int | None, seed: int) -> list[Mu
 
 
 def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Judged]:
-    """Judge mutants: those that are known from the journal first, then the others, each written down.
+    """Judge mutants: those that are known from the journal first, then the others, each written down. They
+    come in an order drawn from the seed, so that those that the time suffices for are a sample.
 
     ConformError if the checks find something without a mutant, or cannot be made.
     """
@@ -103,14 +112,22 @@ def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Jud
         of_folder = [mutant for mutant in mutants if Path(mutant.path).parts[0] == folder]
         if not of_folder:
             continue
-        more = plan.more if folder == coordinator.PACKAGE else ()
+        more = _more(plan) if folder == coordinator.PACKAGE else [f"states {plan.states}"]
         journal = Journal(plan.journal, digest(plan.root, READS[folder]), more)
         known = [(mutant, journal.known(mutant)) for mutant in of_folder]
         yield from (judged for _, judged in known if judged)
         left = [mutant for mutant, judged in known if judged is None]
-        if left:
+        if left and not plan.late:
+            random.Random(plan.seed).shuffle(left)
             work, limit_s = prepare(left, plan, show)
             yield from _judged(left, work, plan, limit_s, journal)
+
+
+def _more(plan: Plan) -> list[str]:
+    """What judges besides the replays, as it is now."""
+    tests = digest(plan.root, [coordinator.TESTS_FOLDER])
+    more = [f"{name} {tests}" if name == "tests" else name for name in plan.more]
+    return [*(f"tours {name}" for name in plan.tours), *more]
 
 
 def _judged(
@@ -156,10 +173,7 @@ def _coordinator(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:
 
 
 def _spec(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:
-    checks = spec.read_checks(plan.root, SPEC_LIMIT_S)
     show("the specification without a mutant: golden scenarios")
-    outcome, by = spec.verdict(plan.root / "spec", "Golden.tla", checks)
-    if outcome != SURVIVED:
-        raise ConformError(f"Without a mutant the specification is not as expected: {by}.")
-    models = max(len(checks.of(Path(mutant.path).name)) for mutant in mutants)
-    return partial(spec.judge, checks=checks), SPEC_LIMIT_S * (models + 1)
+    checks = spec.with_behaviours(spec.read_checks(plan.root, SPEC_LIMIT_S, plan.states))
+    most = max(len(checks.of(Path(mutant.path).name)) for mutant in mutants)
+    return partial(spec.judge, checks=checks), SPEC_LIMIT_S * most

@@ -1,7 +1,7 @@
-"""Mutants of the specification on the kit's own checks: golden scenarios, then small models.
+"""Mutants of the specification on the kit's own checks: golden scenarios and small models.
 
 Each is put into a copy of spec/. What the manifest says of a model must come out exactly; a scenario must be
-a behaviour as it is written.
+a behaviour as it is written, and the same, state by state, as without the mutant.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,7 @@ from harness.check import compare
 from harness.engines.base import EngineError, Failure, Limits
 from harness.engines.tlc import Tlc
 from harness.errors import USAGE, ConformError
-from harness.itf import read_trace
+from harness.itf import Trace, read_trace
 from harness.manifest import Entry, read_manifest
 from harness.modules import dependencies
 from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Mutant
@@ -28,30 +28,35 @@ from harness.scenario.run import play
 
 FOLDER: Final = "spec"
 MOST: Final = 6_000
-"""States of a model that judges mutants."""
-FIRST: Final = ("MCTour", "MCKafka44Full", "MCKafka42Tour", "MCStaticTour", "MCRefused")
-"""What finds most comes first."""
+"""States of a model that judges mutants, where nothing else is asked for."""
 SCENARIOS: Final = "scenarios"
+FIRST: Final = ("MCTour", SCENARIOS, "MCStaticTour", "MCKafka44Full", "MCKafka42Tour", "MCRefused")
+"""What finds most in a second of a processor comes first."""
+BRIEF: Final = 1_000
+"""States of a model that TLC checks in a few seconds."""
 _NOT_THERE: Final = frozenset({Failure.PARSE, Failure.TYPE, Failure.CONFIGURATION})
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """All that judges a mutant of a module: scripts, and models by the modules that they depend on."""
+    """All that judges a mutant of a module: scripts with the behaviours that the original makes of them (none
+    before it has), and names of checks (SCENARIOS, or a model's) in their order, by the modules that they
+    depend on."""
 
     root: Path
     scenarios: Sequence[Scenario]
-    models: Sequence[tuple[Entry, frozenset[str]]]
+    names: Sequence[tuple[str, frozenset[str]]]
     limit_s: float
+    behaviours: Sequence[Trace] = ()
 
-    def of(self, module: str) -> list[Entry]:
-        """The models that depend on a module, by its file name."""
-        return [entry for entry, needs in self.models if module in needs]
+    def of(self, module: str) -> list[str]:
+        """The checks that depend on a module, by its file name."""
+        return [name for name, needs in self.names if module in needs]
 
 
-def read_checks(root: Path, limit_s: float) -> Checks:
+def read_checks(root: Path, limit_s: float, states: int = MOST) -> Checks:
     """Golden scenarios of consumer groups, the committed traces that can be said as such, and models of at
-    most MOST states.
+    most so many `states`.
 
     ConformError as of reading them.
     """
@@ -64,16 +69,25 @@ def read_checks(root: Path, limit_s: float) -> Checks:
     entries = [
         entry
         for entry in read_manifest(root / FOLDER / "manifest.json").entries
-        if entry.engine == "tlc" and 0 < int(entry.expected().get("distinct_states", 0)) <= MOST
+        if entry.engine == "tlc" and 0 < int(entry.expected().get("distinct_states", 0)) <= states
     ]
-    order = {name: place for place, name in enumerate(FIRST)}
-    entries.sort(
-        key=lambda entry: (order.get(entry.name, len(order)), int(entry.expected()["distinct_states"]))
-    )
-    models = [
-        (entry, frozenset(path.name for path in dependencies(entry.model().module))) for entry in entries
-    ]
-    return Checks(root, scenarios, models, limit_s)
+    entries.sort(key=lambda entry: int(entry.expected()["distinct_states"]))
+    modules = {SCENARIOS: root / FOLDER / "Golden.tla"}
+    modules |= {entry.name: entry.model().module for entry in entries}
+    order = sorted(modules, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+    names = [(name, frozenset(path.name for path in dependencies(modules[name]))) for name in order]
+    return Checks(root, scenarios, names, limit_s)
+
+
+def with_behaviours(checks: Checks) -> Checks:
+    """The same, with what the original makes of the scripts. ConformError where that is not as written."""
+    played = play(checks.scenarios, checks.root / FOLDER, Limits("1g", checks.limit_s, 1))
+    for one in played:
+        if not one.holds:
+            raise ConformError(
+                f"Without a mutant the specification is not as expected: {next(explain(one))}."
+            )
+    return replace(checks, behaviours=[one.trace for one in played])
 
 
 def judge(mutant: Mutant, checks: Checks) -> tuple[str, str]:
@@ -88,27 +102,45 @@ def judge(mutant: Mutant, checks: Checks) -> tuple[str, str]:
 def verdict(folder: Path, module: str, checks: Checks) -> tuple[str, str]:
     """The outcome for the specification in a folder, as far as a module of it goes."""
     limits = Limits("1g", checks.limit_s, 1)
-    said = SCENARIOS
-    try:
-        if module in {path.name for path in dependencies(folder / "Golden.tla")}:
-            for played in play(checks.scenarios, folder, limits):
-                if not played.holds:
-                    return KILLED, next(explain(played))
-        manifest = read_manifest(folder / "manifest.json")
-        models = checks.of(module)
-        for model in models:
-            said = model.name
-            entry = manifest.entry(said)
-            result = Tlc().check(entry.model(), folder / "tlc.log", limits)
-            for one in compare(entry.expected(), result.facts()):
-                return KILLED, f"{said}: {one.what} {one.got}, not {one.expected}"
-    except EngineError as error:
-        return _no_answer(error, said)
-    except ConformError as error:
-        if error.exit_code != USAGE:
-            raise
-        return KILLED, f"{said}: {error.message}"
-    return SURVIVED, ", ".join([SCENARIOS, *(model.name for model in models)])
+    manifest = read_manifest(folder / "manifest.json")
+    names = checks.of(module)
+    for said in names:
+        try:
+            if said == SCENARIOS:
+                found = _not_played(checks, folder, limits)
+            else:
+                found = _not_as_expected(manifest.entry(said), folder / "tlc.log", limits)
+        except EngineError as error:
+            return _no_answer(error, said)
+        except ConformError as error:
+            if error.exit_code != USAGE:
+                raise
+            found = error.message
+        if found:
+            return KILLED, f"{said}: {found}"
+    return SURVIVED, ", ".join(names)
+
+
+def _not_played(checks: Checks, folder: Path, limits: Limits) -> str:
+    """The first scenario that is no behaviour as it is written, or is another one than of the original, whose
+    states say more than a document prints; "" if there is none."""
+    played = play(checks.scenarios, folder, limits)
+    if wrong := [one for one in played if not one.holds]:
+        return next(explain(wrong[0]))
+    for one, original in zip(played, checks.behaviours, strict=bool(checks.behaviours)):
+        for number, states in enumerate(zip(one.trace.states, original.states, strict=True)):
+            if states[0] != states[1]:
+                return f"{one.scenario.file}, step {number}: another state"
+    return ""
+
+
+def _not_as_expected(entry: Entry, log: Path, limits: Limits) -> str:
+    """The first figure of a model that is not the manifest's; "" if there is none."""
+    expected = entry.expected()
+    brief = int(expected["distinct_states"]) <= BRIEF
+    result = Tlc().check(entry.model(), log, replace(limits, brief=brief))
+    differ = compare(expected, result.facts())
+    return next((f"{one.what} {one.got}, not {one.expected}" for one in differ), "")
 
 
 def _no_answer(error: EngineError, said: str) -> tuple[str, str]:

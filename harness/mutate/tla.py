@@ -41,7 +41,7 @@ SWAPS: Final = {
     "TRUE": "FALSE",
     "FALSE": "TRUE",
 }
-_BINDS: Final = ("\\A", "\\E", "CHOOSE", "|->", "LET")
+_BEFORE_LIST: Final = ("IN", "THEN", "ELSE", "LET")
 
 
 class Token(NamedTuple):
@@ -76,7 +76,9 @@ def _changes(source: str) -> Iterator[tuple[str, int, int, str]]:
     """Name of the operator, what is replaced from where to where, by what."""
     every = tokens(source)
     for place, token in enumerate(every):
-        if token.text in SWAPS and not _is_binding(every, place, source):
+        if token.text in SWAPS and not (
+            _is_binding(every, place, source) or _begins_list(every, place, source)
+        ):
             yield f"swap {token.text}", token.start, token.end, SWAPS[token.text]
         if token.kind == "number" and _is_value(source, token):
             yield "number", token.start, token.end, str(int(token.text) + 1)
@@ -111,6 +113,19 @@ def _is_binding(every: list[Token], place: int, source: str) -> bool:
         line = source[source.rfind("\n", 0, token.start) + 1 : token.start]
         return bool(re.search(r"![.\[]\S*( ?\\*\S*\])*\s*$", line)) or _in_except(source, token.start)
     return False
+
+
+def _begins_list(every: list[Token], place: int, source: str) -> bool:
+    r"""Is it the first bullet of a list? That may as well be the other one: `\/ a /\ b` is `a /\ b`, since a
+    list ends where the bullets change."""
+    token = every[place]
+    if token.text not in ("/\\", "\\/"):
+        return False
+    if place == 0:
+        return True
+    last = every[place - 1]
+    between = re.sub(r"\\\*[^\n]*|\(\*.*?\*\)", "", source[last.end : token.start], flags=re.DOTALL).strip()
+    return between[-1] in "(,:[{" if between else last.kind == "operator" or last.text in _BEFORE_LIST
 
 
 def _in_except(source: str, start: int) -> bool:

@@ -15,12 +15,14 @@ from harness.errors import ConformError
 from harness.itf import Trace
 from harness.replay import client, expect, wire
 from harness.replay.calls import Call, ChangeTopics, Restart
+from harness.replay.classic.said import Classic
 from harness.replay.classic.state import is_classic
 from harness.replay.client_state import ClientStep
 from harness.replay.connect.state import is_connect
 from harness.replay.dialects import TEXT, Forms, forms_of
 from harness.replay.log import check_log
 from harness.replay.members import MemberStep, member_steps
+from harness.replay.migration.state import is_migration
 from harness.replay.records import still_untargeted, whole, written
 from harness.replay.state import Admin, Partition, Request, SpecState, StateReader
 from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS
@@ -86,6 +88,7 @@ class Load(NamedTuple):
                 "acknowledged": member.acknowledged,
                 "sessionDeadlineMs": deadlines["session", name],
                 "rebalanceDeadlineMs": deadlines.get(("rebalance", name)),
+                **_of_classic(deadlines, name, member.classic),
             }
             for name, member in group.members.items()
         }
@@ -98,8 +101,15 @@ class Load(NamedTuple):
         return {"clockMs": self.now_ms, "groups": {wire.GROUP: known} if group.exists else {}, **configs}
 
 
+def _of_classic(deadlines: Mapping[tuple[str, str], int], name: str, said: Classic | None) -> Json:
+    """Of a member that uses the classic protocol: until when it must rejoin, or send its SyncGroup (M2)."""
+    if said is None:
+        return {}
+    return {f"{timer}DeadlineMs": deadlines.get((timer, name)) for timer in ("join", "sync")}
+
+
 class Loadable(Protocol):
-    """A whole state, of either kind of group: `Load`, or that of a classic group."""
+    """A whole state, of any kind of group: `Load`, or one of `harness.replay.kinds`."""
 
     @property
     def state(self) -> Any: ...
@@ -190,12 +200,14 @@ class Decoder:
         # here, because it makes what is defined in this module
         from harness.replay.classic.decode import ClassicDecoder
         from harness.replay.connect.decode import ConnectDecoder
+        from harness.replay.migration.decode import MigrationDecoder
 
         self._reader = StateReader()
         self._descriptions: dict[int, Json] = {}
         self._inputs: dict[Any, int] = {}
         self._classic = ClassicDecoder(self._inputs)
         self._connect = ConnectDecoder(self._inputs)
+        self._migration = MigrationDecoder(self._inputs)
         self._lengths: dict[tuple[int, int, int], int] = {}
 
     def decode(self, trace: Trace, name: str) -> DecodedTrace:
@@ -204,6 +216,8 @@ class Decoder:
             return self._classic.decode(trace, name)
         if is_connect(trace):
             return self._connect.decode(trace, name)
+        if is_migration(trace):
+            return self._migration.decode(trace, name)
         states = self._reader.read(trace, f"The trace {name}")
         if len(states) < 2:
             raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
@@ -241,6 +255,8 @@ class Decoder:
             return self._classic.start(state, name, meta)
         if is_connect(trace):
             return self._connect.start(state, name, meta)
+        if is_migration(trace):
+            return self._migration.start(state, name, meta)
         load, _ = _loaded(self._reader.read(trace, name)[0], forms_of(trace, name))
         return load, self._description(load)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from harness.replay import admin, client, wire
+from harness.replay.classic import wire as classic
 from harness.replay.client_state import NOTHING_TOLD, Computation
 from harness.replay.commits import CommitStep
 from harness.replay.dialects import TEXT, Forms
@@ -145,7 +146,22 @@ def _member(group: Group, name: str, member: Member) -> Json:
         "clientId": wire.client_id(name),
         "clientHost": wire.CLIENT_HOST,
         **_of_client_assignors(member),
+        **_of_classic(member),
     }
+
+
+_PHASES: Final = {
+    "prepare": "PreparingRebalance",
+    "complete": "CompletingRebalance",
+    "stable": "Stable",
+}
+
+
+def _of_classic(member: Member) -> Json:
+    """What a member that uses the classic protocol has besides (M2)."""
+    if member.classic is None:
+        return {}
+    return {"classicState": _PHASES[member.classic.phase], **classic.member_metadata(member.classic)}
 
 
 def _of_client_assignors(member: Member) -> Json:
@@ -202,10 +218,10 @@ class Timers:
     def started(state: SpecState, forms: Forms = TEXT) -> Timers:
         """The timers of a state that a replay starts from, at time 0."""
         timers = Timers(forms)
-        timers._start(state, 0)
+        timers.start(state, 0)
         return timers
 
-    def _start(self, state: SpecState, now_ms: int) -> None:
+    def start(self, state: SpecState, now_ms: int) -> None:
         """Arm at full length whatever the state has: a new coordinator does not know how long it ran (P2)."""
         group, session_ms = state.group, now_ms + session_timeout_ms(state)
         revoking = [name for name, member in group.members.items() if member.revoking]
@@ -220,7 +236,7 @@ class Timers:
         step, group = after.step, after.group
         self._follow_computation(before.computation, after, now_ms)
         if step.action == "FailOver":
-            self._start(after, now_ms)
+            self.start(after, now_ms)
         elif (
             step.member in group.members
             and step.response.error == "NONE"

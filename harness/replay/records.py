@@ -11,6 +11,7 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from harness.replay import wire
+from harness.replay.classic import wire as classic
 from harness.replay.commits import CommitState
 from harness.replay.dialects import TEXT, Forms
 from harness.replay.state import Group, Member, Partition, SpecState
@@ -40,7 +41,7 @@ def written(
     `untargeted` are members that joined after the last target was computed: none of theirs is written yet.
     """
     if before.group.exists and not after.group.exists:
-        return [*offset_records(before, after, now_ms), *_deletion()]
+        return [*offset_records(before, after, now_ms), *deletion()]
     new = after.group
     old = forms.created(before.group) if new.exists else before.group
     fresh = _fresh(old, after, forms)
@@ -153,7 +154,7 @@ def _record(kind: str, member: str | None, value: Json | None) -> Json:
     return {"key": group_key(kind, member), "value": value}
 
 
-def _deletion() -> list[Json]:
+def deletion() -> list[Json]:
     """E5 DEAD: what an empty group still has in the log."""
     return [
         _record("ConsumerGroupTargetAssignmentMetadata", None, None),
@@ -184,7 +185,8 @@ def _group(before: Group, after: Group, fresh: set[str], starts: bool) -> Iterat
 
 def _described(member: Member) -> tuple[object, ...]:
     """What a member says of itself."""
-    return member.instance, member.subscription, member.regex, member.assignor, member.offers
+    said = member.classic and member.classic[1:]
+    return member.instance, member.subscription, member.regex, member.assignor, member.offers, said
 
 
 def _member_metadata(group: Group, name: str, member: Member) -> Json:
@@ -199,6 +201,7 @@ def _member_metadata(group: Group, name: str, member: Member) -> Json:
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
         "serverAssignor": member.assignor or None,
         "assignors": [*map(wire.recorded, member.offers)],
+        **({} if member.classic is None else classic.member_metadata(member.classic)),
     }
 
 

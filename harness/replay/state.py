@@ -14,6 +14,7 @@ from frozendict import frozendict
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.replay.classic.said import Classic
 from harness.replay.client_state import (
     NOBODY,
     NOTHING_TOLD,
@@ -57,6 +58,7 @@ class Member:
     acknowledged: bool
     offers: tuple[Offer, ...] = ()
     told: Told = NOTHING_TOLD
+    classic: Classic | None = None
 
     @property
     def held(self) -> frozenset[Partition]:
@@ -249,7 +251,7 @@ class Fields:
     def function(self, name: str) -> frozendict[Any, Value]:
         if name not in self.raw:
             raise BadField(f'{self.path} has no field "{name}"')
-        return _function(self.raw[name], f"{self.path}.{name}")
+        return read_function(self.raw[name], f"{self.path}.{name}")
 
     def metadata(self, name: str) -> dict[str, int]:
         """How many partitions each topic has, those without left out."""
@@ -303,7 +305,8 @@ _KINDS = {
 }
 
 
-def _function(raw: Value, path: str) -> frozendict[Any, Value]:
+def read_function(raw: Value, path: str) -> frozendict[Any, Value]:
+    """A function of the spec. BadField if it is none."""
     try:
         return as_function(raw)
     except TypeError:
@@ -329,7 +332,7 @@ def _names(raw: frozenset[Any], path: str) -> frozenset[str]:
 def _counts(raw: Value, path: str) -> dict[str, int]:
     return {
         _typed(topic, str, path): _typed(count, int, f"{path}[{topic}]")
-        for topic, count in _function(raw, path).items()
+        for topic, count in read_function(raw, path).items()
     }
 
 
@@ -337,7 +340,7 @@ def committed_offsets(raw: Value) -> dict[Partition, int]:
     """The committed offsets (O1); -1 says that there is none."""
     offsets = {
         _partition(partition, "offsets"): _typed(offset, int, f"offsets[{partition}]")
-        for partition, offset in _function(raw, "offsets").items()
+        for partition, offset in read_function(raw, "offsets").items()
     }
     return {partition: offset for partition, offset in offsets.items() if offset >= 0}
 
@@ -360,6 +363,11 @@ def _group(fields: Fields) -> Group:
         metadata=fields.metadata("metadata"),
         members={name: members[name] for name in sorted(members)},
     )
+
+
+def read_group(raw: Value, path: str) -> Group:
+    """A consumer group in another variable than `group`. BadField if it is none."""
+    return _group(Fields(raw, path))
 
 
 def _computing(group: Group, raw: Value | None) -> Group:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from harness.itf import Trace
+from harness.replay.classic.said import spoken
 from harness.replay.classic.state import (
     ClassicGroup,
     ClassicMember,
@@ -51,11 +52,11 @@ def classic_steps(
     named = {name for state in states for name in (*state.group.members, *state.group.pending)}
     named |= {state.step.member for state in states} - {""}
     named |= {NOBODY for state in states if state.step.action in REQUESTS and not state.step.member}
-    shown = [event for event in _Events(trace, states).all() if event.step or 0 in failing]
+    shown = [event for event in ClassicEvents(trace, states).all() if event.step or 0 in failing]
     return [*sorted(named, key=natural), COORDINATOR], steps, shown
 
 
-class _Events:
+class ClassicEvents:
     """Everything that is drawn of the states of one trace."""
 
     def __init__(self, trace: Trace, states: Sequence[ClassicState]) -> None:
@@ -66,16 +67,17 @@ class _Events:
         """Of each client with an answer on the way: the step that sent it, and the answer."""
 
     def all(self) -> Iterator[Event]:
-        yield Shows(0, tuple(_changes(None, self._states[0].group)))
+        yield Shows(0, tuple(classic_changes(None, self._states[0].group)))
         for index in range(1, len(self._states)):
-            yield from self._step(index)
-            lines = tuple(_changes(self._states[index - 1].group, self._states[index].group))
+            yield from self.step(index)
+            lines = tuple(classic_changes(self._states[index - 1].group, self._states[index].group))
             if lines:
                 yield Shows(index, lines)
         for member in sorted(self._sent):
             yield self._arrives(len(self._states) - 1, member, "underway")
 
-    def _step(self, index: int) -> Iterator[Event]:
+    def step(self, index: int) -> Iterator[Event]:
+        """What is drawn of one step, but for what it changes."""
         step = self._states[index].step
         action, member = step.action, step.member
         if action in REQUESTS:
@@ -100,8 +102,7 @@ class _Events:
         """Of an open model: what is answered in the step, to its own request and to those that waited."""
         if step.action in REQUESTS and step.response.error:
             yield _answer(index, step.member or NOBODY, step.response, step)
-        for member, response in step.completed:
-            yield _answer(index, member, response, None)
+        yield from answered_late(index, step)
 
     def _on_the_way(self, index: int) -> Iterator[Event]:
         """Of a closed model: answers that set out, and those that nobody waits for any more."""
@@ -139,6 +140,12 @@ class _Events:
                 yield Note(index, member, said)
 
 
+def answered_late(index: int, step: ClassicSpecStep) -> Iterator[Event]:
+    """Of an open model: the answers to requests that waited until this step."""
+    for member, response in step.completed:
+        yield _answer(index, member, response, None)
+
+
 def _topic(step: ClassicSpecStep) -> str:
     return f"topic {step.topic} has {step.partitions} partitions" if step.topic else step.action
 
@@ -156,7 +163,12 @@ def request_label(step: ClassicSpecStep) -> str:
     if request.instance:
         words.append(f"as {request.instance}")
     if action == "JoinGroup":
-        words.append(f"topics {','.join(sorted(request.subscription)) or 'none'}")
+        said = spoken(request.subscription)
+        words.append(f"topics {','.join(sorted(said.topics)) or 'none'}")
+        if said.owned:
+            words.append(f"owns {partitions(said.owned)} of g{said.generation}")
+        elif said.generation is not None and said.generation >= 0:
+            words.append(f"of g{said.generation}")
         words.append(f"by {', '.join(request.protocols) or 'no protocol'}")
     given = {name: some for name, some in sorted(request.assignments.items()) if some is not None}
     if action == "SyncGroup" and given:
@@ -170,7 +182,9 @@ def _answer(index: int, member: str, response: ClassicResponse, step: ClassicSpe
         made = f": {response.member}" if response.error == "MEMBER_ID_REQUIRED" else ""
         return Message(index, COORDINATOR, member, f"{response.error}{made}", "error")
     if response.api == "JoinGroup":
-        label = f"g{response.generation}, leader {response.leader}"
+        label = f"g{response.generation}, " + (
+            f"leader {response.leader}" if response.leader else "no leader"
+        )
         if response.members:
             label += f" of {', '.join(sorted(one.member for one in response.members))}"
     elif response.api == "SyncGroup":
@@ -182,7 +196,7 @@ def _answer(index: int, member: str, response: ClassicResponse, step: ClassicSpe
     return Message(index, COORDINATOR, member, label, "answer")
 
 
-def _changes(before: ClassicGroup | None, after: ClassicGroup) -> Iterator[str]:
+def classic_changes(before: ClassicGroup | None, after: ClassicGroup) -> Iterator[str]:
     """What a step changes of the group, in lines."""
     if before is None or _head(after) != _head(before):
         yield _head(after)

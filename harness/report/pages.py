@@ -16,6 +16,8 @@ from harness.replay.compare import ABSENT, Difference, differences
 from harness.replay.dialects import TEXT
 from harness.replay.expect import description
 from harness.replay.files import SUFFIX
+from harness.replay.migration.expect import description as migration_description
+from harness.replay.migration.state import MigrationReader, is_migration
 from harness.replay.report import shown
 from harness.replay.run import Failure
 from harness.replay.signature import place, way
@@ -243,6 +245,8 @@ def _groups(trace: Trace, name: str) -> list[Json]:
     """The group after each step, as `describe` has it."""
     if is_classic(trace):
         return [classic_description(one.group, 0) for one in ClassicReader().read(trace, name)]
+    if is_migration(trace):
+        return [migration_description(one, 0) for one in MigrationReader().read(trace, name)]
     return [description(one.group) for one in StateReader().read(trace, name)]
 
 

@@ -24,6 +24,7 @@ _LINE: Final = 16
 _PAD: Final = 12
 _HEAD: Final = 34
 _TITLE: Final = 30
+_TITLE_SIZE: Final = 15 / 12
 _GAP: Final = 104
 _WIDEST: Final = 330
 _CAPITAL: Final = 2.2
@@ -143,6 +144,7 @@ def sequence(
         head=_TITLE if title else 0,
         lanes=[{"name": name, "x": place, "width": _width(name) + 24} for name, place in x.items()],
         across=across,
+        whole=max(across.width, _width(title) * _TITLE_SIZE + 24),
         bottom=top,
         rows=[_drawn_row(row, x, lanes[-1]) for row in rows.values()],
         arrows=[

@@ -132,7 +132,7 @@ def _random(results: Results, console: Console) -> None:
         console.print(textwrap.fill(text, WIDTH, subsequent_indent="  "), highlight=False)
     for mutation in results.mutations:
         total = mutation.total
-        console.print(f"mutants: {total.killed:,} of {total.mutants:,} killed, {total.survived:,} survive")
+        console.print(f"mutants: {total.killed:,} of {total.judged:,} killed, {total.survived:,} survive")
 
 
 def _table(*columns: str) -> Table:

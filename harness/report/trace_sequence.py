@@ -13,6 +13,7 @@ from typing import Any, Final
 from harness.itf import Trace
 from harness.replay.classic.state import is_classic
 from harness.replay.expect import group_state
+from harness.replay.migration.state import is_migration
 from harness.replay.state import (
     AWAY,
     Group,
@@ -40,7 +41,7 @@ _OFFSETS: Final = frozenset({"OffsetCommit", "OffsetFetch"})
 def sequence_of_trace(
     trace: Trace, title: str, failing: Mapping[int, Sequence[str]] | None = None, inline: bool = False
 ) -> str:
-    """The diagram of a trace of a consumer or classic group, its steps numbered as its states are.
+    """The diagram of a trace of a group of any kind, its steps numbered as its states are.
 
     `failing` has words for each step that stands out; of a counterexample that is the last one. ConformError
     (exit 2) for a trace of another specification.
@@ -48,6 +49,10 @@ def sequence_of_trace(
     wrong = violated(trace) if failing is None else failing
     if is_classic(trace):
         return sequence(title, *classic_steps(trace, title, wrong), inline)
+    if is_migration(trace):
+        from harness.report.migration_sequence import migration_steps  # it draws what is drawn here, too
+
+        return sequence(title, *migration_steps(trace, title, wrong), inline)
     states = StateReader().read(trace, f"The trace {title}")
     members = sorted(_members(trace, states), key=natural)
     steps = [
@@ -55,7 +60,7 @@ def sequence_of_trace(
         for index, state in enumerate(states)
         if index or 0 in wrong
     ]
-    shown = [event for event in _Events(trace, states).all() if event.step or 0 in wrong]
+    shown = [event for event in GroupEvents(trace, states).all() if event.step or 0 in wrong]
     return sequence(title, [*members, COORDINATOR], steps, shown, inline)
 
 
@@ -76,7 +81,7 @@ def _name(trace: Trace, index: int, step: SpecStep) -> str:
     )
 
 
-class _Events:
+class GroupEvents:
     """Everything that is drawn of the states of one trace."""
 
     def __init__(self, trace: Trace, states: Sequence[SpecState]) -> None:
@@ -89,10 +94,10 @@ class _Events:
         """Of each message that may still arrive although nobody waits for it: the step that it left in."""
 
     def all(self) -> Iterator[Event]:
-        yield Shows(0, (*_changes(None, self._states[0].group), *computing.changes(None, self._raw[0])))
+        yield Shows(0, (*group_changes(None, self._states[0].group), *computing.changes(None, self._raw[0])))
         for index in range(1, len(self._states)):
-            yield from self._step(index)
-            lines = [*_changes(self._states[index - 1].group, self._states[index].group)]
+            yield from self.step(index)
+            lines = [*group_changes(self._states[index - 1].group, self._states[index].group)]
             lines += computing.changes(self._raw[index - 1], self._raw[index])
             if lines:
                 yield Shows(index, tuple(lines))
@@ -100,7 +105,8 @@ class _Events:
         for member, sent in self._sent.items():
             yield self._of_client(last, member, sent, "underway")
 
-    def _step(self, index: int) -> Iterator[Event]:
+    def step(self, index: int) -> Iterator[Event]:
+        """What is drawn of one step, but for what it changes."""
         step = self._states[index].step
         if step.action in _REQUESTS:
             yield from self._request(index, step)
@@ -345,7 +351,7 @@ def _answer(index: int, member: str, step: SpecStep) -> Message:
     return Message(index, COORDINATOR, member, label, "answer")
 
 
-def _changes(before: Group | None, after: Group) -> Iterator[str]:
+def group_changes(before: Group | None, after: Group) -> Iterator[str]:
     """What a step changes of the group, in lines."""
     if _head(after) != (_head(before) if before else ""):
         yield _head(after)
@@ -368,9 +374,15 @@ def _member_line(name: str, member: Member, target: frozenset[Partition]) -> str
     words = (
         f"{name} {'away' if member.epoch == AWAY else f'e{member.epoch}'} has {partitions(member.assigned)}"
     )
+    if member.classic is not None:
+        words += _PHASES[member.classic.phase]
     if member.revoking:
         words += f", revokes {partitions(member.revoking)}"
     return words if target == member.assigned else f"{words}, target {partitions(target)}"
+
+
+_PHASES: Final = {"prepare": ", must rejoin", "complete": ", must sync", "stable": ", stable"}
+"""Of members of the classic protocol (M2)."""
 
 
 def _late_key(step: SpecStep) -> Any:

@@ -103,7 +103,7 @@ def _steps(results: Results) -> Iterator[Finding]:
             yield Finding(NOT_CONFORMANT, f"Simulation of {simulation.what} did nothing.", "simulate")
     for mutation in results.mutations:
         if mutation.exit_code:
-            left = f"{mutation.total.survived:,} of {mutation.total.mutants:,} mutants survive"
+            left = f"{mutation.total.survived:,} of {mutation.total.judged:,} mutants survive"
             sentence = " ".join([f"Mutation: {left}.", *mutation.stale])
             yield Finding(mutation.exit_code, sentence, "mutate")
     survivors = [mutant.name for mutant in results.mutants if not mutant.caught_by]

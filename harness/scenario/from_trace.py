@@ -9,6 +9,7 @@ from harness.errors import ConformError
 from harness.itf import Trace
 from harness.replay.classic.state import is_classic
 from harness.replay.connect.state import is_connect
+from harness.replay.migration.state import is_migration
 from harness.replay.state import SpecState, StateReader
 from harness.replay.steps import OTHER_ACTIONS
 from harness.scenario.load import EVENTS
@@ -48,8 +49,8 @@ def _step(before: SpecState, after: SpecState) -> ScriptStep:
 
 def scenario_of_trace(trace: Trace, name: str, file: str) -> Scenario:
     """A trace as a scenario called `name`. ConformError (exit 2) if it is not one of the group protocol."""
-    if is_classic(trace) or is_connect(trace):
-        kind = "classic" if is_classic(trace) else "Connect"
+    kinds = {"classic": is_classic, "Connect": is_connect, "migrating": is_migration}
+    if kind := next((kind for kind, is_of in kinds.items() if is_of(trace)), None):
         raise ConformError(
             f"The trace {file} is of a {kind} group: only those of consumer groups can be printed as "
             f"scenarios. conform graph --trace {file} --sequence draws it."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,12 @@ def play(
         options = ["-deadlock", "-continue", "-workers", "1", "-seed", "0", "-dump", "dot", str(dump)]
         with variant(read_config(config)) as chosen:
             ended = run_tlc(
-                module, chosen, options, log=log or folder / "tlc.log", limits=limits, libraries=[spec]
+                module,
+                chosen,
+                options,
+                log=log or folder / "tlc.log",
+                limits=replace(limits, brief=True),
+                libraries=[spec],
             )
         graph = read_graph(dump)
     wrong: dict[int, set[int]] = {}

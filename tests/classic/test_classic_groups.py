@@ -274,6 +274,19 @@ def test_state_survives_load_and_loses_nothing() -> None:
     assert copy.taken("JoinGroup", "c1")["generationId"] == 2
 
 
+def test_who_waits_for_the_leader_waits_on_after_a_load() -> None:
+    """P2, C1: the request that is answered later is known, too."""
+    driver = ClassicDriver()
+    members = driver.stable("c1", "c2")
+    for client, member in members.items():
+        driver.join(client, member)
+    assert driver.sync("c2", members["c2"], 2) is None
+    copy = ClassicDriver()
+    copy.coordinator.load(driver.coordinator.records(), [], driver.coordinator.volatile())
+    copy.sync("c1", members["c1"], 2, {members["c2"]: "all"})
+    assert copy.taken("SyncGroup", "c2")["assignment"] == encoded("all")
+
+
 def test_line_protocol_says_pending_and_completes_later() -> None:
     """C1: the answer that opens the barrier carries the responses of all who waited, by their ids."""
     driver = ClassicDriver(Config(initial_delay_ms=1_000))

@@ -66,10 +66,15 @@ class ScriptedAssignor:
 class ScriptedMember:
     """`log` has callbacks, requests and calls of the assignor, in order. Those named in `raising` raise."""
 
-    def __init__(self, protocols: frozenset[RebalanceProtocol], raising: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        protocols: frozenset[RebalanceProtocol],
+        raising: tuple[str, ...] = (),
+        instance_id: str | None = None,
+    ) -> None:
         self.log: list[str] = []
         self.assignor = ScriptedAssignor(self.log, "scripted", protocols)
-        self.member = ClassicMember(Settings("g"), [self.assignor])
+        self.member = ClassicMember(Settings("g", instance_id), [self.assignor])
         self.raising = raising
         self.generation = 0
         self.now_ms = 0
@@ -120,8 +125,14 @@ class ScriptedMember:
 
     def synced(self, assigned: str) -> None:
         """Its SyncGroup is answered."""
+        self.assigned(assigned)
+        self.run()
+
+    def assigned(self, partitions: str) -> None:
+        """So it is, but the application does not poll yet."""
         assert self.sent is not None and self.sent.api == "SyncGroup"
-        self.reply(assignment=encoded(write_assignment(Assignment(parts(assigned)))))
+        assignment = encoded(write_assignment(Assignment(parts(partitions))))
+        self.member.answered(self.sent.correlation, {"errorCode": 0, "assignment": assignment}, self.now_ms)
 
     def heartbeat(self, error: int) -> None:
         """Its next heartbeat is answered; what follows is in the log, not the heartbeat."""

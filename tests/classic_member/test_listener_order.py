@@ -258,15 +258,6 @@ def test_153_who_missed_a_generation_keeps_its_member_id(error: int, kept: bool)
     assert script.sent.body["memberId"] == script.member.member_id
 
 
-def test_close_revokes_and_leaves() -> None:
-    script = ScriptedMember(COOPERATIVE).stable("foo-0")
-    script.member.close()
-    script.run()
-    assert script.log == ["revoked foo-0", "LeaveGroup"]
-    script.reply()
-    assert script.member.phase is Phase.UNSUBSCRIBED
-
-
 class Revoking(ClassicListener):
     """An application of old: it knows of no lost partitions."""
 

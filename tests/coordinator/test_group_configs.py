@@ -8,7 +8,8 @@ import pytest
 from admin_driver import BROKER, GROUP, INTERVAL, SESSION, alter, ask, change, configs, delete, values
 from group_driver import GroupDriver
 
-from coordinator import Config, Coordinator, ErrorCode
+from coordinator import BadInput, Config, Coordinator, ErrorCode
+from coordinator.admin.configs import changed_configs
 from coordinator.admission import CLUSTER
 from coordinator.log import opened
 from coordinator.storage import SqliteStorage
@@ -95,6 +96,11 @@ def test_a_state_is_loaded_with_its_configurations_and_another_without() -> None
     assert other.volatile() == volatile
     other.load(records, topics, {})
     assert values(other)[0] == ("45000", DEFAULT)
+
+
+def test_an_entry_of_the_log_that_has_more_is_none() -> None:
+    with pytest.raises(BadInput, match="value"):
+        changed_configs({}, {"group": "g", "values": {}, "value": 1})
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import islice
+from uuid import UUID
 
 import pytest
 from group_driver import GroupDriver
 
-from coordinator import Config, Dialect
+from coordinator import BadInput, Config, Dialect
+from coordinator.clock import random_ids
 from coordinator.model import Member, MemberMetadata
+from coordinator.offset_records import OFFSET_COMMIT, offset_from_wire
 from coordinator.reconcile import narrow_revocation
 
 FENCED, UNKNOWN, FULL, UNRELEASED = 110, 25, 81, 111
 KAFKA = Dialect.named("kafka-4.2")
+FOO_ID = "00000000-0000-4000-8000-0000000000f0"
 METADATA = MemberMetadata(None, None, "client", "/127.0.0.1", frozenset({"foo"}), None, 5000, None)
 STATIC = {"instanceId": "i1", "subscribedTopicNames": ["foo"]}
 
@@ -70,6 +75,20 @@ def test_of_a_topic_given_up_all_is_revoked_and_of_others_nothing() -> None:
     g.script(m1=["foo-0"], m2=["foo-1"])
     g.heartbeat("m1", subscribedTopicNames=["foo"])
     assert (g.assigned("m1"), g.revoking("m1")) == (["foo-0"], ["bar-0", "bar-1", "foo-1"])
+
+
+def test_what_is_deleted_is_not_given_up() -> None:
+    """R1, RevocationRestart "unsubscribed": it subscribes to what it did, and a topic of that is gone."""
+    g = GroupDriver(KAFKA, topics={"foo": 2, "bar": 1})
+    g.script(m1=["foo-0", "foo-1", "bar-0"])
+    g.join("m1", "foo", "bar")
+    g.script(m1=["foo-0", "bar-0"], m2=["foo-1"])
+    g.join("m2", "foo")
+    g.heartbeat("m1", owned=["foo-0", "foo-1", "bar-0"])
+    g.script(m1=["foo-0"], m2=["foo-1"])
+    g.delete_topic("bar")
+    g.heartbeat("m1")
+    assert (g.assigned("m1"), g.revoking("m1")) == (["bar-0", "foo-0"], ["foo-1"])
 
 
 @pytest.mark.parametrize(
@@ -136,3 +155,20 @@ def test_what_a_revocation_that_starts_again_keeps_and_gives() -> None:
     member.assigned = frozenset({held})
     new = narrow_revocation(dialect, member, frozenset({back, elsewhere}), frozenset())
     assert (new.assigned, new.revoking) == ({back}, {held, asked})
+
+
+def test_random_ids_are_different_and_do_not_end() -> None:
+    """H1: as a UUID of version 4."""
+    ids = [UUID(name) for name in islice(random_ids(), 3)]
+    assert len(set(ids)) == 3
+    assert {one.version for one in ids} == {4}
+
+
+def test_the_leader_epoch_of_a_record_is_known_or_minus_one() -> None:
+    """O1: what a record says is read as strictly as what a request says."""
+    key = {"type": OFFSET_COMMIT, "groupId": "g", "topic": "foo", "partition": 0}
+    value = {"offset": 5, "metadata": "", "commitTimestamp": 7, "topicId": FOO_ID}
+    read = offset_from_wire({"key": key, "value": {**value, "leaderEpoch": -1}})
+    assert read.value and read.value.leader_epoch == -1
+    with pytest.raises(BadInput, match="leaderEpoch"):
+        offset_from_wire({"key": key, "value": {**value, "leaderEpoch": -2}})

@@ -276,3 +276,15 @@ def test_a_refused_timer_is_put_off() -> None:
     driver.coordinator.fail_appends(False)
     assert driver.coordinator.fire("join", "g", "b")
     assert "b" not in driver.phases()
+
+
+def test_a_member_that_moves_to_the_consumer_protocol_need_not_rejoin() -> None:
+    """M2: under its own id, while it was to rejoin; the time-out of that is not its own any more."""
+    driver, _ = mixed(b=[0, 1], c=[2, 3])
+    driver.target(a=[], b=[0, 1], c=[2, 3])
+    driver.upgraded("a")
+    assert driver.phases() == dict.fromkeys("bc", "PreparingRebalance")
+    driver.target(a=[], b=[0, 1], c=[2, 3])
+    driver.upgraded("b")
+    timers = [(one["timer"], one["member"]) for one in driver.group["timers"]]
+    assert ("join", "c") in timers and ("join", "b") not in timers

@@ -14,7 +14,7 @@ from harness.itf import read_trace
 from harness.mutate import coordinator, spec
 from harness.mutate.equivalent import read_equivalent, stale
 from harness.mutate.journal import Journal, digest
-from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Judged, Mutant
+from harness.mutate.mutant import KILLED, SURVIVED, TESTS_OF_ITS_OWN, TIMED_OUT, UNVIABLE, Judged, Mutant
 from harness.mutate.pool import run_all
 from harness.mutate.report import Mutated, rows, survivors, to_json
 from harness.mutate.run import sampled
@@ -65,8 +65,9 @@ def test_mutants_of_the_coordinator(golden: coordinator.Check) -> None:
 
 def test_mutants_of_the_specification() -> None:
     checks = spec.read_checks(ROOT, 60.0)
-    few = spec.Checks(ROOT, checks.scenarios[:2], [], 60.0)
-    assert "MCTour" in [model.name for model in checks.of("Coordinator.tla")]
+    names = [(spec.SCENARIOS, frozenset({"Coordinator.tla"}))]
+    few = spec.with_behaviours(spec.Checks(ROOT, checks.scenarios[:2], names, 60.0))
+    assert checks.of("Coordinator.tla")[:2] == ["MCTour", spec.SCENARIOS]
     path = "spec/Coordinator.tla"
     assigned = "TargetOf(g, m) \\ HeldByOthers(g, m),"
     outcome, by = spec.judge(changed(path, assigned, "TargetOf(g, m),"), few)
@@ -74,6 +75,8 @@ def test_mutants_of_the_specification() -> None:
     assert "basic.yaml" in by or "incremental.yaml" in by
     outcome, by = spec.judge(changed(path, assigned, "TargetOf(g, m) ) HeldByOthers(g, m),"), few)
     assert outcome == UNVIABLE, by
+    outcome, by = spec.judge(changed(path, '# old.epoch THEN "advance"', '# old.epoch THEN "moves"'), few)
+    assert outcome == KILLED and "another state" in by, "what no document prints counts, too"
 
 
 def test_a_task_that_takes_too_long_is_ended() -> None:
@@ -100,7 +103,11 @@ def test_what_is_known_is_not_judged_again(tmp_path: Path) -> None:
     assert Journal(path, "state").known(mutant) == Judged(mutant, KILLED, "a trace", 1.0)
     assert Journal(path, "another").known(mutant) is None
     assert Journal(path, "state", ["tests"]).known(mutant) is not None
-    assert Journal(path, "state", ["tests"]).known(other) is None, "more checks may kill it"
+    assert Journal(path, "state", ["tests 1"]).known(other) is None, "more checks may kill it"
+    Journal(path, "state", ["tests 1"]).add(Judged(other, KILLED, TESTS_OF_ITS_OWN, 1.0))
+    assert Journal(path, "state", ["tests 1"]).known(other) is not None
+    assert Journal(path, "state", ["tests 2"]).known(other) is None, "tests that have changed"
+    assert Journal(path, "state", ["tests 2"]).known(mutant) is not None
 
 
 def test_the_state_of_a_journal_changes_with_what_was_read(tmp_path: Path) -> None:
@@ -129,12 +136,12 @@ def test_score_and_survivors(tmp_path: Path) -> None:
     found = result(entry("old 2", "new 2"), tmp_path)
     assert found.counts() == {
         "mutants": 5,
+        "judged": 5,
         "killed": 2,
         "timed_out": 1,
         "survived": 1,
         "equivalent": 1,
         "unviable": 1,
-        "not_judged": 0,
         "score": 66.7,
     }
     assert list(survivors(found)) == ["a.py:3 (o) survived a check", "  - old 3", "  + new 3"]

@@ -76,6 +76,18 @@ def test_mutants_of_tla() -> None:
     assert {mutant.line for mutant in mutants} == {6, 7, 8}, "comments and declarations stay"
 
 
+def test_the_first_bullet_of_a_list_says_nothing() -> None:
+    """`\\/ a` is `a`, and so is what follows another one's bullet; later ones join."""
+    module = "A ==\n  /\\ S = 1\n  /\\ \\/ S = 2\n     \\/ (/\\ S = 3)\n"
+    module += "B == S = 4 /\\ IF S = 5 THEN \\/ S = 6 ELSE S = 7"
+    swapped = [one for one in tla_mutants("M.tla", module) if one.operator in ("swap /\\", "swap \\/")]
+    assert [one.after for one in swapped] == [
+        "\\/ \\/ S = 2",
+        "/\\ (/\\ S = 3)",
+        "B == S = 4 \\/ IF S = 5 THEN \\/ S = 6 ELSE S = 7",
+    ]
+
+
 def test_tokens_of_the_specification_are_at_their_places() -> None:
     source = (ROOT / "spec" / "Coordinator.tla").read_text()
     found = tokens(source)

@@ -111,6 +111,10 @@ def test_who_is_removed_and_does_not_know() -> None:
         ("corpus/MCOffsets-goal-0009-fetch-of-what-was-committed", ["commit foo-0 at 0, e1", "offset 0"]),
         ("corpus/MCOffsets-goal-0002-commit-without-a-member-group-empty", ["no member", "committed"]),
         ("members/MCSmall-goal-0001-acknowledged", ["gives up foo-0, keeps nothing"]),
+        (
+            "migration/MCMigrationTour-goal-0001-the-first-consumer-heartbeat-converts-the-group",
+            ["Init", "group g1, Stable, leader a"],
+        ),
     ],
 )
 def test_words(trace: str, words: list[str]) -> None:
@@ -165,6 +169,13 @@ def test_words_of_a_trace_are_no_markup() -> None:
         "<b>", ["<i>", "c"], [Step(1, "<u>", failing=("<s>",))], [Message(1, "<i>", "c", "a<b", "request")]
     )
     assert {"<b>", "<i>", "<u>", "<s>", "a<b"} <= set(Drawn(text).words)
+
+
+def test_a_long_title_is_not_cut() -> None:
+    def width(title: str) -> float:
+        return float(ElementTree.fromstring(sequence(title, ["A", "c"], [Step(1, "x")], [])).get("width", ""))
+
+    assert width("n" * 200) > 200 * 8 > width("short") == width("")
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_a_simulation_without_an_event_shows_nothing(tmp_path: Path) -> None:
 def test_mutants(tmp_path: Path) -> None:
     _, text = shown(tmp_path, "mutate", MUTATED, HOLDS)
     assert "1 mutants of 197 survive all checks." in text
-    assert "all 197 193 1 1 2 0 99.5 %" in text
+    assert "all 240 197 193 1 1 2 99.5 %" in text
     assert "coordinator/x.py:55 drop - a or b + a" in text
     assert "Never <b>." in text and "basic.itf.json 52" in text
 

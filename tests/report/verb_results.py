@@ -88,12 +88,15 @@ PAIR: dict[str, Any] = {
     ],
 }
 
-_COUNTS = {"timed_out": 0, "equivalent": 1, "unviable": 2, "not_judged": 0}
+_COUNTS = {"timed_out": 0, "equivalent": 1, "unviable": 2}
 MUTATED: dict[str, Any] = {
     **{"verb": "mutate", "stale": [], "exit_code": 0, "killed_by": {"basic.itf.json": 52}},
-    "total": {"mutants": 197, "killed": 193, "survived": 1, **_COUNTS, "score": 99.5},
+    "total": {"mutants": 240, "judged": 197, "killed": 193, "survived": 1, **_COUNTS, "score": 99.5},
     "files": [
-        {"path": "coordinator/x.py", "mutants": 1, "killed": 0, "survived": 1, **_COUNTS, "score": None}
+        {
+            **{"path": "coordinator/x.py", "mutants": 1, "judged": 1, "killed": 0, "survived": 1},
+            **{**_COUNTS, "score": None},
+        }
     ],
     "survivors": [
         {"path": "coordinator/x.py", "line": 55, "operator": "drop", "diff": ["- a or b", "+ a"], "by": "x"}

@@ -3,10 +3,9 @@ others."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from copy import deepcopy
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from harness.errors import ConformError
 from harness.itf import Trace
@@ -16,13 +15,11 @@ from harness.replay.classic import expect
 from harness.replay.classic.records import whole, written
 from harness.replay.classic.state import ClassicReader, ClassicState, input_of
 from harness.replay.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
-from harness.replay.decode import STOP_MS, DecodedTrace, Step, unknown_action
+from harness.replay.decode import DecodedTrace
 from harness.replay.dialects import TEXT, Forms
-from harness.replay.steps import INITIAL
-from harness.targets.base import Answer, Json
+from harness.replay.kinds import DELAY, Expected, Kind, decoded
+from harness.targets.base import Json
 from harness.values import State
-
-DELAY: Final = "group.initial.rebalance.delay.ms"
 
 
 class ClassicLoad(NamedTuple):
@@ -72,79 +69,72 @@ class ClassicDecoder:
     def __init__(self, inputs: dict[Any, int]) -> None:
         self._reader = ClassicReader()
         self._inputs = inputs
-        self._descriptions: dict[tuple[int, int], Json] = {}
+        self._descriptions: _Descriptions = {}
 
     def decode(self, trace: Trace, name: str) -> DecodedTrace:
         """Prepare the trace in the file `name`. ConformError (exit 2) if it is of another specification."""
         states = self._reader.read(trace, f"The trace {name}")
-        if len(states) < 2:
-            raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
-        delay_ms = _delay_ms(trace.meta, name)
-        timers = expect.ClassicTimers(delay_ms)
-        start = self._load(states[0], timers.start(states[0].group, 0), 0, delay_ms)
-        configuration = {**wire.DEFAULTS, DELAY: delay_ms}
-        decoded = DecodedTrace(name, configuration, start, start.description, [], Counter(), set(), [])
-        decoded.handlers, decoded.api = frozenset(CLASSIC_HANDLERS), "JoinGroup"
-        end, now_ms = len(whole(states[0])), 0
-        for index in range(1, len(states)):
-            before, after = states[index - 1], states[index]
-            call = _call(before, after, name, index)
-            if call is None:
-                decoded.other_actions[after.step.action] += 1
-                continue
-            tick_ms = 1 if now_ms < STOP_MS else 0
-            now_ms += tick_ms
-            load = self._load(after, timers.follow(before.group, after, now_ms), now_ms, delay_ms)
-            step = self._step(index, before, call, load, tick_ms, end)
-            end = step.end
-            decoded.steps.append(step)
-            decoded.needs.update(step.needs())
-        return decoded
+        kind = ClassicKind(delay_of(trace.meta, name), self._descriptions)
+        return decoded(name, states, kind, self._inputs, lambda state: len(whole(state)))
 
     def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[ClassicLoad, Json]:
         """A state as one that a trace with this #meta starts from: how it is loaded, and its description."""
         read = self._reader.read(Trace(dict(meta), tuple(state), [state]), name)[0]
-        delay_ms = _delay_ms(meta, name)
-        load = self._load(read, expect.ClassicTimers(delay_ms).start(read.group, 0), 0, delay_ms)
+        load = ClassicKind(delay_of(meta, name), self._descriptions).start(read)
         return load, load.description
 
-    def _load(self, state: ClassicState, timers: list[Json], now_ms: int, delay_ms: int) -> ClassicLoad:
-        key = state.key[0], delay_ms
+
+_Descriptions: TypeAlias = dict[tuple[int, int], Json]
+"""By the key of a group and the initial delay."""
+
+
+class ClassicKind(Kind[ClassicState]):
+    """A trace of a classic group."""
+
+    handlers: Set[str] = CLASSIC_HANDLERS.keys()
+    others: Set[str] = CLASSIC_OTHERS
+    api = "JoinGroup"
+
+    def __init__(self, delay_ms: int, descriptions: _Descriptions) -> None:
+        self.configuration = {**wire.DEFAULTS, DELAY: delay_ms}
+        self._delay_ms = delay_ms
+        self._descriptions = descriptions
+        self._timers = expect.ClassicTimers(delay_ms)
+
+    def start(self, state: ClassicState) -> ClassicLoad:
+        """At time 0."""
+        return self._load(state, self._timers.start(state.group, 0), 0)
+
+    def follow(self, before: ClassicState, after: ClassicState, now_ms: int) -> ClassicLoad:
+        """After a step."""
+        return self._load(after, self._timers.follow(before.group, after, now_ms), now_ms)
+
+    def _load(self, state: ClassicState, timers: list[Json], now_ms: int) -> ClassicLoad:
+        key = state.key[0], self._delay_ms
         if key not in self._descriptions:
-            self._descriptions[key] = expect.description(state.group, delay_ms)
+            self._descriptions[key] = expect.description(state.group, self._delay_ms)
         return ClassicLoad(state, timers, now_ms, self._descriptions[key])
 
-    def _step(
-        self, index: int, before: ClassicState, call: Call, load: ClassicLoad, tick_ms: int, offset: int
-    ) -> Step:
-        after, spec = load.state, load.state.step
-        records = written(before, after, load.now_ms)
-        given = input_of(before, after)
+    def call(self, before: ClassicState, after: ClassicState) -> Call:
+        """By its action's handler."""
+        return CLASSIC_HANDLERS[after.step.action](before, after)
+
+    def expected(self, before: ClassicState, after: ClassicState, now_ms: int) -> Expected:
+        """What its step says."""
+        spec = after.step
         drawn = spec.action == "JoinGroup" and not spec.request.member and spec.branch != "refused"
-        return Step(
-            index=index,
-            action=spec.action,
+        return Expected(
             branch=spec.branch,
             error=spec.response.error,
-            key=self._inputs.setdefault(given, len(self._inputs)),
-            tick_ms=tick_ms,
-            lost=None,
+            given=input_of(before, after),
+            body=expect.response(before.group.exists, spec),
+            records=written(before, after, now_ms),
             new_id=spec.member if drawn else "",
-            script=None,
-            call=call,
-            expected=Answer(
-                body=expect.response(before.group, spec),
-                group=load.description,
-                records=[{"offset": offset + n, **record} for n, record in enumerate(records)],
-                fired=call.fired(),
-                completed=expect.completed(spec),
-            ),
-            start=offset,
-            load=load,
+            completed=expect.completed(spec),
         )
 
 
-def _delay_ms(meta: Mapping[str, Any], name: str) -> int:
+def delay_of(meta: Mapping[str, Any], name: str) -> int:
     """The initial delay: it fits into the rebalance time-out once more than it may be prolonged."""
     constants = meta.get("constants", {})
     extensions = constants.get("Extensions", 1) if isinstance(constants, dict) else 1
@@ -153,22 +143,3 @@ def _delay_ms(meta: Mapping[str, Any], name: str) -> int:
             f"The trace {name}: Extensions in #meta must be a number from 0, not {extensions!r}."
         )
     return wire.REBALANCE_TIMEOUT_MS // (extensions + 1)
-
-
-def _call(before: ClassicState, after: ClassicState, name: str, index: int) -> Call | None:
-    """What a step sends to the target; None if it does not reach it."""
-    action = after.step.action
-    if action in CLASSIC_OTHERS:
-        if before.key != after.key:
-            raise ConformError(
-                f"The trace {name}, state {index}: {action} does not call the coordinator, "
-                "but the group changes."
-            )
-        return None
-    handler = CLASSIC_HANDLERS.get(action)
-    if handler is None or action == INITIAL:
-        raise unknown_action(name, index, action, {*CLASSIC_HANDLERS, *CLASSIC_OTHERS})
-    try:
-        return handler(before, after)
-    except ValueError as error:
-        raise ConformError(f"The trace {name}, state {index}: {error}.") from None

@@ -21,15 +21,16 @@ from harness.targets.base import Json
 _NO_GROUP = Group(epoch=0, assignment_epoch=0, targets={}, metadata={}, members={})
 
 
-def response(before: ClassicGroup, step: ClassicSpecStep) -> Json | None:
-    """The body of the response to a step's own request; None while it waits."""
+def response(exists: bool, step: ClassicSpecStep, version: int = 0) -> Json | None:
+    """The body of the response to a step's own request; None while it waits. `exists` says whether there was
+    a group before, `version` is that of assignments."""
     if not step.response.error:
         return None
     if step.action == "OffsetCommit":
         return offset_commit(step)
     if step.action == classic.LEAVE:
-        return _left(before, step)
-    return body(step.response)
+        return _left(exists, step)
+    return body(step.response, version)
 
 
 def completed(step: ClassicSpecStep) -> list[Json]:
@@ -40,7 +41,7 @@ def completed(step: ClassicSpecStep) -> list[Json]:
     ]
 
 
-def body(spec: ClassicResponse) -> Json:
+def body(spec: ClassicResponse, version: int = 0) -> Json:
     """A response of JoinGroup, SyncGroup or Heartbeat."""
     error = wire.ERROR_CODES[spec.error]
     if spec.api == classic.HEARTBEAT:
@@ -53,7 +54,7 @@ def body(spec: ClassicResponse) -> Json:
         "protocolName": spec.protocol if known else None,
     }
     if spec.api == classic.SYNC:
-        return {**named, "assignment": classic.assignment(spec.assignment)}
+        return {**named, "assignment": classic.assignment(spec.assignment, version)}
     return {
         **named,
         "generationId": spec.generation,
@@ -71,10 +72,10 @@ def body(spec: ClassicResponse) -> Json:
     }
 
 
-def _left(before: ClassicGroup, step: ClassicSpecStep) -> Json:
+def _left(exists: bool, step: ClassicSpecStep) -> Json:
     """Of a group that there is, each member has its own error."""
     error = wire.ERROR_CODES[step.response.error]
-    if not before.exists:
+    if not exists:
         return {"throttleTimeMs": 0, "errorCode": error, "members": []}
     request = step.request
     left = {"memberId": request.member, "groupInstanceId": request.instance, "errorCode": error}

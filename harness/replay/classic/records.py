@@ -6,6 +6,8 @@ and a static member's return. One record has the whole group.
 
 from __future__ import annotations
 
+from typing import Final
+
 from harness.replay import wire
 from harness.replay.classic import wire as classic
 from harness.replay.classic.state import ClassicState, Saved
@@ -40,7 +42,12 @@ def _saves(before: ClassicState, after: ClassicState) -> bool:
 def whole(state: ClassicState) -> list[Json]:
     """The records of a state as one log that was never written step by step: what `load` is given."""
     offsets = [committed_record(partition, offset, 0) for partition, offset in sorted(state.offsets.items())]
-    return offsets if state.group.saved is None else [*offsets, _record(state.group.saved, 0)]
+    return [*offsets, *group_at(state, 0)]
+
+
+def group_at(state: ClassicState, now_ms: int) -> list[Json]:
+    """The record of a group as if written at that time."""
+    return [] if state.group.saved is None else [_record(state.group.saved, now_ms)]
 
 
 def _record(saved: Saved | None, now_ms: int) -> Json:
@@ -69,3 +76,7 @@ def _record(saved: Saved | None, now_ms: int) -> Json:
         "members": members,
     }
     return {"key": key, "value": value}
+
+
+TOMBSTONE: Final = _record(None, 0)
+"""What says that there is no classic group any more."""

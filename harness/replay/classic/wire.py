@@ -1,7 +1,8 @@
 """Forms on the wire for classic groups; the names are those of `harness.replay.wire`.
 
-Subscriptions and assignments travel as bytes of the embedded consumer protocol, version 0, which coordinators
-do not read; in JSON they are base64.
+Subscriptions and assignments travel as bytes of the embedded consumer protocol, which coordinators do not
+read, but to convert a group; in JSON they are base64. They are of version 0, those of members that migrate
+(spec/Conversions.tla) of version 3.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import cache
 from typing import Final
 
 from harness.replay import wire
+from harness.replay.classic.said import Classic, spoken
 from harness.replay.classic.state import Assignment, ClassicRequest
 from harness.replay.state import Partition
 from harness.targets.base import Json
@@ -24,6 +26,7 @@ LEAVE: Final = "LeaveGroup"
 NEW_MEMBER_TIMEOUT_MS: Final = 300_000
 """How long the first JoinGroup of a member may wait."""
 _NO_USER_DATA: Final = struct.pack(">i", -1)
+_NO_RACK: Final = struct.pack(">h", -1)
 
 
 def _text(text: str) -> bytes:
@@ -31,25 +34,52 @@ def _text(text: str) -> bytes:
     return struct.pack(">h", len(encoded)) + encoded
 
 
+MIGRATING: Final = 3
+"""The version of the embedded protocol that members need to migrate (M2)."""
+
+
 @cache
-def subscription(topics: frozenset[str]) -> str:
-    """ConsumerProtocolSubscription."""
+def subscription(said: frozenset[str]) -> str:
+    """ConsumerProtocolSubscription, of the topics in `said`. Where that names a generation it is of a member
+    that migrates, and has what the member owns, too."""
+    topics, owned, generation = spoken(said)
     names = b"".join(_text(wire.topic_name(topic)) for topic in sorted(topics))
-    return base64.b64encode(struct.pack(">hi", 0, len(topics)) + names + _NO_USER_DATA).decode()
+    content = struct.pack(">i", len(topics)) + names + _NO_USER_DATA
+    if generation is None:
+        return base64.b64encode(struct.pack(">h", 0) + content).decode()
+    content += _partitions(owned) + struct.pack(">i", generation) + _NO_RACK
+    return base64.b64encode(struct.pack(">h", MIGRATING) + content).decode()
 
 
 @cache
-def assignment(partitions: Assignment) -> str:
+def assignment(partitions: Assignment, version: int = 0) -> str:
     """ConsumerProtocolAssignment; no bytes where there is none."""
     if partitions is None:
         return ""
+    content = struct.pack(">h", version) + _partitions(partitions) + _NO_USER_DATA
+    return base64.b64encode(content).decode()
+
+
+def _partitions(partitions: frozenset[Partition]) -> bytes:
     by_topic: dict[str, list[int]] = {}
     for topic, index in sorted(partitions):
         by_topic.setdefault(wire.topic_name(topic), []).append(index)
-    content = struct.pack(">hi", 0, len(by_topic))
+    content = struct.pack(">i", len(by_topic))
     for name, indexes in sorted(by_topic.items()):
         content += _text(name) + struct.pack(f">{1 + len(indexes)}i", len(indexes), *indexes)
-    return base64.b64encode(content + _NO_USER_DATA).decode()
+    return content
+
+
+def member_metadata(said: Classic) -> Json:
+    """ClassicMemberMetadata of a member's record (M1)."""
+    metadata = subscription(said.subscription)
+    protocols = [{"name": name, "metadata": metadata} for name in said.protocols]
+    return {
+        "classicMemberMetadata": {
+            "sessionTimeoutMs": wire.SESSION_TIMEOUT_MS,
+            "supportedProtocols": protocols,
+        }
+    }
 
 
 def request_id(api: str, member: str) -> str:

@@ -3,12 +3,10 @@ others."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from harness.errors import ConformError
 from harness.itf import Trace
 from harness.replay import wire
 from harness.replay.calls import Call
@@ -17,12 +15,12 @@ from harness.replay.connect import wire as connect
 from harness.replay.connect.records import whole, written
 from harness.replay.connect.state import ConnectReader, ConnectState
 from harness.replay.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
-from harness.replay.decode import STOP_MS, DecodedTrace, Step, unknown_action
+from harness.replay.decode import DecodedTrace
 from harness.replay.dialects import TEXT, Forms
 from harness.replay.expect import group_state
-from harness.replay.steps import INITIAL
+from harness.replay.kinds import Expected, Kind, decoded
 from harness.requirements import CONNECT, WORKER
-from harness.targets.base import Answer, Json
+from harness.targets.base import Json
 from harness.values import State
 
 
@@ -91,87 +89,64 @@ class ConnectDecoder:
     def __init__(self, inputs: dict[Any, int]) -> None:
         self._reader = ConnectReader()
         self._inputs = inputs
-        self._descriptions: dict[tuple[int, int, int], Json] = {}
+        self._descriptions: _Descriptions = {}
 
     def decode(self, trace: Trace, name: str) -> DecodedTrace:
         """Prepare the trace in the file `name`. ConformError (exit 2) if it is of another specification."""
         states = self._reader.read(trace, f"The trace {name}")
-        if len(states) < 2:
-            raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
-        timers = expect.ConnectTimers.started(states[0])
-        start = self._load(states[0], timers.armed(states[0]), 0)
-        decoded = DecodedTrace(name, wire.DEFAULTS, start, start.description, [], Counter(), set(), [])
-        decoded.handlers, decoded.api = frozenset(CONNECT_HANDLERS), connect.HEARTBEAT
-        end, now_ms = len(whole(states[0])), 0
-        for index in range(1, len(states)):
-            before, after = states[index - 1], states[index]
-            call = _call(before, after, name, index)
-            if call is None:
-                decoded.other_actions[after.step.action] += 1
-                continue
-            tick_ms = 1 if now_ms < STOP_MS else 0
-            now_ms += tick_ms
-            load = self._load(after, timers.follow(before, after, now_ms), now_ms)
-            step = self._step(index, before, call, load, tick_ms, end)
-            end = step.end
-            decoded.steps.append(step)
-            decoded.needs.update(step.needs())
-        return decoded
+        kind = ConnectKind(self._descriptions)
+        return decoded(name, states, kind, self._inputs, lambda state: len(whole(state)))
 
     def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[ConnectLoad, Json]:
         """A state as one that a trace with this #meta starts from: how it is loaded, and its description."""
         read = self._reader.read(Trace(dict(meta), tuple(state), [state]), name)[0]
-        load = self._load(read, expect.ConnectTimers.started(read).armed(read), 0)
+        load = ConnectKind(self._descriptions).start(read)
         return load, load.description
+
+
+_Descriptions: TypeAlias = dict[tuple[int, int, int], Json]
+"""By the key of a state."""
+
+
+class ConnectKind(Kind[ConnectState]):
+    """A trace of a Connect group."""
+
+    configuration = wire.DEFAULTS
+    handlers: Set[str] = CONNECT_HANDLERS.keys()
+    others: Set[str] = CONNECT_OTHERS
+    api = connect.HEARTBEAT
+
+    def __init__(self, descriptions: _Descriptions) -> None:
+        self._descriptions = descriptions
+        self._timers = expect.ConnectTimers()
+
+    def start(self, state: ConnectState) -> ConnectLoad:
+        """At time 0."""
+        self._timers = expect.ConnectTimers.started(state)
+        return self._load(state, self._timers.armed(state), 0)
+
+    def follow(self, before: ConnectState, after: ConnectState, now_ms: int) -> ConnectLoad:
+        """After a step."""
+        return self._load(after, self._timers.follow(before, after, now_ms), now_ms)
 
     def _load(self, state: ConnectState, timers: list[Json], now_ms: int) -> ConnectLoad:
         if state.key not in self._descriptions:
             self._descriptions[state.key] = expect.description(state)
         return ConnectLoad(state, timers, now_ms, self._descriptions[state.key])
 
-    def _step(
-        self, index: int, before: ConnectState, call: Call, load: ConnectLoad, tick_ms: int, offset: int
-    ) -> Step:
-        after, spec = load.state, load.state.step
-        asked = after.call
+    def call(self, before: ConnectState, after: ConnectState) -> Call:
+        """By its action's handler."""
+        return CONNECT_HANDLERS[after.step.action](before, after)
+
+    def expected(self, before: ConnectState, after: ConnectState, now_ms: int) -> Expected:
+        """What its step and its call say."""
+        spec, asked = after.step, after.call
         given = (before.key, spec.action, spec.member, spec.request, spec.topic, spec.partitions)
         said = (asked.reason, asked.group_epoch, tuple(asked.target.items()), asked.twice)
-        return Step(
-            index=index,
-            action=spec.action,
+        return Expected(
             branch=spec.branch or (WORKER if spec.action in CONNECT else ""),
             error=spec.response.error,
-            key=self._inputs.setdefault((given, said), len(self._inputs)),
-            tick_ms=tick_ms,
-            lost=None,
-            new_id="",
-            script=None,
-            call=call,
-            expected=Answer(
-                body=expect.response(before, after) if spec.response.error else None,
-                group=load.description,
-                records=[{"offset": offset + n, **record} for n, record in enumerate(written(before, after))],
-                fired=call.fired(),
-            ),
-            start=offset,
-            load=load,
+            given=(given, said),
+            body=expect.response(before, after) if spec.response.error else None,
+            records=written(before, after),
         )
-
-
-def _call(before: ConnectState, after: ConnectState, name: str, index: int) -> Call | None:
-    """What a step sends to the target; None if it does not reach it."""
-    action = after.step.action
-    if action in CONNECT_OTHERS:
-        if before.key != after.key:
-            raise ConformError(
-                f"The trace {name}, state {index}: {action} does not call the coordinator, "
-                "but the group changes."
-            )
-        return None
-    handler = CONNECT_HANDLERS.get(action)
-    if handler is None or action == INITIAL:
-        raise unknown_action(name, index, action, {*CONNECT_HANDLERS, *CONNECT_OTHERS})
-    try:
-        return handler(before, after)
-    except ValueError as error:
-        raise ConformError(f"The trace {name}, state {index}: {error}.") from None

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from harness.report.readers.fields import Fields
 
-_COUNTS = ("mutants", "killed", "survived", "equivalent", "unviable", "not_judged")
+_COUNTS = ("mutants", "killed", "survived", "equivalent", "unviable", "judged")
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Of a file, or of all: how many mutants became what. `score` is in per cent; None of none."""
+    """Of a file, of a folder or of all: how many mutants there are, how many of them were judged and became
+    what. `score` is in per cent; None of none."""
 
     path: str
     mutants: int
@@ -20,7 +21,7 @@ class Counted:
     survived: int
     equivalent: int
     unviable: int
-    not_judged: int
+    judged: int
     score: float | None
 
 
@@ -39,6 +40,7 @@ class Mutation:
     """One run; `stale` is what is wrong with the arguments for equivalence, `exit_code` that of the verb."""
 
     total: Counted
+    folders: Sequence[Counted]
     files: Sequence[Counted]
     survivors: Sequence[Survivor]
     equivalent: Sequence[Survivor]
@@ -52,6 +54,7 @@ def mutation(data: Fields) -> Mutation:
     total = data.part("total")
     return Mutation(
         total=_counted(total or data),
+        folders=[_counted(one) for one in data.items_or_none("folders")],
         files=[_counted(one) for one in data.items("files")],
         survivors=[_survivor(one) for one in data.items("survivors")],
         equivalent=[_survivor(one) for one in data.items("equivalent")],

@@ -1,0 +1,38 @@
+"""What members of the classic protocol say of themselves as they migrate (spec/Conversions.tla)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple, TypeAlias
+
+_CLAIM: Final = re.compile(r"owns (\S+) (\d+)")
+_GENERATION: Final = re.compile(r"generation (-?\d+)")
+_Partition: TypeAlias = tuple[str, int]
+
+
+class Spoken(NamedTuple):
+    """A subscription. Where it names no `generation`, nothing is said of what the member owns, either."""
+
+    topics: frozenset[str]
+    owned: frozenset[_Partition] = frozenset()
+    generation: int | None = None
+
+
+def spoken(said: frozenset[str]) -> Spoken:
+    """A subscription of the spec, in which what is owned and the generation are strings among the topics."""
+    generations = [found for text in said if (found := _GENERATION.fullmatch(text))]
+    if not generations:
+        return Spoken(said)
+    claims = [found for text in said if (found := _CLAIM.fullmatch(text))]
+    topics = said - {found.string for found in (*generations, *claims)}
+    owned = frozenset((found[1], int(found[2])) for found in claims)
+    return Spoken(topics, owned, int(generations[0][1]))
+
+
+class Classic(NamedTuple):
+    """What the coordinator keeps of a member that uses the classic protocol, besides (M2): where it is in its
+    rebalance ("prepare", "complete" or "stable"), and the last JoinGroup's protocols and subscription."""
+
+    phase: str
+    protocols: tuple[str, ...]
+    subscription: frozenset[str]

@@ -1,0 +1,159 @@
+"""From the states of a trace to prepared steps: what is the same for all kinds of groups that are no plain
+consumer groups."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence, Set
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
+
+from harness.errors import ConformError
+from harness.replay.calls import Call
+from harness.replay.decode import STOP_MS, DecodedTrace, Loadable, Step, unknown_action
+from harness.replay.steps import INITIAL
+from harness.targets.base import Answer, Assignments, Json
+
+DELAY: Final = "group.initial.rebalance.delay.ms"
+
+
+class AnySpecStep(Protocol):
+    """What every kind's `step` has."""
+
+    @property
+    def action(self) -> str: ...
+
+
+class AnyState(Protocol):
+    """What every kind's states have; equal keys are equal states."""
+
+    @property
+    def key(self) -> tuple[int, int, int]: ...
+    @property
+    def step(self) -> AnySpecStep: ...
+
+
+class Described(Loadable, Protocol):
+    """A whole state with its answer to `describe`."""
+
+    @property
+    def description(self) -> Json: ...
+
+
+S = TypeVar("S", bound=AnyState)
+R = TypeVar("R", bound=AnyState, contravariant=True)
+
+
+class Expected(NamedTuple):
+    """What a step says beside its call: `given` is its input, `records` are without offsets, and the rest is
+    as in `harness.replay.decode.Step` and in the answer."""
+
+    branch: str
+    error: str
+    given: Any
+    body: Json | None
+    records: list[Json]
+    new_id: str = ""
+    script: Assignments | None = None
+    completed: Sequence[Json] = ()
+
+
+class Kind(Protocol[R]):
+    """A trace of one kind of group: its configuration, and the timers as far as its steps have gone."""
+
+    configuration: Json
+    handlers: Set[str]
+    others: Set[str]
+    api: str
+
+    def start(self, state: R) -> Described:
+        """The state that the trace starts from, at time 0."""
+
+    def follow(self, before: R, after: R, now_ms: int) -> Described:
+        """The state after a step."""
+
+    def call(self, before: R, after: R) -> Call:
+        """What a step sends to the target. ValueError, in words, if the states contradict it."""
+
+    def expected(self, before: R, after: R, now_ms: int) -> Expected:
+        """What else the step says."""
+
+
+def decoded(
+    name: str, states: list[S], kind: Kind[S], inputs: dict[Any, int], length: Callable[[S], int]
+) -> DecodedTrace:
+    """Prepare the trace in the file `name`. `inputs` numbers the steps' inputs among those of other traces,
+    `length` says how many records a state is loaded from. ConformError (exit 2) for a trace that contradicts
+    itself."""
+    if len(states) < 2:
+        raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
+    start = kind.start(states[0])
+    trace = DecodedTrace(name, kind.configuration, start, start.description, [], Counter(), set(), [])
+    trace.handlers, trace.api = frozenset(kind.handlers), kind.api
+    end, now_ms = length(states[0]), 0
+    for index in range(1, len(states)):
+        before, after = states[index - 1], states[index]
+        call = _call(kind, before, after, name, index)
+        if call is None:
+            trace.other_actions[after.step.action] += 1
+            continue
+        tick_ms = 1 if now_ms < STOP_MS else 0
+        now_ms += tick_ms
+        load = kind.follow(before, after, now_ms)
+        said = kind.expected(before, after, now_ms)
+        step = _step(index, after.step.action, call, load, said, tick_ms, end, inputs)
+        end = step.end
+        trace.steps.append(step)
+        trace.needs.update(step.needs())
+    return trace
+
+
+def _step(
+    index: int,
+    action: str,
+    call: Call,
+    load: Described,
+    said: Expected,
+    tick_ms: int,
+    offset: int,
+    inputs: dict[Any, int],
+) -> Step:
+    return Step(
+        index=index,
+        action=action,
+        branch=said.branch,
+        error=said.error,
+        key=inputs.setdefault(said.given, len(inputs)),
+        tick_ms=tick_ms,
+        lost=None,
+        new_id=said.new_id,
+        script=said.script,
+        call=call,
+        expected=Answer(
+            body=said.body,
+            group=load.description,
+            records=[{"offset": offset + n, **record} for n, record in enumerate(said.records)],
+            consumed=said.script is not None,
+            fired=call.fired(),
+            completed=said.completed,
+        ),
+        start=offset,
+        load=load,
+    )
+
+
+def _call(kind: Kind[S], before: S, after: S, name: str, index: int) -> Call | None:
+    """What a step sends to the target; None if it does not reach it."""
+    action = after.step.action
+    if action in kind.others:
+        if before.key != after.key:
+            raise ConformError(
+                f"The trace {name}, state {index}: {action} does not call the coordinator, "
+                "but the group changes."
+            )
+        return None
+    if action not in kind.handlers or action == INITIAL:
+        raise unknown_action(name, index, action, {*kind.handlers, *kind.others})
+    try:
+        return kind.call(before, after)
+    except ValueError as error:
+        raise ConformError(f"The trace {name}, state {index}: {error}.") from None

@@ -1,0 +1,148 @@
+"""From a trace of a group that migrates to prepared steps: the same that `harness.replay.decode` makes of
+others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from harness.itf import Trace
+from harness.replay import expect as consumer
+from harness.replay import wire
+from harness.replay.calls import Call
+from harness.replay.classic.decode import delay_of
+from harness.replay.classic.expect import ClassicTimers, completed
+from harness.replay.decode import DecodedTrace, Load
+from harness.replay.dialects import TEXT, Forms
+from harness.replay.kinds import DELAY, Expected, Kind, decoded
+from harness.replay.migration import expect
+from harness.replay.migration.records import whole, written
+from harness.replay.migration.state import MigrationReader, MigrationState
+from harness.replay.migration.steps import MIGRATION_ACTIONS, TRANSLATED, call_of
+from harness.requirements import CONVERSIONS
+from harness.targets.base import Json
+from harness.values import State
+
+UPGRADE, DOWNGRADE = CONVERSIONS
+
+
+class MigrationLoad(NamedTuple):
+    """A whole state with its armed timers at a time, like `harness.replay.decode.Load`."""
+
+    state: MigrationState
+    timers: list[Json]
+    now_ms: int
+    described: Json
+    forms: Forms = TEXT
+
+    @property
+    def records(self) -> list[Json]:
+        """The log, as if written at once; nothing of it is shared with what is expected."""
+        return deepcopy([{"offset": offset, **record} for offset, record in enumerate(whole(self.state))])
+
+    @property
+    def topics(self) -> list[Json]:
+        """The topics that exist."""
+        return self._consumer.topics
+
+    @property
+    def there(self) -> frozenset[str]:
+        """Their ids."""
+        return self._consumer.there
+
+    @property
+    def volatile(self) -> Json:
+        """What records do not hold: of a classic group it is given as it is described."""
+        if not self.state.is_classic:
+            return self._consumer.volatile
+        return {"clockMs": self.now_ms, "classic": {wire.GROUP: deepcopy(self.description)}}
+
+    @property
+    def description(self) -> Json:
+        """The answer to `describe`."""
+        return {**self.described, "timers": self.timers}
+
+    @property
+    def title(self) -> str:
+        """The group's state."""
+        old = self.state.old.group
+        return old.state if self.state.is_classic else consumer.group_state(self.state.group)
+
+    @property
+    def _consumer(self) -> Load:
+        return Load(self.state.shared, self.timers, self.now_ms, self.forms)
+
+
+class MigrationDecoder:
+    """Decodes traces of groups that migrate; `inputs` numbers the steps' inputs among those of other
+    traces."""
+
+    def __init__(self, inputs: dict[Any, int]) -> None:
+        self._reader = MigrationReader()
+        self._inputs = inputs
+
+    def decode(self, trace: Trace, name: str) -> DecodedTrace:
+        """Prepare the trace in the file `name`. ConformError (exit 2) if it is of another specification."""
+        states = self._reader.read(trace, f"The trace {name}")
+        kind = MigrationKind(delay_of(trace.meta, name))
+        return decoded(name, states, kind, self._inputs, lambda state: len(whole(state)))
+
+    def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[MigrationLoad, Json]:
+        """A state as one that a trace with this #meta starts from: how it is loaded, and its description."""
+        read = self._reader.read(Trace(dict(meta), tuple(state), [state]), name)[0]
+        load = MigrationKind(delay_of(meta, name)).start(read)
+        return load, load.description
+
+
+class MigrationKind(Kind[MigrationState]):
+    """A trace of a group that migrates."""
+
+    handlers: Set[str] = MIGRATION_ACTIONS
+    others: Set[str] = frozenset()
+    api = "JoinGroup"
+
+    def __init__(self, delay_ms: int) -> None:
+        self.configuration = {**wire.DEFAULTS, DELAY: delay_ms}
+        self._delay_ms = delay_ms
+        self._timers = expect.MigrationTimers(ClassicTimers(delay_ms))
+
+    def start(self, state: MigrationState) -> MigrationLoad:
+        """At time 0."""
+        return self._load(state, self._timers.start(state, 0), 0)
+
+    def follow(self, before: MigrationState, after: MigrationState, now_ms: int) -> MigrationLoad:
+        """After a step."""
+        return self._load(after, self._timers.follow(before, after, now_ms), now_ms)
+
+    def _load(self, state: MigrationState, timers: list[Json], now_ms: int) -> MigrationLoad:
+        return MigrationLoad(state, timers, now_ms, expect.description(state, self._delay_ms))
+
+    def call(self, before: MigrationState, after: MigrationState) -> Call:
+        """What the kind of group that there is has for it."""
+        return call_of(before, after)
+
+    def expected(self, before: MigrationState, after: MigrationState, now_ms: int) -> Expected:
+        """Of a request of the classic protocol what its own step says, of all else what `step` does."""
+        old, step = after.old.step, after.step
+        translated = step.action in TRANSLATED
+        drawn = step.action == "JoinGroup" and not old.request.member and old.branch != "refused"
+        made = after.group if after.group.exists else before.group
+        given = ("migration", before.key, step.action, step.member, step.request, old.request)
+        return Expected(
+            branch=_branch(before, after) or (old.branch if translated else step.branch),
+            error=old.response.error if translated else step.response.error,
+            given=(*given, tuple(sorted(old.request.assignments.items()))),
+            body=expect.response(before, after),
+            records=written(before, after, now_ms),
+            new_id=step.member if drawn else "",
+            script=consumer.new_target(before.asked(after), made),
+            completed=completed(old),
+        )
+
+
+def _branch(before: MigrationState, after: MigrationState) -> str:
+    """Whether the step converts the group."""
+    if before.is_classic and after.group.exists:
+        return UPGRADE
+    return DOWNGRADE if before.group.exists and after.is_classic else ""

@@ -1,0 +1,58 @@
+"""The records that a step of a group that migrates must write (P1), from the states before and after it.
+
+A conversion is one batch: the old group's tombstones and all of the new one, as if written at once; then,
+of a consumer group, what the join has made of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from harness.replay import records
+from harness.replay.classic import records as classic
+from harness.replay.migration.expect import as_heartbeat
+from harness.replay.migration.state import MigrationState
+from harness.replay.state import Group
+from harness.targets.base import Json
+
+
+def written(before: MigrationState, after: MigrationState, now_ms: int) -> list[Json]:
+    """The records of a step at `now_ms`, without their offsets."""
+    if after.is_classic and before.group.exists:
+        return [*_tombstones(before.group), *_brought_back(before, after, now_ms)]
+    if not after.group.exists and not before.group.exists:
+        return classic.written(before.old, after.old, now_ms)
+    asked = replace(before.shared, group=before.asked(after))
+    step = records.written(asked, as_heartbeat(before, after), now_ms)
+    if not before.is_classic:
+        return step
+    return [classic.TOMBSTONE, *records.whole(asked), *step]
+
+
+def _brought_back(before: MigrationState, after: MigrationState, now_ms: int) -> list[Json]:
+    """The classic group at the epoch of the consumer group; and the next generation, where nobody need be
+    waited for."""
+    group = after.old.group
+    if group.saved is None or group.generation == before.group.epoch:
+        return classic.group_at(after.old, now_ms)
+    first = replace(group.saved, generation=before.group.epoch)
+    states = replace(after.old, group=replace(group, saved=first)), after.old
+    return [record for state in states for record in classic.group_at(state, now_ms)]
+
+
+def whole(state: MigrationState) -> list[Json]:
+    """The records of a state as one log that was never written step by step: what `load` is given."""
+    return classic.whole(state.old) if state.is_classic else records.whole(state.shared)
+
+
+def _tombstones(group: Group) -> list[Json]:
+    """M1: nothing is left of a consumer group."""
+    kinds = (
+        "ConsumerGroupCurrentMemberAssignment",
+        "ConsumerGroupTargetAssignmentMember",
+        "ConsumerGroupMemberMetadata",
+    )
+    of_members = [
+        {"key": records.group_key(kind, name), "value": None} for kind in kinds for name in group.members
+    ]
+    return [*of_members, *records.deletion()]

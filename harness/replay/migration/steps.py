@@ -1,0 +1,42 @@
+"""What a target is sent for each action of a group that migrates: what it is sent for the same of the kind of
+group that there is (see `harness.replay.steps`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from harness.replay.calls import Call, FireTimer
+from harness.replay.classic.steps import CLASSIC_HANDLERS
+from harness.replay.migration.state import MigrationState
+from harness.replay.steps import HANDLERS
+
+TRANSLATED: Final = frozenset({"JoinGroup", "SyncGroup", "ClassicHeartbeat", "LeaveGroup"})
+"""The requests of the classic protocol, whatever kind of group they are to (M2)."""
+_WAITS_FOR: Final = {"JoinTimeout": ("join", "prepare"), "SyncTimeout": ("sync", "complete")}
+"""Actions of a member of the classic protocol in a consumer group: the timer, and the phase that has it."""
+MIGRATION_ACTIONS: Final = frozenset(
+    {
+        *TRANSLATED,
+        *_WAITS_FOR,
+        *("Join", "Rejoin", "Return", "Heartbeat", "Leave"),
+        *("SessionTimeout", "RebalanceTimeout", "FailOver", "DeleteGroup"),
+    }
+)
+"""The actions that call the target."""
+
+
+def call_of(before: MigrationState, after: MigrationState) -> Call:
+    """The call of a step. ValueError, in words, if its states contradict it."""
+    action, member = after.step.action, after.step.member
+    if action in TRANSLATED or (before.is_classic and action in CLASSIC_HANDLERS):
+        return CLASSIC_HANDLERS[action](before.old, after.old)
+    if action in _WAITS_FOR:
+        timer, phase = _WAITS_FOR[action]
+        one = before.group.members.get(member)
+        if one is None or one.classic is None or one.classic.phase != phase:
+            raise ValueError(f"the timer {timer!r} of {member!r} runs out, but is not armed")
+        return FireTimer(timer, member)
+    if action == "Return":  # to the place of a member of the classic protocol, which is not away
+        action = "Join"
+    return HANDLERS[action](replace(before.shared, group=before.asked(after)), after.shared)

@@ -1,0 +1,102 @@
+"""Traces of groups that migrate on the coordinator: no difference; and no wrong trace is taken for one
+(M1-M3)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.errors import ConformError
+from harness.itf import Trace, read_trace
+from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.files import replay_files, trace_files
+from harness.replay.migration.steps import MIGRATION_ACTIONS
+from harness.replay.run import Replayer
+from harness.targets.python import PythonTarget
+
+ROOT = Path(__file__).parents[2]
+FILES = trace_files([ROOT / "traces" / "migration"])
+
+
+@pytest.fixture(scope="module")
+def traces() -> list[DecodedTrace]:
+    decoder = Decoder()
+    return [decoder.decode(read_trace(file), file.name) for file in FILES]
+
+
+def test_every_action_is_replayed_without_a_difference(traces: list[DecodedTrace]) -> None:
+    replayer = Replayer(PythonTarget("kip-848"), 1)
+    for trace in traces:
+        replayer.replay(trace)
+    assert not replayer.result.failures
+    assert replayer.result.judged == sum(len(trace.steps) for trace in traces) > 100
+    assert set(replayer.result.coverage.actions) == MIGRATION_ACTIONS
+    assert {"M1", "M2", "M3"} <= replayer.result.coverage.requirements.keys()
+    assert replayer.result.coverage.never_reached() == []
+
+
+def test_over_the_line_protocol() -> None:
+    chosen = [file for file in FILES if "converted" in file.name]
+    result = replay_files(chosen, f"stdio:{sys.executable} -m coordinator --stdio")
+    assert result.judged > 20
+    assert not result.failures
+
+
+def test_every_step_is_loaded_as_it_is_reached(traces: list[DecodedTrace]) -> None:
+    """What `load` is given for a state is all of it: the target goes on as if it had come there by itself."""
+    target = PythonTarget("kip-848")
+    for trace in traces:
+        target.load([], [], {"clockMs": 0})
+        target.configure(trace.configuration)
+        for step in trace.steps:
+            target.load(step.load.records, step.load.topics, step.load.volatile)
+            assert target.describe("g") == step.expected.group
+
+
+def changed(name: str, **step: object) -> Trace:
+    """A trace with these fields of its last step changed."""
+    (file,) = (file for file in FILES if file.name.endswith(f"{name}.itf.json"))
+    trace = read_trace(file)
+    last = trace.states[-1]
+    wrong = last.set("step", last["step"] | step)
+    return Trace(trace.meta, trace.variables, [*trace.states[:-1], wrong])
+
+
+LATE = "a-classic-member-does-not-{}-in-time"
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "message"),
+    [
+        (LATE.format("sync"), {"action": "No"}, "there is no action 'No'"),
+        (LATE.format("sync"), {"member": "x"}, "'sync' of 'x' runs out, but is not armed"),
+        (LATE.format("rejoin"), {"action": "SyncTimeout"}, "'sync' of .* is not armed"),
+        ("the-first-consumer-heartbeat-converts-the-group", {"member": "x"}, "x rejoins, but is not in"),
+    ],
+)
+def test_a_trace_that_contradicts_itself_is_refused(name: str, step: dict[str, str], message: str) -> None:
+    with pytest.raises(ConformError, match=message):
+        Decoder().decode(changed(name, **step), "t")
+
+
+def test_a_state_of_another_form_is_refused() -> None:
+    trace = read_trace(FILES[0])
+    words = trace.states[0].set("phase", 1)
+    with pytest.raises(ConformError, match="phase"):
+        Decoder().decode(Trace(trace.meta, trace.variables, [words, *trace.states[1:]]), "t")
+
+
+def test_what_a_target_does_otherwise_is_a_difference(traces: list[DecodedTrace]) -> None:
+    """A trace that says another generation than the coordinator."""
+    trace = next(trace for trace in traces if "goes-on-in-a-mixed-group" in trace.name)
+    file = next(file for file in FILES if file.name == trace.name)
+    raw = read_trace(file)
+    last = raw.states[-1]
+    group = last["consumer"]
+    other = last.set("consumer", group.set("epoch", group["epoch"] + 1))
+    wrong = Decoder().decode(Trace(raw.meta, raw.variables, [*raw.states[:-1], other]), "t")
+    replayer = Replayer(PythonTarget("kip-848"), 1)
+    replayer.replay(wrong)
+    assert "group.groupEpoch" in {one.path for one in replayer.result.failures[0].differences}

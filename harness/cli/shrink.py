@@ -57,6 +57,9 @@ def command(
     pair of steps can be left out, and no request can say less. It is written as a trace for `conform replay`
     and, where it is of KIP-848's text, as a scenario.
 
+    A trace of a classic or Connect group, or of members that compute, is cut after the step that fails, and
+    no step before it is left out.
+
     \b
     conform replay build/more --target "stdio:your-program"
     conform shrink build/more/MCSimulate-simulate-0001.itf.json --target "stdio:your-program"

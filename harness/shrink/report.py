@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from harness.replay.report import explain
 from harness.replay.state import StateReader
@@ -15,14 +16,22 @@ from harness.targets.base import Json
 
 def lines(result: Shrunk, name: str, target: str, dialect: str) -> Iterator[str]:
     """The steps that are left, the difference after the last one, and how it was found."""
-    yield (
-        f"{name}: shrunk to {result.kept} of {result.steps} steps that call the coordinator "
-        f"({result.failing} up to the one that fails)"
-    )
+    if result.runs:
+        yield (
+            f"{name}: shrunk to {result.kept} of {result.steps} steps that call the coordinator "
+            f"({result.failing} up to the one that fails)"
+        )
+    else:
+        yield (
+            f"{name}: cut after step {result.kept} of {result.steps}, the first that fails; steps before "
+            "it are left out of traces of consumer groups alone"
+        )
     yield f"signature: {result.signature}"
     for number, done in enumerate(done_lines(result), start=1):
         yield f"  {number}. {done}"
     yield from explain(result.failure, target, dialect)
+    if not result.runs:
+        return
     yield (
         f"a behaviour of the specification: its states are {result.engine}'s (spec {result.spec[:12]}), "
         f"as those of {result.tried} parts in {result.runs} runs"
@@ -31,6 +40,9 @@ def lines(result: Shrunk, name: str, target: str, dialect: str) -> Iterator[str]
 
 def done_lines(result: Shrunk) -> list[str]:
     """Who does what, as a scenario has it."""
+    if not result.runs:
+        told: list[Any] = [state["step"] for state in result.trace.states[1:]]
+        return [f"{step['action']} {step['member']}".strip() for step in told]
     steps = steps_of(StateReader().read(result.trace, "The shortest trace"))
     return [done_line(step) for step in steps]
 

@@ -6,15 +6,17 @@ target like any trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from harness.engines.base import Limits
 from harness.engines.tlc import VERSION
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
+from harness.replay.classic.state import is_classic
+from harness.replay.connect.state import is_connect
 from harness.replay.decode import Decoder
 from harness.replay.run import Failure, Replayed, Replayer
 from harness.shrink.ask import shrink_together
@@ -27,13 +29,19 @@ from harness.values import State
 AT_ONCE: Final = 800
 """Steps that one run of TLC is given: it takes about as long to start as to do them."""
 MANY: Final = 1_000_000
+NOT_DONE_AGAIN: Final = frozenset(
+    {"PrepareAssignment", "InstallAssignment", "ComputationTimeout"}
+    | {"ListGroups", "DeleteGroups", "AlterConfigs", "DescribeConfigs"}
+)
+"""The actions of groups with members that compute, and of administrators: spec/Shortened.tla has no steps for
+them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
     """`trace` is the shortest behaviour that fails so; `steps` are those of the trace before, `failing` of
     them up to the first that does. `failure` is that of the shortest one. `runs` of TLC judged `tried`
-    parts."""
+    parts; none, where the trace was only cut after the step that fails."""
 
     trace: Trace
     signature: str
@@ -85,6 +93,10 @@ def shrink_trace(
     ConformError: exit 2 for a trace after which the target does not differ so, or that cannot be done again;
     3 if TLC or the target fails.
     """
+    told: list[Any] = [state.get("step") for state in trace.states]
+    actions = {step.get("action") for step in told if isinstance(step, Mapping)}
+    if is_classic(trace) or is_connect(trace) or actions & NOT_DONE_AGAIN:
+        return _cut(trace, name, oracle, signature)
     steps = kept_steps(trace, name)
     failures = oracle.failures(trace, name)
     chosen, index = _first(failures, signature, name, oracle.name)
@@ -105,6 +117,17 @@ def shrink_trace(
         work.runs,
         work.tried,
     )
+
+
+def _cut(trace: Trace, name: str, oracle: Oracle, signature: str) -> Shrunk:
+    """Up to the step that fails. No step before it is left out: spec/Shortened.tla does steps of consumer
+    groups again, and no others."""
+    failures = oracle.failures(trace, name)
+    chosen, index = _first(failures, signature, name, oracle.name)
+    failure = next(one for one in failures if chosen in signatures([one]))
+    meta = {**trace.meta, "description": f"Cut from {Path(name).name}: {chosen}"}
+    cut = replace(trace, meta=meta, states=trace.states[: index + 1], actions=trace.actions[: index + 1])
+    return Shrunk(cut, chosen, len(trace.states) - 1, index, failure, "", "", 0, 0)
 
 
 def _first(failures: Sequence[Failure], signature: str, name: str, target: str) -> tuple[str, int]:

@@ -96,6 +96,31 @@ def test_all_steps_of_a_trace_done_again_are_the_trace(name: str) -> None:
         assert state["group"]["target"] == trace.states[index]["group"]["target"]  # type: ignore[index, call-overload]
 
 
+@pytest.mark.parametrize("kind", ["classic", "cooperative", "connect", "client"])
+def test_a_trace_of_another_kind_is_cut_after_the_step_that_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    """What is expected is made wrong in one step: the target does not fail before."""
+    trace = next(one for one in sorted((ROOT / "traces" / kind).glob("*.itf.json")) if wrong(one, tmp_path))
+    path, result = shrunk(tmp_path / trace.name, "python", tmp_path)
+    kept = result["kept"]
+    assert isinstance(kept, int) and isinstance(result["steps"], int) and 0 < kept < result["steps"]
+    assert f"cut after step {kept} of {result['steps']}, the first that fails" in capsys.readouterr().out
+    assert [one.index for one in replay_files([path], "python").failures] == [kept]
+
+
+def wrong(trace: Path, out: Path) -> bool:
+    """Write a copy in which a request of the middle has another answer; False if none has one."""
+    data = json.loads(trace.read_text())
+    for state in data["states"][2:-1]:
+        response = state["step"].get("response", {})
+        if response.get("error") == "NONE":
+            response |= {"epoch": 7} if "epoch" in response else {"error": "UNKNOWN_MEMBER_ID"}
+            (out / trace.name).write_text(json.dumps(data))
+            return True
+    return False
+
+
 def epochs(state: object) -> dict[str, object]:
     members = state["group"]["members"]  # type: ignore[index]
     return {

@@ -127,11 +127,11 @@ def test_partitions_of_a_topic_that_is_gone(tmp_path: Path, forgets: bool) -> No
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full")
-def test_a_full_disk_is_one_sentence() -> None:
+def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ConformError, match="The log /dev/full cannot be written: No space left on device"):
         replay([ROOT / "traces" / "golden" / "basic.itf.json"], record=Path("/dev/full"))
     with pytest.raises(ConformError, match="The log /dev/full cannot be written: No space left on device"):
-        simulate(seed=7, events=50, record=Path("/dev/full"))
+        simulate(seed=7, events=50, out=tmp_path, record=Path("/dev/full"))
 
 
 def test_a_run_of_a_program_is_recorded(tmp_path: Path) -> None:

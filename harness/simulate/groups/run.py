@@ -89,7 +89,7 @@ def play(
         if settles:
             settle(world)
     except Violation as violation:
-        return Failed(violation, after)
+        return Failed(_with_names(violation, events[:after]), after)
     return None
 
 
@@ -122,7 +122,8 @@ def run_seed(
         digest.update(str(violation).encode())
         kind = violation.requirement, violation.invariant
         schedule = Schedule(settings, tuple(done), *kind)
-        found = Found(seed, world.counts.events, *kind, violation.said, schedule, settling)
+        said = _with_names(violation, done).said
+        found = Found(seed, world.counts.events, *kind, said, schedule, settling)
     digest.update(f"{world.now_ms} {world.counts}".encode())
     return Outcome(seed, world.counts, digest.hexdigest(), found)
 
@@ -153,16 +154,16 @@ def shrunk(parts: Parts, found: Found) -> Found:
     failed = play(parts, settings, events, found.settling, story)
     assert failed is not None
     schedule = replace(found.schedule, events=tuple(events[: failed.after]))
-    said = _with_names(failed.violation.said, schedule.events)
-    return replace(found, said=said, schedule=schedule, story=tuple(story.messages))
+    return replace(found, said=failed.violation.said, schedule=schedule, story=tuple(story.messages))
 
 
-def _with_names(said: str, events: Sequence[Json]) -> str:
-    """A sentence with topics by name, which an invariant knows by the end of their ids."""
+def _with_names(violation: Violation, events: Sequence[Json]) -> Violation:
+    """The same with topics by name, which an invariant knows by the end of their ids."""
+    said = violation.said
     for event in events:
         if event["do"] == "topic":
             said = said.replace(f"{event['id'][-4:]}-", f"{event['name']}-")
-    return said
+    return Violation(violation.requirement, violation.invariant, said)
 
 
 def _without_wholes(events: list[Json], fails: Callable[[Sequence[Json]], bool]) -> list[Json]:

@@ -70,7 +70,7 @@ def narrow_revocation(
         return revoke(dialect, member, member.assigned & target, member.revoking | (member.assigned - target))
     if dialect.RevocationRestart == "restore":
         return revoke(dialect, member, member.held & target, member.held - target)
-    if unsubscribed:
+    if unsubscribed and dialect.RevocationRestart == "unsubscribed":
         return revoke(dialect, member, member.assigned - unsubscribed, member.revoking | unsubscribed)
     return Reconciled(member.epoch, member.previous_epoch, member.assigned, member.revoking)
 

@@ -11,7 +11,7 @@
   @typeAlias: dialect = {
     FirstGroupEpoch: Int, FencedMemberIsRemoved: Bool, RetrySubsetOf: Str,
     PreviousEpochReset: Str, RejoinOfLiveMember: Str, JoinOwns: Str,
-    JoinWithEmptySubscriptionBumps: Bool, AssignorChangeBumps: Str,
+    EmptyAssignorName: Str, JoinWithEmptySubscriptionBumps: Bool, AssignorChangeBumps: Str,
     PendingInResponse: Bool, AssignmentSent: Str, RevocationAsked: Str,
     RevocationRestart: Str, RevocationRecorded: Bool, InstanceChecked: Str,
     AwaySession: Str, ReturnLeftOut: Str, ReturnWritten: Str, FullGroupRefuses: Str,
@@ -40,6 +40,9 @@ KIP848 == [
   RejoinOfLiveMember |-> "replaces",
   \* H3: what a join reports as owned is "ignored", or must be "empty".
   JoinOwns |-> "ignored",
+  \* H3, H4: a server side assignor without a name is "invalid" in a request, or
+  \* "unsupported", like any name that the coordinator does not have.
+  EmptyAssignorName |-> "invalid",
   \* E1: joining without subscribing to anything bumps the group epoch.
   JoinWithEmptySubscriptionBumps |-> TRUE,
   \* E1: naming another server side assignor bumps the group epoch "always",
@@ -55,8 +58,8 @@ KIP848 == [
   RevocationAsked |-> "always",
   \* R1: a target that changes while a member revokes "narrow"s what it may
   \* keep; "unsubscribed": only topics that the member gives up itself join
-  \* what it revokes, all else waits; "restore": the literal intersection with
-  \* all that it holds, which gives partitions back.
+  \* what it revokes, all else waits; "waits": these wait, too; "restore": the
+  \* literal intersection with all that it holds, which gives partitions back.
   RevocationRestart |-> "narrow",
   \* P1: a member's record has its previous epoch and what it revokes, so that
   \* a fail-over keeps them.

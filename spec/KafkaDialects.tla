@@ -17,10 +17,6 @@ EXTENDS Dialects
 (***************************************************************************)
 \* RegexResolution (since kafka-4.0) T1: a regular expression is resolved in
 \*   the background, and bumps the group epoch only then.
-\* RevocationOfUnsubscribed (kafka-4.0 to 4.1) R1: a topic that a member gives
-\*   up while it revokes waits for that revocation, too.
-\* EmptyAssignorName (since kafka-4.0) H3: the empty name of a server side
-\*   assignor is one that is not supported, and not an invalid request.
 \* AssignorFailure (since kafka-4.0) E2: an assignor that fails fails the
 \*   request that ran it; in the text the target is kept.
 \* InstanceChange (since kafka-4.0) S1: a member that changes its instance id
@@ -40,12 +36,13 @@ Kafka40 ==
      !.PreviousEpochReset = "reconciliation",
      !.RejoinOfLiveMember = "fenced",
      !.JoinOwns = "empty",
+     !.EmptyAssignorName = "unsupported",
      !.JoinWithEmptySubscriptionBumps = FALSE,
      !.AssignorChangeBumps = "never",
      !.PendingInResponse = FALSE,
      !.AssignmentSent = "on-change",
      !.RevocationAsked = "if-owned",
-     !.RevocationRestart = "unsubscribed",
+     !.RevocationRestart = "waits",
      !.RevocationRecorded = TRUE,
      !.InstanceChecked = "fenced",
      !.AwaySession = "runs on",
@@ -63,7 +60,8 @@ Kafka40 ==
 Kafka41 == Kafka40
 
 \* @type: $dialect;
-Kafka42 == [Kafka41 EXCEPT !.RejoinOfLiveMember = "keeps"]
+Kafka42 ==
+  [Kafka41 EXCEPT !.RejoinOfLiveMember = "keeps", !.RevocationRestart = "unsubscribed"]
 
 \* @type: $dialect;
 Kafka43 == [Kafka42 EXCEPT !.FirstGroupEpoch = 2]

@@ -129,6 +129,12 @@ def test_join_owns_must_be_empty() -> None:
     assert error(kafka.join("m1", topicPartitions=[])) == 0
 
 
+def test_empty_assignor_name() -> None:
+    text, kafka = drivers(EmptyAssignorName="unsupported")
+    assert error(text.join("m1", serverAssignor="")) == ErrorCode.INVALID_REQUEST
+    assert error(kafka.join("m1", serverAssignor="")) == ErrorCode.UNSUPPORTED_ASSIGNOR
+
+
 def test_rejoin_of_live_member_keeps() -> None:
     text, kafka = drivers(RejoinOfLiveMember="keeps")
     for g in (text, kafka):
@@ -320,6 +326,16 @@ def test_revocation_restart_waits_but_for_what_the_member_unsubscribed() -> None
     assert kafka.revoking("m1") == ["foo-0", "foo-1"]
     rebalance = [timer["deadlineMs"] for timer in kafka.group()["timers"] if timer["timer"] == "rebalance"]
     assert rebalance == [kafka.coordinator.clock.now_ms() + kafka.member("m1")["rebalanceTimeoutMs"]]
+
+
+def test_revocation_restart_waits_for_all() -> None:
+    """What the member gives up itself follows when the revocation under way is acknowledged."""
+    _, kafka = drivers(RevocationRestart="waits")
+    kafka.m1_revoking()
+    kafka.heartbeat("m1", subscribedTopicNames=[])
+    assert (kafka.assigned("m1"), kafka.revoking("m1")) == (["foo-0"], ["foo-1"])
+    kafka.heartbeat("m1", owned=["foo-0"])
+    assert (kafka.assigned("m1"), kafka.revoking("m1")) == ([], ["foo-0"])
 
 
 def test_revocation_restart_restores() -> None:

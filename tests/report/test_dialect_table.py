@@ -54,6 +54,11 @@ def test_every_constant_has_a_sentence_with_its_requirement() -> None:
             "RejoinOfLiveMember",
             [("replaces", "kip-848"), ("fenced", "kafka-4.0 to 4.1"), ("keeps", "since kafka-4.2")],
         ),
+        (
+            "RevocationRestart",
+            [("narrow", "kip-848"), ("waits", "kafka-4.0 to 4.1"), ("unsubscribed", "since kafka-4.2")],
+        ),
+        ("EmptyAssignorName", [("invalid", "kip-848"), ("unsupported", "since kafka-4.0")]),
         ("TargetMayLag", [(False, "kip-848, since kafka-4.0")]),
     ],
 )
@@ -141,7 +146,7 @@ def test_the_report_has_the_table(tmp_path: Path) -> None:
     assert '<a href="#dialects">' in page
     for one in table().values():
         assert (f"<b>{one.name}</b>" in page) is one.differs
-    assert "MCKafka40Closed 18,938" in page
+    assert "MCKafka40Closed 19,082" in page
     assert "<b>AssignmentInterval</b>" in page and "no model has" in page
     assert "Measured on mock" in page and "Join/advance/NONE: response.memberEpoch" in page
     conform("report", "--results", build, "--manifest", tmp_path / "none.json")

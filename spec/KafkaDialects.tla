@@ -11,20 +11,28 @@
 EXTENDS Dialects
 
 (***************************************************************************)
-(* Departures that no constant says and no model has: whether they are     *)
-(* safe and live is not known here.  No schedule or trace that is compared *)
-(* with Kafka comes to them.                                               *)
+(* Departures without a constant.  No schedule or trace that is compared   *)
+(* with Kafka comes to them.  What the models say of each stands behind    *)
+(* "In the models"; where nothing does, whether it is safe and live is not *)
+(* known.                                                                  *)
 (***************************************************************************)
 \* RegexResolution (since kafka-4.0) T1: a regular expression is resolved in
 \*   the background, and bumps the group epoch only then.
 \* AssignorFailure (since kafka-4.0) E2: an assignor that fails fails the
-\*   request that ran it; in the text the target is kept.
-\* InstanceChange (since kafka-4.0) S1: a member that changes its instance id
-\*   loses its target, which is looked for under the new one.
-\* AwayWhileRevoking (since kafka-4.0) P2: a fail-over removes a static member
-\*   that left for a while in the middle of a revocation.
+\*   request that ran it; in the text the target is kept.  In the models: the
+\*   request is one that is lost (LoseRequest), or whose target comes late
+\*   (MCKafka43Lags).
+\* InstanceChange (since kafka-4.0) S1: the target of a member that changes its
+\*   instance id is not shown to the assignor, which looks for it under the new
+\*   one.  In the models: an assignor may return any legal target.
+\* AwayWhileRevoking (since kafka-4.0) P2: a fail-over arms the rebalance timer
+\*   of a static member that left for a while in the middle of a revocation,
+\*   and it is removed by it.  In the models: its session may end at any time,
+\*   which does the same.
 \* AssignmentInterval (since kafka-4.3) E2: between two targets passes a time
-\*   (group.consumer.assignment.interval.ms), which is 0 here.
+\*   (group.consumer.assignment.interval.ms), which is 0 in what is compared.
+\*   In the models: TargetMayLag in MCKafka43Lags, MCKafka43LagsLive and those
+\*   of 4.4.
 \* PartitionEpochs (since kafka-4.3) O2: a commit with an older member epoch is
 \*   accepted if that is not older than the assignment of the partition.
 

@@ -71,6 +71,8 @@ class Dialect:
     """H5: what a member of a group that does not exist is told."""
     LastLeaveAdvancesAssignmentEpoch: bool = True
     """E2: the last member to leave takes the assignment epoch along."""
+    PartitionEpochs: bool = False
+    """O2: a commit with an older member epoch is accepted if the member was given its partitions before."""
 
     def __post_init__(self) -> None:
         for name, hint in get_type_hints(Dialect).items():
@@ -82,6 +84,11 @@ class Dialect:
     def has_client_assignors(self) -> bool:
         """Kafka has no client-side assignors for consumer groups: its schemas know nothing of A5."""
         return self.name == "kip-848"
+
+    @property
+    def unobserved(self) -> frozenset[str]:
+        """Of the records, what no specification has: PartitionEpochs are history there."""
+        return frozenset({"records.assignmentEpochs"} if self.PartitionEpochs else ())
 
     @property
     def initial_epoch(self) -> int:
@@ -127,7 +134,7 @@ _KAFKA_4_1: Final = dataclasses.replace(_KAFKA_4_0, name="kafka-4.1")
 _KAFKA_4_2: Final = dataclasses.replace(
     _KAFKA_4_1, name="kafka-4.2", RejoinOfLiveMember="keeps", RevocationRestart="unsubscribed"
 )
-_KAFKA_4_3: Final = dataclasses.replace(_KAFKA_4_2, name="kafka-4.3", FirstGroupEpoch=2)
+_KAFKA_4_3: Final = dataclasses.replace(_KAFKA_4_2, name="kafka-4.3", FirstGroupEpoch=2, PartitionEpochs=True)
 _KAFKA_4_4: Final = dataclasses.replace(
     _KAFKA_4_3,
     name="kafka-4.4",

@@ -16,7 +16,8 @@
     RevocationRestart: Str, RevocationRecorded: Bool, InstanceChecked: Str,
     AwaySession: Str, ReturnLeftOut: Str, ReturnWritten: Str, FullGroupRefuses: Str,
     TargetOnRemoval: Str, TargetMayLag: Bool, MetadataChange: Str,
-    UnknownGroupError: Str, LastLeaveAdvancesAssignmentEpoch: Bool
+    UnknownGroupError: Str, LastLeaveAdvancesAssignmentEpoch: Bool,
+    PartitionEpochs: Bool
   };
 *)
 Dialects_aliases == TRUE
@@ -90,7 +91,11 @@ KIP848 == [
   \* H5: what a member of a group that does not exist is told.
   UnknownGroupError |-> "UNKNOWN_MEMBER_ID",
   \* E2: the last member to leave takes the assignment epoch along.
-  LastLeaveAdvancesAssignmentEpoch |-> TRUE
+  LastLeaveAdvancesAssignmentEpoch |-> TRUE,
+  \* O2: every partition has the member epoch at which its member was given it;
+  \* a commit with an older epoch than the member's is accepted if it is not
+  \* older than that.
+  PartitionEpochs |-> FALSE
 ]
 
 \* R1 read literally: the intersection of *all* that a member holds with its

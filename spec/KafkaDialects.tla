@@ -29,12 +29,12 @@ EXTENDS Dialects
 \*   of a static member that left for a while in the middle of a revocation,
 \*   and it is removed by it.  In the models: its session may end at any time,
 \*   which does the same.
+\* AwayCommit (since kafka-4.0) O2: a commit with the member epoch -2 is accepted
+\*   from a static member that is away.
 \* AssignmentInterval (since kafka-4.3) E2: between two targets passes a time
 \*   (group.consumer.assignment.interval.ms), which is 0 in what is compared.
 \*   In the models: TargetMayLag in MCKafka43Lags, MCKafka43LagsLive and those
 \*   of 4.4.
-\* PartitionEpochs (since kafka-4.3) O2: a commit with an older member epoch is
-\*   accepted if that is not older than the assignment of the partition.
 
 \* @type: $dialect;
 Kafka40 ==
@@ -72,7 +72,7 @@ Kafka42 ==
   [Kafka41 EXCEPT !.RejoinOfLiveMember = "keeps", !.RevocationRestart = "unsubscribed"]
 
 \* @type: $dialect;
-Kafka43 == [Kafka42 EXCEPT !.FirstGroupEpoch = 2]
+Kafka43 == [Kafka42 EXCEPT !.FirstGroupEpoch = 2, !.PartitionEpochs = TRUE]
 
 \* @type: $dialect;
 Kafka44 ==

@@ -17,7 +17,8 @@ EXTENDS Dialects
 (* known.                                                                  *)
 (***************************************************************************)
 \* RegexResolution (since kafka-4.0) T1: a regular expression is resolved in
-\*   the background, and bumps the group epoch only then.
+\*   the background, and bumps the group epoch only then.  In the models:
+\*   MCKafka44Regex, MCKafka44RegexLive.
 \* AssignorFailure (since kafka-4.0) E2: an assignor that fails fails the
 \*   request that ran it; in the text the target is kept.  In the models: the
 \*   request is one that is lost (LoseRequest), or whose target comes late

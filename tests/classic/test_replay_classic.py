@@ -15,7 +15,6 @@ from coordinator.classic import handlers, model, rebalance, records, service, ti
 from coordinator.classic.rebalance import ClassicStep
 from harness.errors import ConformError
 from harness.itf import Trace, read_trace
-from harness.replay.classic.decode import ClassicDecoder
 from harness.replay.classic.steps import CLASSIC_HANDLERS
 from harness.replay.decode import DecodedTrace, Decoder
 from harness.replay.files import replay_files, trace_files
@@ -142,7 +141,7 @@ def test_an_unknown_action_is_an_error() -> None:
         trace.meta, trace.variables, [trace.states[0], trace.states[1].set("step", step.set("action", "No"))]
     )
     with pytest.raises(ConformError, match="there is no action 'No'"):
-        ClassicDecoder({}).decode(wrong, "t")
+        Decoder().decode(wrong, "t")
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@
 (* Decided here: a ConsumerGroupHeartbeat that does not join is told by a  *)
 (* classic group what it is told where there is no group: its member, which*)
 (* was removed as the group was converted back, joins again then (K1), and *)
-(* converts it.  Left out: user data (M4), topics that change; commits are *)
-(* in MixedOffsets; of static members those who say that they leave for a  *)
-(* while, and who joins again with a member id and an instance id, or with *)
-(* an instance id that it has already.                                     *)
+(* converts it.  Commits are in MixedOffsets, user data is in              *)
+(* MixedAssignors (M4).  Left out: topics that change; of static members   *)
+(* those who say that they leave for a while, and who joins again with a   *)
+(* member id and an instance id, or with an instance id that it has.       *)
 (***************************************************************************)
 EXTENDS Conversions
 

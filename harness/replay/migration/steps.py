@@ -22,6 +22,7 @@ MIGRATION_ACTIONS: Final = frozenset(
     {
         *TRANSLATED,
         *OFFSETS,
+        *("PrepareAssignment", INSTALL),
         *_WAITS_FOR,
         *("Join", "Rejoin", "Return", "Heartbeat", "Leave"),
         *("SessionTimeout", "RebalanceTimeout", "FailOver", "DeleteGroup"),

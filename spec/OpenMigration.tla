@@ -12,9 +12,9 @@
 (* classic group what it is told where there is no group: its member, which*)
 (* was removed as the group was converted back, joins again then (K1), and *)
 (* converts it.  Commits are in MixedOffsets, user data is in              *)
-(* MixedAssignors (M4).  Left out: topics that change; of static members   *)
-(* those who say that they leave for a while, and who joins again with a   *)
-(* member id and an instance id, or with an instance id that it has.       *)
+(* MixedAssignors (M4), topics that grow and static members who leave for a*)
+(* while are in MixedChanges.  Left out: who joins again with a member id  *)
+(* and an instance id, or with an instance id that it has already.         *)
 (***************************************************************************)
 EXTENDS Conversions
 

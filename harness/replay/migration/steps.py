@@ -25,6 +25,7 @@ MIGRATION_ACTIONS: Final = frozenset(
         *("PrepareAssignment", INSTALL),
         *_WAITS_FOR,
         *("Join", "Rejoin", "Return", "Heartbeat", "Leave"),
+        *("LeaveTemporarily", "AddPartitions"),
         *("SessionTimeout", "RebalanceTimeout", "FailOver", "DeleteGroup"),
     }
 )
@@ -42,6 +43,8 @@ def call_of(before: MigrationState, after: MigrationState) -> Call:
         if one is None or one.classic is None or one.classic.phase != phase:
             raise ValueError(f"the timer {timer!r} of {member!r} runs out, but is not armed")
         return FireTimer(timer, member)
-    if action == "Return":  # to the place of a member of the classic protocol, which is not away
+    group = before.asked(after)
+    holder = group.members.get(group.holder(after.step.request.instance) or "")
+    if action == "Return" and holder is not None and holder.classic:  # it is not away
         action = "Join"
-    return HANDLERS[action](replace(before.shared, group=before.asked(after)), after.shared)
+    return HANDLERS[action](replace(before.shared, group=group), after.shared)

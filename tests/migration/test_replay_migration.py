@@ -10,6 +10,7 @@ import pytest
 
 from harness.errors import ConformError
 from harness.itf import Trace, read_trace
+from harness.pipeline.rows import StepRows
 from harness.replay.decode import DecodedTrace, Decoder
 from harness.replay.files import replay_files, trace_files
 from harness.replay.migration.steps import MIGRATION_ACTIONS
@@ -53,6 +54,14 @@ def test_every_step_is_loaded_as_it_is_reached(traces: list[DecodedTrace]) -> No
         for step in trace.steps:
             target.load(step.load.records, step.load.topics, step.load.volatile)
             assert target.describe("g") == step.expected.group
+
+
+def test_the_kind_of_group_is_a_part_of_a_state() -> None:
+    """`conform exhaust` loads a state by its key: a conversion or a phase of a member is another one."""
+    file = next(file for file in FILES if "-a-classic-member-syncs-in-a-mixed-group" in file.name)
+    rows = list(StepRows({}).trace(file.name, read_trace(file), "t"))
+    assert [row["action"] for row in rows] == ["Rejoin", "JoinGroup", "SyncGroup"]
+    assert len({*(row["source"] for row in rows), rows[-1]["after"]}) == 4
 
 
 def changed(name: str, **step: object) -> Trace:

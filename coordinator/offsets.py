@@ -7,7 +7,7 @@ stays as it is, and a member that is fenced here stays a member.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 from coordinator.errors import ErrorCode, RequestRejected
@@ -162,15 +162,16 @@ def offset_commit_error(request: CommitRequest, code: ErrorCode, message: str) -
 
 def offset_fetch(
     env: Env,
-    groups: Mapping[str, Group],
     offsets: Offsets,
     request: FetchRequest,
     admit: Callable[[str], None],
+    verify: Callable[[str, str, int], None],
 ) -> Json:
     """OffsetFetch (O1, O4): the response. Fenced if the request names a member, and only then.
 
-    `admit` raises RequestRejected for a group that the client may not see. What is wrong with the whole
-    request is the error of every group.
+    `admit` raises RequestRejected for a group that the client may not see, `verify` for a member id and an
+    epoch or generation that are no member's of the group. What is wrong with the whole request is the error
+    of every group.
     """
     answers = []
     for group in request.groups:
@@ -179,8 +180,7 @@ def offset_fetch(
             validate_offset_fetch(request, env.names_by_id)
             validate_group_id(group.group_id)
             if request.member_id:
-                found = groups.get(group.group_id)
-                verify_member(env, found, group.group_id, request.member_id, request.member_epoch)
+                verify(group.group_id, request.member_id, request.member_epoch)
             known = offsets.get(group.group_id, _NO_OFFSETS)
             answers.append({"groupId": group.group_id, "topics": _fetched(env, known, group), "errorCode": 0})
         except RequestRejected as rejected:

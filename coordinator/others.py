@@ -11,9 +11,11 @@ from coordinator.classic.request import ClassicRequest
 from coordinator.classic.service import ClassicGroups
 from coordinator.connect.request import ConnectRequest
 from coordinator.connect.service import ConnectGroups
+from coordinator.dialect import Dialect
 from coordinator.fields import Json
-from coordinator.model import group_state
+from coordinator.model import Group, group_state
 from coordinator.offset_records import Offsets
+from coordinator.offsets import verify_member
 from coordinator.step import Env
 from coordinator.timers import Due
 
@@ -68,9 +70,17 @@ class OtherGroups:
         else:
             self.connect.delete(group_id, log, env, now_ms)
 
-    def refuse_consumers(self, group_id: str) -> None:
+    def verify_member(
+        self, env: Env, groups: Mapping[str, Group], group_id: str, member_id: str, epoch: int
+    ) -> None:
+        """O2: is it a member, by what fences members of the kind of group that it is? `groups` are those of
+        consumers. Raises RequestRejected."""
+        if not self.classic.verify_member(group_id, member_id, epoch):
+            verify_member(env, groups.get(group_id), group_id, member_id, epoch)
+
+    def refuse_consumers(self, group_id: str, dialect: Dialect) -> None:
         """Raises RequestRejected for a ConsumerGroupHeartbeat to a group of another kind."""
-        self.classic.refuse_consumers(group_id)
+        self.classic.refuse_consumers(group_id, dialect)
         self.connect.refuse_consumers(group_id)
 
     def next_due(self, now_ms: int) -> list[Due]:

@@ -127,7 +127,8 @@ class Coordinator:
             return consumer_group_describe(self._env, self._groups, request, self._authorizer, self._state)
         if isinstance(request, FetchRequest):
             admit = partial(self._admit, request.principal, "DESCRIBE")
-            return offset_fetch(self._env, self._groups, self._offsets, request, admit)
+            verify = partial(self.others.verify_member, self._env, self._groups)
+            return offset_fetch(self._env, self._offsets, request, admit, verify)
         if isinstance(request, AdminRequest):
             return self._administer(request)
         sent = request.group_id, request.principal
@@ -163,7 +164,7 @@ class Coordinator:
         joins, classic = request.member_epoch == JOIN_EPOCH, self.others.classic
         converts = classic.groups.get(request.group_id) if joins else None
         if converts is None:
-            self.others.refuse_consumers(request.group_id)
+            self.others.refuse_consumers(request.group_id, self.dialect)
         if joins and not request.member_id:
             request = request._replace(member_id=self._new_id(converts or group))
         if converts is not None:

@@ -56,4 +56,12 @@ AtMostTwo(c, g) ==
 StaticNext == BoundedNext /\ AtMostTwo(classic', consumer')
 StaticSpec == Init /\ [][StaticNext]_vars
 BoundedSpec == Init /\ [][BoundedNext]_vars
+
+\* Three members at once: two of a classic group, which the third converts as it
+\* joins; then somebody goes, and another is left of each protocol.
+GoneNext ==
+  /\ BoundedNext
+  /\ \/ step'.action \in {"Join", "LeaveGroup", "Leave", "SessionTimeout", "JoinTimeout"}
+     \/ step'.action \in {"JoinGroup", "SyncGroup"} /\ Exists(consumer) /\ step'.member = "b"
+GoneSpec == Init /\ [][GoneNext]_vars
 =============================================================================

@@ -28,9 +28,194 @@ PhasesOfMembers ==
     /\ phase[m] # "" => m \in Members(consumer)
     /\ (phase[m] # "") = (words[m] # NoWords)
 
+(***************************************************************************)
+(* Who must rejoin (M3)                                                    *)
+(***************************************************************************)
+
+\* What the target of a member has for it, and it has not.
+\* @type: ($group, Str) => Set($partition);
+Lacks(g, m) == TargetOf(g, m) \ g.members[m].assigned
+
 \* M3: nobody that uses the classic protocol is left behind unless it is told so.
+\* Who is stable knows the last target, holds nothing else, and waits for what
+\* others hold; who has rejoined is behind only while it must give something up.
 WhoMustRejoinIsTold ==
-  \A m \in ClassicMembers(Mixed) : phase[m] = "stable" => ~MustRejoin(Mixed, m)
+  \A m \in ClassicMembers(Mixed) :
+    LET member == consumer.members[m] IN
+    /\ phase[m] = "stable" =>
+         /\ member.epoch = consumer.epoch
+         /\ Held(consumer, m) \subseteq TargetOf(consumer, m)
+         /\ Lacks(consumer, m) # {} => Lacks(consumer, m) \cap HeldByOthers(consumer, m) # {}
+    /\ phase[m] = "complete" => member.epoch = consumer.epoch \/ member.revoking # {}
+
+\* M3: there is something that the member must rejoin for.
+\* @type: ($group, Str) => Bool;
+HasToRejoin(g, m) ==
+  \/ g.members[m].epoch < g.epoch
+  \/ ~(g.members[m].assigned \subseteq TargetOf(g, m))
+  \/ Lacks(g, m) # {} /\ Lacks(g, m) \cap HeldByOthers(g, m) = {}
+
+\* M3: nobody else is: neither twice for the same target, nor before all is free.
+NobodyRejoinsInVain ==
+  [][\A m \in MemberIds :
+       phase'[m] = "prepare" /\ (phase[m] # "prepare" \/ step'.action = "FailOver") => HasToRejoin(consumer', m)]_vars
+
+(***************************************************************************)
+(* What requests of the classic protocol are told (M2)                     *)
+(***************************************************************************)
+
+\* The member and its instance id, if any, are in the consumer group, and it
+\* uses the classic protocol.
+\* @type: ($classicRequest) => Bool;
+IsItself(request) ==
+  /\ request.member \in Members(consumer) /\ phase[request.member] # ""
+  /\ \A i \in request.instance : consumer.members[request.member].instance = i
+
+\* M2, S2: SyncGroup and Heartbeat tell a member to rejoin exactly while it must;
+\* who is not of its generation, or none, hears that first.
+RebalanceIsTold ==
+  [][Exists(consumer) /\ step'.action \in {"SyncGroup", "ClassicHeartbeat"} =>
+       LET request == classicStep'.request
+           error == classicStep'.response.error
+           current == request.generation = consumer.members[request.member].epoch
+           held == \E i \in request.instance : \E n \in Members(consumer) : consumer.members[n].instance = i
+       IN IF ~IsItself(request)
+          THEN error = IF held /\ consumer.members[request.member].instance \notin request.instance
+                       THEN "FENCED_INSTANCE_ID" ELSE "UNKNOWN_MEMBER_ID"
+          ELSE /\ (error = "ILLEGAL_GENERATION") = ~current
+               /\ (error = "REBALANCE_IN_PROGRESS") = (current /\ phase[request.member] = "prepare")
+               /\ (error = "NONE") = (current /\ phase[request.member] # "prepare")]_vars
+
+\* M2: a SyncGroup gets what the member may use now, and ends its rebalance; a
+\* Heartbeat changes nothing, and neither does what is refused.
+SyncEndsTheRebalance ==
+  [][Exists(consumer) /\ step'.action \in {"SyncGroup", "ClassicHeartbeat"} =>
+       LET m == step'.member
+           synced == step'.action = "SyncGroup" /\ classicStep'.response.error = "NONE"
+       IN /\ UNCHANGED <<consumer, words>>
+          /\ \A n \in MemberIds : phase'[n] # phase[n] => n = m /\ synced
+          /\ synced => phase'[m] # "complete" /\ classicStep'.response.assignment = {consumer.members[m].assigned}]_vars
+
+\* M2: is a JoinGroup one of a consumer that all other members can be in a group
+\* with?
+\* @type: ($classicRequest) => Bool;
+FitsTheOthers(request) ==
+  LET replaced == {n \in Members(consumer) : consumer.members[n].instance \in request.instance}
+      others == {n \in Members(consumer) : phase[n] # ""} \ (replaced \cup {request.member})
+  IN /\ request.type = {"consumer"}
+     /\ \E g \in DOMAIN GenerationName : GenerationName[g] \in request.subscription
+     /\ \E p \in NamesIn(request.protocols) : \A n \in others : p \in NamesIn(words[n].protocols)
+
+\* M2, H6: of which generation a JoinGroup of a member may be: the current one, the
+\* one before (a lost answer) while it owns no more than its target, or none.
+\* @type: (Str, $classicRequest) => Bool;
+MayRejoin(m, request) ==
+  LET generation == GenerationIn(request.subscription) IN
+  \/ generation \in {NoGeneration, consumer.members[m].epoch}
+  \/ /\ generation = consumer.members[m].previousEpoch
+     /\ ClaimedIn(request.subscription) \subseteq TargetOf(consumer, m)
+
+\* M2, C1: what a JoinGroup to a group with members is refused for.
+JoinIsRefusedFor ==
+  [][step'.action = "JoinGroup" /\ Members(consumer) # {} =>
+       LET request == classicStep'.request
+           m == request.member
+           error == classicStep'.response.error
+           fits == FitsTheOthers(request)
+           new == request.member \notin Members(consumer)
+       IN /\ (error = "INCONSISTENT_GROUP_PROTOCOL") = ~fits
+          /\ (error = "MEMBER_ID_REQUIRED") = (fits /\ m = None /\ request.instance = {})
+          /\ (error = "UNKNOWN_MEMBER_ID") =
+               (fits /\ m # None /\ (IF new THEN GenerationIn(request.subscription) # NoGeneration ELSE phase[m] = ""))
+          /\ (error = "ILLEGAL_GENERATION") = (fits /\ m # None /\ ~new /\ phase[m] # "" /\ ~MayRejoin(m, request))
+          /\ error \notin {"NONE", ""} => UNCHANGED view]_vars
+
+\* M2: a JoinGroup says what the member says from now on, and is answered with
+\* the epoch that it leaves the member at: that of the target, with all of it that
+\* is free; or (R1) the one it had, while it must give up what it says it owns
+\* (what is of the generation before acknowledges nothing, H6).  It owes its
+\* SyncGroup then.  Who is new, or begins anew, owns nothing and bumps the epoch
+\* (E1), who takes a place (S1) or says nothing new does not.  It has acknowledged
+\* what it had if it says just that (R5).
+JoinIsTranslated ==
+  [][step'.action = "JoinGroup" /\ Members(consumer) # {} /\ classicStep'.response.error = "NONE" /\ Exists(consumer') =>
+       LET m == step'.member
+           request == classicStep'.request
+           member == consumer'.members[m]
+           replaced == {n \in Members(consumer) : consumer.members[n].instance \in request.instance}
+           anew == GenerationIn(request.subscription) = NoGeneration /\ replaced = {}
+           before == {consumer.members[n].subscription : n \in replaced \cup {m}}
+       IN /\ phase'[m] = "complete"
+          /\ consumer'.epoch = consumer.epoch + (IF anew \/ member.subscription \notin before THEN 1 ELSE 0)
+          /\ words'[m] = [protocols |-> request.protocols, subscription |-> request.subscription]
+          /\ member.subscription = TopicsIn(request.subscription)
+          /\ classicStep'.response.generation = member.epoch
+          /\ ClaimedIn(request.subscription) \cap Held(consumer, m) \subseteq Held(consumer', m)
+          /\ m \in Members(consumer) /\ GenerationIn(request.subscription) = consumer.members[m].epoch =>
+               member.acknowledged = (member.assigned = consumer.members[m].assigned
+                                        /\ member.assigned = ClaimedIn(request.subscription))
+          /\ IF member.revoking = {}
+             THEN /\ member.epoch = consumer'.epoch
+                  /\ member.assigned = TargetOf(consumer', m) \ HeldByOthers(consumer', m)
+             ELSE /\ ~anew /\ member.epoch = consumer.members[m].epoch
+                  /\ Held(consumer', m) = Held(consumer, m)
+                  /\ \/ ClaimedIn(request.subscription) \cap member.revoking # {}
+                     \/ GenerationIn(request.subscription) # member.epoch]_vars
+
+\* M1: a group without members is a classic one as soon as somebody begins to join
+\* with that protocol; the generation is the epoch.
+EmptyChangesKind ==
+  [][Exists(consumer) /\ Members(consumer) = {} /\ step'.action = "JoinGroup" =>
+       /\ ~Exists(consumer') = (classicStep'.request.member = None)
+       /\ ~Exists(consumer') => classic'.generation = consumer.epoch]_vars
+
+\* M2: a LeaveGroup, a time-out or a session ends the membership.
+WhoGoesIsGone ==
+  [][Exists(consumer) /\ (\/ step'.action \in {"SessionTimeout", "RebalanceTimeout", "JoinTimeout", "SyncTimeout"}
+                          \/ step'.action = "LeaveGroup" /\ classicStep'.response.error = "NONE") =>
+       /\ step'.member \in Members(consumer)
+       /\ step'.member \notin Members(consumer') \cup Classic!InGroup(classic')
+       /\ step'.action = "JoinTimeout" => phase[step'.member] = "prepare"
+       /\ step'.action = "SyncTimeout" => phase[step'.member] = "complete"
+       /\ step'.action = "LeaveGroup" => phase[step'.member] # ""
+       /\ Exists(consumer') => consumer'.epoch = consumer.epoch + 1]_vars
+
+\* M2: one of the classic protocol may leave.
+LeaveIsRefusedFor ==
+  [][Exists(consumer) /\ step'.action = "LeaveGroup" =>
+       classicStep'.response.error =
+         IF step'.member \in Members(consumer) /\ phase[step'.member] # "" THEN "NONE" ELSE "UNKNOWN_MEMBER_ID"]_vars
+
+(***************************************************************************)
+(* What requests of the consumer protocol are told (M1)                    *)
+(***************************************************************************)
+
+\* The actions of a ConsumerGroupHeartbeat that joins.
+Joins == {"Join", "Rejoin", "Return"}
+
+\* M1, H5: who does not join is no member of a classic group, nor is one that uses
+\* the classic protocol a member of the consumer protocol; who joins is.
+ConsumersAreMembers ==
+  [][/\ step'.action \in {"Heartbeat", "Leave"} =>
+          /\ ~Exists(consumer) => step'.response.error = Dialect.UnknownGroupError
+          /\ phase[step'.member] # "" => step'.response.error = "UNKNOWN_MEMBER_ID" /\ UNCHANGED view
+     /\ step'.action \in Joins /\ step'.response.error = "NONE" =>
+          step'.member \in Members(consumer') /\ phase'[step'.member] = ""]_vars
+
+\* M1, M2: what a join is refused for that would convert a group: members who are
+\* no consumers, or have been in a generation with a protocol that is too old.
+UpgradeIsRefusedFor ==
+  [][IsClassic /\ step'.action \in Joins =>
+       LET others == classic.type # "consumer" /\ Classic!InGroup(classic) # {}
+           old == \E m \in Kept(classic) :
+                    \A g \in DOMAIN GenerationName : GenerationName[g] \notin classic.members[m].subscription
+       IN /\ (step'.response.error = "GROUP_ID_NOT_FOUND") = others
+          /\ (step'.response.error = "INVALID_REQUEST") = (~others /\ old /\ classic.generation > 0)
+          /\ step'.response.error # "NONE" => UNCHANGED view]_vars
+
+(***************************************************************************)
+(* Conversion (M1)                                                         *)
+(***************************************************************************)
 
 \* M1, E4: no step but the deletion of the group takes its epoch back, and no
 \* conversion does.
@@ -48,15 +233,75 @@ UpgradeKeepsAssignments ==
             ~classic.members[m].joining => SavedAssignment(classic, m) \subseteq Held(converted', m)
        /\ \A m, n \in MemberIds : m # n => Held(converted', m) \cap Held(converted', n) = {}]_vars
 
+\* M1, R7: what somebody says that it owns is held, by one to whom the log assigns
+\* it or by one that says so, of none before whom one of a later generation does.
+UpgradeKeepsClaims ==
+  [][Upgrades /\ classic.generation > 0 =>
+       LET Says(m, p) == p \in ClaimedIn(classic.members[m].subscription)
+           Since(m) == GenerationIn(classic.members[m].subscription)
+           Has(m, p) == ~classic.members[m].joining /\ p \in SavedAssignment(classic, m)
+       IN \A p \in Partitions :
+            /\ (\E m \in Kept(classic) : Says(m, p)) => \E m \in Kept(classic) : p \in Held(converted', m)
+            /\ \A m \in Kept(classic) : p \in Held(converted', m) =>
+                 \/ Has(m, p)
+                 \/ Says(m, p) /\ \A n \in Kept(classic) : Says(n, p) => Since(n) <= Since(m)]_vars
+
+\* M1: the epochs are the generation; everyone who has been in it is a member that
+\* says what it said, with its target held; who then joins bumps the epoch, except
+\* in the place of another (S1).
+UpgradeKeepsMembers ==
+  [][Upgrades /\ classic.generation > 0 =>
+       /\ converted'.epoch = classic.generation /\ converted'.assignmentEpoch = classic.generation
+       /\ Members(converted') = Kept(classic)
+       /\ \A m \in Kept(classic) :
+            /\ converted'.members[m].epoch = classic.generation
+            /\ converted'.members[m].instance = classic.members[m].instance
+            /\ converted'.members[m].assigned = TargetOf(converted', m)
+       /\ \A m \in MemberIds : phase'[m] # "" =>
+            words'[m] = [protocols |-> classic.members[m].protocols, subscription |-> classic.members[m].subscription]
+       /\ consumer'.epoch = classic.generation + (IF step'.action = "Return" THEN 0 ELSE 1)]_vars
+
 \* M1, C1: nothing waits for an answer that never comes.
 UpgradeAnswersAll ==
   [][Upgrades =>
-       {a.member : a \in classicStep'.completed} =
-         {m \in Classic!InGroup(classic) : classic.members[m].joining \/ classic.members[m].syncing}]_vars
+       /\ {a.member : a \in classicStep'.completed} =
+            {m \in Classic!InGroup(classic) : classic.members[m].joining \/ classic.members[m].syncing}
+       /\ \A a \in classicStep'.completed : a.response.error = "REBALANCE_IN_PROGRESS"]_vars
 
 \* M1, R7: who is brought back says what it held.
 DowngradeKeepsHeld ==
   [][Downgrades /\ Members(consumer) # {} =>
        \A m \in Kept(classic') \cap Members(consumer) :
          ClaimedIn(classic'.members[m].subscription) = Held(consumer, m)]_vars
+
+\* M1: all members of the classic protocol are brought back as they are, and nobody
+\* of the other one; the generation is the epoch, and they must rejoin: the log
+\* assigns nothing to them.
+DowngradeKeepsMembers ==
+  [][Downgrades /\ Members(consumer) # {} =>
+       LET there == Classic!InGroup(classic') \cap Members(consumer) IN
+       /\ there = {m \in Members(consumer) : phase[m] # ""}
+       /\ \A m \in there :
+            /\ classic'.members[m].protocols = words[m].protocols
+            /\ classic'.members[m].instance = consumer.members[m].instance
+            /\ TopicsIn(classic'.members[m].subscription) = consumer.members[m].subscription
+            /\ GenerationIn(classic'.members[m].subscription) = consumer.epoch
+            /\ ~classic'.members[m].joining /\ SavedAssignment(classic', m) = {}
+       /\ classic'.type = "consumer"
+       /\ IF there = {} THEN classic'.state = "CompletingRebalance" /\ classic'.generation = consumer.epoch + 1
+          ELSE classic'.state = "PreparingRebalance" /\ classic'.generation = consumer.epoch]_vars
+
+(***************************************************************************)
+(* Fail-over (P2)                                                          *)
+(***************************************************************************)
+
+\* P2: what members hold, their epochs and what they have said are in the log; that
+\* one owes a SyncGroup is not.
+FailOverKeepsMembers ==
+  [][step'.action = "FailOver" /\ Exists(consumer) =>
+       /\ UNCHANGED words
+       /\ \A m \in MemberIds :
+            /\ phase'[m] # "complete"
+            /\ Held(consumer', m) = Held(consumer, m)
+            /\ consumer'.members[m].epoch = consumer.members[m].epoch]_vars
 =============================================================================

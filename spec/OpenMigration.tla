@@ -9,10 +9,12 @@
 (* consumer group with members of both protocols, as Migration has it.     *)
 (*                                                                         *)
 (* Decided here: a ConsumerGroupHeartbeat that does not join is told by a  *)
-(* classic group that there is no such group.  Left out: user data (M4),   *)
-(* topics that change, commits; of static members those who say that they  *)
-(* leave for a while, and who joins again with a member id and an instance *)
-(* id, or with an instance id that it has already.                         *)
+(* classic group what it is told where there is no group: its member, which*)
+(* was removed as the group was converted back, joins again then (K1), and *)
+(* converts it.  Commits are in MixedOffsets, user data is in              *)
+(* MixedAssignors (M4), topics that grow and static members who leave for a*)
+(* while are in MixedChanges.  Left out: who joins again with a member id  *)
+(* and an instance id, or with an instance id that it has already.         *)
 (***************************************************************************)
 EXTENDS Conversions
 
@@ -343,7 +345,7 @@ SaidInClassic ==
 \* @type: (Str, $request) => Bool;
 ConsumerRequest(m, request) ==
   IF IsClassic
-  THEN IF request.epoch # 0 THEN Refused(m, request, "GROUP_ID_NOT_FOUND")
+  THEN IF request.epoch # 0 THEN Refused(m, request, UnknownError(consumer))
        ELSE IF UpgradeError(classic) # "NONE" THEN Refused(m, request, UpgradeError(classic))
        ELSE \E x \in {Upgraded(classic, topics)} : Handled(x, SaidInClassic, m, request, ToldToRejoin(classic), x.group)
   ELSE IF request.epoch # 0 /\ phase[m] # "" THEN Refused(m, request, "UNKNOWN_MEMBER_ID")

@@ -27,6 +27,7 @@ from coordinator.classic.request import invalid as invalid_error
 from coordinator.classic.response import heartbeat_response, join_error, leave_response, sync_error
 from coordinator.classic.timers import Deadlines, followed, started
 from coordinator.config import Config
+from coordinator.dialect import Dialect
 from coordinator.errors import AppendFailed, ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.offset_records import OffsetRecord, Offsets, replay_offset
@@ -100,11 +101,25 @@ class ClassicGroups:
             raise RequestRejected(error, message)
         return request._replace(member_id="", member_epoch=NO_MEMBER_EPOCH)
 
-    def refuse_consumers(self, group_id: str) -> None:
+    def verify_member(self, group_id: str, member_id: str, generation: int) -> bool:
+        """O2: whether the group is here; then an OffsetFetch that names a member is fenced by its generation.
+        Raises RequestRejected with UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION."""
+        group = self.groups.get(group_id)
+        if group is None:
+            return False
+        error = handlers.generation_error(group, member_id, None, generation)
+        if error:
+            raise RequestRejected(error, f"{member_id!r} is no member of generation {generation}; rejoin.")
+        return True
+
+    def refuse_consumers(self, group_id: str, dialect: Dialect) -> None:
         """Raises RequestRejected for a ConsumerGroupHeartbeat to a group that is here, but does not join it:
-        that would convert it (M1)."""
+        that would convert it (M1). No member of this group sends it, nor of any other (H5)."""
         if group_id in self.groups:
-            raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is a classic group.")
+            raise RequestRejected(
+                ErrorCode[dialect.UnknownGroupError],
+                f"Group {group_id} is a classic group; join it first.",
+            )
 
     def take_completed(self) -> list[Json]:
         """The answers to requests that waited, since the last call: [{"id", "body"}]."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from coordinator.client.select import offer_of
 from coordinator.errors import ErrorCode, RequestRejected
 from coordinator.model import CLASSIC_VERSION, ClientAssignor, Group
@@ -16,7 +18,7 @@ def check_versions(group: Group, request: HeartbeatRequest, place_of: str | None
     that cannot read it, where there is any.
     """
     for offer in request.client_assignors or ():
-        _check_classic(group, request, offer)
+        _check_classic(group, {request.member_id, place_of}, offer)
         known = [
             other
             for member_id, member in group.members.items()
@@ -34,9 +36,9 @@ def check_versions(group: Group, request: HeartbeatRequest, place_of: str | None
             )
 
 
-def _check_classic(group: Group, request: HeartbeatRequest, offer: ClientAssignor) -> None:
-    """M4. Raises RequestRejected with INVALID_REQUEST."""
-    for member_id in sorted(group.classic - {request.member_id}):
+def _check_classic(group: Group, own: Set[str | None], offer: ClientAssignor) -> None:
+    """M4: of all but who joins, and whose place it takes. Raises RequestRejected with INVALID_REQUEST."""
+    for member_id in sorted(group.classic - own):
         known = offer_of(group.members[member_id].metadata, offer.name)
         if known is not None and known.metadata_bytes and offer.minimum_version > CLASSIC_VERSION:
             raise RequestRejected(

@@ -20,6 +20,8 @@ _STATE_VARIABLES: Final = ("group", "topics", "offsets", "configs")
 """What makes a state of the coordinator, as far as a model has it."""
 _COMPUTING: Final = ("computation", "work")
 """And who computes, from what (A5, W1), in the models that have it."""
+_MIGRATING: Final = ("consumer", "classic", "phase", "words")
+"""And the group as either kind, in the models in which it migrates (M1)."""
 _LEAF: Final = ("conformLeaf", "conformDepth")
 _MEMORY: Final = 50_000
 """Distinct states whose keys and forms are remembered."""
@@ -122,7 +124,7 @@ class StepRows:
 
     def _key(self, state: State) -> str:
         values = tuple(state.get(name, ()) for name in _STATE_VARIABLES)
-        values += tuple(state[name] for name in _COMPUTING if name in state)
+        values += tuple(state[name] for name in (*_COMPUTING, *_MIGRATING) if name in state)
         known = self._keys.get(values)
         if known is None:
             known = self._keys[values] = key(*(print_value(value) for value in values))

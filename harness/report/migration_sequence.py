@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.itf import Trace
 from harness.replay.classic.steps import CLASSIC_HANDLERS
 from harness.replay.migration.state import MigrationReader, MigrationState
-from harness.replay.migration.steps import TRANSLATED
+from harness.replay.migration.steps import OFFSETS, TRANSLATED
 from harness.report.classic_sequence import ClassicEvents, answered_late, classic_changes
 from harness.report.sequence import Event, Note, Shows, Step
-from harness.report.sequence_words import COORDINATOR, natural
+from harness.report.sequence_words import COORDINATOR, NOBODY, natural
 from harness.report.trace_sequence import GroupEvents, group_changes
 
 _LATE = {"JoinTimeout": "time to rejoin", "SyncTimeout": "time to sync"}
@@ -29,6 +29,7 @@ def migration_steps(
         if index or from_the_first
     ]
     named = {state.step.member for state in states} - {""}
+    named |= {NOBODY for state in states if state.step.action in OFFSETS and not state.step.member}
     for state in states:
         named |= {*state.group.members, *state.old.group.members, *state.old.group.pending}
     shown = [event for event in _events(trace, states) if event.step or from_the_first]
@@ -42,7 +43,7 @@ def _events(trace: Trace, states: Sequence[MigrationState]) -> Iterator[Event]:
         before = states[index - 1] if index else None
         if before is not None:
             action, member = state.step.action, state.step.member
-            if action in TRANSLATED or (before.is_classic and action in CLASSIC_HANDLERS):
+            if action in TRANSLATED or (before.is_classic and action in CLASSIC_HANDLERS.keys() - OFFSETS):
                 yield from classic.step(index)
             elif action in _LATE:
                 yield Note(index, COORDINATOR, f"{_LATE[action]} of {member} runs out")

@@ -219,6 +219,26 @@ def test_commits_are_fenced_by_generation() -> None:
     assert commit(members["c1"], 2) == 27
 
 
+def test_fetches_that_name_a_member_are_fenced_by_generation() -> None:
+    """O2, O4: as commits are, but not refused before there is an assignment; nobody may always fetch."""
+    driver = ClassicDriver()
+    driver.coordinator.upsert_topic("foo", FOO, 1)
+    members = driver.stable("c1")
+
+    def fetch(member: str, generation: int) -> int:
+        topics = [{"topicId": FOO, "partitionIndexes": [0]}]
+        body = {"memberId": member, "generationIdOrMemberEpoch": generation}
+        groups = [{"groupId": "g", "topics": topics}]
+        answer = driver.coordinator.request("OffsetFetch", 9, {}, {**body, "groups": groups})
+        return int(answer["groups"][0]["errorCode"])
+
+    assert fetch(members["c1"], 1) == fetch("", -1) == 0
+    assert fetch(members["c1"], 0) == fetch(members["c1"], 2) == 22
+    assert fetch("nobody", 1) == 25
+    driver.join("c1", members["c1"])
+    assert fetch(members["c1"], 2) == 0
+
+
 def test_a_log_that_refuses_changes_nothing() -> None:
     """P3: the request fails, the group and who waits are as they were."""
     driver = ClassicDriver()

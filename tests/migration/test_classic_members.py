@@ -211,6 +211,17 @@ def test_an_assignor_reads_what_classic_members_said(user_data: bytes | None, le
         assert driver.group.get("computation", {}).get("chosen") == ("a" if least == -1 else None)
 
 
+def test_user_data_goes_with_the_member_whose_place_is_taken() -> None:
+    """M4, S1: nobody is left who has said anything to an assignor."""
+    driver = MixedDriver()
+    driver.coordinator.use_ids(["b"])
+    driver.join("", client="b", instance="i", metadata=said(user_data=b"x"))
+    driver.open_barrier()
+    driver.sync("b", 1, {"b": [0, 1, 2, 3]})
+    assert driver.heartbeat("a", 0, [], instanceId="j", **offer(0))["errorCode"] == 42
+    assert driver.heartbeat("a", 0, [], instanceId="i", **offer(0))["errorCode"] == 0
+
+
 def test_a_client_side_assignor_computes_for_classic_members() -> None:
     """M4: it is given their user data, and what it computes for them is in their assignment."""
     driver = MixedDriver()

@@ -8,6 +8,7 @@ import pytest
 
 from harness.errors import ConformError
 from harness.itf import Trace, read_trace
+from harness.pipeline.rows import StepRows
 from harness.replay.decode import DecodedTrace, Decoder
 from harness.replay.files import trace_files
 from harness.replay.run import Replayer
@@ -28,6 +29,14 @@ def test_the_requirements_are_exercised(traces: list[DecodedTrace]) -> None:
     for trace in traces:
         replayer.replay(trace)
     assert {"M1", "M2", "M3"} <= replayer.result.coverage.requirements.keys()
+
+
+def test_the_kind_of_group_is_a_part_of_a_state() -> None:
+    """`conform exhaust` loads a state by its key: a conversion or a phase of a member is another one."""
+    file = next(file for file in FILES if "-a-classic-member-syncs-in-a-mixed-group" in file.name)
+    rows = list(StepRows({}).trace(file.name, read_trace(file), "t"))
+    assert [row["action"] for row in rows] == ["Rejoin", "JoinGroup", "SyncGroup"]
+    assert len({*(row["source"] for row in rows), rows[-1]["after"]}) == 4
 
 
 def changed(name: str, **step: object) -> Trace:

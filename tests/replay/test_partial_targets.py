@@ -24,6 +24,7 @@ from harness.replay.compare import agree, differences
 from harness.replay.connect.state import is_connect
 from harness.replay.decode import DecodedTrace, Decoder
 from harness.replay.files import replay_files, trace_files
+from harness.replay.migration.state import is_migration
 from harness.replay.report import skipped, summary
 from harness.replay.run import ANOTHER, DIFFERENCE, Replayed, Replayer
 from harness.replay.view import CONFIGS, DELETED_TOPICS, NAMES, RECORD_TYPES, View
@@ -49,7 +50,7 @@ def walk(seed: int, steps: int = 60) -> Model:
 
 
 def of_consumers(trace: Trace) -> bool:
-    return not (is_classic(trace) or is_connect(trace))
+    return not (is_classic(trace) or is_connect(trace) or is_migration(trace))
 
 
 @cache

@@ -31,8 +31,9 @@ from harness.scenario.scripts.model import PlayedScript, Script
 
 CLASSIC = scenario_files([GOLDEN / "classic"])
 CONNECT = scenario_files([GOLDEN / "connect"])
+MIGRATION = scenario_files([GOLDEN / "migration"])
 BUGS = [path for path in scenario_files([GOLDEN / "bugs"]) if isinstance(load_file(path), Script)]
-FILES = [*CLASSIC, *CONNECT, *BUGS]
+FILES = [*CLASSIC, *CONNECT, *MIGRATION, *BUGS]
 IMPOSSIBLE = """
 protocol: connect
 name: Impossible
@@ -145,7 +146,7 @@ def test_a_step_that_cannot_be_is_told(played: Mapping[str, Any]) -> None:
         (
             "protocol: connect",
             "protocol: share",
-            "line 2: 'share' is none of classic, connect, client; leave it out",
+            "line 2: 'share' is none of classic, connect, client, migration; leave it out",
         ),
         ("join: {worker: W9}", "joins: {worker: W9}", "'joins' is none"),
         (

@@ -7,26 +7,31 @@ from typing import Final, NamedTuple, TypeAlias
 
 _CLAIM: Final = re.compile(r"owns (\S+) (\d+)")
 _GENERATION: Final = re.compile(r"generation (-?\d+)")
+_USER_DATA: Final = re.compile(r"user data (\S*)")
 _Partition: TypeAlias = tuple[str, int]
 
 
 class Spoken(NamedTuple):
-    """A subscription. Where it names no `generation`, nothing is said of what the member owns, either."""
+    """A subscription. Where it names no `generation`, nothing is said of what the member owns, either.
+    `user_data` is for the member's assignor (M4), in base64."""
 
     topics: frozenset[str]
     owned: frozenset[_Partition] = frozenset()
     generation: int | None = None
+    user_data: str = ""
 
 
 def spoken(said: frozenset[str]) -> Spoken:
-    """A subscription of the spec, in which what is owned and the generation are strings among the topics."""
+    """A subscription of the spec, in which what is owned, the generation and user data are strings among the
+    topics."""
     generations = [found for text in said if (found := _GENERATION.fullmatch(text))]
     if not generations:
         return Spoken(said)
     claims = [found for text in said if (found := _CLAIM.fullmatch(text))]
-    topics = said - {found.string for found in (*generations, *claims)}
+    user_data = [found for text in said if (found := _USER_DATA.fullmatch(text))]
+    topics = said - {found.string for found in (*generations, *claims, *user_data)}
     owned = frozenset((found[1], int(found[2])) for found in claims)
-    return Spoken(topics, owned, int(generations[0][1]))
+    return Spoken(topics, owned, int(generations[0][1]), "".join(found[1] for found in user_data))
 
 
 class Classic(NamedTuple):

@@ -34,6 +34,12 @@ def _text(text: str) -> bytes:
     return struct.pack(">h", len(encoded)) + encoded
 
 
+def _bytes(base64_text: str) -> bytes:
+    """Some bytes; where there are none, null."""
+    content = base64.b64decode(base64_text)
+    return struct.pack(">i", len(content)) + content if content else _NO_USER_DATA
+
+
 MIGRATING: Final = 3
 """The version of the embedded protocol that members need to migrate (M2)."""
 
@@ -41,10 +47,10 @@ MIGRATING: Final = 3
 @cache
 def subscription(said: frozenset[str]) -> str:
     """ConsumerProtocolSubscription, of the topics in `said`. Where that names a generation it is of a member
-    that migrates, and has what the member owns, too."""
-    topics, owned, generation = spoken(said)
+    that migrates, and has what the member owns, and what it tells its assignor, too."""
+    topics, owned, generation, user_data = spoken(said)
     names = b"".join(_text(wire.topic_name(topic)) for topic in sorted(topics))
-    content = struct.pack(">i", len(topics)) + names + _NO_USER_DATA
+    content = struct.pack(">i", len(topics)) + names + _bytes(user_data)
     if generation is None:
         return base64.b64encode(struct.pack(">h", 0) + content).decode()
     content += _partitions(owned) + struct.pack(">i", generation) + _NO_RACK

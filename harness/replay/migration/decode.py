@@ -17,7 +17,7 @@ from harness.replay.kinds import DELAY, Expected, Kind, KindDecoder, KindLoad
 from harness.replay.migration import expect
 from harness.replay.migration.records import whole, written
 from harness.replay.migration.state import MigrationReader, MigrationState
-from harness.replay.migration.steps import MIGRATION_ACTIONS, TRANSLATED, call_of
+from harness.replay.migration.steps import INSTALL, MIGRATION_ACTIONS, TRANSLATED, call_of
 from harness.requirements import CONVERSIONS
 from harness.targets.base import Json
 
@@ -88,14 +88,15 @@ class MigrationKind(Kind[MigrationState]):
         drawn = step.action == "JoinGroup" and not old.request.member and old.branch != "refused"
         made = after.group if after.group.exists else before.group
         given = ("migration", before.key, step.action, step.member, step.request, old.request)
+        more = step.partition, step.offset, step.client
         return Expected(
             branch=_branch(before, after) or (old.branch if translated else step.branch),
             error=old.response.error if translated else step.response.error,
-            given=(*given, tuple(sorted(old.request.assignments.items()))),
+            given=(*given, *more, tuple(sorted(old.request.assignments.items()))),
             body=expect.response(before, after),
             records=written(before, after, now_ms),
             new_id=step.member if drawn else "",
-            script=consumer.new_target(before.asked(after), made),
+            script=consumer.new_target(before.asked(after), made, step.action == INSTALL),
             completed=completed(old),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Final
 
 from harness.replay import expect, wire
 from harness.replay.classic import expect as classic
@@ -12,6 +13,9 @@ from harness.replay.migration.state import MigrationState
 from harness.replay.migration.steps import TRANSLATED
 from harness.replay.state import SpecState
 from harness.targets.base import Json
+
+_OF_THE_GROUP: Final = ("group", "computation")
+"""Timers that are the group's, even where they name a member."""
 
 
 def response(before: MigrationState, after: MigrationState) -> Json | None:
@@ -86,8 +90,7 @@ class MigrationTimers:
             {"timer": timer, "group": wire.GROUP, "member": name, "deadlineMs": deadline_ms}
             for (timer, name), deadline_ms in self.members_ms.items()
         ]
-        groups = [one for one in shared if one["member"] not in state.group.members]
-        of_members = (
-            [one for one in (*shared, *own) if one["member"] == name] for name in state.group.members
-        )
+        groups = [one for one in shared if one["timer"] in _OF_THE_GROUP]
+        of_each = [one for one in (*shared, *own) if one["timer"] not in _OF_THE_GROUP]
+        of_members = ([one for one in of_each if one["member"] == name] for name in state.group.members)
         return [*groups, *chain.from_iterable(of_members)]

@@ -12,12 +12,15 @@ from harness.replay import records
 from harness.replay.classic import records as classic
 from harness.replay.migration.expect import as_heartbeat
 from harness.replay.migration.state import MigrationState
+from harness.replay.migration.steps import OFFSETS
 from harness.replay.state import Group
 from harness.targets.base import Json
 
 
 def written(before: MigrationState, after: MigrationState, now_ms: int) -> list[Json]:
     """The records of a step at `now_ms`, without their offsets."""
+    if after.step.action in OFFSETS:
+        return list(records.offset_records(before.shared, after.shared, now_ms))
     if after.is_classic and before.group.exists:
         return [*_tombstones(before.group), *_brought_back(before, after, now_ms)]
     if not after.group.exists and not before.group.exists:
@@ -26,7 +29,7 @@ def written(before: MigrationState, after: MigrationState, now_ms: int) -> list[
     step = records.written(asked, as_heartbeat(before, after), now_ms)
     if not before.is_classic:
         return step
-    return [classic.TOMBSTONE, *records.whole(asked), *step]
+    return [classic.TOMBSTONE, *records.whole(replace(asked, offsets={})), *step]
 
 
 def _brought_back(before: MigrationState, after: MigrationState, now_ms: int) -> list[Json]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.replay.classic.said import Classic
+from harness.replay.classic.said import Classic, spoken
 from harness.replay.classic.state import ClassicReader, ClassicState
 from harness.replay.client_state import Offer
 from harness.replay.state import (
@@ -28,6 +28,7 @@ VARIABLES: Final = ("consumer", "classic", "classicStep", "phase", "words", "con
 NEW: Final = "consumer", "step"
 OLD: Final = "classic", "classicStep"
 """Of each kind of group the variables that are the `group` and the `step` of its own traces."""
+_KEYS: Final = "consumer", "classic", "phase", "words"
 CLASSIC_VERSION: Final = -1
 """M4: of what a member adds for its assignor in the classic protocol."""
 
@@ -93,7 +94,7 @@ class MigrationReader:
         old = self._old.read(replace(trace, variables=variables, states=renamed(trace, *OLD)), name)
         states = []
         for index, raw in enumerate(trace.states):
-            key = tuple(raw[variable] for variable in ("consumer", "classic", "phase", "words"))
+            key = tuple(raw.get(variable, 0) for variable in (*_KEYS, "computation"))
             number = self._keys.setdefault(key, len(self._keys))
             try:
                 states.append(_state(raw, shared[index], old[index], number))
@@ -110,17 +111,17 @@ def renamed(trace: Trace, group: str, step: str) -> list[State]:
 def with_classic(group: Group, said: Mapping[str, Classic]) -> Group:
     """The group with those of its members that use the classic protocol, and what they have said."""
     members = {
-        name: replace(member, classic=said[name], offers=tuple(map(_offer, said[name].protocols)))
-        if name in said
-        else member
+        name: replace(member, classic=said[name], offers=_offers(said[name])) if name in said else member
         for name, member in group.members.items()
     }
     return replace(group, members=members)
 
 
-def _offer(protocol: str) -> Offer:
-    """M4: a protocol as an assignor that the member offers, without user data."""
-    return Offer(protocol, CLASSIC_VERSION, CLASSIC_VERSION, CLASSIC_VERSION, 0, "")
+def _offers(said: Classic) -> tuple[Offer, ...]:
+    """M4: its protocols as assignors that the member offers, with its user data as their metadata."""
+    user_data = spoken(said.subscription).user_data
+    version = CLASSIC_VERSION
+    return tuple(Offer(name, version, version, version, 0, user_data) for name in said.protocols)
 
 
 def said_in(old: ClassicState) -> dict[str, Classic]:
@@ -139,4 +140,4 @@ def _state(raw: State, shared: SpecState, old: ClassicState, number: int) -> Mig
             )
     group = with_classic(shared.group, said)
     converted = read_group(raw["converted"], "converted")
-    return MigrationState(replace(shared, group=group), old, converted, (number, shared.key[1], 0))
+    return MigrationState(replace(shared, group=group), old, converted, (number, *shared.key[1:]))

@@ -13,13 +13,19 @@ from harness.replay.steps import HANDLERS
 
 TRANSLATED: Final = frozenset({"JoinGroup", "SyncGroup", "ClassicHeartbeat", "LeaveGroup"})
 """The requests of the classic protocol, whatever kind of group they are to (M2)."""
+OFFSETS: Final = frozenset({"OffsetCommit", "OffsetFetch"})
+"""Those that are of neither protocol (O2)."""
+INSTALL: Final = "InstallAssignment"
 _WAITS_FOR: Final = {"JoinTimeout": ("join", "prepare"), "SyncTimeout": ("sync", "complete")}
 """Actions of a member of the classic protocol in a consumer group: the timer, and the phase that has it."""
 MIGRATION_ACTIONS: Final = frozenset(
     {
         *TRANSLATED,
+        *OFFSETS,
+        *("PrepareAssignment", INSTALL),
         *_WAITS_FOR,
         *("Join", "Rejoin", "Return", "Heartbeat", "Leave"),
+        *("LeaveTemporarily", "AddPartitions"),
         *("SessionTimeout", "RebalanceTimeout", "FailOver", "DeleteGroup"),
     }
 )
@@ -29,7 +35,7 @@ MIGRATION_ACTIONS: Final = frozenset(
 def call_of(before: MigrationState, after: MigrationState) -> Call:
     """The call of a step. ValueError, in words, if its states contradict it."""
     action, member = after.step.action, after.step.member
-    if action in TRANSLATED or (before.is_classic and action in CLASSIC_HANDLERS):
+    if action in TRANSLATED or (before.is_classic and action in CLASSIC_HANDLERS.keys() - OFFSETS):
         return CLASSIC_HANDLERS[action](before.old, after.old)
     if action in _WAITS_FOR:
         timer, phase = _WAITS_FOR[action]
@@ -37,6 +43,8 @@ def call_of(before: MigrationState, after: MigrationState) -> Call:
         if one is None or one.classic is None or one.classic.phase != phase:
             raise ValueError(f"the timer {timer!r} of {member!r} runs out, but is not armed")
         return FireTimer(timer, member)
-    if action == "Return":  # to the place of a member of the classic protocol, which is not away
+    group = before.asked(after)
+    holder = group.members.get(group.holder(after.step.request.instance) or "")
+    if action == "Return" and holder is not None and holder.classic:  # it is not away
         action = "Join"
-    return HANDLERS[action](replace(before.shared, group=before.asked(after)), after.shared)
+    return HANDLERS[action](replace(before.shared, group=group), after.shared)

@@ -18,10 +18,10 @@ from harness.scenario.scripts.model import Facts, Kind, Universe
 
 ASSIGNORS: Final = ("x", "y", "z")
 """What assignors may be called."""
-_OFFER: Final = re.compile(rf"([{''.join(ASSIGNORS)}]) (\d+)-(\d+)")
+_OFFER: Final = re.compile(rf"([{''.join(ASSIGNORS)}]) (-?\d+)-(\d+)")
 
 
-def _offers(found: Mapping[str, Field]) -> str:
+def offers_of(found: Mapping[str, Field]) -> str:
     """`assignors: [x 1-5]`, with `reason` and `metadata` of all of them, as an option."""
     if "assignors" not in found:
         return "{}"
@@ -41,23 +41,24 @@ def _offers(found: Mapping[str, Field]) -> str:
     return f"{{<<{', '.join(offers)}>>}}"
 
 
-_SAYS: Final = ("assignors", "reason", "metadata")
+SAYS: Final = ("assignors", "reason", "metadata")
+"""What a heartbeat may say of assignors."""
 
 
 def _join(field: Field) -> str:
-    found = field.fields(("member", "subscription"), _SAYS)
+    found = field.fields(("member", "subscription"), SAYS)
     member = tla_text(found["member"].name_text())
     names = ", ".join(map(tla_text, found["subscription"].names()))
     changes = f"!.member = {member}, !.owned = {{{{}}}}, !.subscription = {{{{{names}}}}}"
-    return f"OfferingRequest({member}, [NoRequest EXCEPT {changes}], {_offers(found)})"
+    return f"OfferingRequest({member}, [NoRequest EXCEPT {changes}], {offers_of(found)})"
 
 
 def _heartbeat(field: Field) -> str:
-    found = field.fields(("member", "epoch"), ("owned", *_SAYS))
+    found = field.fields(("member", "epoch"), ("owned", *SAYS))
     member, epoch = tla_text(found["member"].name_text()), found["epoch"].number(0)
     owned = tla_partitions(found["owned"].partitions()) if "owned" in found else ""
     changes = f"!.member = {member}, !.epoch = {epoch}, !.owned = {{{owned}}}"
-    return f"OfferingRequest({member}, [NoRequest EXCEPT {changes}], {_offers(found)})"
+    return f"OfferingRequest({member}, [NoRequest EXCEPT {changes}], {offers_of(found)})"
 
 
 def _leave(field: Field) -> str:
@@ -70,15 +71,19 @@ def _prepare(field: Field) -> str:
     return f"Prepares({tla_text(found['member'].name_text())}, {found['epoch'].number()})"
 
 
-def _install(field: Field) -> str:
-    """What is assigned, to whom; or the error of the assignor."""
-    found = field.fields(("member", "epoch", "groupEpoch"), ("target", "error", "metadata"))
-    owners = found["target"].mapping() if "target" in found else {}
+def assignment_of(owners: Mapping[str, Field]) -> str:
+    """Whom which partitions are given."""
     pairs = [
         f"<<{tla_text(name)}, p>> : p \\in {tla_partitions(value.partitions())}"
         for name, value in owners.items()
     ]
-    assignment = " \\cup ".join(f"{{{pair}}}" for pair in pairs) or "{}"
+    return " \\cup ".join(f"{{{pair}}}" for pair in pairs) or "{}"
+
+
+def _install(field: Field) -> str:
+    """What is assigned, to whom; or the error of the assignor."""
+    found = field.fields(("member", "epoch", "groupEpoch"), ("target", "error", "metadata"))
+    assignment = assignment_of(found["target"].mapping() if "target" in found else {})
     error = found["error"].number(1) if "error" in found else 0
     metadata = tla_text(found["metadata"].text()) if "metadata" in found else '""'
     changes = f"!.groupEpoch = {found['groupEpoch'].number()}, !.error = {error}, !.metadata = {metadata}"
@@ -153,45 +158,48 @@ _CONFIG: Final = """CONSTANTS
 
 
 def _facts(trace: Trace) -> list[Facts]:
-    return [_printed(state) for state in StateReader().read(trace, "The behaviour")[1:]]
+    return [_state(state) for state in StateReader().read(trace, "The behaviour")[1:]]
 
 
-def _printed(state: SpecState) -> Facts:
+def _state(state: SpecState) -> Facts:
     """The answer, the group, who computes, the target, and each member with what it may use."""
     group = state.group
     found: dict[str, Facts] = {}
     if state.step.response.error:
-        found["response"] = _response(state)
+        found["response"] = printed_response(state)
     found["group"] = {
         "epoch": str(group.epoch),
         "assignmentEpoch": str(group.assignment_epoch),
         "state": group_state(group),
     }
     if group.computation.chosen:
-        found["computation"] = _computation(group.computation)
-    found["target"] = {name: _partitions(target) for name in group.members if (target := group.target(name))}
+        found["computation"] = printed_computation(group.computation)
+    found["target"] = {name: printed(target) for name in group.members if (target := group.target(name))}
     found["members"] = {name: _member(group, name) for name in sorted(group.members)}
     return found
 
 
-def _partitions(partitions: frozenset[tuple[str, int]]) -> tuple[str, ...]:
+def printed(partitions: frozenset[tuple[str, int]]) -> tuple[str, ...]:
+    """As a list of foo-0."""
     return tuple(format_partitions(partitions))
 
 
 def _member(group: Group, name: str) -> Facts:
     member = group.members[name]
-    revoking = {"revoking": _partitions(member.revoking)} if member.revoking else {}
-    return {"epoch": str(member.epoch), "partitions": _partitions(member.assigned), **revoking}
+    revoking = {"revoking": printed(member.revoking)} if member.revoking else {}
+    return {"epoch": str(member.epoch), "partitions": printed(member.assigned), **revoking}
 
 
-def _computation(computation: Computation) -> Facts:
+def printed_computation(computation: Computation) -> Facts:
+    """Who computes, and how far it is."""
     told = {"told": "true"} if computation.notified else {}
     prepared = {"prepared": str(computation.base.epoch)} if computation.base else {}
     tried = {"tooLate": tuple(sorted(computation.tried))} if computation.tried else {}
     return {"chosen": computation.chosen, **told, **prepared, **tried}
 
 
-def _response(state: SpecState) -> Facts:
+def printed_response(state: SpecState) -> Facts:
+    """The answer of a heartbeat, or of the one that computes."""
     response, said, base = state.step.response, state.step.client, state.group.computation.base
     if response.error != "NONE" or state.step.action == "InstallAssignment":
         return {"error": response.error}
@@ -200,7 +208,7 @@ def _response(state: SpecState) -> Facts:
         members = {
             name: {
                 "topics": tuple(sorted(one.topics)),
-                "partitions": _partitions(base.targets.get(name, frozenset())),
+                "partitions": printed(base.targets.get(name, frozenset())),
             }
             for name, one in sorted(base.members.items())
         }
@@ -209,7 +217,7 @@ def _response(state: SpecState) -> Facts:
     if said is not None and said.compute:
         found["compute"] = "true"
     if response.assigned is not None:
-        found["assigned"] = _partitions(response.assigned)
+        found["assigned"] = printed(response.assigned)
     if said is not None and said.told.error:
         found["assignorError"] = str(said.told.error)
     if said is not None and said.told.metadata:

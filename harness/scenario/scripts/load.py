@@ -11,9 +11,10 @@ from harness.scenario.fields import Field
 from harness.scenario.scripts.classic import CLASSIC
 from harness.scenario.scripts.client import CLIENT
 from harness.scenario.scripts.connect import CONNECT
+from harness.scenario.scripts.migration import MIGRATION
 from harness.scenario.scripts.model import Erratum, Expected, Kind, Script, Step, Universe
 
-KINDS: Final = {kind.name: kind for kind in (CLASSIC, CONNECT, CLIENT)}
+KINDS: Final = {kind.name: kind for kind in (CLASSIC, CONNECT, CLIENT, MIGRATION)}
 """By what a file says in `protocol:`."""
 _NAMED: Final = ("member", "worker")
 """Fields with the id of a member, and below those with a mapping from such ids."""

@@ -1,0 +1,262 @@
+--------------------------- MODULE MixedAssignors ----------------------------
+(***************************************************************************)
+(* The open instance of online migration with client-side assignors (M4):  *)
+(* members of the classic protocol that have told their assignor something,*)
+(* and consumers that join with assignors of their own.                    *)
+(*                                                                         *)
+(* What a member of the classic protocol has for its assignor, the user    *)
+(* data of its subscription, travels among its topics (Conversions): the   *)
+(* string UserData.  Each of its protocols counts as an assignor of        *)
+(* versions -1 to -1, with that as metadata.  Who joins with an assignor of*)
+(* the name must read -1 if there is any; so a consumer is chosen to       *)
+(* compute, is given that metadata, and its target has everybody rejoin.   *)
+(*                                                                         *)
+(* Decided here: user data of several is judged one by one; versions of    *)
+(* members of the classic protocol exclude nobody from offering (A8).      *)
+(* Left out: requests that change anything else of the group, departures   *)
+(* among them (OpenMigration), what installs are refused for and time-outs *)
+(* (OpenClient), metadata that an assignor sends to members of the classic *)
+(* protocol.                                                               *)
+(***************************************************************************)
+EXTENDS OpenMigration, ClientAssignors
+
+CONSTANTS
+  \* How user data reads in a subscription, and as metadata.
+  \* @type: Str;
+  UserData,
+  \* @type: Str;
+  UserDataBytes,
+  \* Who of the members at the start has any.
+  \* @type: Set(Set(Str));
+  HaveUserData,
+  \* What a join of the consumer protocol may offer.
+  \* @type: Set(Seq($offer));
+  OfferLists
+
+VARIABLES
+  \* @type: $computation;
+  computation,
+  \* What the last step said and answered of assignors; not part of the state.
+  \* @type: $clientStep;
+  clientStep
+
+assignorVars == <<vars, computation, clientStep>>
+assignorView == <<view, computation>>
+
+(***************************************************************************)
+(* What members offer (M4)                                                 *)
+(***************************************************************************)
+
+\* M4: the protocols of a member of the classic protocol.
+\* @type: ($words) => Seq($offer);
+AsOffers(said) ==
+  [i \in DOMAIN said.protocols |->
+     [name |-> said.protocols[i], min |-> -1, max |-> -1, version |-> -1, reason |-> 0,
+      metadata |-> IF UserData \in said.subscription THEN UserDataBytes ELSE ""]]
+
+\* The computation of a group, with what its members of the classic protocol offer.
+\* @type: ($mixed, Str -> $words) => $computation;
+ComputationOf(x, said) ==
+  [computation EXCEPT !.offers =
+     [m \in MemberIds |-> IF x.phase[m] # "" THEN AsOffers(said[m]) ELSE computation.offers[m]]]
+
+\* M4: does one of the classic protocol have metadata that such an assignor does not
+\* read?
+\* @type: ($mixed, $computation, Str, Seq($offer)) => Bool;
+CannotRead(x, c, m, offers) ==
+  \E i \in DOMAIN offers, n \in ClassicMembers(x) \ {m} :
+    offers[i].min > -1 /\ OfferOf(c.offers[n], offers[i].name).metadata # ""
+
+\* Step 1, as in Coordinator, with H3, M4 and A8.
+\* @type: ($mixed, $computation, Str, $request, Seq($offer)) => $updated;
+UpdateJoiningOffers(x, c, m, request, offers) ==
+  IF InvalidOffers(offers) \/ CannotRead(x, c, m, offers) THEN Updated(x.group, "INVALID_REQUEST", "invalid", FALSE)
+  ELSE IF OverlapsNone(x.group, c, {m} \cup ClassicMembers(x), offers)
+  THEN Updated(x.group, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
+  ELSE UpdateMember(x.group, topics, m, request)
+
+(***************************************************************************)
+(* Requests                                                                *)
+(***************************************************************************)
+
+\* M1, M4: a join of the consumer protocol to a group `x`, perhaps one that was a
+\* classic one just now (`through`); a target that a member must compute is left
+\* to it (A1).
+\* @type: ($mixed, Str -> $words, Str, Seq($offer), Set($answer), $group) => Bool;
+JoinOffering(x, said, m, offers, answers, through) ==
+  LET request == [NoRequest EXCEPT !.member = m, !.owned = {{}}, !.subscription = {Names}] IN
+  \E c \in {ComputationOf(x, said)} :
+  \E updated \in {UpdateJoiningOffers(x, c, m, request, offers)} :
+    LET before == IF c.chosen = m THEN Idle(c) ELSE c
+        joined == [before EXCEPT !.offers[m] = offers, !.told[m] = NothingTold]
+        Answer(installed, settled) ==
+          \E h \in {HandleOffering(x.group, m, request, updated, installed, settled, {offers})} :
+            /\ IsConsumer(AfterHeartbeat(x, m, h.group, h.step.response), said, h.step,
+                          [NoRequestOf(h.step.action, m) EXCEPT !.completed = answers], through)
+            /\ computation' = h.computation /\ clientStep' = h.clientStep
+    IN IF updated.error = "NONE" THEN UpdateClientTarget(updated.group, joined, Answer)
+       ELSE /\ Refused(m, request, updated.error)
+            /\ clientStep' = [NoClientStep EXCEPT !.offers = {offers}]
+            /\ UNCHANGED computation
+
+\* The same to whatever group there is.
+\* @type: (Str, Seq($offer)) => Bool;
+JoinsOffering(m, offers) ==
+  IF IsClassic
+  THEN \E x \in {Upgraded(classic, topics)} :
+         JoinOffering(x, SaidInClassic, m, offers, ToldToRejoin(classic), x.group)
+  ELSE JoinOffering(Mixed, words, m, offers, {}, NoGroup)
+
+OfferingJoin == \E m \in MemberIds, offers \in OfferLists : JoinsOffering(m, offers)
+
+\* A step of the one that computes.
+\* @type: (Str) => $step;
+Computes(action) ==
+  LET m == computation.chosen IN
+  [NoStep EXCEPT !.action = action, !.member = m, !.branch = "NONE",
+                 !.request = [NoRequest EXCEPT !.member = m, !.epoch = consumer.members[m].epoch],
+                 !.response = [NoResponse EXCEPT !.error = "NONE"]]
+
+\* A5, M4: it is given what members of the classic protocol have said, too.
+PrepareAssignment ==
+  /\ computation.chosen # None
+  /\ computation' = Prepared(consumer, computation)
+  /\ clientStep' = NoClientStep
+  /\ IsConsumer(Mixed, words, Computes("PrepareAssignment"), NoRequestOf("PrepareAssignment", computation.chosen),
+                NoGroup)
+
+\* A6, M3: everybody else must rejoin, for the target that it has computed: each
+\* partition and its owner.
+\* @type: (Set(<<Str, $partition>>)) => Bool;
+Installs(assignment) ==
+  LET carried == [NoClientStep EXCEPT !.groupEpoch = computation.base.epoch, !.assignment = assignment]
+      installed == Installed(consumer, computation, carried)
+  IN /\ computation.prepared
+     /\ InstallError(consumer, computation, computation.chosen, consumer.members[computation.chosen].epoch,
+                     carried) = "NONE"
+     /\ computation' \in Settle(installed, ToldByInstall(consumer, computation, carried))
+     /\ clientStep' = carried
+     /\ IsConsumer(FollowPhases([Mixed EXCEPT !.group = installed]), words, Computes("InstallAssignment"),
+                   NoRequestOf("InstallAssignment", computation.chosen), NoGroup)
+
+InstallAssignment ==
+  \E owner \in [Partitions -> MemberIds] : Installs({<<owner[p], p>> : p \in Partitions})
+
+\* M2: whether to rejoin.
+\* @type: (Str, Int) => Bool;
+Beats(m, generation) ==
+  /\ Exists(consumer)
+  /\ HeartbeatMixed(m, [Classic!NoClassicRequest EXCEPT !.member = m, !.generation = generation])
+  /\ clientStep' = NoClientStep
+  /\ UNCHANGED computation
+
+OfferingHeartbeat == \E m \in MemberIds, generation \in RequestGenerations : Beats(m, generation)
+
+\* A request that neither has a target computed nor changes what is offered.
+Undisturbed ==
+  /\ Exists(consumer')
+  /\ consumer'.epoch = consumer.epoch /\ consumer'.assignmentEpoch = consumer.assignmentEpoch
+  /\ clientStep' = NoClientStep
+  /\ UNCHANGED computation
+
+\* M2: a member of the classic protocol rejoins, and says what it said before.
+\* @type: (Str, Int, Set($partition)) => Bool;
+Rejoins(m, generation, owned) ==
+  /\ Exists(consumer) /\ phase[m] # ""
+  /\ JoinMixed(m, [Classic!NoClassicRequest EXCEPT
+                     !.member = m, !.type = {"consumer"}, !.protocols = words[m].protocols,
+                     !.subscription = Saying(Names, owned, generation) \cup ({UserData} \cap words[m].subscription)])
+  /\ Undisturbed
+
+\* M2: it gets its assignment.
+\* @type: (Str, Int) => Bool;
+Syncs(m, generation) ==
+  /\ Exists(consumer)
+  /\ SyncMixed(m, [Classic!NoClassicRequest EXCEPT !.member = m, !.generation = generation])
+  /\ Undisturbed
+
+\* One of the consumer protocol says what it owns, once nobody computes.
+\* @type: (Str, Int, Set($partition)) => Bool;
+Reports(m, epoch, owned) ==
+  /\ Exists(consumer) /\ phase[m] = "" /\ computation.chosen = None
+  /\ Handled(Mixed, words, m, [NoRequest EXCEPT !.member = m, !.epoch = epoch, !.owned = {owned}], {}, NoGroup)
+  /\ Undisturbed
+
+\* Whoever is there does what its protocol asks for; an eager member owns nothing.
+FollowsItsProtocol ==
+  \E m \in Members(consumer) :
+    \E epoch \in {consumer.members[m].epoch}, owned \in {{}, consumer.members[m].assigned} :
+      Rejoins(m, epoch, owned) \/ Syncs(m, epoch) \/ Reports(m, epoch, owned)
+
+\* A stable classic group of these members, of which some have user data.
+\* @type: (Set(Str), Seq(Str), Set(Str), Str -> Int) => Bool;
+StartsWith(members, protocols, have, counts) ==
+  /\ LET stable == StableGroup(members, protocols, None)
+         Said(m) == stable.members[m].subscription \cup (IF m \in have THEN {UserData} ELSE {})
+     IN classic = Classic!Save([stable EXCEPT !.members = [m \in MemberIds |->
+          IF m \in members THEN [stable.members[m] EXCEPT !.subscription = Said(m)] ELSE stable.members[m]]])
+  /\ consumer = NoGroup /\ phase = NoPhases /\ words = [m \in MemberIds |-> NoWords]
+  /\ topics = counts
+  /\ step = NoStep /\ classicStep = Classic!NoClassicStep /\ converted = NoGroup
+  /\ computation = NoComputation /\ clientStep = NoClientStep
+
+AssignorInit ==
+  \E members \in InitialMembers, protocols \in ProtocolLists, have \in HaveUserData :
+    StartsWith(members, protocols, have, ClusterTopics)
+
+AssignorNext == OfferingJoin \/ PrepareAssignment \/ InstallAssignment \/ OfferingHeartbeat \/ FollowsItsProtocol
+
+(***************************************************************************)
+(* What must hold                                                          *)
+(***************************************************************************)
+
+\* Who of the others uses the classic protocol, and what it has said.
+\* @type: (Str) => Set($words);
+SaidByOthers(m) ==
+  IF IsClassic THEN {SaidInClassic[n] : n \in Kept(classic) \ {m}}
+  ELSE {words[n] : n \in {k \in MemberIds \ {m} : phase[k] # ""}}
+
+\* M4: a join is refused exactly where it offers an assignor that begins above
+\* version -1, and somebody has user data for one of that name.
+UnreadableIsRefused ==
+  [][step'.action \in {"Join", "Rejoin"} =>
+       \A offers \in clientStep'.offers :
+         LET unreadable == \E i \in DOMAIN offers, said \in SaidByOthers(step'.member) :
+               offers[i].min >= 0 /\ UserData \in said.subscription /\ offers[i].name \in NamesIn(said.protocols)
+         IN /\ (step'.response.error = "INVALID_REQUEST") = unreadable
+            /\ unreadable => UNCHANGED assignorView]_assignorVars
+
+\* M4: metadata of members of the classic protocol has version -1, and is what they
+\* said.
+PreparedAsVersionMinusOne ==
+  [][step'.action = "PrepareAssignment" =>
+       \A m \in ClassicMembers(Mixed) :
+         LET offer == computation'.base.members[m].offer IN
+         /\ offer.version = -1 /\ offer.name = computation'.base.assignor
+         /\ offer.metadata = IF UserData \in words[m].subscription THEN UserDataBytes ELSE ""]_assignorVars
+
+\* M4, A5: only an assignor that reads what everybody has said computes, and so none
+\* of the classic protocol.
+ChosenReadsAll ==
+  computation.chosen # None =>
+    /\ phase[computation.chosen] = ""
+    /\ \E i \in DOMAIN computation.offers[computation.chosen] :
+         LET offer == computation.offers[computation.chosen][i] IN
+         /\ ClassicMembers(Mixed) # {} => offer.min = -1
+         /\ \A m \in ClassicMembers(Mixed) : offer.name \in NamesIn(words[m].protocols)
+
+\* M3: while a target is being computed nobody is told to rejoin for it; once it is
+\* installed everybody is, and whoever waits for more of it.
+RejoinForWhatIsInstalled ==
+  \A m \in ClassicMembers(Mixed) :
+    LET behind == consumer.members[m].epoch < consumer.assignmentEpoch IN
+    /\ phase[m] = "stable" => ~behind
+    /\ phase[m] = "prepare" => behind \/ TargetOf(consumer, m) \ consumer.members[m].assigned # {}
+
+\* M3: all of them, whether or not the target changes what they have, but for who has
+\* rejoined and is to give something up.
+InstallingRejoinsAll ==
+  [][step'.action = "InstallAssignment" =>
+       \A m \in ClassicMembers(Mixed) :
+         phase'[m] = "prepare" \/ (phase[m] = "complete" /\ consumer.members[m].revoking # {})]_assignorVars
+=============================================================================

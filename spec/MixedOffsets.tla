@@ -1,0 +1,134 @@
+---------------------------- MODULE MixedOffsets -----------------------------
+(***************************************************************************)
+(* The open instance of online migration with offsets (M2, O2): any member *)
+(* id, any epoch or generation, any partition may be committed to and      *)
+(* fetched from, at any moment, whatever kind the group is of.             *)
+(*                                                                         *)
+(* A request is fenced by what its member uses.  In a consumer group that  *)
+(* is the member epoch, which is the generation of a member of the classic *)
+(* protocol: one that is wrong is ILLEGAL_GENERATION to it, and to others  *)
+(* STALE_MEMBER_EPOCH.  A classic group has one generation for all, and    *)
+(* refuses commits, not fetches, while its leader has yet to assign.  What *)
+(* was committed stays as the group is converted.                          *)
+(*                                                                         *)
+(* Left out: what Offsets leaves out, and instance ids.                    *)
+(***************************************************************************)
+EXTENDS OpenMigration, Offsets
+
+CONSTANTS
+  \* The offsets that a commit may carry.
+  \* @type: Set(Int);
+  OffsetValues,
+  \* The member epochs or generations that a commit or a fetch may carry, besides
+  \* none.
+  \* @type: Set(Int);
+  CommitEpochs
+
+VARIABLE
+  \* The committed offset of each partition, NoOffset where there is none.
+  \* @type: $partition -> Int;
+  offsets
+
+offsetVars == <<vars, offsets>>
+offsetView == <<view, offsets>>
+
+\* O2, M2: an epoch that is not a member's is a generation to one of the classic
+\* protocol.
+\* @type: (Str, Str) => Str;
+AsGeneration(m, error) ==
+  IF error = "STALE_MEMBER_EPOCH" /\ m \in ClassicMembers(Mixed) THEN "ILLEGAL_GENERATION" ELSE error
+
+\* @type: (Str, Int) => $classicRequest;
+OfGeneration(m, generation) == [Classic!NoClassicRequest EXCEPT !.member = m, !.generation = generation]
+
+\* O2, M2: what a commit is refused for.
+\* @type: (Str, Int) => Str;
+MixedCommitError(m, epoch) ==
+  IF IsClassic THEN Classic!ClassicCommitError(classic, OfGeneration(m, epoch))
+  ELSE AsGeneration(m, CommitError(consumer, m, epoch))
+
+\* O4, M2: what a fetch is refused for.  Who names no member may always fetch.
+\* @type: (Str, Int) => Str;
+MixedFetchError(m, epoch) ==
+  IF IsClassic /\ m # None THEN Classic!GenerationError(classic, OfGeneration(m, epoch))
+  ELSE AsGeneration(m, FetchError(consumer, m, epoch))
+
+\* A commit or a fetch is of neither protocol.
+\* @type: (Str, Str, Int, $partition, Int, Str) => Bool;
+TakeOffset(action, m, epoch, p, offset, error) ==
+  /\ step' = OffsetStep(action, m, epoch, p, offset, error)
+  /\ classicStep' = NoRequestOf(action, m)
+  /\ converted' = NoGroup
+  /\ UNCHANGED <<consumer, phase, words, classic, topics>>
+
+\* Whoever asks: a member id, or none.
+Askers == MemberIds \cup {None}
+
+\* O1, O2.
+OffsetCommit ==
+  \E m \in Askers, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions, offset \in OffsetValues :
+    LET error == FirstError(MixedCommitError(m, epoch), PartitionError(topics, p)) IN
+    /\ offsets' = Commit(offsets, p, offset, error)
+    /\ TakeOffset("OffsetCommit", m, epoch, p, offset, error)
+
+\* O1, O4: `step.offset` is what the fetch answers.
+OffsetFetch ==
+  /\ \E m \in Askers, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions :
+       LET error == FirstError(MixedFetchError(m, epoch), PartitionError(topics, p)) IN
+       TakeOffset("OffsetFetch", m, epoch, p, Fetch(offsets, p, error), error)
+  /\ UNCHANGED offsets
+
+\* Every other step.  E5: a group that is deleted takes its offsets along, one
+\* that is converted does not.
+GroupStep ==
+  /\ Next
+  /\ offsets' = IF step'.action = "DeleteGroup" THEN NoOffsets ELSE offsets
+
+OffsetInit == Init /\ offsets = NoOffsets
+OffsetNext == GroupStep \/ OffsetCommit \/ OffsetFetch
+OffsetSpec == OffsetInit /\ [][OffsetNext]_offsetVars
+
+(***************************************************************************)
+(* What must hold                                                          *)
+(***************************************************************************)
+
+\* The generation or epoch that a member is at.
+\* @type: (Str) => Int;
+At(m) == IF IsClassic THEN classic.generation ELSE consumer.members[m].epoch
+
+\* @type: (Str) => Bool;
+IsThere(m) == m \in Members(consumer) \cup Classic!InGroup(classic)
+
+\* O2, O4, M2: what commits and fetches are told, exactly.
+OffsetsAreFenced ==
+  [][step'.action \in {"OffsetCommit", "OffsetFetch"} =>
+       LET m == step'.member
+           epoch == step'.request.epoch
+           error == step'.response.error
+           commits == step'.action = "OffsetCommit"
+           nobody == m = None /\ (epoch = NoEpoch \/ ~commits)
+           stale == ~nobody /\ IsThere(m) /\ epoch # At(m)
+           usesClassic == IsClassic \/ phase[m] # ""
+           unassigned == commits /\ classic.state = "CompletingRebalance" /\ IsThere(m) /\ ~stale
+           overwrites == Members(consumer) # {} \/ (IsClassic /\ classic.state # "Empty")
+       IN /\ (error = "UNKNOWN_MEMBER_ID") = IF nobody THEN commits /\ overwrites ELSE ~IsThere(m)
+          /\ (error = "STALE_MEMBER_EPOCH") = (stale /\ ~usesClassic)
+          /\ (error = "ILLEGAL_GENERATION") = (stale /\ usesClassic)
+          /\ (error = "REBALANCE_IN_PROGRESS") = unassigned]_offsetVars
+
+\* O2: nothing but an accepted commit, and the deletion of the group, changes what is
+\* committed; a conversion keeps it (M1).
+OnlyCommitsCount ==
+  [][offsets' # offsets =>
+       \/ step'.action = "DeleteGroup"
+       \/ step'.action = "OffsetCommit" /\ step'.response.error = "NONE"]_offsetVars
+
+\* O1: what was committed is fetched.
+FetchesTellOffsets ==
+  [][step'.action = "OffsetFetch" =>
+       \A p \in step'.partition : step'.offset = IF step'.response.error = "NONE" THEN offsets[p] ELSE NoOffset]_offsetVars
+
+\* O2: commits and fetches are no heartbeats.
+OffsetsLeaveTheGroup ==
+  [][step'.action \in {"OffsetCommit", "OffsetFetch"} => UNCHANGED view]_offsetVars
+=============================================================================

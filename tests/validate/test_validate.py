@@ -242,7 +242,7 @@ def test_too_many_targets_to_look_for_are_told_before_any_work(tmp_path: Path) -
 
 
 def test_what_stands_for_a_constant_is_worked_out_once(tmp_path: Path) -> None:
-    """TLC works it out at each mention, unless it is the name of another definition: minutes of a long log."""
+    """Elsewhere TLC works it out at each mention: minutes of a long log."""
     two_members(tmp_path / "log")
     module, config = render(read_log(tmp_path / "log").runs, "kip-848", tmp_path)
     log = module.with_name(f"{module.stem}Log.tla").read_text()

@@ -32,6 +32,8 @@ class Dialect:
     """H1: what epoch 0 from a member of the group does. "fenced": unless it is a retry (H6)."""
     JoinOwns: Literal["ignored", "empty"] = "ignored"
     """H3: what a join reports as owned. "empty": anything else, or nothing, is an INVALID_REQUEST."""
+    EmptyAssignorName: Literal["invalid", "unsupported"] = "invalid"
+    """H3, H4: what a server-side assignor without a name is."""
     JoinWithEmptySubscriptionBumps: bool = True
     """E1: joining without subscribing to anything bumps the group epoch."""
     AssignorChangeBumps: Literal["always", "never", "if-preferred"] = "always"
@@ -43,9 +45,9 @@ class Dialect:
     """R5. "on-change": on a join, on a full request, or when the assignment changed."""
     RevocationAsked: Literal["always", "if-owned"] = "always"
     """R1. "if-owned": what a request does not report as owned is released at once."""
-    RevocationRestart: Literal["narrow", "unsubscribed", "restore"] = "narrow"
+    RevocationRestart: Literal["narrow", "unsubscribed", "waits", "restore"] = "narrow"
     """R1: what a target that changes while a member revokes does. "unsubscribed": only what the member gave
-    up itself is revoked as well. "restore" breaks R5."""
+    up itself is revoked as well; "waits": that waits, too. "restore" breaks R5."""
     RevocationRecorded: bool = False
     """P1: a member's record has its previous epoch and what it revokes, so that a fail-over keeps them."""
     InstanceChecked: Literal["unreleased", "fenced"] = "unreleased"
@@ -69,6 +71,8 @@ class Dialect:
     """H5: what a member of a group that does not exist is told."""
     LastLeaveAdvancesAssignmentEpoch: bool = True
     """E2: the last member to leave takes the assignment epoch along."""
+    PartitionEpochs: bool = False
+    """O2: a commit with an older member epoch is accepted if the member was given its partitions before."""
 
     def __post_init__(self) -> None:
         for name, hint in get_type_hints(Dialect).items():
@@ -80,6 +84,11 @@ class Dialect:
     def has_client_assignors(self) -> bool:
         """Kafka has no client-side assignors for consumer groups: its schemas know nothing of A5."""
         return self.name == "kip-848"
+
+    @property
+    def unobserved(self) -> frozenset[str]:
+        """Of the records, what no specification has: PartitionEpochs are history there."""
+        return frozenset({"records.assignmentEpochs"} if self.PartitionEpochs else ())
 
     @property
     def initial_epoch(self) -> int:
@@ -103,12 +112,13 @@ _KAFKA_4_0: Final = Dialect(
     PreviousEpochReset="reconciliation",
     RejoinOfLiveMember="fenced",
     JoinOwns="empty",
+    EmptyAssignorName="unsupported",
     JoinWithEmptySubscriptionBumps=False,
     AssignorChangeBumps="never",
     PendingInResponse=False,
     AssignmentSent="on-change",
     RevocationAsked="if-owned",
-    RevocationRestart="unsubscribed",
+    RevocationRestart="waits",
     RevocationRecorded=True,
     InstanceChecked="fenced",
     AwaySession="runs on",
@@ -121,8 +131,10 @@ _KAFKA_4_0: Final = Dialect(
     LastLeaveAdvancesAssignmentEpoch=False,
 )
 _KAFKA_4_1: Final = dataclasses.replace(_KAFKA_4_0, name="kafka-4.1")
-_KAFKA_4_2: Final = dataclasses.replace(_KAFKA_4_1, name="kafka-4.2", RejoinOfLiveMember="keeps")
-_KAFKA_4_3: Final = dataclasses.replace(_KAFKA_4_2, name="kafka-4.3", FirstGroupEpoch=2)
+_KAFKA_4_2: Final = dataclasses.replace(
+    _KAFKA_4_1, name="kafka-4.2", RejoinOfLiveMember="keeps", RevocationRestart="unsubscribed"
+)
+_KAFKA_4_3: Final = dataclasses.replace(_KAFKA_4_2, name="kafka-4.3", FirstGroupEpoch=2, PartitionEpochs=True)
 _KAFKA_4_4: Final = dataclasses.replace(
     _KAFKA_4_3,
     name="kafka-4.4",

@@ -91,6 +91,9 @@ class Target(NamedTuple):
     metadata_bytes: str = ""
 
 
+Given = tuple[tuple[int, Partitions], ...]
+"""By member epoch, what a member was given at it and holds still (PartitionEpochs)."""
+
 NO_TARGET: Final = Target(NOTHING, 0)
 
 UNKNOWN_METADATA: Final = MemberMetadata(None, None, "", "", frozenset(), None, 0, None)
@@ -120,6 +123,8 @@ class Member:
     """What the member was told that it may use: held without revoking."""
     join_deadline_ms: int | None = None
     """By when a member that uses the classic protocol must rejoin: armed exactly while it has to (M2)."""
+    given: Given = ()
+    """When it was given what it holds, where the dialect keeps that (O2)."""
     sync_deadline_ms: int | None = None
     """By when it must send its SyncGroup: armed from its JoinGroup to then (M2)."""
 

@@ -25,6 +25,7 @@ from coordinator.offset_request import (
     validate_offset_commit,
     validate_offset_fetch,
 )
+from coordinator.partition_epochs import held_since
 from coordinator.step import Env, Result
 from coordinator.validation import NO_TOPIC_ID
 
@@ -41,7 +42,7 @@ def offset_commit(env: Env, group: Group | None, request: CommitRequest, now_ms:
     validate_offset_commit(request, env.names_by_id)
     simple = not request.member_id and request.member_epoch == NO_MEMBER_EPOCH
     if not simple or (group is not None and group.members):
-        verify_member(env, group, request.group_id, request.member_id, request.member_epoch)
+        _verify_commit(env, group, request)
     result = Result(request.group_id)
     topics = []
     for topic, partitions in request.topics:
@@ -54,6 +55,21 @@ def offset_commit(env: Env, group: Group | None, request: CommitRequest, now_ms:
         topics.append({**_named(topic), "partitions": answers})
     result.response = {"throttleTimeMs": 0, "topics": topics}
     return result
+
+
+def _verify_commit(env: Env, group: Group | None, request: CommitRequest) -> None:
+    """O2, PartitionEpochs. Raises RequestRejected as `verify_member`."""
+    member = group.members.get(request.member_id) if group else None
+    if member is not None and env.dialect.PartitionEpochs:
+        committed = (
+            (env.topics[name].id, partition.partition)
+            for topic, partitions in request.topics
+            if (name := _name(env, topic)) in env.topics
+            for partition in partitions
+        )
+        if held_since(member, request.member_epoch, committed):
+            return
+    verify_member(env, group, request.group_id, request.member_id, request.member_epoch)
 
 
 def verify_member(env: Env, group: Group | None, group_id: str, member_id: str, member_epoch: int) -> None:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from coordinator.dialect import Dialect
 from coordinator.model import NO_TARGET, NOTHING, Group, Member, Partitions, Target, held_by_others
+from coordinator.partition_epochs import NOTHING_GIVEN, given_at
 from coordinator.records import CURRENT_ASSIGNMENT, CurrentAssignment
 from coordinator.step import Step
 from coordinator.subscription import topics_of
@@ -70,7 +71,7 @@ def narrow_revocation(
         return revoke(dialect, member, member.assigned & target, member.revoking | (member.assigned - target))
     if dialect.RevocationRestart == "restore":
         return revoke(dialect, member, member.held & target, member.held - target)
-    if unsubscribed:
+    if unsubscribed and dialect.RevocationRestart == "unsubscribed":
         return revoke(dialect, member, member.assigned - unsubscribed, member.revoking | unsubscribed)
     return Reconciled(member.epoch, member.previous_epoch, member.assigned, member.revoking)
 
@@ -117,5 +118,7 @@ def write_current(step: Step, member_id: str, new: Reconciled, target: Target = 
     held = new.assigned | new.revoking if new.revoking else new.assigned
     value = CurrentAssignment(new.epoch, held, told=target._replace(partitions=NOTHING))
     if step.env.dialect.RevocationRecorded:
-        value = CurrentAssignment(new.epoch, held, new.previous_epoch, new.revoking)
+        member = step.group.members.get(step.place_of or member_id)
+        given = given_at(step.env.dialect, member.given if member else NOTHING_GIVEN, held, new.epoch)
+        value = CurrentAssignment(new.epoch, held, new.previous_epoch, new.revoking, given=given)
     step.write(CURRENT_ASSIGNMENT, member_id, value)

@@ -11,7 +11,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from coordinator import fields, wire
+from coordinator import fields, partition_epochs, wire
 from coordinator.classic.records import GROUP_METADATA as CLASSIC_METADATA
 from coordinator.classic.records import (
     ClassicRecord,
@@ -28,6 +28,7 @@ from coordinator.model import (
     NOTHING,
     UNKNOWN_METADATA,
     ClientAssignor,
+    Given,
     Group,
     Member,
     MemberMetadata,
@@ -38,6 +39,7 @@ from coordinator.model import (
     exists,
 )
 from coordinator.offset_records import OFFSET_COMMIT, OffsetRecord, offset_from_wire, offset_to_wire
+from coordinator.partition_epochs import NOTHING_GIVEN
 from coordinator.subscription import regex_problem, shared
 
 if TYPE_CHECKING:
@@ -92,6 +94,8 @@ class CurrentAssignment(NamedTuple):
     revoking: Partitions | None = None
     told: Target = NO_TARGET
     """The assignor's error and metadata, for the member (H9)."""
+    given: Given = NOTHING_GIVEN
+    """When it was given what it holds (PartitionEpochs)."""
 
 
 Value = GroupEpoch | PartitionMetadata | MemberUpdate | AssignmentEpoch | Target | CurrentAssignment
@@ -129,6 +133,7 @@ def replay(groups: dict[str, Group], record: Record, initial_epoch: int) -> None
         _hold(group, record, value.member_epoch, value.held)
         if value.previous_epoch is not None and value.revoking is not None:
             _recorded(group.members[record.member_id or ""], value.previous_epoch, value.revoking)
+        group.members[record.member_id or ""].given = value.given
     elif isinstance(value, Target):
         group.targets[record.member_id or ""] = value
     elif isinstance(value, AssignmentEpoch):
@@ -249,6 +254,7 @@ def _value_to_wire(value: Value) -> Json:
                 "previousMemberEpoch": value.previous_epoch,
                 "assignedPartitions": wire.to_wire(value.held - value.revoking),
                 "partitionsPendingRevocation": wire.to_wire(value.revoking),
+                **partition_epochs.to_wire(value.given),
             }
         return {
             "memberEpoch": value.member_epoch,
@@ -367,7 +373,8 @@ def _current_assignment(value: Mapping[str, object], where: str) -> CurrentAssig
         assigned = wire.from_wire(value["assignedPartitions"], where)
         revoking = wire.from_wire(value.get("partitionsPendingRevocation"), where)
         previous_epoch = fields.integer(value, "previousMemberEpoch", where, least=AWAY)
-        return CurrentAssignment(epoch, assigned | revoking, previous_epoch, revoking)
+        given = partition_epochs.from_wire(value, where)
+        return CurrentAssignment(epoch, assigned | revoking, previous_epoch, revoking, given=given)
     return CurrentAssignment(
         epoch, wire.from_wire(value.get("topicPartitions"), where), told=_told({"error": 0, **value}, where)
     )

@@ -92,6 +92,7 @@ class LineProtocol:
             "dialect": self._coordinator.dialect.name,
             "apis": {api: list(versions) for api, versions in APIS.items()},
             "controls": [name for name in self._operations if name not in ("hello", "request")],
+            "unobserved": sorted(self._coordinator.dialect.unobserved),
         }
 
     def _request(self, operation: Json) -> Json:

@@ -35,6 +35,8 @@ def validate_heartbeat(request: HeartbeatRequest, assignors: Collection[str], di
         raise RequestRejected(ErrorCode.INVALID_REQUEST, problem)
     for clause in INVALID_REQUEST:
         problem = clause(request)
+        if clause is assignor_name_empty and dialect.EmptyAssignorName == "unsupported":
+            continue
         if problem is not None:
             raise RequestRejected(ErrorCode.INVALID_REQUEST, problem)
     problem = server_assignor_unknown(request, assignors) or client_assignors_unsupported(request, dialect)

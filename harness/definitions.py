@@ -4,18 +4,20 @@ Modules are cut where a line begins in its first column, as all modules here are
 if its name is said in one that counts, in the configuration or in the arguments of the run; all else that
 begins a line (EXTENDS, CONSTANTS, VARIABLES, ASSUME, type aliases) always counts. Names are not resolved: two
 definitions of one name count both, and a bound variable that has the name of a definition makes it count.
-That errs on the side of too much.
+That errs on the side of too much. Layout does not count, and neither do branches that the model's dialect
+does not take (`canonical.py`); of the dialect itself those departures count that are said in what is left.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from harness.canonical import canonical
 from harness.files import read_text
 from harness.modules import dependencies, strip_comments
 
@@ -25,45 +27,108 @@ _DEFINES: Final = re.compile(r"(?:LOCAL\s+)?(\w+)\s*(?:\([^=]*?\)|\[[^=]*?\])?\s
 _HEADER: Final = re.compile(r"-{4,}.*|={4,}|\s*")
 _NOISE: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|\\\*[^\n]*|\(\*|\*\)')
 _TYPE: Final = "@type"
+_DIALECT: Final = re.compile(r"\bDialect\s*<-\s*(\w+)")
+_PLAIN: Final = r'(?:"[^"]*"|TRUE|FALSE|\d+)'
+_VALUE: Final = re.compile(rf"(\w+) (?:\|->|=) ({_PLAIN})")
+_RECORD: Final = re.compile(
+    rf"\w+ == (?:(?P<other>\w+)|\[ (?P<base>\w+) EXCEPT (?P<changes>(?:! \. \w+ = {_PLAIN} ,? ?)+)\]"
+    rf"|\[ (?P<fields>(?:\w+ \|-> {_PLAIN} ,? ?)+)\])"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """What begins in a first column: `name` is None where it always counts; `mentions` are its words."""
+    """What begins in a first column: `name` is None where it always counts; `types` are for Apalache."""
 
     name: str | None
+    types: tuple[str, ...]
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A block under a dialect: its text without layout, the names in it, the departures that it looks at."""
+
     text: str
-    mentions: frozenset[str]
+    names: frozenset[str]
+    departures: frozenset[str]
 
 
 def definitions(module: Path, config: Path | None, arguments: Iterable[object] = ()) -> dict[str, str]:
     """Name -> hash of each definition that counts; "" has all that has no name, and the configuration.
 
     Parameters: the module that was checked, with all that it depends on beside it; TLC's or Apalache's
-    configuration; the run's arguments, whose texts may name operators (`init`, `next`, `inv`).
+    configuration; the run's arguments, whose texts may name operators (`init`, `next`, `inv`). A departure of
+    the model's dialect counts under `Dialect.NAME`.
     """
-    blocks = [block for path in dependencies(module) for block in _blocks(read_text(path, "The module"))]
-    named: dict[str, list[_Block]] = {}
-    for block in blocks:
-        if block.name is not None:
+    named: dict[str | None, list[_Block]] = {}
+    for path in dependencies(module):
+        for block in _blocks(read_text(path, "The module")):
             named.setdefault(block.name, []).append(block)
-    said = strip_comments(read_text(config, "The configuration")) if config else ""
-    always = sorted({"\n".join(said.split()), *(block.text for block in blocks if block.name is None)})
-    waiting = _words(" ".join([*always, *(text for text in arguments if isinstance(text, str))]))
-    found: dict[str, str] = {"": _hash(always)}
+    config_text = strip_comments(read_text(config, "The configuration")) if config else ""
+    dialect = _dialect(named, config_text)
+    always = [
+        _said(block, dialect) for block in named.pop(None, []) if not (dialect and _types_dialects(block))
+    ]
+    outside = [_DIALECT.sub("", config_text) if dialect else config_text, *map(str, arguments)]
+    waiting = _words(" ".join(outside)).union(*(said.names for said in always))
+    found = {"": _hash({" ".join(config_text.split()), *(said.text for said in always)})}
+    departures = set[str]().union(*(said.departures for said in always))
     while waiting:
         name = waiting.pop()
-        if name in named and name not in found:
-            found[name] = _hash(sorted(block.text for block in named[name]))
-            waiting.update(*(block.mentions for block in named[name]))
+        if name in found or name not in named:
+            continue
+        counted = [_said(block, dialect) for block in named[name]]
+        found[name] = _hash({said.text for said in counted})
+        waiting.update(*(said.names for said in counted))
+        departures.update(*(said.departures for said in counted))
+    found |= {f"Dialect.{departure}": _hash({dialect[departure]}) for departure in departures}
     return dict(sorted(found.items()))
+
+
+def _dialect(named: Mapping[str | None, Sequence[_Block]], config: str) -> dict[str, str]:
+    """Departure -> its value as text in the dialect that a configuration names; empty if it is not plain."""
+    chosen = _DIALECT.search(config)
+    return _choices(named, chosen[1]) if chosen else {}
+
+
+def _choices(named: Mapping[str | None, Sequence[_Block]], name: str) -> dict[str, str]:
+    """The fields of `[A |-> 1, B |-> 2]`, of `[Other EXCEPT !.A = 3]` or of another's name."""
+    blocks = named.get(name, ())
+    text = " ".join(canonical(blocks[0].code, {})) if len(blocks) == 1 else ""
+    match = _RECORD.fullmatch(text)
+    if match is None:
+        return {}
+    values = dict(_VALUE.findall(match["fields"] or match["changes"] or ""))
+    base = match["base"] or match["other"]
+    if base is None:
+        return values
+    below = _choices(named, base)
+    return {**below, **values} if below.keys() >= values.keys() else {}
+
+
+def _types_dialects(block: _Block) -> bool:
+    """Whether this is the type of dialects: a plain dialect has the types of its values."""
+    return any("@typeAlias: dialect =" in line for line in (*block.types, block.code))
+
+
+def _said(block: _Block, dialect: Mapping[str, str]) -> _Said:
+    tokens = canonical(block.code, dialect)
+    departures: set[str] = set()
+    for position, token in enumerate(tokens):
+        if token == "Dialect" and tokens[position + 1 : position + 2] == ["."]:
+            departures |= {tokens[position + 2]} & dialect.keys()
+        elif token == "Dialect" and block.name is not None:
+            departures |= dialect.keys()
+    text = "\n".join([*block.types, " ".join(tokens)])
+    return _Said(text, frozenset(_words(text)), frozenset(departures))
 
 
 def _blocks(text: str) -> Iterator[_Block]:
     """The text without prose, cut where a line begins in the first column; a type goes with what it is of."""
     lines: list[str] = []
     for line in [*_without_prose(text).splitlines(), "="]:
-        begins = line[:1].strip() != ""
+        begins = line[:1].strip() not in ("", "]", "}", ")")
         if begins and not all(before.startswith("@") for before in lines):
             yield _block(lines)
             lines = []
@@ -72,13 +137,11 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 def _block(lines: list[str]) -> _Block:
-    text = "\n".join(lines)
-    defines = None if "@typeAlias" in text else _DEFINES.match(_code(lines))
-    return _Block(defines[1] if defines else None, text, frozenset(_words(text)))
-
-
-def _code(lines: list[str]) -> str:
-    return "\n".join(line for line in lines if not line.startswith("@"))
+    types = tuple(line for line in lines if line.startswith("@"))
+    code = "\n".join(line for line in lines if not line.startswith("@"))
+    alias = any("@typeAlias" in line for line in types)
+    defines = None if alias else _DEFINES.match(code)
+    return _Block(defines[1] if defines else None, types, code)
 
 
 def _without_prose(text: str) -> str:
@@ -115,6 +178,6 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(_STRING.sub('""', text)))
 
 
-def _hash(texts: list[str]) -> str:
+def _hash(texts: Iterable[str]) -> str:
     """64 bits of SHA-256: enough to notice a change, short enough to keep one a definition."""
-    return hashlib.sha256("\n\n".join(texts).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n\n".join(sorted(texts)).encode()).hexdigest()[:16]

@@ -28,7 +28,8 @@ SAFE, LIVE, OPEN = "NoDoubleOwnership", "EventuallyConverged", "NoDoubleHolding"
 
 _VALUE: Final = r'"[^"]*"|TRUE|FALSE|\d+'
 _CONSTANT = re.compile(rf"((?:^  \\\*.*\n)+)^  (\w+) \|-> ({_VALUE}),?$", re.MULTILINE)
-_UNMODELLED = re.compile(r"^\\\* (\w+) \((.*)\) ([A-Z]\d+: .*\n(?:\\\*   .*\n)*)", re.MULTILINE)
+_MODELS: Final = "In the models: "
+_LISTED = re.compile(r"^\\\* (\w+) \((.*)\) ([A-Z]\d+: .*\n(?:\\\*   .*\n)*)", re.MULTILINE)
 _DIALECT = re.compile(r"^(\w+) == *\n? *\[(\w+) EXCEPT([^\]]*)\]|^(\w+) == (\w+)$", re.MULTILINE)
 _CHOICE = re.compile(rf"!\.(\w+) = ({_VALUE})")
 
@@ -64,12 +65,14 @@ class Departure:
 
 
 @dataclass(frozen=True, slots=True)
-class Unmodelled:
-    """A departure that no model has: `versions` as "since kafka-4.3", and what it is."""
+class Listed:
+    """A departure without a constant: `versions` as "since kafka-4.3", what it is, and why the models say
+    that it is safe and live; empty where no model has it."""
 
     name: str
     versions: str
     sentence: str
+    models: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +125,11 @@ def departures(folder: Path) -> list[Departure]:
     ]
 
 
-def unmodelled(folder: Path) -> list[Unmodelled]:
+def listed(folder: Path) -> list[Listed]:
     """The departures of Kafka that its module only lists, in their order."""
     text = read_text(folder / KAFKA_MODULE, "The module")
-    return [Unmodelled(name, of, _sentence(said)) for name, of, said in _UNMODELLED.findall(text)]
+    found = ((name, of, *_sentence(said).partition(_MODELS)) for name, of, said in _LISTED.findall(text))
+    return [Listed(name, of, sentence.strip(), models) for name, of, sentence, _, models in found]
 
 
 def models_of_dialects(manifest: Manifest) -> list[Checked]:

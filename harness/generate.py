@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +30,8 @@ from harness.stategraph import Edge, EdgeFilter, path_to_trace, read_graph, tour
 from harness.tlaparse import Reader, TlaSyntaxError, parse_value
 
 STEP_VARIABLE: Final = "step"
+_BRIEF: Final = 5_000
+"""Random steps that TLC takes in a few seconds."""
 _REGISTER: Final = 999
 _LINES_BEFORE_GOALS: Final = 3
 _PRINTED: Final = "conform goals"
@@ -73,7 +75,7 @@ def simulate(
             config,
             ["-deadlock", "-workers", "1", *options],
             log=log,
-            limits=limits,
+            limits=replace(limits, brief=number * depth <= _BRIEF),
             progress=progress,
             libraries=model.libraries,
         )

@@ -24,6 +24,7 @@ ARGUMENTS: Final[dict[str, dict[str, tuple[type, ...]]]] = {
 }
 """Engine -> arguments that an entry may give it, and their types."""
 
+_BRIEF_S: Final = 5
 _FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "name": (str,),
     "module": (str,),
@@ -75,7 +76,8 @@ class Entry:
     def model(self) -> Model:
         """What an engine takes. One worker for a model that must fail: more may find a longer way to it."""
         deterministic = {} if self.outcome is Outcome.HOLDS or self.engine != "tlc" else {"workers": 1}
-        return Model(self.name, self.module, self.config, {**deterministic, **self.args})
+        args = {**deterministic, **self.args}
+        return Model(self.name, self.module, self.config, args, brief=self.seconds <= _BRIEF_S)
 
     def expected(self) -> dict[str, str | int]:
         """What a check must give, by the names of `Result.facts`."""

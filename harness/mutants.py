@@ -91,7 +91,9 @@ def caught_by(root: Path, traces: Sequence[Path], target: str, check: str, mutan
         if mutant:
             apply_patch(mutant, folder)
         if target == "spec":
-            return _otherwise(root, folder, check) if check.endswith(".yaml") else _violated(folder, check)
+            if check.endswith(".yaml"):
+                return _otherwise(root, folder, check)
+            return _violated(folder, check, brief=mutant is not None)
         if check.startswith(REPLAY):
             named = [root / word for word in check.split()[1:]]
             return _difference(root, folder, named or traces)
@@ -149,8 +151,13 @@ def failed_tests(root: Path, folder: Path, tests: list[str]) -> str:
     ConformError if they could not be run, or take too long.
     """
     # the repository itself must not come before the folder: pyproject.toml puts it first
-    options = ["-q", "-p", "no:cacheprovider", "-o", "pythonpath=", "--hypothesis-seed=0", "--tb=no"]
-    ended = _run(root, folder, ["pytest", *options, *(str(root.resolve() / test) for test in tests)])
+    # a failure ends them, and is not explained: half of the time would go into rewriting what asserts
+    options = ["-q", "-x", "--assert=plain", "--tb=no", "-p", "no:cacheprovider", "-o", "pythonpath="]
+    ended = _run(
+        root,
+        folder,
+        ["pytest", *options, "--hypothesis-seed=0", *(str(root.resolve() / test) for test in tests)],
+    )
     if ended.returncode not in (0, _TESTS_FAILED):
         raise ConformError(f"The tests {', '.join(tests)} could not be run: {ended.stdout.strip()}")
     return " ".join(tests) if ended.returncode else ""
@@ -162,10 +169,11 @@ def _otherwise(root: Path, folder: Path, check: str) -> str:
     return next((line.removeprefix(f"{root}/") for line in explain(played)), "")
 
 
-def _violated(folder: Path, check: str) -> str:
-    """The property that TLC finds violated, and after how many steps."""
+def _violated(folder: Path, check: str, brief: bool) -> str:
+    """The property that TLC finds violated, and after how many steps: `brief` says whether that is soon."""
     model = _model(folder / "spec", check)
-    result = Tlc().check(model, folder / "tlc.log", Limits(memory="1g", timeout=_TIMEOUT_S, workers=1))
+    limits = Limits(memory="1g", timeout=_TIMEOUT_S, workers=1, brief=brief)
+    result = Tlc().check(model, folder / "tlc.log", limits)
     if result.outcome is Outcome.HOLDS:
         return ""
     what = f"property {result.violated}" if result.violated else result.outcome.value

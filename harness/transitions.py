@@ -65,7 +65,8 @@ def dump(
         module.write_text(text, encoding="utf-8")
         libraries = (model.module.parent, *model.libraries)
         options = ["-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot", str(dot)]
-        ended = run_tlc(module, path, options, log=log, limits=limits, progress=progress, libraries=libraries)
+        own = limits.of(model)
+        ended = run_tlc(module, path, options, log=log, limits=own, progress=progress, libraries=libraries)
     return read_report(ended.lines).distinct_states or 0
 
 

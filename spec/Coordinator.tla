@@ -272,7 +272,9 @@ NarrowRevocation(g, m, said) ==
             Revoke(g, m, member.assigned \cap target, member.revoking \cup (member.assigned \ target))
        [] Dialect.RevocationRestart = "restore" ->
             Revoke(g, m, Held(g, m) \cap target, Held(g, m) \ target)
-       [] OTHER -> IF said THEN Revoke(g, m, member.assigned \ given, member.revoking \cup given) ELSE g
+       [] OTHER -> IF Dialect.RevocationRestart = "waits" THEN g
+                   ELSE IF said THEN Revoke(g, m, member.assigned \ given, member.revoking \cup given)
+                   ELSE g
 
 \* Has `m` all that its target gives it, at the epoch of the target?
 \* @type: ($group, Str) => Bool;

@@ -11,12 +11,13 @@
   @typeAlias: dialect = {
     FirstGroupEpoch: Int, FencedMemberIsRemoved: Bool, RetrySubsetOf: Str,
     PreviousEpochReset: Str, RejoinOfLiveMember: Str, JoinOwns: Str,
-    JoinWithEmptySubscriptionBumps: Bool, AssignorChangeBumps: Str,
+    EmptyAssignorName: Str, JoinWithEmptySubscriptionBumps: Bool, AssignorChangeBumps: Str,
     PendingInResponse: Bool, AssignmentSent: Str, RevocationAsked: Str,
     RevocationRestart: Str, RevocationRecorded: Bool, InstanceChecked: Str,
     AwaySession: Str, ReturnLeftOut: Str, ReturnWritten: Str, FullGroupRefuses: Str,
     TargetOnRemoval: Str, TargetMayLag: Bool, MetadataChange: Str,
-    UnknownGroupError: Str, LastLeaveAdvancesAssignmentEpoch: Bool
+    UnknownGroupError: Str, LastLeaveAdvancesAssignmentEpoch: Bool,
+    PartitionEpochs: Bool
   };
 *)
 Dialects_aliases == TRUE
@@ -40,6 +41,9 @@ KIP848 == [
   RejoinOfLiveMember |-> "replaces",
   \* H3: what a join reports as owned is "ignored", or must be "empty".
   JoinOwns |-> "ignored",
+  \* H3, H4: a server side assignor without a name is "invalid" in a request, or
+  \* "unsupported", like any name that the coordinator does not have.
+  EmptyAssignorName |-> "invalid",
   \* E1: joining without subscribing to anything bumps the group epoch.
   JoinWithEmptySubscriptionBumps |-> TRUE,
   \* E1: naming another server side assignor bumps the group epoch "always",
@@ -55,8 +59,8 @@ KIP848 == [
   RevocationAsked |-> "always",
   \* R1: a target that changes while a member revokes "narrow"s what it may
   \* keep; "unsubscribed": only topics that the member gives up itself join
-  \* what it revokes, all else waits; "restore": the literal intersection with
-  \* all that it holds, which gives partitions back.
+  \* what it revokes, all else waits; "waits": these wait, too; "restore": the
+  \* literal intersection with all that it holds, which gives partitions back.
   RevocationRestart |-> "narrow",
   \* P1: a member's record has its previous epoch and what it revokes, so that
   \* a fail-over keeps them.
@@ -87,7 +91,11 @@ KIP848 == [
   \* H5: what a member of a group that does not exist is told.
   UnknownGroupError |-> "UNKNOWN_MEMBER_ID",
   \* E2: the last member to leave takes the assignment epoch along.
-  LastLeaveAdvancesAssignmentEpoch |-> TRUE
+  LastLeaveAdvancesAssignmentEpoch |-> TRUE,
+  \* O2: every partition has the member epoch at which its member was given it;
+  \* a commit with an older epoch than the member's is accepted if it is not
+  \* older than that.
+  PartitionEpochs |-> FALSE
 ]
 
 \* R1 read literally: the intersection of *all* that a member holds with its

@@ -11,26 +11,31 @@
 EXTENDS Dialects
 
 (***************************************************************************)
-(* Departures that no constant says and no model has: whether they are     *)
-(* safe and live is not known here.  No schedule or trace that is compared *)
-(* with Kafka comes to them.                                               *)
+(* Departures without a constant.  No schedule or trace that is compared   *)
+(* with Kafka comes to them.  What the models say of each stands behind    *)
+(* "In the models"; where nothing does, whether it is safe and live is not *)
+(* known.                                                                  *)
 (***************************************************************************)
 \* RegexResolution (since kafka-4.0) T1: a regular expression is resolved in
-\*   the background, and bumps the group epoch only then.
-\* RevocationOfUnsubscribed (kafka-4.0 to 4.1) R1: a topic that a member gives
-\*   up while it revokes waits for that revocation, too.
-\* EmptyAssignorName (since kafka-4.0) H3: the empty name of a server side
-\*   assignor is one that is not supported, and not an invalid request.
+\*   the background, and bumps the group epoch only then.  In the models:
+\*   MCKafka44Regex, MCKafka44RegexLive.
 \* AssignorFailure (since kafka-4.0) E2: an assignor that fails fails the
-\*   request that ran it; in the text the target is kept.
-\* InstanceChange (since kafka-4.0) S1: a member that changes its instance id
-\*   loses its target, which is looked for under the new one.
-\* AwayWhileRevoking (since kafka-4.0) P2: a fail-over removes a static member
-\*   that left for a while in the middle of a revocation.
+\*   request that ran it; in the text the target is kept.  In the models: the
+\*   request is one that is lost (LoseRequest), or whose target comes late
+\*   (MCKafka43Lags).
+\* InstanceChange (since kafka-4.0) S1: the target of a member that changes its
+\*   instance id is not shown to the assignor, which looks for it under the new
+\*   one.  In the models: an assignor may return any legal target.
+\* AwayWhileRevoking (since kafka-4.0) P2: a fail-over arms the rebalance timer
+\*   of a static member that left for a while in the middle of a revocation,
+\*   and it is removed by it.  In the models: its session may end at any time,
+\*   which does the same.
+\* AwayCommit (since kafka-4.0) O2: a commit with the member epoch -2 is accepted
+\*   from a static member that is away.
 \* AssignmentInterval (since kafka-4.3) E2: between two targets passes a time
-\*   (group.consumer.assignment.interval.ms), which is 0 here.
-\* PartitionEpochs (since kafka-4.3) O2: a commit with an older member epoch is
-\*   accepted if that is not older than the assignment of the partition.
+\*   (group.consumer.assignment.interval.ms), which is 0 in what is compared.
+\*   In the models: TargetMayLag in MCKafka43Lags, MCKafka43LagsLive and those
+\*   of 4.4.
 
 \* @type: $dialect;
 Kafka40 ==
@@ -40,12 +45,13 @@ Kafka40 ==
      !.PreviousEpochReset = "reconciliation",
      !.RejoinOfLiveMember = "fenced",
      !.JoinOwns = "empty",
+     !.EmptyAssignorName = "unsupported",
      !.JoinWithEmptySubscriptionBumps = FALSE,
      !.AssignorChangeBumps = "never",
      !.PendingInResponse = FALSE,
      !.AssignmentSent = "on-change",
      !.RevocationAsked = "if-owned",
-     !.RevocationRestart = "unsubscribed",
+     !.RevocationRestart = "waits",
      !.RevocationRecorded = TRUE,
      !.InstanceChecked = "fenced",
      !.AwaySession = "runs on",
@@ -63,10 +69,11 @@ Kafka40 ==
 Kafka41 == Kafka40
 
 \* @type: $dialect;
-Kafka42 == [Kafka41 EXCEPT !.RejoinOfLiveMember = "keeps"]
+Kafka42 ==
+  [Kafka41 EXCEPT !.RejoinOfLiveMember = "keeps", !.RevocationRestart = "unsubscribed"]
 
 \* @type: $dialect;
-Kafka43 == [Kafka42 EXCEPT !.FirstGroupEpoch = 2]
+Kafka43 == [Kafka42 EXCEPT !.FirstGroupEpoch = 2, !.PartitionEpochs = TRUE]
 
 \* @type: $dialect;
 Kafka44 ==

@@ -12,9 +12,11 @@ OneOrNone == {[t \in MCTopics |-> n] : n \in 0..1}
 \* One name, so that no two assignors can tie (see KafkaDialects).
 OnlyRange == {"range"}
 
-\* H3: a join must say that it owns nothing; one that says otherwise, or not.
+\* H3: a join must say that it owns nothing; one that says otherwise, or not;
+\* and one that names an assignor by the empty name.
 \* @type: Set($request);
-JoinsThatOwn ==
-  {[member |-> m, epoch |-> 0, instance |-> {}, owned |-> owned, subscription |-> {{"foo"}},
-    regex |-> {}, assignor |-> {}] : m \in MCMemberIds, owned \in {{}, {{<<"foo", 0>>}}}}
+JoinsThatAreOdd ==
+  {[member |-> m, epoch |-> 0, instance |-> {}, owned |-> odd[1], subscription |-> {{"foo"}},
+    regex |-> {}, assignor |-> odd[2]] :
+     m \in MCMemberIds, odd \in {<<{}, {}>>, <<{{<<"foo", 0>>}}, {}>>, <<{{}}, {""}>>}}
 =============================================================================

@@ -5,6 +5,18 @@
 (***************************************************************************)
 EXTENDS MCSmall, KafkaDialects
 
+\* E2: between two targets passes a time (group.consumer.assignment.interval.ms),
+\* so that a request may leave a target that is due to a later one.
+\* @type: $dialect;
+Kafka43Lags == [Kafka43 EXCEPT !.TargetMayLag = TRUE]
+\* @type: $dialect;
+Kafka44Lags == [Kafka44 EXCEPT !.TargetMayLag = TRUE]
+
+\* R8: that time passes, and some request of a member comes after it.
+LagSpec ==
+  /\ FairSpec
+  /\ \A m \in MemberIds : SF_state(SendRequest(m) /\ group'.assignmentEpoch = group'.epoch)
+
 \* H8, where a join under the id of a member is refused (RejoinOfLiveMember
 \* "fenced"): trying again and again does not prolong that member's session, so
 \* it ends while its process is there, without a disturbance.

@@ -36,9 +36,10 @@ RegexInvalid(request) == \E r \in request.regex : r # None /\ r \notin DOMAIN Re
 JoinOwnsSomething(request) ==
   request.epoch = 0 /\ Dialect.JoinOwns = "empty" /\ request.owned # {{}}
 
-\* H3: an assignor has a name.
+\* H3: an assignor has a name; or the empty one is one that is not supported.
 \* @type: ($request) => Bool;
-AssignorNameEmpty(request) == request.assignor = {""}
+AssignorNameEmpty(request) ==
+  IF Dialect.EmptyAssignorName = "unsupported" THEN FALSE ELSE request.assignor = {""}
 
 \* @type: ($request) => Bool;
 Invalid(request) ==

@@ -15,12 +15,12 @@ from harness.dialects import (
     Checked,
     Departure,
     Finding,
-    Unmodelled,
+    Listed,
     departures,
+    listed,
     models_of_dialects,
     read_measured,
     shown,
-    unmodelled,
 )
 
 _WIDTH = 100
@@ -56,7 +56,7 @@ def command(
     read = named_manifest(manifest)
     table, checked = [one for one in departures(manifest.parent) if one.differs], models_of_dialects(read)
     found = {one.target: list(one.findings) for one in map(read_measured, measured or ())}
-    without = unmodelled(manifest.parent)
+    without = listed(manifest.parent)
     for line in _lines(table, without, checked, found):
         print(line)
     write_json(
@@ -65,7 +65,7 @@ def command(
             "command": "dialects",
             "exit_code": 0,
             "departures": [asdict(one) for one in table],
-            "unmodelled": [asdict(one) for one in without],
+            "listed": [asdict(one) for one in without],
             "models": [asdict(one) for one in checked],
             "measured": {target: [asdict(one) for one in listed] for target, listed in found.items()},
         },
@@ -74,7 +74,7 @@ def command(
 
 def _lines(
     table: Sequence[Departure],
-    without: Sequence[Unmodelled],
+    without: Sequence[Listed],
     checked: Sequence[Checked],
     measured: dict[str, list[Finding]],
 ) -> Iterator[str]:
@@ -82,9 +82,10 @@ def _lines(
         yield one.name
         yield from _wrapped(one.sentence)
         yield from _wrapped("; ".join(f"{shown(value)}: {names}" for value, names in one.runs()))
-    yield "departures that no model has: whether they are safe and live is not known here"
+    yield "departures without a constant"
     for other in without:
-        yield from _wrapped(f"{other.name}, {other.versions}. {other.sentence}")
+        models = f"In the models: {other.models}" if other.models else "No model has it."
+        yield from _wrapped(f"{other.name}, {other.versions}. {other.sentence} {models}")
     yield "models that hold, with their distinct states"
     for dialect in checked:
         for kind, of in (("safe", dialect.safe), ("live", dialect.live), ("every request", dialect.open)):

@@ -90,8 +90,8 @@ class Side:
             if entry.name == name:
                 if entry.engine != "tlc" or "simulate" in entry.args:
                     raise ConformError(f"TLC does not explore all states of the model {name}; name another.")
-                return Model(
-                    entry.name, entry.module, entry.config or config_beside(entry.module), entry.args
+                return replace(
+                    entry.model(), config=entry.config or config_beside(entry.module), args=entry.args
                 )
         module, config = self.folder / f"{name}.tla", self.folder / f"{name}.cfg"
         if not module.is_file() or not config.is_file():

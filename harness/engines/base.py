@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
@@ -50,7 +50,8 @@ class EngineError(ConformError):
 class Model:
     """A module with its configuration.
 
-    `args` are the engine's (see harness.manifest), `libraries` folders of modules that are not beside it.
+    `args` are the engine's (see harness.manifest), `libraries` folders of modules that are not beside it, and
+    `brief` says whether a run takes a few seconds.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Model:
     config: Path | None
     args: Mapping[str, Any] = field(default_factory=dict)
     libraries: tuple[Path, ...] = ()
+    brief: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,10 @@ class Limits:
     timeout: float | None = None
     workers: int | None = None
     brief: bool = False
+
+    def of(self, model: Model) -> Limits:
+        """The same, for a run of a model."""
+        return replace(self, brief=self.brief or model.brief)
 
 
 Progress = Callable[[str], None]

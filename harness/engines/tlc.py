@@ -147,7 +147,7 @@ class Tlc:
                 path,
                 options,
                 log=log,
-                limits=limits,
+                limits=limits.of(model),
                 progress=progress,
                 libraries=model.libraries,
             )

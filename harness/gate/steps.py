@@ -17,7 +17,9 @@ from harness.replay.dialects import TEXT
 from harness.scenario.files import SUFFIX as SCENARIO
 from harness.waivers import Waivers
 
-TRACE_FOLDERS: Final = ("golden", "counterexamples", "corpus")
+KIND_FOLDERS: Final = ("classic", "cooperative", "connect", "migration", "client")
+"""Traces of other kinds of groups, or with assignors of clients, which a target need not have."""
+TRACE_FOLDERS: Final = ("golden", "counterexamples", "corpus", "members", *KIND_FOLDERS)
 """The committed traces of KIP-848's text, in the folder of traces; those of a dialect are in dialects/."""
 SCENARIOS: Final = "golden"
 """The folder of them that has scenarios."""

@@ -52,7 +52,8 @@ def state_graph(model: Model, *, limits: Limits, log: Path, progress: Progress =
             plain = plain.without(["VIEW"]).having("VIEW", _MODULE)
         options = ["-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot,actionlabels", str(dot)]
         with variant(plain) as path:
-            run_tlc(module, path, options, log=log, limits=limits, progress=progress, libraries=libraries)
+            own = limits.of(model)
+            run_tlc(module, path, options, log=log, limits=own, progress=progress, libraries=libraries)
         progress("reading the state graph")
         return merge_steps(read_graph(dot))
 

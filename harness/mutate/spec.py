@@ -32,8 +32,6 @@ MOST: Final = 6_000
 SCENARIOS: Final = "scenarios"
 FIRST: Final = ("MCTour", SCENARIOS, "MCStaticTour", "MCKafka44Full", "MCKafka42Tour", "MCRefused")
 """What finds most in a second of a processor comes first."""
-BRIEF: Final = 1_000
-"""States of a model that TLC checks in a few seconds."""
 _NOT_THERE: Final = frozenset({Failure.PARSE, Failure.TYPE, Failure.CONFIGURATION})
 
 
@@ -137,8 +135,7 @@ def _not_played(checks: Checks, folder: Path, limits: Limits) -> str:
 def _not_as_expected(entry: Entry, log: Path, limits: Limits) -> str:
     """The first figure of a model that is not the manifest's; "" if there is none."""
     expected = entry.expected()
-    brief = int(expected["distinct_states"]) <= BRIEF
-    result = Tlc().check(entry.model(), log, replace(limits, brief=brief))
+    result = Tlc().check(entry.model(), log, limits)
     differ = compare(expected, result.facts())
     return next((f"{one.what} {one.got}, not {one.expected}" for one in differ), "")
 

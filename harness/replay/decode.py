@@ -198,16 +198,16 @@ class Decoder:
 
     def __init__(self) -> None:
         # here, because it makes what is defined in this module
-        from harness.replay.classic.decode import ClassicDecoder
-        from harness.replay.connect.decode import ConnectDecoder
-        from harness.replay.migration.decode import MigrationDecoder
+        from harness.replay.classic.decode import classic_decoder
+        from harness.replay.connect.decode import connect_decoder
+        from harness.replay.migration.decode import migration_decoder
 
         self._reader = StateReader()
         self._descriptions: dict[int, Json] = {}
         self._inputs: dict[Any, int] = {}
-        self._classic = ClassicDecoder(self._inputs)
-        self._connect = ConnectDecoder(self._inputs)
-        self._migration = MigrationDecoder(self._inputs)
+        self._classic = classic_decoder(self._inputs)
+        self._connect = connect_decoder(self._inputs)
+        self._migration = migration_decoder(self._inputs)
         self._lengths: dict[tuple[int, int, int], int] = {}
 
     def decode(self, trace: Trace, name: str) -> DecodedTrace:

@@ -65,8 +65,11 @@ FORMS: Final = {
     "Kafka42": _kafka("4.2", 0),
     "Kafka43": _kafka("4.3", 1),
     "Kafka44": _kafka("4.4", 1),
+    "Kafka43Lags": _kafka("4.3", 1),
+    "Kafka44Lags": _kafka("4.4", 1),
 }
-"""By the operators of spec/Dialects.tla and spec/KafkaDialects.tla."""
+"""By the operators of spec/Dialects.tla and spec/KafkaDialects.tla, and of models where targets come late.
+The first operator of a name is what the name stands for."""
 
 
 def forms_of(trace: Trace, name: str) -> Forms:

@@ -3,15 +3,22 @@ consumer groups."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence, Set
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from harness.errors import ConformError
+from harness.itf import Trace
+from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.decode import STOP_MS, DecodedTrace, Loadable, Step, unknown_action
+from harness.replay.dialects import TEXT, Forms
 from harness.replay.steps import INITIAL
 from harness.targets.base import Answer, Assignments, Json
+from harness.values import State
 
 DELAY: Final = "group.initial.rebalance.delay.ms"
 
@@ -30,6 +37,8 @@ class AnyState(Protocol):
     def key(self) -> tuple[int, int, int]: ...
     @property
     def step(self) -> AnySpecStep: ...
+    @property
+    def topics(self) -> Mapping[str, int]: ...
 
 
 class Described(Loadable, Protocol):
@@ -41,6 +50,52 @@ class Described(Loadable, Protocol):
 
 S = TypeVar("S", bound=AnyState)
 R = TypeVar("R", bound=AnyState, contravariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class KindLoad(ABC, Generic[S]):
+    """A whole state with its armed timers at a time, like `harness.replay.decode.Load`; `described` is what
+    `describe` answers beside the timers."""
+
+    state: S
+    timers: list[Json]
+    now_ms: int
+    described: Json
+    forms: Forms = TEXT
+
+    @abstractmethod
+    def whole(self) -> list[Json]:
+        """The records of the state, without offsets."""
+
+    @property
+    @abstractmethod
+    def volatile(self) -> Json:
+        """What records do not hold."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """The group's state."""
+
+    @property
+    def records(self) -> list[Json]:
+        """The log, as if written at once; nothing of it is shared with what is expected."""
+        return deepcopy([{"offset": offset, **record} for offset, record in enumerate(self.whole())])
+
+    @property
+    def topics(self) -> list[Json]:
+        """The topics, or connectors, that exist."""
+        return [wire.topic(name, count) for name, count in sorted(self.state.topics.items()) if count > 0]
+
+    @property
+    def there(self) -> frozenset[str]:
+        """Their ids."""
+        return frozenset(topic["id"] for topic in self.topics)
+
+    @property
+    def description(self) -> Json:
+        """The answer to `describe`."""
+        return {**self.described, "timers": self.timers}
 
 
 class Expected(NamedTuple):
@@ -78,18 +133,42 @@ class Kind(Protocol[R]):
         """What else the step says."""
 
 
-def decoded(
-    name: str, states: list[S], kind: Kind[S], inputs: dict[Any, int], length: Callable[[S], int]
-) -> DecodedTrace:
-    """Prepare the trace in the file `name`. `inputs` numbers the steps' inputs among those of other traces,
-    `length` says how many records a state is loaded from. ConformError (exit 2) for a trace that contradicts
-    itself."""
+class Reader(Protocol[S]):
+    """Reads the states of one kind."""
+
+    def read(self, trace: Trace, name: str) -> list[S]:
+        """ConformError (exit 2) for a trace of another specification."""
+
+
+class KindDecoder(Generic[S]):
+    """Decodes traces of one kind of group: `kind` makes one from a trace's #meta and name. `inputs` numbers
+    the steps' inputs among those of other traces."""
+
+    def __init__(
+        self, reader: Reader[S], kind: Callable[[Mapping[str, Any], str], Kind[S]], inputs: dict[Any, int]
+    ) -> None:
+        self._reader, self._kind, self._inputs = reader, kind, inputs
+
+    def decode(self, trace: Trace, name: str) -> DecodedTrace:
+        """Prepare the trace in the file `name`. ConformError (exit 2) if it is of another specification, or
+        contradicts itself."""
+        states = self._reader.read(trace, f"The trace {name}")
+        return _decoded(name, states, self._kind(trace.meta, name), self._inputs)
+
+    def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[Described, Json]:
+        """A state as one that a trace with this #meta starts from: how it is loaded, and its description."""
+        read = self._reader.read(Trace(dict(meta), tuple(state), [state]), name)[0]
+        load = self._kind(meta, name).start(read)
+        return load, load.description
+
+
+def _decoded(name: str, states: list[S], kind: Kind[S], inputs: dict[Any, int]) -> DecodedTrace:
     if len(states) < 2:
         raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
     start = kind.start(states[0])
     trace = DecodedTrace(name, kind.configuration, start, start.description, [], Counter(), set(), [])
     trace.handlers, trace.api = frozenset(kind.handlers), kind.api
-    end, now_ms = length(states[0]), 0
+    end, now_ms = len(start.records), 0
     for index in range(1, len(states)):
         before, after = states[index - 1], states[index]
         call = _call(kind, before, after, name, index)

@@ -84,6 +84,11 @@ def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:
         yield from waivers.lines()
     if result.unobserved:
         yield f"not compared, because the target does not show it: {', '.join(result.unobserved)}"
+    yield from not_replayed(result)
+
+
+def not_replayed(result: Replayed) -> Iterator[str]:
+    """The steps that were not judged, and why."""
     for name, counts in skipped(result).items():
         yield f"skipped, {reason(name)}: {counts['steps']} steps at the end of {counts['traces']} traces"
 

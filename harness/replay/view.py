@@ -32,7 +32,7 @@ RECORD_TYPES: Final = ("ConsumerGroupPartitionMetadata",)
 """Records that a target may not have at all; offsets of its log are then not compared."""
 RECORD_FIELDS: Final = (
     *("commitTimestamp", "groupEpoch", "assignors"),
-    *("error", "metadataVersion", "metadataBytes"),
+    *("error", "metadataVersion", "metadataBytes", "assignmentEpochs"),
 )
 """Fields of records that a target may not have, whatever the record's type."""
 GROUP: Final = "group"

@@ -151,7 +151,7 @@ def _tables(results: Results) -> dict[str, Any]:
         "departures": results.departures,
         "dialects": results.dialects,
         "measured": results.measured,
-        "unmodelled": results.unmodelled,
+        "listed": results.listed,
         "shown": shown,
         "coverage": coverage(results.replays),
         "generations": results.generations,

@@ -20,12 +20,12 @@ from harness.dialects import (
     TEXT_MODULE,
     Checked,
     Departure,
+    Listed,
     Measured,
-    Unmodelled,
     departures,
+    listed,
     models_of_dialects,
     read_measured,
-    unmodelled,
 )
 from harness.engines.tlc_config import read_config
 from harness.errors import ConformError
@@ -64,7 +64,7 @@ class Results:
     departures: Sequence[Departure] = ()
     dialects: Sequence[Checked] = ()
     measured: Sequence[Measured] = ()
-    unmodelled: Sequence[Unmodelled] = ()
+    listed: Sequence[Listed] = ()
     state_graphs: Sequence[Graph] = ()
     requirements: Sequence[Requirement] = ()
     checks: Mapping[str, Set[str]] = field(default_factory=dict)
@@ -107,7 +107,7 @@ def read_results(build: Path, manifest: Manifest | None) -> Results:
         mutations=read("mutate", mutation, needed=False),
         diffs=read("diff", diff, needed=False),
         rebalances=[one for each in read("bench", rebalances, needed=False) for one in each],
-        unmodelled=unmodelled(manifest.folder) if _has_dialects(manifest) else [],
+        listed=listed(manifest.folder) if _has_dialects(manifest) else [],
         requirements=requirements(manifest.folder.parent) if manifest else [],
         checks={entry.name: _checked(entry) for entry in manifest.entries} if manifest else {},
     )

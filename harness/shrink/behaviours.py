@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,7 +41,14 @@ def behaviours(
         module, config = render(trace, parts, folder)
         dump = folder / "graph.dot"
         options = ["-deadlock", "-workers", "1", "-dump", "dot", str(dump)]
-        run_tlc(module, config, options, log=folder / "tlc.log", limits=limits, libraries=[spec])
+        run_tlc(
+            module,
+            config,
+            options,
+            log=folder / "tlc.log",
+            limits=replace(limits, brief=True),
+            libraries=[spec],
+        )
         graph = read_graph(dump)
     starts = {graph.nodes[node]["state"]["part"]: node for node in graph.graph["initial"]}
     return [

@@ -35,7 +35,9 @@ class PythonTarget:
 
     def hello(self) -> Capabilities:
         """Every control of the line protocol, for every API."""
-        return Capabilities("python", self._coordinator.dialect.name, APIS, CONTROLS)
+        return Capabilities(
+            "python", self._coordinator.dialect.name, APIS, CONTROLS, self._coordinator.dialect.unobserved
+        )
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         """Handle one request."""

@@ -152,7 +152,15 @@ def _explored(
         options = ["-deadlock", "-workers", "1", "-dump", "dot", str(dump)]
         log = folder / "tlc.log"
         try:
-            run_tlc(module, config, options, log=log, limits=limits, progress=progress, libraries=[spec])
+            run_tlc(
+                module,
+                config,
+                options,
+                log=log,
+                limits=replace(limits, brief=True),
+                progress=progress,
+                libraries=[spec],
+            )
         except ConformError as error:
             if log.is_file() and TOO_MANY in log.read_text("utf-8", "replace"):
                 raise _too_many("some line") from error

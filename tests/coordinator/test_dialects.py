@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from group_driver import GroupDriver, error, given, pending, topic_partitions
+from offset_driver import Committer
 
 from coordinator import DIALECTS, BadInput, Config, Dialect, ErrorCode
 
@@ -127,6 +128,12 @@ def test_join_owns_must_be_empty() -> None:
         assert error(text.join("m1", topicPartitions=owned)) == 0
         assert error(kafka.join("m1", topicPartitions=owned)) == ErrorCode.INVALID_REQUEST
     assert error(kafka.join("m1", topicPartitions=[])) == 0
+
+
+def test_empty_assignor_name() -> None:
+    text, kafka = drivers(EmptyAssignorName="unsupported")
+    assert error(text.join("m1", serverAssignor="")) == ErrorCode.INVALID_REQUEST
+    assert error(kafka.join("m1", serverAssignor="")) == ErrorCode.UNSUPPORTED_ASSIGNOR
 
 
 def test_rejoin_of_live_member_keeps() -> None:
@@ -322,6 +329,16 @@ def test_revocation_restart_waits_but_for_what_the_member_unsubscribed() -> None
     assert rebalance == [kafka.coordinator.clock.now_ms() + kafka.member("m1")["rebalanceTimeoutMs"]]
 
 
+def test_revocation_restart_waits_for_all() -> None:
+    """What the member gives up itself follows when the revocation under way is acknowledged."""
+    _, kafka = drivers(RevocationRestart="waits")
+    kafka.m1_revoking()
+    kafka.heartbeat("m1", subscribedTopicNames=[])
+    assert (kafka.assigned("m1"), kafka.revoking("m1")) == (["foo-0"], ["foo-1"])
+    kafka.heartbeat("m1", owned=["foo-0"])
+    assert (kafka.assigned("m1"), kafka.revoking("m1")) == ([], ["foo-0"])
+
+
 def test_revocation_restart_restores() -> None:
     """The literal reading gives back what the member was told to give up, which breaks R5."""
     _, literal = drivers(RevocationRestart="restore")
@@ -330,6 +347,41 @@ def test_revocation_restart_restores() -> None:
     literal.leave("m2")
     assert given(literal.heartbeat("m1")) == ["foo-0", "foo-1"]
     assert (literal.revoking("m1"), literal.member("m1")["memberEpoch"]) == ([], 1)
+
+
+def test_partition_epochs() -> None:
+    """A commit with an older epoch since which all its partitions are held, and after a fail-over."""
+    text, kafka = drivers(PartitionEpochs=True, RevocationRecorded=True)
+    stale = int(ErrorCode.STALE_MEMBER_EPOCH)
+    for g, older in ((text, stale), (kafka, 0)):
+        offsets = Committer(g)
+        g.script(m1=["foo-0"])
+        g.join("m1")
+        g.script(m1=["foo-0", "foo-1"], m2=[])
+        g.join("m2")
+        g.heartbeat("m1", owned=["foo-0"])
+        assert (g.member("m1")["memberEpoch"], g.assigned("m1")) == (2, ["foo-0", "foo-1"])
+        for _ in range(2):
+            assert offsets.commit("m1", 1, {"foo-0": 5}) == {"foo-0": older}
+            assert offsets.commit("m1", 1, {"foo-0": 5, "foo-1": 5}) == {"foo-0": stale, "foo-1": stale}
+            for epoch in (0, 3):
+                assert offsets.commit("m1", epoch, {"foo-0": 5}) == {"foo-0": stale}
+            assert offsets.commit("m1", 2, {"foo-0": 5, "foo-1": 5}) == {"foo-0": 0, "foo-1": 0}
+            g.coordinator.restart()
+
+
+def test_partition_epochs_go_with_the_place_of_a_static_member() -> None:
+    kafka = GroupDriver(dataclasses.replace(Dialect(), PartitionEpochs=True, RevocationRecorded=True))
+    kafka.script(m1=["foo-0"])
+    kafka.join("m1", instanceId="i1")
+    kafka.script(m1=["foo-0"], m2=["foo-1"])
+    kafka.join("m2")
+    kafka.heartbeat("m1", owned=["foo-0"])
+    kafka.request(memberId="m1", memberEpoch=-2, instanceId="i1")
+    assert Committer(kafka).commit("m1", 1, {"foo-0": 5}) == {"foo-0": int(ErrorCode.STALE_MEMBER_EPOCH)}
+    kafka.join("m3", instanceId="i1")
+    assert (kafka.member("m3")["memberEpoch"], kafka.assigned("m3")) == (2, ["foo-0"])
+    assert Committer(kafka).commit("m3", 1, {"foo-0": 5}) == {"foo-0": 0}
 
 
 def test_target_on_removal_at_the_next_heartbeat() -> None:

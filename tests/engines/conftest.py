@@ -31,7 +31,7 @@ class Walks:
         path = self.folder / "Walk.cfg"
         path.write_text(config)
         model = Model("Walk", self.folder / "Walk.tla", path, {"workers": 1, **args})
-        return Tlc().check(model, self.folder / "walk.log", limits or Limits("512m"))
+        return Tlc().check(model, self.folder / "walk.log", limits or Limits("512m", brief=True))
 
 
 @pytest.fixture

@@ -172,7 +172,7 @@ def test_evidence_is_recorded_by_check_only_if_as_expected(here: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new", "reason"),
     [
-        ("Counter.tla", "Reset ==", "Reset  ==", "Counter.tla has changed"),
+        ("Counter.tla", "Reset ==", "Reset == ~~", "Counter.tla has changed"),
         ("CounterTypes.tla", "Limit", "Limit, More", "CounterTypes.tla has changed"),
         ("Counter.cfg", "Limit = 2", "Limit = 3", "Counter.cfg has changed"),
         (
@@ -202,6 +202,7 @@ def test_evidence_is_stale_after_any_change(here: Path, name: str, old: str, new
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
+        ("Counter.tla", "Reset ==", "Reset ==  "),
         ("Counter.tla", "Reset ==", "\\* Back to the start.\nReset =="),
         ("Counter.tla", "Reset ==", "Unused(n) ==\n  n + 1\n\nReset =="),
         ("CounterTypes.tla", "EXTENDS Integers", "EXTENDS Integers\n\n(* Prose. *)\nMoreThan(n) == n + 1"),
@@ -233,7 +234,7 @@ def test_evidence_counts_where_the_engine_is_missing(here: Path) -> None:
     change(here / "specs/manifest.json", '"depth": 5', '"depth": 4')
     assert check()[0] == 10  # the record is of something else than expected
 
-    change(here / "specs/Counter.tla", "Reset ==", "Reset  ==")
+    change(here / "specs/Counter.tla", "Reset ==", "Reset == ~~")
     exit_code, _, result = check()
     assert exit_code == 12
     assert "is stale (Counter.tla has changed; Reset has changed); record it with" in result.output

@@ -67,7 +67,7 @@ def test_what_is_said_counts(top: Path) -> None:
         ("n + 1", "n + 2", ["After"]),
         ("(Int) => Int", "(Int) => Bool", ["After"]),
         ("> Limit", ">= Limit", ["Far"]),
-        ("  IN far", "    IN far", ["Far"]),
+        ("  IN far", "    IN far", []),
         ("@type: Int", "@type: Str", [""]),
         ("<<Int, Int>>", "<<Int, Str>>", [""]),
         ("EXTENDS Integers", "EXTENDS Naturals", [""]),

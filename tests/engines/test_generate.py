@@ -16,7 +16,7 @@ from harness.itf import Trace
 from harness.spechash import spec_hash
 from harness.stategraph import merge_by_hidden
 
-LIMITS = Limits("512m")
+LIMITS = Limits("512m", brief=True)
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def test_another_jar_is_refused(empty_cache: Path) -> None:
 
 def test_a_model_that_holds(specs: Path) -> None:
     model = Model("Counter", specs / "Counter.tla", specs / "Counter.cfg")
-    result = Tlc().check(model, specs / "logs" / "c.log", Limits("512m", workers=1))
+    result = Tlc().check(model, specs / "logs" / "c.log", Limits("512m", workers=1, brief=True))
     assert result.facts() == {
         "outcome": "holds",
         "property": None,
@@ -126,7 +126,7 @@ def test_failures_have_their_kind_and_the_engines_words(
     walks: Walks, config: str, failure: Failure, exit_code: int, words: str
 ) -> None:
     with pytest.raises(EngineError, match=re.escape(words)) as error:
-        walks.check(config, Limits("24m" if failure is Failure.MEMORY else "512m"))
+        walks.check(config, Limits("24m" if failure is Failure.MEMORY else "512m", brief=True))
     assert (error.value.failure, error.value.exit_code) == (failure, exit_code)
 
 

@@ -89,7 +89,7 @@ def kafka(folder: Path) -> Model:
     text = (SPEC / "MCKafka44Tour.cfg").read_text().replace("<- MCMemberIds", "<- OneMember")
     module = '---- MODULE Kafka ----\nEXTENDS MCKafka\nOneMember == {"m2"}\nFoo == {{"foo"}}\n====\n'
     (folder / "Kafka.tla").write_text(module)
-    text = text.replace("MaxEpoch = 3", "MaxEpoch = 2").replace("<- JoinsThatOwn", "<- NoOddRequests")
+    text = text.replace("MaxEpoch = 3", "MaxEpoch = 2").replace("<- JoinsThatAreOdd", "<- NoOddRequests")
     (folder / "Kafka.cfg").write_text(text.replace("<- MCSubscriptions", "<- Foo"))
     return Model("Kafka", folder / "Kafka.tla", folder / "Kafka.cfg")
 

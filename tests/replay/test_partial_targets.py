@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from harness.itf import Trace, read_trace
 from harness.replay.classic.state import is_classic
 from harness.replay.compare import agree, differences
 from harness.replay.connect.state import is_connect
-from harness.replay.decode import Decoder
+from harness.replay.decode import DecodedTrace, Decoder
 from harness.replay.files import replay_files, trace_files
 from harness.replay.report import skipped, summary
 from harness.replay.run import ANOTHER, DIFFERENCE, Replayed, Replayer
@@ -51,18 +52,28 @@ def of_consumers(trace: Trace) -> bool:
     return not (is_classic(trace) or is_connect(trace))
 
 
-def on_golden(**options: Any) -> Replayed:
+@cache
+def golden() -> list[Path]:
     servers = [path for path in trace_files([GOLDEN]) if path.parent.name != "client"]
-    files = [path for path in servers if of_consumers(read_trace(path))]
-    return replay_files(files, target(**options), max_differences=1000)
+    return [path for path in servers if of_consumers(read_trace(path))]
+
+
+def on_golden(**options: Any) -> Replayed:
+    return replay_files(golden(), target(**options), max_differences=1000)
+
+
+@cache
+def walked() -> list[DecodedTrace]:
+    decoder = Decoder()
+    return [decoder.decode(walk(seed).trace(), f"walk {seed}") for seed in range(60)]
 
 
 def walks_on(count: int, /, **options: Any) -> Replayed:
-    opened, decoder = open_target(target(**options)), Decoder()
+    opened = open_target(target(**options))
     try:
         replayer = Replayer(opened, max_differences=5)
-        for seed in range(count):
-            replayer.replay(decoder.decode(walk(seed).trace(), f"walk {seed}"))
+        for trace in walked()[:count]:
+            replayer.replay(trace)
     finally:
         opened.close()
     return replayer.result

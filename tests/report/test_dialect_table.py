@@ -54,6 +54,11 @@ def test_every_constant_has_a_sentence_with_its_requirement() -> None:
             "RejoinOfLiveMember",
             [("replaces", "kip-848"), ("fenced", "kafka-4.0 to 4.1"), ("keeps", "since kafka-4.2")],
         ),
+        (
+            "RevocationRestart",
+            [("narrow", "kip-848"), ("waits", "kafka-4.0 to 4.1"), ("unsubscribed", "since kafka-4.2")],
+        ),
+        ("EmptyAssignorName", [("invalid", "kip-848"), ("unsupported", "since kafka-4.0")]),
         ("TargetMayLag", [(False, "kip-848, since kafka-4.0")]),
     ],
 )
@@ -115,7 +120,7 @@ def test_the_command_prints_the_table_and_what_was_measured(tmp_path: Path) -> N
     assert ended.exit_code == HOLDS, ended.output
     assert "RejoinOfLiveMember\n  H1: epoch 0 from a member" in ended.output
     assert "replaces: kip-848; fenced: kafka-4.0 to 4.1; keeps: since kafka-4.2" in ended.output
-    assert "TargetMayLag" not in ended.output
+    assert "\nTargetMayLag" not in ended.output
     assert "AssignmentInterval, since kafka-4.3. E2: between two targets passes a time" in ended.output
     assert "kafka-4.4, live: MCKafka44Live 18,376" in ended.output
     assert "1 x Join/advance/NONE: response.memberEpoch (step 1 of" in ended.output
@@ -141,8 +146,9 @@ def test_the_report_has_the_table(tmp_path: Path) -> None:
     assert '<a href="#dialects">' in page
     for one in table().values():
         assert (f"<b>{one.name}</b>" in page) is one.differs
-    assert "MCKafka40Closed 18,938" in page
-    assert "<b>AssignmentInterval</b>" in page and "no model has" in page
+    assert "MCKafka40Closed 19,082" in page
+    assert "<b>AssignmentInterval</b>" in page and "TargetMayLag in MCKafka43Lags" in page
+    assert "<b>AwayCommit</b>" in page and "not known: no model has it" in page
     assert "Measured on mock" in page and "Join/advance/NONE: response.memberEpoch" in page
     conform("report", "--results", build, "--manifest", tmp_path / "none.json")
     assert "#dialects" not in (build / "report" / "index.html").read_text(encoding="utf-8")

@@ -8,10 +8,11 @@ import sys
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import pytest
+from frozendict import frozendict
 from results_folder import GOLDEN, ROOT, write, wrong_trace
 from typer.testing import CliRunner, Result
 
@@ -29,7 +30,8 @@ from harness.errors import (
 from harness.gate.output import code_quality, github_annotations, junit, markdown, to_json
 from harness.gate.page import page
 from harness.gate.run import Gate
-from harness.gate.steps import TRACE_FOLDERS, Asked, Done, Outcome, Step
+from harness.gate.steps import KIND_FOLDERS, TRACE_FOLDERS, Asked, Done, Outcome, Step
+from harness.itf import read_trace, write_trace
 from harness.manifest import read_manifest
 from harness.waivers import read_waivers
 
@@ -95,12 +97,14 @@ def test_everything_holds(here: Path) -> None:
         (name, 0) for name in TRACE_FOLDERS
     ]
     assert data["evidence"][0]["evidence"]["status"] == "accepted"
-    lines = result.output.splitlines()
-    assert any(line.startswith("[1/7] evidence Later: ok") and "evidence accepted" in line for line in lines)
+    lines, steps = result.output.splitlines(), 4 + len(TRACE_FOLDERS)
+    assert any(
+        line.startswith(f"[1/{steps}] evidence Later: ok") and "evidence accepted" in line for line in lines
+    )
     assert any("12 steps on python, 0 differences" in line for line in lines)
     assert lines[-1] == "gate: everything holds"
     suite = ElementTree.parse("build/gate/gate.xml").getroot()
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("7", "0", "0")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == (str(steps), "0", "0")
     assert "Everything holds" in Path("build/gate/gate.html").read_text()
 
 
@@ -110,9 +114,7 @@ def test_the_worst_step_decides_and_the_others_are_done_all_the_same(here: Path)
     assert result.exit_code == data["exit_code"] == MODEL_VIOLATED
     assert [step["exit_code"] for step in data["steps"]] == [
         EVIDENCE_MISSING,
-        HOLDS,
-        HOLDS,
-        NOT_CONFORMANT,
+        *(NOT_CONFORMANT if name == "corpus" else HOLDS for name in TRACE_FOLDERS),
         MODEL_VIOLATED,
         HOLDS,
     ]
@@ -291,7 +293,49 @@ def test_traces_of_the_text_are_not_for_a_target_of_another_dialect(here: Path) 
     result, data = gate(COUNTER, args=("--dialect", "kafka-4.2", "--only", "replay"))
     assert result.exit_code == HOLDS, result.output
     replays = [(step["name"], step["outcome"]) for step in data["steps"] if step["kind"] == "replay"]
-    assert replays == [("dialects/kafka-4.2", "done"), ("golden, counterexamples, corpus", "left out")]
+    assert replays == [("dialects/kafka-4.2", "done"), (", ".join(TRACE_FOLDERS), "left out")]
+
+
+@pytest.mark.parametrize("folder", KIND_FOLDERS)
+def test_traces_of_every_kind_are_replayed_and_a_broken_one_fails(here: Path, folder: str) -> None:
+    traces = [read_trace(file) for file in sorted((ROOT / "traces" / folder).glob("*.itf.json"))]
+    trace, at = next(
+        (trace, at)
+        for trace in traces
+        for at, state in enumerate(cast(Any, trace.states))
+        if state["step"]["response"]["error"] == "NONE" and state["step"]["action"] in ("Join", "JoinGroup")
+    )
+    state: Any = trace.states[at]
+    said = state["step"]["response"]
+    wrong = said.set("generation" if "generation" in said else "epoch", 77)
+    trace.states[at] = frozendict({**state, "step": state["step"].set("response", wrong)})
+    write_trace(here / "traces" / folder / "broken.itf.json", trace)
+    result, data = gate(COUNTER, args=("--only", "replay"))
+    assert result.exit_code == NOT_CONFORMANT, result.output
+    assert [step["name"] for step in data["steps"] if step["exit_code"]] == [folder]
+    assert f"traces/{folder}/broken.itf.json, step {at}" in result.output
+
+
+def test_kinds_of_groups_that_a_target_does_not_have_are_counted_and_left_out(here: Path) -> None:
+    for name in KIND_FOLDERS:
+        shutil.rmtree(here / "traces" / name)
+        shutil.copytree(ROOT / "traces" / name, here / "traces" / name)
+    program = here / "lacks.py"
+    lacks = "".join(
+        f".replace('\"{api}\":', '\"No{api}\":')" for api in ("JoinGroup", "ConnectGroupHeartbeat")
+    )
+    program.write_text(DEPARTS.replace("print(answer", f"print(answer{lacks}").replace("False", "True"))
+    target = f"stdio:{sys.executable} {program}"
+    result, data = gate(COUNTER, args=("--only", "replay", "--target", target))
+    assert result.exit_code == HOLDS, result.output
+    steps = {step["name"]: step for step in data["steps"] if step["kind"] == "replay"}
+    done = {name for name, step in steps.items() if step["outcome"] == "done"}
+    assert done == {*TRACE_FOLDERS} - {"classic", "cooperative", "connect", "migration"}
+    assert (
+        steps["connect"]["message"]
+        == "skipped, needs ConnectGroupHeartbeat: 119 steps at the end of 31 traces"
+    )
+    assert any(line.startswith("replay classic: skipped, needs JoinGroup: ") for line in data["left_out"])
 
 
 def test_wrong_command_lines_leave_nothing(here: Path) -> None:

@@ -5,46 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from copy import deepcopy
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from harness.errors import ConformError
-from harness.itf import Trace
 from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.classic import expect
 from harness.replay.classic.records import whole, written
 from harness.replay.classic.state import ClassicReader, ClassicState, input_of
 from harness.replay.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
-from harness.replay.decode import DecodedTrace
-from harness.replay.dialects import TEXT, Forms
-from harness.replay.kinds import DELAY, Expected, Kind, decoded
+from harness.replay.kinds import DELAY, Expected, Kind, KindDecoder, KindLoad
 from harness.targets.base import Json
-from harness.values import State
 
 
-class ClassicLoad(NamedTuple):
-    """A whole state with its armed timers at a time, like `harness.replay.decode.Load`."""
+class ClassicLoad(KindLoad[ClassicState]):
+    """A whole state."""
 
-    state: ClassicState
-    timers: list[Json]
-    now_ms: int
-    described: Json
-    forms: Forms = TEXT
-
-    @property
-    def records(self) -> list[Json]:
-        """The log, as if written at once; nothing of it is shared with what is expected."""
-        return deepcopy([{"offset": offset, **record} for offset, record in enumerate(whole(self.state))])
-
-    @property
-    def topics(self) -> list[Json]:
-        """The topics that exist."""
-        return [wire.topic(topic, count) for topic, count in sorted(self.state.topics.items())]
-
-    @property
-    def there(self) -> frozenset[str]:
-        """Their ids."""
-        return frozenset(topic["id"] for topic in self.topics)
+    def whole(self) -> list[Json]:
+        """The group's records."""
+        return whole(self.state)
 
     @property
     def volatile(self) -> Json:
@@ -53,39 +32,19 @@ class ClassicLoad(NamedTuple):
         return {"clockMs": self.now_ms, "classic": groups}
 
     @property
-    def description(self) -> Json:
-        """The answer to `describe`."""
-        return {**self.described, "timers": self.timers}
-
-    @property
     def title(self) -> str:
         """The group's state."""
         return self.state.group.state
 
 
-class ClassicDecoder:
-    """Decodes traces of classic groups; `inputs` numbers the steps' inputs among those of other traces."""
-
-    def __init__(self, inputs: dict[Any, int]) -> None:
-        self._reader = ClassicReader()
-        self._inputs = inputs
-        self._descriptions: _Descriptions = {}
-
-    def decode(self, trace: Trace, name: str) -> DecodedTrace:
-        """Prepare the trace in the file `name`. ConformError (exit 2) if it is of another specification."""
-        states = self._reader.read(trace, f"The trace {name}")
-        kind = ClassicKind(delay_of(trace.meta, name), self._descriptions)
-        return decoded(name, states, kind, self._inputs, lambda state: len(whole(state)))
-
-    def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[ClassicLoad, Json]:
-        """A state as one that a trace with this #meta starts from: how it is loaded, and its description."""
-        read = self._reader.read(Trace(dict(meta), tuple(state), [state]), name)[0]
-        load = ClassicKind(delay_of(meta, name), self._descriptions).start(read)
-        return load, load.description
-
-
 _Descriptions: TypeAlias = dict[tuple[int, int], Json]
 """By the key of a group and the initial delay."""
+
+
+def classic_decoder(inputs: dict[Any, int]) -> KindDecoder[ClassicState]:
+    """Decodes traces of classic groups."""
+    known: _Descriptions = {}
+    return KindDecoder(ClassicReader(), lambda meta, name: ClassicKind(delay_of(meta, name), known), inputs)
 
 
 class ClassicKind(Kind[ClassicState]):

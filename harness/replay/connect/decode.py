@@ -3,11 +3,9 @@ others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
-from copy import deepcopy
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Set
+from typing import Any, TypeAlias
 
-from harness.itf import Trace
 from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.connect import expect
@@ -15,38 +13,18 @@ from harness.replay.connect import wire as connect
 from harness.replay.connect.records import whole, written
 from harness.replay.connect.state import ConnectReader, ConnectState
 from harness.replay.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
-from harness.replay.decode import DecodedTrace
-from harness.replay.dialects import TEXT, Forms
 from harness.replay.expect import group_state
-from harness.replay.kinds import Expected, Kind, decoded
+from harness.replay.kinds import Expected, Kind, KindDecoder, KindLoad
 from harness.requirements import CONNECT, WORKER
 from harness.targets.base import Json
-from harness.values import State
 
 
-class ConnectLoad(NamedTuple):
-    """A whole state with its armed timers at a time, like `harness.replay.decode.Load`."""
+class ConnectLoad(KindLoad[ConnectState]):
+    """A whole state."""
 
-    state: ConnectState
-    timers: list[Json]
-    now_ms: int
-    described: Json
-    forms: Forms = TEXT
-
-    @property
-    def records(self) -> list[Json]:
-        """The log, as if written at once; nothing of it is shared with what is expected."""
-        return deepcopy([{"offset": offset, **record} for offset, record in enumerate(whole(self.state))])
-
-    @property
-    def topics(self) -> list[Json]:
-        """The connectors that exist, as topics."""
-        return [wire.topic(name, count) for name, count in sorted(self.state.topics.items()) if count > 0]
-
-    @property
-    def there(self) -> frozenset[str]:
-        """Their ids."""
-        return frozenset(topic["id"] for topic in self.topics)
+    def whole(self) -> list[Json]:
+        """The group's records."""
+        return whole(self.state)
 
     @property
     def volatile(self) -> Json:
@@ -73,39 +51,19 @@ class ConnectLoad(NamedTuple):
         return {"clockMs": self.now_ms, "connect": {wire.GROUP: known} if group.exists else {}}
 
     @property
-    def description(self) -> Json:
-        """The answer to `describe`."""
-        return {**self.described, "timers": self.timers}
-
-    @property
     def title(self) -> str:
         """The group's state (E5)."""
         return group_state(self.state.group)
 
 
-class ConnectDecoder:
-    """Decodes traces of Connect groups; `inputs` numbers the steps' inputs among those of other traces."""
-
-    def __init__(self, inputs: dict[Any, int]) -> None:
-        self._reader = ConnectReader()
-        self._inputs = inputs
-        self._descriptions: _Descriptions = {}
-
-    def decode(self, trace: Trace, name: str) -> DecodedTrace:
-        """Prepare the trace in the file `name`. ConformError (exit 2) if it is of another specification."""
-        states = self._reader.read(trace, f"The trace {name}")
-        kind = ConnectKind(self._descriptions)
-        return decoded(name, states, kind, self._inputs, lambda state: len(whole(state)))
-
-    def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[ConnectLoad, Json]:
-        """A state as one that a trace with this #meta starts from: how it is loaded, and its description."""
-        read = self._reader.read(Trace(dict(meta), tuple(state), [state]), name)[0]
-        load = ConnectKind(self._descriptions).start(read)
-        return load, load.description
-
-
 _Descriptions: TypeAlias = dict[tuple[int, int, int], Json]
 """By the key of a state."""
+
+
+def connect_decoder(inputs: dict[Any, int]) -> KindDecoder[ConnectState]:
+    """Decodes traces of Connect groups."""
+    known: _Descriptions = {}
+    return KindDecoder(ConnectReader(), lambda meta, name: ConnectKind(known), inputs)
 
 
 class ConnectKind(Kind[ConnectState]):

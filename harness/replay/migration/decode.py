@@ -3,53 +3,33 @@ others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
-from harness.itf import Trace
 from harness.replay import expect as consumer
 from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.classic.decode import delay_of
 from harness.replay.classic.expect import ClassicTimers, completed
-from harness.replay.decode import DecodedTrace, Load
-from harness.replay.dialects import TEXT, Forms
-from harness.replay.kinds import DELAY, Expected, Kind, decoded
+from harness.replay.decode import Load
+from harness.replay.kinds import DELAY, Expected, Kind, KindDecoder, KindLoad
 from harness.replay.migration import expect
 from harness.replay.migration.records import whole, written
 from harness.replay.migration.state import MigrationReader, MigrationState
 from harness.replay.migration.steps import MIGRATION_ACTIONS, TRANSLATED, call_of
 from harness.requirements import CONVERSIONS
 from harness.targets.base import Json
-from harness.values import State
 
 UPGRADE, DOWNGRADE = CONVERSIONS
 
 
-class MigrationLoad(NamedTuple):
-    """A whole state with its armed timers at a time, like `harness.replay.decode.Load`."""
+class MigrationLoad(KindLoad[MigrationState]):
+    """A whole state."""
 
-    state: MigrationState
-    timers: list[Json]
-    now_ms: int
-    described: Json
-    forms: Forms = TEXT
-
-    @property
-    def records(self) -> list[Json]:
-        """The log, as if written at once; nothing of it is shared with what is expected."""
-        return deepcopy([{"offset": offset, **record} for offset, record in enumerate(whole(self.state))])
-
-    @property
-    def topics(self) -> list[Json]:
-        """The topics that exist."""
-        return self._consumer.topics
-
-    @property
-    def there(self) -> frozenset[str]:
-        """Their ids."""
-        return self._consumer.there
+    def whole(self) -> list[Json]:
+        """The group, of either kind."""
+        return whole(self.state)
 
     @property
     def volatile(self) -> Json:
@@ -57,11 +37,6 @@ class MigrationLoad(NamedTuple):
         if not self.state.is_classic:
             return self._consumer.volatile
         return {"clockMs": self.now_ms, "classic": {wire.GROUP: deepcopy(self.description)}}
-
-    @property
-    def description(self) -> Json:
-        """The answer to `describe`."""
-        return {**self.described, "timers": self.timers}
 
     @property
     def title(self) -> str:
@@ -74,25 +49,9 @@ class MigrationLoad(NamedTuple):
         return Load(self.state.shared, self.timers, self.now_ms, self.forms)
 
 
-class MigrationDecoder:
-    """Decodes traces of groups that migrate; `inputs` numbers the steps' inputs among those of other
-    traces."""
-
-    def __init__(self, inputs: dict[Any, int]) -> None:
-        self._reader = MigrationReader()
-        self._inputs = inputs
-
-    def decode(self, trace: Trace, name: str) -> DecodedTrace:
-        """Prepare the trace in the file `name`. ConformError (exit 2) if it is of another specification."""
-        states = self._reader.read(trace, f"The trace {name}")
-        kind = MigrationKind(delay_of(trace.meta, name))
-        return decoded(name, states, kind, self._inputs, lambda state: len(whole(state)))
-
-    def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[MigrationLoad, Json]:
-        """A state as one that a trace with this #meta starts from: how it is loaded, and its description."""
-        read = self._reader.read(Trace(dict(meta), tuple(state), [state]), name)[0]
-        load = MigrationKind(delay_of(meta, name)).start(read)
-        return load, load.description
+def migration_decoder(inputs: dict[Any, int]) -> KindDecoder[MigrationState]:
+    """Decodes traces of groups that migrate."""
+    return KindDecoder(MigrationReader(), lambda meta, name: MigrationKind(delay_of(meta, name)), inputs)
 
 
 class MigrationKind(Kind[MigrationState]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,7 +39,8 @@ def play_scripts(
         config.write_text(f"{kind.config}SPECIFICATION GoldenSpec\nCHECK_DEADLOCK FALSE\n", encoding="utf-8")
         dump = folder / "graph.dot"
         options = ["-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot", str(dump)]
-        run_tlc(module, config, options, log=log or folder / "tlc.log", limits=limits, libraries=[spec])
+        brief, log = replace(limits, brief=True), log or folder / "tlc.log"
+        run_tlc(module, config, options, log=log, limits=brief, libraries=[spec])
         chains = {chain[0]["scenario"]: chain for chain in _chains(read_graph(dump))}
     together = universe(scripts)
     return [_played(script, chains[number], together) for number, script in enumerate(scripts, start=1)]

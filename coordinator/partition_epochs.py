@@ -1,0 +1,52 @@
+"""PartitionEpochs (O2): the member epoch at which a member was given each partition that it holds.
+
+A commit with an older member epoch than the member's is accepted if all its partitions were given no later
+than that. Only where the dialect has it: nothing is kept or recorded otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from coordinator import fields, wire
+from coordinator.dialect import Dialect
+from coordinator.fields import Json
+from coordinator.model import NOTHING, Given, Member, Partition, Partitions
+
+NOTHING_GIVEN: Final[Given] = ()
+
+
+def given_at(dialect: Dialect, given: Given, held: Partitions, epoch: int) -> Given:
+    """GivenAt: what of `given` is still held keeps its epoch, all else that is held has `epoch`."""
+    if not dialect.PartitionEpochs:
+        return NOTHING_GIVEN
+    kept = {at: still for at, partitions in given if (still := partitions & held)}
+    new = held.difference(*kept.values())
+    if new:
+        kept[epoch] = kept.get(epoch, NOTHING) | new
+    return tuple(sorted(kept.items()))
+
+
+def held_since(member: Member, epoch: int, partitions: Iterable[Partition]) -> bool:
+    """CommitErrorOf: does the member hold all of them, and was it given them no later than at `epoch`?"""
+    since = {partition for at, given in member.given if at <= epoch for partition in given}
+    return epoch < member.epoch and since.issuperset(partitions)
+
+
+def to_wire(given: Given) -> Json:
+    """{"assignmentEpochs": [{"assignmentEpoch", "topicPartitions"}]} by epoch, for the member's record."""
+    listed = [{"assignmentEpoch": epoch, "topicPartitions": wire.to_wire(held)} for epoch, held in given]
+    return {"assignmentEpochs": listed} if listed else {}
+
+
+def from_wire(value: Mapping[str, object], where: str) -> Given:
+    """What a record says of it; nothing where it does not. Raises BadInput."""
+    if "assignmentEpochs" not in value:
+        return NOTHING_GIVEN
+    given = []
+    for entry in fields.items(value, "assignmentEpochs", where):
+        one = fields.as_object(entry, f"an entry of assignmentEpochs of {where}")
+        epoch = fields.integer(one, "assignmentEpoch", where, least=1)
+        given.append((epoch, wire.from_wire(one.get("topicPartitions"), where)))
+    return tuple(given)

@@ -1,0 +1,56 @@
+--------------------------- MODULE MCKafkaOffsets ---------------------------
+(***************************************************************************)
+(* The open instance with offsets in the dialects of Kafka: 2 members, one *)
+(* topic of one partition.  Commits of partitions that are not there are   *)
+(* left out: a broker answers those before its coordinator sees them.      *)
+(***************************************************************************)
+EXTENDS MCKafka, OpenOffsets, PartitionEpochs
+
+VARIABLE
+  \* At which member epoch each member was given what it holds; else 0.
+  \* @type: Str -> ($partition -> Int);
+  given
+
+epochVars == <<offsetVars, given>>
+epochView == <<offsetView, given>>
+
+MCOffsetValues == {0}
+MCCommitEpochs == 0..(MaxEpoch + 1)
+
+\* O1, O2.
+CommitByPartition ==
+  /\ \E m \in Askers, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions, offset \in OffsetValues :
+       LET error == CommitErrorOf(group, given, m, epoch, p) IN
+       /\ p[2] < topics[p[1]]
+       /\ offsets' = Commit(offsets, p, offset, error)
+       /\ step' = OffsetStep("OffsetCommit", m, epoch, p, offset, error)
+  /\ UNCHANGED <<group, topics>>
+
+EpochNext ==
+  /\ GroupStep \/ CommitByPartition
+  /\ given' = GivenAt(group, group', given)
+  /\ group'.epoch <= MaxEpoch
+
+EpochSpec == OffsetInit /\ given = NothingGiven /\ [][EpochNext]_epochVars
+
+\* Each partition was given at an epoch that the member has been at, or is
+\* about to reach.
+GivenInOrder ==
+  \A m \in MemberIds, p \in Partitions :
+    IF p \in Held(group, m) THEN given[m][p] \in 1..group.members[m].epoch ELSE given[m][p] = 0
+
+\* O2: who commits holds the partition, unless its epoch is the current one.
+AcceptedFromTheHolder ==
+  [][step'.action = "OffsetCommit" /\ step'.response.error = "NONE" =>
+       \/ step'.member = None /\ Members(group) = {}
+       \/ step'.request.epoch = group.members[step'.member].epoch
+       \/ Dialect.PartitionEpochs /\ step'.partition \subseteq Held(group, step'.member)]_epochVars
+
+\* O2: and was not refused for an epoch that it has held the partition since.
+RefusedExactly ==
+  [][step'.action = "OffsetCommit" /\ step'.response.error = "STALE_MEMBER_EPOCH" =>
+       LET member == group.members[step'.member] IN
+       \/ step'.request.epoch > member.epoch
+       \/ step'.request.epoch < member.epoch
+          /\ \A p \in step'.partition : step'.request.epoch < given[step'.member][p] \/ given[step'.member][p] = 0]_epochVars
+=============================================================================

@@ -1,0 +1,36 @@
+--------------------------- MODULE PartitionEpochs --------------------------
+(***************************************************************************)
+(* Kafka's way to let a commit be late (PartitionEpochs; O2): every        *)
+(* partition that a member holds has the member epoch at which the member  *)
+(* was given it, and a commit with an older member epoch is accepted if it *)
+(* is not older than that.  A member that heartbeats and commits at once   *)
+(* is not refused then, because its epoch moved on.                        *)
+(*                                                                         *)
+(* Left out: static members (who returns to a place has its epochs), and   *)
+(* that Kafka refuses all of a commit for one partition of it: here a      *)
+(* commit is of one partition, as in Offsets.                              *)
+(***************************************************************************)
+EXTENDS Offsets
+
+\* @type: Str -> ($partition -> Int);
+NothingGiven == [m \in MemberIds |-> [p \in Partitions |-> 0]]
+
+\* What a step of the group leaves: what is kept keeps its epoch, what is new
+\* has the one that the member moved to with it.
+\* @type: ($group, $group, Str -> ($partition -> Int)) => (Str -> ($partition -> Int));
+GivenAt(before, after, given) ==
+  [m \in MemberIds |-> [p \in Partitions |->
+     IF p \notin Held(after, m) THEN 0
+     ELSE IF p \in Held(before, m) THEN given[m][p]
+     ELSE after.members[m].epoch]]
+
+\* O2: the current member epoch, or one since which the member has held the
+\* partition.
+\* @type: ($group, Str -> ($partition -> Int), Str, Int, $partition) => Str;
+CommitErrorOf(g, given, m, epoch, p) ==
+  IF /\ CommitError(g, m, epoch) = "STALE_MEMBER_EPOCH"
+     /\ Dialect.PartitionEpochs
+     /\ epoch < g.members[m].epoch
+     /\ p \in Held(g, m) /\ given[m][p] <= epoch
+  THEN "NONE" ELSE CommitError(g, m, epoch)
+=============================================================================

@@ -1,0 +1,92 @@
+"""Traces of other kinds of groups than consumer groups, and of clients' assignors, on the coordinator: no
+difference (C1, W1, M1, A5)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Set
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.itf import read_trace
+from harness.replay.classic.steps import CLASSIC_HANDLERS
+from harness.replay.client import HANDLERS
+from harness.replay.connect.steps import CONNECT_HANDLERS
+from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.files import replay_files, trace_files
+from harness.replay.migration.steps import MIGRATION_ACTIONS
+from harness.replay.run import Replayer
+from harness.targets.python import PythonTarget
+
+TRACES = Path(__file__).parents[2] / "traces"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The folder of its traces, which have more than `least` steps and are of these `actions`, and what is
+    in the names of those that are replayed over the line protocol, with more than so many steps."""
+
+    folder: str
+    actions: Set[str]
+    least: int
+    spoken: str
+    least_spoken: int
+    complete: bool = True
+    """Whether the traces have these actions alone, and reach all that can be reached."""
+
+    @property
+    def files(self) -> list[Path]:
+        return trace_files([TRACES / self.folder])
+
+
+KINDS = (
+    Kind("classic", CLASSIC_HANDLERS.keys(), 200, "Recovery", 50),
+    Kind("connect", CONNECT_HANDLERS.keys(), 100, "lost", 20),
+    Kind("migration", MIGRATION_ACTIONS, 100, "converted", 20),
+    Kind("client", set(HANDLERS), 60, "", 60, complete=False),
+)
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.folder)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    found: Kind = request.param
+    return found
+
+
+@pytest.fixture(scope="module")
+def traces(kind: Kind) -> list[DecodedTrace]:
+    decoder = Decoder()
+    return [decoder.decode(read_trace(file), file.name) for file in kind.files]
+
+
+def test_every_action_is_replayed_without_a_difference(kind: Kind, traces: list[DecodedTrace]) -> None:
+    replayer = Replayer(PythonTarget("kip-848"), 1)
+    for trace in traces:
+        replayer.replay(trace)
+    result = replayer.result
+    assert not result.failures
+    assert result.judged == sum(len(trace.steps) for trace in traces) > kind.least
+    assert kind.actions <= set(result.coverage.actions)
+    if kind.complete:
+        assert set(result.coverage.actions) == kind.actions
+        assert result.coverage.never_reached() == []
+
+
+def test_over_the_line_protocol(kind: Kind) -> None:
+    chosen = [file for file in kind.files if kind.spoken in file.name]
+    result = replay_files(chosen, f"stdio:{sys.executable} -m coordinator --stdio")
+    assert result.judged > kind.least_spoken
+    assert not result.failures
+
+
+def test_every_step_is_loaded_as_it_is_reached(traces: list[DecodedTrace]) -> None:
+    """What `load` is given for a state is all of it: the target goes on as if it had come there by itself."""
+    target = PythonTarget("kip-848")
+    for trace in traces:
+        target.load([], [], {"clockMs": 0})
+        target.configure(trace.configuration)
+        for step in trace.steps:
+            target.load(step.load.records, step.load.topics, step.load.volatile)
+            assert target.describe("g") == step.expected.group

@@ -54,17 +54,30 @@ Line == Lines[at + 1]
 
 Removals == {"SessionTimeout", "RebalanceTimeout"}
 
+\* SubscribedPartitions(g), with each topic looked up once: TLC works a function
+\* out anew wherever it is applied.
+\* @type: ($group) => Set($partition);
+PartitionsOf(g) ==
+  LET counts == {<<t, g.metadata[t]>> : t \in Topics}
+  IN UNION {{p \in Partitions : p[1] = count[1] /\ p[2] < count[2]} : count \in counts}
+
+\* Who may own what: <<topic, member>>.
+\* @type: ($group) => Set(<<Str, Str>>);
+SubscribersOf(g) == UNION {{<<t, m>> : t \in TopicsOf(g.members[m])} : m \in Members(g)}
+
 \* A4, where a model has this instead of LegalTarget: a target that was scripted
 \* need not give each partition an owner, nor know who is removed in its step.
 \* @type: ($group, $partition -> Str) => Bool;
 RecordedLegalTarget(g, target) ==
-  LET scripted == \E script \in Line.script :
-        \A p \in Partitions : target[p] = IF script[p] \in Members(g) THEN script[p] ELSE None
+  LET members == Members(g)
+      subscribed == PartitionsOf(g)
+      subscribers == SubscribersOf(g)
+      scripted == \E script \in Line.script :
+        \A p \in Partitions : target[p] = IF script[p] \in members THEN script[p] ELSE None
   IN
   \A p \in Partitions :
-    IF target[p] = None THEN scripted \/ p \notin SubscribedPartitions(g)
-    ELSE /\ p \in SubscribedPartitions(g)
-         /\ target[p] \in Members(g) /\ p[1] \in TopicsOf(g.members[target[p]])
+    IF target[p] = None THEN scripted \/ p \notin subscribed
+    ELSE p \in subscribed /\ <<p[1], target[p]>> \in subscribers
 
 \* Did another member's time run out with this one's, unseen between them?
 RemovedTogether ==
@@ -74,10 +87,13 @@ RemovedTogether ==
 \* The target that is legal (A4) for a group, and is `target` where that can be.
 \* @type: ($group, $partition -> Str) => ($partition -> Str);
 NearestTarget(g, target) ==
-  LET may == [p \in Partitions |-> {m \in Members(g) : p[1] \in TopicsOf(g.members[m])}]
+  LET members == Members(g)
+      subscribed == PartitionsOf(g)
+      subscribers == SubscribersOf(g)
   IN [p \in Partitions |->
-        IF p \notin SubscribedPartitions(g) THEN None
-        ELSE IF target[p] \in may[p] THEN target[p] ELSE CHOOSE m \in may[p] : TRUE]
+        IF p \notin subscribed THEN None
+        ELSE IF <<p[1], target[p]>> \in subscribers THEN target[p]
+        ELSE CHOOSE m \in members : <<p[1], m>> \in subscribers]
 
 \* @type: (Str, $partition -> Str) => ($partition -> Str);
 TargetWithout(removed, target) == NearestTarget(RemoveMember(group, topics, removed), target)
@@ -131,8 +147,9 @@ LooksLikeMember(member, seen) ==
 \* What one who was removed has in the target until the next one is not shown.
 \* @type: ($group, $partition -> Str) => Bool;
 HasTarget(g, target) ==
+  LET members == Members(g) IN
   \A p \in Shown :
-    IF target[p] = None THEN g.target[p] \notin Members(g) ELSE g.target[p] = target[p]
+    IF target[p] = None THEN g.target[p] \notin members ELSE g.target[p] = target[p]
 
 \* @type: ($group, $seen) => Bool;
 LooksLike(g, seen) ==

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import signal
 import sys
 from typing import Any
 
 import typer
 
+from harness.engines.process import stop_when_told
 from harness.errors import ConformError
 
 VERBS = (
@@ -66,5 +66,5 @@ def _options() -> None:
 
 def main() -> None:
     """Run the command line. Being told to stop stops the engines, too: `run_program` cleans up on the way."""
-    signal.signal(signal.SIGTERM, lambda _signal, _frame: sys.exit(128 + signal.SIGTERM))
+    stop_when_told()
     app()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,17 @@ from typing import TextIO
 
 from harness.engines.base import EngineError, Failure
 from harness.errors import ConformError
+
+
+def stop_when_told() -> None:
+    """Let SIGTERM end this process as an exception does, so that what it started is ended on the way. Told
+    again it does not listen, or the second time would interrupt that."""
+
+    def stop(_signal: int, _frame: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        sys.exit(128 + signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, stop)
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
+
+from harness.engines.process import stop_when_told
 
 Task = TypeVar("Task")
+
+
+STOPS: Final = (signal.SIGTERM, signal.SIGINT)
+GRACE_S: Final = 5.0
+"""What a process may take to end what it started, before it is killed."""
 
 
 @dataclass(slots=True)
@@ -40,7 +50,8 @@ def run_all(
 ) -> Iterator[Done[Task]]:
     """The results as they come. `limit_s` is a task's time; after `until` (time.monotonic) none is begun.
 
-    Each task is done in a fork of this process, which must have only one thread.
+    Each task is done in a fork of this process, which must have only one thread. However this ends, nothing
+    goes on that a fork started in its process group or with `run_program`.
     """
     context = multiprocessing.get_context("fork")
     left, running = list(reversed(tasks)), list[_Running[Task]]()
@@ -51,9 +62,10 @@ def run_all(
                 task = left.pop()
                 ours, theirs = context.Pipe(duplex=False)
                 process = context.Process(target=_do, args=(work, task, theirs))
-                process.start()
+                with _untold():
+                    process.start()
+                    running.append(_Running(task, process, ours, time.monotonic()))
                 theirs.close()
-                running.append(_Running(task, process, ours, time.monotonic()))
             if not running:
                 return
             wait([one.pipe for one in running], timeout=0.2)
@@ -68,7 +80,21 @@ def run_all(
             _stop(one)
 
 
+@contextmanager
+def _untold() -> Iterator[None]:
+    """What tells this process to stop comes later: a fork that it does not know yet would be forgotten."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+
+
 def _do(work: Callable[[Task], tuple[str, str]], task: Task, pipe: Connection) -> None:
+    """In a group of its own, so that a terminal's Ctrl-C goes to the parent alone, which ends the others."""
+    os.setpgid(0, 0)
+    stop_when_told()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
     pipe.send(work(task))
     pipe.close()
 
@@ -92,8 +118,10 @@ def _ended(one: _Running[Task], limit_s: float) -> Done[Task] | None:
 def _stop(one: _Running[Task]) -> None:
     if one.process.is_alive():
         one.process.terminate()
-        one.process.join(5)
-        if one.process.is_alive():
-            one.process.kill()
+        one.process.join(GRACE_S)
+        one.process.kill()
     one.process.join()
+    if one.process.pid:
+        with suppress(ProcessLookupError):  # nobody is left in its group
+            os.killpg(one.process.pid, signal.SIGKILL)
     one.pipe.close()

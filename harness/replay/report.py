@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -118,19 +118,20 @@ def _difference(difference: Difference) -> Iterator[str]:
 
 def shown(value: Any) -> str:
     """A value in one line; partitions by the names of their topics."""
-    return json.dumps(_named(value), ensure_ascii=False)
+    return json.dumps(named(value, TOPIC_NAMES), ensure_ascii=False)
 
 
-def _named(value: Any) -> Any:
-    """Partitions by the names of their topics: [{"topicId": …, "partitions": [0]}] becomes ["foo-0"]."""
+def named(value: Any, names: Mapping[str, str]) -> Any:
+    """Partitions by the names of their topics, of which `names` has the ids: [{"topicId": …, "partitions":
+    [0]}] becomes ["foo-0"]."""
     if isinstance(value, dict):
-        return {key: _named(item) for key, item in value.items()}
+        return {key: named(item, names) for key, item in value.items()}
     if not isinstance(value, list):
         return value
     if value and all(isinstance(item, dict) and set(item) == {"topicId", "partitions"} for item in value):
         return [
-            f"{TOPIC_NAMES.get(item['topicId'], item['topicId'])}-{index}"
+            f"{names.get(item['topicId'], item['topicId'])}-{index}"
             for item in value
             for index in item["partitions"]
         ]
-    return [_named(item) for item in value]
+    return [named(item, names) for item in value]

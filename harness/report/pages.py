@@ -199,14 +199,14 @@ def _of_violation(one: Violation, run: Simulation) -> Page:
         count=one.seen,
         trace=one.schedule,
         steps=len(one.steps),
-        changes=_plain(one.differences),
+        changes=_changes([one.before, one.after], one.differences),
         sent=[*one.steps, *([f"as a scenario: {one.scenario}"] if one.scenario else [])],
         command=one.again,
         diagram=sequence_of_story(one.messages, words or [one.said]) if one.messages else "",
         lacking="" if one.messages else "the result has no messages.",
         told="The schedule",
         trace_title="Shortest schedule",
-        heads=("A said", "B said"),
+        heads=("after, on A", "after, on B") if one.differences else ("after", ""),
     )
 
 

@@ -23,8 +23,9 @@ def lines(result: Shrunk, name: str, target: str, dialect: str) -> Iterator[str]
         )
     else:
         yield (
-            f"{name}: cut after step {result.kept} of {result.steps}, the first that fails; steps before "
-            "it are left out of traces of consumer groups alone"
+            f"{name}: cut after step {result.failing} of {result.steps}, the first that fails; "
+            f"{result.failing - result.kept} steps before it that lead back to a state are left out, others "
+            "of traces of consumer groups alone"
         )
     yield f"signature: {result.signature}"
     for number, done in enumerate(done_lines(result), start=1):

@@ -18,10 +18,12 @@ from harness.itf import Trace
 from harness.replay.classic.state import is_classic
 from harness.replay.connect.state import is_connect
 from harness.replay.decode import Decoder
+from harness.replay.migration.state import is_migration
 from harness.replay.run import Failure, Replayed, Replayer
 from harness.shrink.ask import shrink_together
 from harness.shrink.behaviours import behaviours, trace_of
 from harness.shrink.kept import Kept, kept_steps, simpler
+from harness.shrink.loops import without_loops
 from harness.spechash import spec_hash
 from harness.targets.base import Target
 from harness.values import State
@@ -41,7 +43,7 @@ them."""
 class Shrunk:
     """`trace` is the shortest behaviour that fails so; `steps` are those of the trace before, `failing` of
     them up to the first that does. `failure` is that of the shortest one. `runs` of TLC judged `tried`
-    parts; none, where the trace was only cut after the step that fails."""
+    parts; none, where the trace was cut after the step that fails and only loops were left out."""
 
     trace: Trace
     signature: str
@@ -95,7 +97,7 @@ def shrink_trace(
     """
     told: list[Any] = [state.get("step") for state in trace.states]
     actions = {step.get("action") for step in told if isinstance(step, Mapping)}
-    if is_classic(trace) or is_connect(trace) or actions & NOT_DONE_AGAIN:
+    if is_classic(trace) or is_connect(trace) or is_migration(trace) or actions & NOT_DONE_AGAIN:
         return _cut(trace, name, oracle, signature)
     steps = kept_steps(trace, name)
     failures = oracle.failures(trace, name)
@@ -120,14 +122,19 @@ def shrink_trace(
 
 
 def _cut(trace: Trace, name: str, oracle: Oracle, signature: str) -> Shrunk:
-    """Up to the step that fails. No step before it is left out: spec/Shortened.tla does steps of consumer
-    groups again, and no others."""
+    """Up to the step that fails, without loops before it. Other steps stay: spec/Shortened.tla does steps of
+    consumer groups again in another state, and no others."""
     failures = oracle.failures(trace, name)
     chosen, index = _first(failures, signature, name, oracle.name)
-    failure = next(one for one in failures if chosen in signatures([one]))
     meta = {**trace.meta, "description": f"Cut from {Path(name).name}: {chosen}"}
     cut = replace(trace, meta=meta, states=trace.states[: index + 1], actions=trace.actions[: index + 1])
-    return Shrunk(cut, chosen, len(trace.states) - 1, index, failure, "", "", 0, 0)
+
+    def fails(shorter: Trace) -> bool:
+        return chosen in signatures(oracle.failures(shorter, name))
+
+    short, tried = without_loops(cut, fails)
+    failure = next(one for one in oracle.failures(short, name) if chosen in signatures([one]))
+    return Shrunk(short, chosen, len(trace.states) - 1, index, failure, "", "", 0, tried)
 
 
 def _first(failures: Sequence[Failure], signature: str, name: str, target: str) -> tuple[str, int]:

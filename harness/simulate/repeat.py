@@ -13,10 +13,12 @@ from harness.targets.base import Json
 
 
 class Differs(NamedTuple):
-    """The targets differ after operation `number` (from 1) of a schedule, as `done` says."""
+    """The targets differ after operation `number` (from 1) of a schedule, as `done` says; `before` is the
+    group before it, as the first target had it."""
 
     number: int
     done: Done
+    before: Json
 
 
 def repeat(pair: Pair, schedule: Schedule) -> Differs | None:
@@ -25,12 +27,14 @@ def repeat(pair: Pair, schedule: Schedule) -> Differs | None:
     It also ends where a target is computed that is not scripted.
     """
     pair.start(schedule.settings)
+    before: Json = {}
     for number, operation in enumerate(schedule.operations, start=1):
         done = pair.do(operation)
         if done.unscripted:
             return None
         if done.differences:
-            return Differs(number, done)
+            return Differs(number, done, before)
+        before = done.answer.group or before
     return None
 
 

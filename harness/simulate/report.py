@@ -103,6 +103,8 @@ def to_json(
                 "operations": list(one.schedule.operations),
                 "settings": one.schedule.settings,
                 "differences": [asdict(difference) for difference in one.done.differences],
+                "before": one.before,
+                "after": one.done.answer.group or {},
                 "file": str(path),
             }
             for one, path in zip(result.found, files, strict=True)

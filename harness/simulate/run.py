@@ -17,12 +17,13 @@ from harness.targets.base import Json
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A kind of difference: the shrunk schedule, what its last operation shows, and where it was found first:
-    in which run (from 1), after how many operations of it."""
+    """A kind of difference: the shrunk schedule, what its last operation shows, the group before that, and
+    where it was found first: in which run (from 1), after how many operations of it."""
 
     signature: str
     schedule: Schedule
     done: Done
+    before: Json
     run: int
     operations: int
 
@@ -116,4 +117,4 @@ def _found(pair: Pair, schedule: Schedule, signature: str, run: int) -> Found:
             f"The difference {signature} of run {run} is not there again: a target is not deterministic.",
             ENGINE_FAILED,
         )
-    return Found(signature, short, again.done, run, len(schedule.operations))
+    return Found(signature, short, again.done, again.before, run, len(schedule.operations))

@@ -29,7 +29,8 @@ EVENTS: Final = frozenset(
 MOST: Final = 5_000
 """Target assignments to look for another one among."""
 TOO_MANY: Final = "set with too many elements"
-"""What TLC says of a million."""
+"""What TLC says of more than LIMIT."""
+LIMIT: Final = 1_000_000
 NO_ANSWER: Final = Response("no answer", "", 0, None, None)
 """What nothing answers: so that all that the specification has is kept for the report."""
 PARTITIONS: Final = ("assigned", "revoking")
@@ -91,6 +92,8 @@ def validate(
         raise ConformError(
             f"There is no {spec / 'Recorded.tla'}: run in the repository's folder, or name spec/ with --spec."
         )
+    for run in recorded.runs:
+        check_targets(run)
     sizes = sorted({run.max_size for run in recorded.runs})
     found: dict[int, Validated] = {}
     digest = ""
@@ -100,6 +103,30 @@ def validate(
         for run, validated in zip(runs, _judged(runs, graph), strict=True):
             found[id(run)] = _explained(validated, dialect, spec, limits)
     return Validation(recorded, [found[id(run)] for run in recorded.runs], f"TLC {VERSION}", digest)
+
+
+def check_targets(run: Run) -> None:
+    """ConformError (exit 2) at once for what TLC would say after a minute: a new member joins, for which some
+    target is computed that was not seen, and there are too many that it could be."""
+    topics, known = dict(run.topics), set[str]()
+    for line in run.lines:
+        if line.topic:
+            topics[line.topic] = line.partitions
+        asked, answered = line.request, line.response
+        if asked and answered and line.seen is None and line.member not in known:
+            joined = not asked.epoch and asked.instance is None and answered.error == "NONE"
+            there = sum(count for count in topics.values() if count > 0)
+            if joined and 2**there > LIMIT:  # each may be the member's or nobody's
+                raise _too_many(f"line {line.number}")
+        known |= {line.member, *(line.seen.members if line.seen else ())}
+
+
+def _too_many(line: str) -> ConformError:
+    return ConformError(
+        f"The log shows no target assignment after {line}, where there could be more than a million: "
+        "describe the group after each request, or validate fewer partitions.",
+        USAGE,
+    )
 
 
 def _explained(found: Validated, dialect: str, spec: Path, limits: Limits) -> Validated:
@@ -136,11 +163,7 @@ def _explored(
             )
         except ConformError as error:
             if log.is_file() and TOO_MANY in log.read_text("utf-8", "replace"):
-                raise ConformError(
-                    "The log shows no target assignment after some line for which there could be more than "
-                    "a million: describe the group after each request, or validate fewer partitions.",
-                    USAGE,
-                ) from error
+                raise _too_many("some line") from error
             raise
         return read_graph(dump), spec_hash(spec / "Recorded.tla", None)
 

@@ -51,6 +51,8 @@ def test_a_violation_is_a_page_with_its_messages(tmp_path: Path) -> None:
         and one.steps == 2
         and one.sent[-1] == "as a scenario: out/R7.yaml"
     )
+    assert one.changes == [Change("group.processes[g10].owned", "[]", '["foo-0"]')]
+    assert "The state at the last step place before after group.processes[g10].owned" in text
     drawn = Drawn(one.diagram)
     assert list(drawn.lanes) == ["g0", "g10", "coordinator"]
     assert drawn.says("join, subscribes to foo").kinds == ("request", "arrives")
@@ -65,8 +67,11 @@ def test_two_targets_that_differ(tmp_path: Path) -> None:
     assert "600 steps in 3 runs" in text and "requests of administrators" in text
     (one,) = pages(read_results(tmp_path / "build", None)).shown
     assert one.command == "conform simulate --target python --against kafka:4.2.1 --replay out/two.json"
-    assert one.heads == ("A said", "B said")
-    assert one.changes == [Change("response.memberEpoch", "", "2", "3")]
+    assert one.heads == ("after, on A", "after, on B")
+    assert one.changes == [
+        Change("response.memberEpoch", "", "2", "3"),
+        Change("group.members[m1].target", "[]", '["foo-0", "foo-1"]'),
+    ]
     drawn = Drawn(one.diagram)
     assert drawn.says("join as i1 topics foo").x1 == drawn.lanes["x1"]
     assert drawn.says("heartbeat e2 as i1 owns foo-0 foo-1 topics foo").x1 == drawn.lanes["m1"]

@@ -41,6 +41,8 @@ SIMULATED: dict[str, Any] = {
             **{"scenario": "out/R7.yaml", "again": "conform simulate --replay out/R7.json"},
             "steps": ["1. 0.122 s: g0 start", "2. 0.122 s: g0 send"],
             "messages": _MESSAGES,
+            "before": {"groupEpoch": 1, "processes": [{"memberId": "g10", "owned": []}]},
+            "after": {"groupEpoch": 1, "processes": [{"memberId": "g10", "owned": ["foo-0"]}]},
         }
     ],
 }
@@ -84,6 +86,8 @@ PAIR: dict[str, Any] = {
                 },
             ],
             "differences": [{"path": "response.memberEpoch", "expected": 2, "got": 3}],
+            "before": {"groupEpoch": 2, "members": [{"memberId": "m1", "target": []}]},
+            "after": {"groupEpoch": 2, "members": [{"memberId": "m1", "target": _OWNED}]},
         }
     ],
 }

@@ -96,7 +96,7 @@ def test_all_steps_of_a_trace_done_again_are_the_trace(name: str) -> None:
         assert state["group"]["target"] == trace.states[index]["group"]["target"]  # type: ignore[index, call-overload]
 
 
-@pytest.mark.parametrize("kind", ["classic", "cooperative", "connect", "client"])
+@pytest.mark.parametrize("kind", ["classic", "cooperative", "connect", "client", "migration"])
 def test_a_trace_of_another_kind_is_cut_after_the_step_that_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
@@ -105,7 +105,8 @@ def test_a_trace_of_another_kind_is_cut_after_the_step_that_fails(
     path, result = shrunk(tmp_path / trace.name, "python", tmp_path)
     kept = result["kept"]
     assert isinstance(kept, int) and isinstance(result["steps"], int) and 0 < kept < result["steps"]
-    assert f"cut after step {kept} of {result['steps']}, the first that fails" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"cut after step {result['failing']} of {result['steps']}, the first that fails" in said
     assert [one.index for one in replay_files([path], "python").failures] == [kept]
 
 

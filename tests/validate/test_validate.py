@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,9 @@ from harness.replay import wire
 from harness.targets import open_target
 from harness.targets.base import Json, Refused
 from harness.targets.recording import recorded
+from harness.validate.read import read_log
+from harness.validate.render import render
+from harness.validate.run import check_targets
 
 ROOT = Path(__file__).parents[2]
 FOO = wire.topic("foo", 2)
@@ -216,6 +221,35 @@ def test_hundreds_of_steps(tmp_path: Path) -> None:
     run.end()
     validate(tmp_path / "log", json_file=tmp_path / "result.json")
     assert json.loads((tmp_path / "result.json").read_text())["steps"] > 400
+
+
+def test_too_many_targets_to_look_for_are_told_before_any_work(tmp_path: Path) -> None:
+    """Of 20 partitions there are a million targets, that of the first join alone."""
+    run = Run(tmp_path / "log", topics=(wire.topic("foo", 19),))
+    run.target.topics([wire.topic("foo", 20)], [])
+    run.join("m1", "foo", rebalanceTimeoutMs=5000)
+    lines = run.end()
+    recorded_run = read_log(run.log).runs[0]
+    check_targets(recorded_run)  # the log shows the target
+    for line in lines:
+        line["answer"].pop("group", None)
+    error = failure(write(run.log, lines), memory="none")  # TLC would not even start
+    assert (
+        error.exit_code == USAGE and "after line 4, where there could be more than a million" in error.message
+    )
+    (unseen,) = read_log(run.log).runs
+    check_targets(replace(unseen, topics={"foo": 19}))
+
+
+def test_what_stands_for_a_constant_is_worked_out_once(tmp_path: Path) -> None:
+    """Elsewhere TLC works it out at each mention: minutes of a long log."""
+    two_members(tmp_path / "log")
+    module, config = render(read_log(tmp_path / "log").runs, "kip-848", tmp_path)
+    log = module.with_name(f"{module.stem}Log.tla").read_text()
+    names = re.findall(r"<- Recorded(\w+)", config.read_text())
+    by_log = [name for name in names if f"\nLog{name} ==" in log]
+    assert by_log == ["Members", "Topics", "TopicName", "Regexes", "Partitions"]
+    assert all(f"\nRecorded{name} == Log{name}\n" in log for name in by_log)
 
 
 @pytest.mark.parametrize(

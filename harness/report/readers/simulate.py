@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from harness.replay.compare import Difference
+from harness.replay.report import named
 from harness.report.readers.fields import Fields
 from harness.report.sequence_words import COORDINATOR, NOBODY
 from harness.simulate.report import operation_in_words
+from harness.targets.base import Json
 
 
 @dataclass(frozen=True)
 class Violation:
     """What a simulation found, shrunk: what is broken, the schedule in words, and the messages of it.
 
+    `before` and `after` are the group around the step that shows it, of two implementations the first one's.
     `differences` are those of two implementations, `scenario` is the file of one that plays it.
     """
 
@@ -27,6 +30,8 @@ class Violation:
     again: str
     steps: Sequence[str]
     messages: Sequence[Mapping[str, Any]]
+    before: Json
+    after: Json
     differences: Sequence[Difference] = ()
     scenario: str = ""
 
@@ -82,6 +87,8 @@ def _violation(one: Fields) -> Violation:
         again=one.get("again", str),
         steps=one.get("steps", list),
         messages=one.get("messages", list),
+        before=one.get("before", dict),
+        after=one.get("after", dict),
         scenario=one.text("scenario"),
     )
 
@@ -107,6 +114,7 @@ def _pair(data: Fields) -> Simulation:
 def _found(one: Fields, targets: tuple[str, str], command: str) -> Violation:
     operations = one.get("operations", list)
     file = one.text("file")
+    topics = {topic["id"]: topic["name"] for done in operations for topic in done.get("upsert", ())}
     return Violation(
         requirement="",
         title=one.get("signature", str),
@@ -115,9 +123,15 @@ def _found(one: Fields, targets: tuple[str, str], command: str) -> Violation:
         schedule=file,
         again=f"{command.partition(' --steps ')[0]} --replay {file}",
         steps=[f"{number}. {operation_in_words(done)}" for number, done in enumerate(operations, start=1)],
-        messages=_story(operations),
+        messages=_story(operations, topics),
+        before=named(one.get("before", dict), topics),
+        after=named(one.get("after", dict), topics),
         differences=[
-            Difference(found.get("path", str), found.decoded("expected"), found.decoded("got"))
+            Difference(
+                found.get("path", str),
+                named(found.decoded("expected"), topics),
+                named(found.decoded("got"), topics),
+            )
             for found in one.items("differences")
         ],
     )
@@ -126,9 +140,8 @@ def _found(one: Fields, targets: tuple[str, str], command: str) -> Violation:
 _EPOCHS: Final = {0: "join", -1: "leave", -2: "leave for a while"}
 
 
-def _story(operations: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """The requests of a schedule as messages, and what else is done as notes."""
-    topics = {one["id"]: one["name"] for done in operations for one in done.get("upsert", ())}
+def _story(operations: Sequence[Mapping[str, Any]], topics: Mapping[str, str]) -> list[dict[str, str]]:
+    """The requests of a schedule as messages, and what else is done as notes; topics by their ids."""
     story = []
     for done in operations:
         if done["op"] == "request":

@@ -126,4 +126,6 @@ def _violation(found: Found, path: Path, scenario: Path | None) -> Json:
         "settings": asdict(found.schedule.settings),
         "steps": list(steps(found)),
         "messages": list(found.story),
+        "before": found.before,
+        "after": found.after,
     }

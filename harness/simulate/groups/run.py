@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import Final
 
@@ -16,6 +16,7 @@ from harness.simulate.groups.parts import Parts, Violation
 from harness.simulate.groups.scene import Counts, Settings, Story
 from harness.simulate.groups.schedule import Schedule
 from harness.simulate.groups.settle import settle
+from harness.simulate.groups.snapshot import one_group, snapshot
 from harness.simulate.groups.world import World
 from harness.simulate.shrink import shrink
 from harness.targets.base import Json
@@ -38,7 +39,8 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Found:
     """A violation: the requirement, the invariant and what is wrong, after how many events of which seed; the
-    schedule that shows it, while the groups settle (`settling`) or before; and what happens in that."""
+    schedule that shows it, while the groups settle (`settling`) or before; and what happens in that: the
+    messages, and the group before and after the event that shows it."""
 
     seed: int
     events: int
@@ -48,6 +50,8 @@ class Found:
     schedule: Schedule
     settling: bool = False
     story: tuple[Json, ...] = ()
+    before: Json = field(default_factory=dict)
+    after: Json = field(default_factory=dict)
     seen: int = 1
     """In how many seeds an invariant was violated in this way; the others show it after more events."""
 
@@ -89,6 +93,8 @@ def play(
         if settles:
             settle(world)
     except Violation as violation:
+        if story:
+            story.after = snapshot(world)
         return Failed(_with_names(violation, events[:after]), after)
     return None
 
@@ -154,7 +160,15 @@ def shrunk(parts: Parts, found: Found) -> Found:
     failed = play(parts, settings, events, found.settling, story)
     assert failed is not None
     schedule = replace(found.schedule, events=tuple(events[: failed.after]))
-    return replace(found, said=failed.violation.said, schedule=schedule, story=tuple(story.messages))
+    before, after = one_group(story.before, story.after)
+    return replace(
+        found,
+        said=failed.violation.said,
+        schedule=schedule,
+        story=tuple(story.messages),
+        before=before,
+        after=after,
+    )
 
 
 def _with_names(violation: Violation, events: Sequence[Json]) -> Violation:
@@ -168,9 +182,9 @@ def _with_names(violation: Violation, events: Sequence[Json]) -> Violation:
 
 def _without_wholes(events: list[Json], fails: Callable[[Sequence[Json]], bool]) -> list[Json]:
     """Without whole processes and whole kinds of events, where they can go: most of a schedule, at once."""
-    for field in ("who", "do"):
-        for value, _ in Counter(str(event.get(field)) for event in events).most_common():
-            rest = [event for event in events if str(event.get(field)) != value]
+    for name in ("who", "do"):
+        for value, _ in Counter(str(event.get(name)) for event in events).most_common():
+            rest = [event for event in events if str(event.get(name)) != value]
             if len(rest) < len(events) and fails(rest):
                 events = rest
     return events

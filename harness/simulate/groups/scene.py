@@ -86,10 +86,13 @@ class Counts:
 
 
 class Story:
-    """What a sequence diagram is drawn from: messages and notes, in order."""
+    """What a sequence diagram is drawn from: messages and notes, in order; and the groups before the last
+    event and, where it violates something, after it (snapshot.py)."""
 
     def __init__(self) -> None:
         self.messages: list[Json] = []
+        self.before: dict[str, Json] = {}
+        self.after: dict[str, Json] = {}
 
     def message(self, sender: str, receiver: str, label: str, kind: str) -> None:
         """A request or an answer arrives, is lost, …"""

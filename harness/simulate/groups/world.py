@@ -23,6 +23,7 @@ from harness.simulate.groups.process import (
     check_callback,
 )
 from harness.simulate.groups.scene import ACTIVE, Settings, Story
+from harness.simulate.groups.snapshot import snapshot
 from harness.simulate.groups.words import in_words
 from harness.targets.base import Json
 
@@ -68,6 +69,8 @@ class World(Network):
 
     def apply(self, event: Json) -> bool:
         """Do one event, and check what it touched; False if it is void. Raises Violation."""
+        if self.story:
+            self.story.before = snapshot(self)
         try:
             return self._apply(event)
         except (Violation, ConformError):  # the latter is of the harness: its log cannot be written

@@ -40,6 +40,10 @@ def test_a_violation_is_shrunk_and_can_be_seen_again(
     assert f"shrunk to {len(violation['steps'])} events: {violation['schedule']}" in said
     assert {one["kind"] for one in violation["messages"]} >= {"request", "answer", "note"}
     assert all(set(one) == {"from", "to", "label", "kind"} for one in violation["messages"])
+    before, after = (violation[name] for name in ("before", "after"))
+    assert before != after and before.keys() == after.keys() >= {"groupEpoch", "members", "processes"}
+    owners = [one["memberId"] for one in after["processes"] if "bar-0" in one["owned"]]
+    assert len(owners) == 2 and all(owner in violation["said"] for owner in owners)
     scenario = load_scenario(Path(violation["scenario"]))
     assert {step.does for step in scenario.steps} == {"Request", "RebalanceTimeout"}
 

@@ -1,0 +1,53 @@
+"""The state of groups around an event: what the coordinator has of them, and what their processes have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.replay.report import named
+from harness.simulate.groups.parts import Partitions
+from harness.simulate.groups.process import Process
+from harness.simulate.groups.scene import Scene
+from harness.targets.base import Json
+
+
+def snapshot(scene: Scene) -> dict[str, Json]:
+    """Each group as `describe` of the line protocol has it, partitions by the names of their topics, with its
+    `processes`. A coordinator that cannot describe a group, be it that this is the bug, gives no state of it.
+    """
+    names = {topic: name for name, (topic, _) in scene.topics.items()}
+    groups: dict[str, Json] = {}
+    for group in scene.settings.groups:
+        try:
+            described = scene.cluster.describe(group)
+        except Exception:
+            described = {}
+        mine = [one for one in scene.processes.values() if one.consumer.group == group]
+        groups[group] = {
+            **named(described, names),
+            "processes": [_process(one, names) for one in sorted(mine, key=lambda one: one.name)],
+        }
+    return groups
+
+
+def _process(process: Process, names: Mapping[str, str]) -> Json:
+    """A client process: `memberId` is what it is called in the schedule."""
+    machine = process.machine
+    return {
+        "memberId": process.name,
+        "state": process.state,
+        "memberEpoch": machine.epoch,
+        "owned": _words(machine.owned, names),
+        "used": _words(frozenset(process.using), names),
+    }
+
+
+def _words(partitions: Partitions, names: Mapping[str, str]) -> list[str]:
+    return [f"{names.get(topic, topic)}-{index}" for topic, index in sorted(partitions)]
+
+
+def one_group(before: Mapping[str, Json], after: Mapping[str, Json]) -> tuple[Json, Json]:
+    """Of groups around an event the first one that it changed, the first one where it changed none."""
+    changed = [name for name in after if before.get(name) != after[name]]
+    name = next(iter([*changed, *after]), "")
+    return before.get(name, {}), after.get(name, {})

@@ -1,0 +1,36 @@
+"""Two tasks that never end, each with a program, as mutants of spec/ and of coordinator/ have; their process
+ids go into files of a folder.
+
+    python tests/mutate/stopped_pool.py FOLDER
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from harness.engines.process import run_program, stop_when_told
+from harness.mutate.pool import run_all
+
+
+def main(folder: Path) -> None:
+    """Until it is told to stop."""
+
+    def work(task: str) -> tuple[str, str]:
+        script = f"sleep 1000 & echo $! > {folder}/{task}.new; mv {folder}/{task}.new {folder}/{task}; wait"
+        command = ["sh", "-c", script]
+        if task == "engine":
+            run_program(command, name="sh", log=folder / "log", folder=folder, timeout=None)
+        else:
+            subprocess.run(command, check=False)
+        return "", ""
+
+    stop_when_told()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts this may ignore it
+    list(run_all(["engine", "tests"], work, 2, 1000.0))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,50 @@
+"""A run that is stopped leaves nothing behind that it started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).with_name("stopped_pool.py")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("everybody", [False, True], ids=["it alone", "its process group"])
+def test_what_a_stopped_run_started_ends_with_it(
+    told: signal.Signals, everybody: bool, tmp_path: Path
+) -> None:
+    """`kill` tells one process, a terminal and `timeout` its process group; here some of it twice."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(PROGRAM), str(tmp_path)]
+    with subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.PIPE) as run:
+        started = [tmp_path / "engine", tmp_path / "tests"]
+        wait_until(lambda: all(one.is_file() for one in started) or run.poll() is not None)
+        numbers = [int(one.read_text()) for one in started]
+        assert all(map(alive, numbers))
+        if everybody:
+            os.killpg(run.pid, told)
+        os.kill(run.pid, told)
+        run.communicate(timeout=30)
+        assert run.returncode
+    wait_until(lambda: not any(map(alive, numbers)))
+
+
+def alive(number: int) -> bool:
+    """Whether a process runs; one that nobody has waited for does not."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True).stdout
+    return bool(state.strip()) and not state.strip().startswith("Z")
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)

@@ -9,18 +9,18 @@ EXTENDS MCHandOver, KafkaDialects, PartitionEpochs
 VARIABLE
   \* At which member epoch each member was given what it holds; else 0.
   \* @type: Str -> ($partition -> Int);
-  given
+  partitionEpochs
 
-epochVars == <<offsetVars, given>>
-epochView == <<offsetView, given>>
+epochVars == <<offsetVars, partitionEpochs>>
+epochView == <<offsetView, partitionEpochs>>
 
 \* @type: ($commit) => Str;
 ErrorByPartition(commit) ==
-  FirstError(CommitErrorOf(group, given, commit.member, commit.epoch, commit.partition),
+  FirstError(CommitErrorOf(group, partitionEpochs, commit.member, commit.epoch, commit.partition),
              PartitionError(topics, commit.partition))
 
-EpochInit == OffsetInit /\ given = NothingGiven
-EpochNext == OffsetNext /\ given' = GivenAt(group, group', given)
+EpochInit == OffsetInit /\ partitionEpochs = NothingGiven
+EpochNext == OffsetNext /\ partitionEpochs' = GivenAt(group, group', partitionEpochs)
 
 \* A process makes a member id of its own: the id of one that ended is used
 \* again when no commit of it is on the way.
@@ -40,7 +40,7 @@ WrittenByAHolder ==
        offsets'[p] # offsets[p] /\ offsets'[p] # NoOffset =>
          /\ Commits /\ Accepted /\ step'.partition = {p} /\ offsets'[p] = step'.offset
          /\ p \in Held(group, step'.member)
-         /\ given[step'.member][p] <= step'.request.epoch]_epochVars
+         /\ partitionEpochs[step'.member][p] <= step'.request.epoch]_epochVars
 
 \* Control: without the epochs of partitions, whoever was a member at an older
 \* epoch and still is one may commit.

@@ -9,10 +9,10 @@ EXTENDS MCKafka, OpenOffsets, PartitionEpochs
 VARIABLE
   \* At which member epoch each member was given what it holds; else 0.
   \* @type: Str -> ($partition -> Int);
-  given
+  partitionEpochs
 
-epochVars == <<offsetVars, given>>
-epochView == <<offsetView, given>>
+epochVars == <<offsetVars, partitionEpochs>>
+epochView == <<offsetView, partitionEpochs>>
 
 MCOffsetValues == {0}
 MCCommitEpochs == 0..(MaxEpoch + 1)
@@ -20,7 +20,7 @@ MCCommitEpochs == 0..(MaxEpoch + 1)
 \* O1, O2.
 CommitByPartition ==
   /\ \E m \in Askers, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions, offset \in OffsetValues :
-       LET error == CommitErrorOf(group, given, m, epoch, p) IN
+       LET error == CommitErrorOf(group, partitionEpochs, m, epoch, p) IN
        /\ p[2] < topics[p[1]]
        /\ offsets' = Commit(offsets, p, offset, error)
        /\ step' = OffsetStep("OffsetCommit", m, epoch, p, offset, error)
@@ -28,16 +28,18 @@ CommitByPartition ==
 
 EpochNext ==
   /\ GroupStep \/ CommitByPartition
-  /\ given' = GivenAt(group, group', given)
+  /\ partitionEpochs' = GivenAt(group, group', partitionEpochs)
   /\ group'.epoch <= MaxEpoch
 
-EpochSpec == OffsetInit /\ given = NothingGiven /\ [][EpochNext]_epochVars
+EpochSpec == OffsetInit /\ partitionEpochs = NothingGiven /\ [][EpochNext]_epochVars
 
 \* Each partition was given at an epoch that the member has been at, or is
 \* about to reach.
 GivenInOrder ==
   \A m \in MemberIds, p \in Partitions :
-    IF p \in Held(group, m) THEN given[m][p] \in 1..group.members[m].epoch ELSE given[m][p] = 0
+    IF p \in Held(group, m)
+    THEN partitionEpochs[m][p] \in 1..group.members[m].epoch
+    ELSE partitionEpochs[m][p] = 0
 
 \* O2: who commits holds the partition, unless its epoch is the current one.
 AcceptedFromTheHolder ==
@@ -49,8 +51,9 @@ AcceptedFromTheHolder ==
 \* O2: and was not refused for an epoch that it has held the partition since.
 RefusedExactly ==
   [][step'.action = "OffsetCommit" /\ step'.response.error = "STALE_MEMBER_EPOCH" =>
-       LET member == group.members[step'.member] IN
-       \/ step'.request.epoch > member.epoch
-       \/ step'.request.epoch < member.epoch
-          /\ \A p \in step'.partition : step'.request.epoch < given[step'.member][p] \/ given[step'.member][p] = 0]_epochVars
+       LET since == partitionEpochs[step'.member]
+           epoch == step'.request.epoch
+       IN \/ epoch > group.members[step'.member].epoch
+          \/ /\ epoch < group.members[step'.member].epoch
+             /\ \A p \in step'.partition : since[p] = 0 \/ epoch < since[p]]_epochVars
 =============================================================================

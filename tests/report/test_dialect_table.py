@@ -41,7 +41,7 @@ def test_names_choices_and_dialects_are_the_coordinators() -> None:
 def test_every_constant_has_a_sentence_with_its_requirement() -> None:
     for one in table().values():
         assert one.sentence.endswith(".") and "\\*" not in one.sentence
-        assert one.sentence[0] in "EHRSPT" and one.sentence[1].isdigit(), one.sentence
+        assert one.sentence[0] in "EHORSPT" and one.sentence[1].isdigit(), one.sentence
     sentence = table()["UnknownGroupError"].sentence
     assert sentence == "H5: what a member of a group that does not exist is told."
 

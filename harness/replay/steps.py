@@ -39,6 +39,9 @@ OTHER_ACTIONS: Final = frozenset(
 )
 """Actions that the coordinator never sees; the group and the topics must not change."""
 
+UNTRACED: Final = frozenset({"ResolveRegex"})
+"""Actions of models of which no traces are made: what Kafka does in the background (KafkaDialects)."""
+
 INITIAL: Final = "Init"
 """What the first state of a behaviour is called; the target is loaded with it."""
 

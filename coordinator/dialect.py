@@ -71,6 +71,8 @@ class Dialect:
     """H5: what a member of a group that does not exist is told."""
     LastLeaveAdvancesAssignmentEpoch: bool = True
     """E2: the last member to leave takes the assignment epoch along."""
+    AwayCommits: bool = False
+    """O2, O4: whether a commit or fetch may carry the member epoch -2 of a static member that is away."""
     PartitionEpochs: bool = False
     """O2: a commit with an older member epoch is accepted if the member was given its partitions before."""
 
@@ -129,6 +131,7 @@ _KAFKA_4_0: Final = Dialect(
     MetadataChange="next-heartbeat",
     UnknownGroupError="GROUP_ID_NOT_FOUND",
     LastLeaveAdvancesAssignmentEpoch=False,
+    AwayCommits=True,
 )
 _KAFKA_4_1: Final = dataclasses.replace(_KAFKA_4_0, name="kafka-4.1")
 _KAFKA_4_2: Final = dataclasses.replace(

@@ -75,7 +75,8 @@ def _verify_commit(env: Env, group: Group | None, request: CommitRequest) -> Non
 def verify_member(env: Env, group: Group | None, group_id: str, member_id: str, member_epoch: int) -> None:
     """O2. Raises RequestRejected with UNKNOWN_MEMBER_ID (or GROUP_ID_NOT_FOUND) or STALE_MEMBER_EPOCH.
 
-    A member that is away has no process that could commit: any epoch of its is stale (S1).
+    A member that is away has no process that could commit: any epoch of its is stale (S1), unless the dialect
+    takes -2 for one (AwayCommits).
     """
     if group is None:
         raise RequestRejected(ErrorCode[env.dialect.UnknownGroupError], f"Group {group_id} does not exist.")
@@ -89,7 +90,7 @@ def verify_member(env: Env, group: Group | None, group_id: str, member_id: str, 
             ErrorCode.ILLEGAL_GENERATION,
             f"Generation {member_epoch} is not that of member {member_id}; rejoin.",
         )
-    if member_epoch != member.epoch or member.epoch < 0:
+    if member_epoch != member.epoch or (member.epoch < 0 and not env.dialect.AwayCommits):
         raise RequestRejected(
             ErrorCode.STALE_MEMBER_EPOCH,
             f"Member epoch {member_epoch} of member {member_id} is not its current one; "

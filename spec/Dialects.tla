@@ -17,7 +17,7 @@
     AwaySession: Str, ReturnLeftOut: Str, ReturnWritten: Str, FullGroupRefuses: Str,
     TargetOnRemoval: Str, TargetMayLag: Bool, MetadataChange: Str,
     UnknownGroupError: Str, LastLeaveAdvancesAssignmentEpoch: Bool,
-    PartitionEpochs: Bool
+    AwayCommits: Bool, PartitionEpochs: Bool
   };
 *)
 Dialects_aliases == TRUE
@@ -92,6 +92,9 @@ KIP848 == [
   UnknownGroupError |-> "UNKNOWN_MEMBER_ID",
   \* E2: the last member to leave takes the assignment epoch along.
   LastLeaveAdvancesAssignmentEpoch |-> TRUE,
+  \* O2, O4: the member epoch -2 of a static member that is away is one that a
+  \* commit or a fetch may carry.
+  AwayCommits |-> FALSE,
   \* O2: every partition has the member epoch at which its member was given it;
   \* a commit with an older epoch than the member's is accepted if it is not
   \* older than that.

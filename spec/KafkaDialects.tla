@@ -30,8 +30,6 @@ EXTENDS Dialects
 \*   of a static member that left for a while in the middle of a revocation,
 \*   and it is removed by it.  In the models: its session may end at any time,
 \*   which does the same.
-\* AwayCommit (since kafka-4.0) O2: a commit with the member epoch -2 is accepted
-\*   from a static member that is away.
 \* AssignmentInterval (since kafka-4.3) E2: between two targets passes a time
 \*   (group.consumer.assignment.interval.ms), which is 0 in what is compared.
 \*   In the models: TargetMayLag in MCKafka43Lags, MCKafka43LagsLive and those
@@ -61,7 +59,8 @@ Kafka40 ==
      !.TargetOnRemoval = "next-heartbeat",
      !.MetadataChange = "next-heartbeat",
      !.UnknownGroupError = "GROUP_ID_NOT_FOUND",
-     !.LastLeaveAdvancesAssignmentEpoch = FALSE]
+     !.LastLeaveAdvancesAssignmentEpoch = FALSE,
+     !.AwayCommits = TRUE]
 
 \* In the responses and states that are compared as 4.0.  What a group has
 \* seen of its topics is a record of its own in 4.0, and a hash from 4.1 on.

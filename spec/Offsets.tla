@@ -29,10 +29,13 @@ NoEpoch == -1
 NamesNoMember(m, epoch) == m = None /\ epoch = NoEpoch
 
 \* O2, O4: a member that the group has, at exactly the epoch that it is at.  A
-\* static member that is away (S1) is at no epoch that anybody could be at.
+\* static member that is away (S1) is at no epoch that anybody could be at,
+\* unless -2 is taken for one (AwayCommits).
 \* @type: ($group, Str, Int) => Str;
 MemberError(g, m, epoch) ==
   IF m \notin Members(g) THEN UnknownError(g)
+  ELSE IF Dialect.AwayCommits THEN
+    IF epoch # g.members[m].epoch THEN "STALE_MEMBER_EPOCH" ELSE "NONE"
   ELSE IF epoch # g.members[m].epoch \/ epoch = Away THEN "STALE_MEMBER_EPOCH"
   ELSE "NONE"
 

@@ -349,6 +349,18 @@ def test_revocation_restart_restores() -> None:
     assert (literal.revoking("m1"), literal.member("m1")["memberEpoch"]) == ([], 1)
 
 
+def test_away_commits() -> None:
+    text, kafka = drivers(AwayCommits=True)
+    stale = int(ErrorCode.STALE_MEMBER_EPOCH)
+    for g, away in ((text, stale), (kafka, 0)):
+        g.join("m1", instanceId="i1")
+        g.request(memberId="m1", memberEpoch=-2, instanceId="i1")
+        offsets = Committer(g)
+        assert offsets.commit("m1", 1, {"foo-0": 5}) == {"foo-0": stale}
+        assert offsets.commit("m1", -2, {"foo-0": 5}) == {"foo-0": away}
+        assert offsets.fetch("foo-0", member="m1", epoch=-2) == (stale if away else {"foo-0": 5})
+
+
 def test_partition_epochs() -> None:
     """A commit with an older epoch since which all its partitions are held, and after a fail-over."""
     text, kafka = drivers(PartitionEpochs=True, RevocationRecorded=True)

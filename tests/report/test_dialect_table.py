@@ -148,7 +148,7 @@ def test_the_report_has_the_table(tmp_path: Path) -> None:
         assert (f"<b>{one.name}</b>" in page) is one.differs
     assert "MCKafka40Closed 19,082" in page
     assert "<b>AssignmentInterval</b>" in page and "TargetMayLag in MCKafka43Lags" in page
-    assert "<b>AwayCommit</b>" in page and "not known: no model has it" in page
+    assert "<b>RegexResolution</b>" in page and "no model has it" not in page
     assert "Measured on mock" in page and "Join/advance/NONE: response.memberEpoch" in page
     conform("report", "--results", build, "--manifest", tmp_path / "none.json")
     assert "#dialects" not in (build / "report" / "index.html").read_text(encoding="utf-8")

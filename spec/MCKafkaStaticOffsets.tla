@@ -1,0 +1,28 @@
+------------------------ MODULE MCKafkaStaticOffsets ------------------------
+(***************************************************************************)
+(* Commits and fetches of static members in the dialects of Kafka without  *)
+(* PartitionEpochs: the open instance, one partition.  Of partitions that  *)
+(* are not there they are left out: a broker answers those itself.         *)
+(***************************************************************************)
+EXTENDS MCKafkaStatic, OpenOffsets
+
+MCOffsetValues == {0}
+MCCommitEpochs == {Away} \cup 0..(MaxEpoch + 1)
+
+OffsetSteadyNext ==
+  /\ OffsetNext
+  /\ KeepsInstance
+  /\ group'.epoch <= MaxEpoch
+  /\ \A p \in step'.partition : p[2] < topics[p[1]]
+
+OffsetSteadySpec == OffsetInit /\ [][OffsetSteadyNext]_offsetVars
+
+\* O2, O4: of a member's epochs only the current one is accepted, and that of
+\* one that is away only where AwayCommits says so.
+CurrentEpochAlone ==
+  [][step'.action \in {"OffsetCommit", "OffsetFetch"} /\ step'.member # None =>
+       LET epoch == group.members[step'.member].epoch IN
+       step'.response.error = "NONE" <=>
+         /\ step'.member \in Members(group) /\ step'.request.epoch = epoch
+         /\ epoch # Away \/ Dialect.AwayCommits]_offsetVars
+=============================================================================

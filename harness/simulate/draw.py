@@ -26,6 +26,7 @@ INVALID: Final[tuple[Json, ...]] = (
     {"memberEpoch": -2, "instanceId": None},
     {"instanceId": ""},
     {"serverAssignor": "nobodys"},
+    {"serverAssignor": ""},
     {"memberId": "", "memberEpoch": 1},
     {"memberEpoch": 0, "rebalanceTimeoutMs": -1},
     {"memberEpoch": 0, "topicPartitions": None},

@@ -30,11 +30,10 @@ TEXT: Final = "kip-848"
 
 LEFT_OUT: Final = (
     "regular expressions: Kafka resolves them in the background, a dialect at once",
-    "offset commits and fetches: which older epochs Kafka accepts from 4.3 on, no dialect says",
+    "offset commits and fetches: of topics that are not there a broker answers, and not its coordinator",
     "member ids that change their instance id while they are in the group: the dialects do not say what then",
     "names and owned partitions without a rebalance time-out: in the specification requests have none",
     "fail-overs while a member is away that left in the middle of a revocation: Kafka then removes it",
-    "empty names of assignors: invalid in KIP-848's text, unsupported in Kafka",
     "intervals between target assignments: the dialects compute targets at once, and so the interval is 0",
 )
 """What is never drawn, whatever the targets, and why."""

@@ -48,6 +48,8 @@ class Dialect:
     RevocationRestart: Literal["narrow", "unsubscribed", "waits", "restore"] = "narrow"
     """R1: what a target that changes while a member revokes does. "unsubscribed": only what the member gave
     up itself is revoked as well; "waits": that waits, too. "restore" breaks R5."""
+    AcknowledgedEpoch: Literal["kept", "next"] = "kept"
+    """R1: the epoch of a member that has acknowledged a revocation, and is told another one at once."""
     RevocationRecorded: bool = False
     """P1: a member's record has its previous epoch and what it revokes, so that a fail-over keeps them."""
     InstanceChecked: Literal["unreleased", "fenced"] = "unreleased"
@@ -121,6 +123,7 @@ _KAFKA_4_0: Final = Dialect(
     AssignmentSent="on-change",
     RevocationAsked="if-owned",
     RevocationRestart="waits",
+    AcknowledgedEpoch="next",
     RevocationRecorded=True,
     InstanceChecked="fenced",
     AwaySession="runs on",
@@ -135,7 +138,11 @@ _KAFKA_4_0: Final = Dialect(
 )
 _KAFKA_4_1: Final = dataclasses.replace(_KAFKA_4_0, name="kafka-4.1")
 _KAFKA_4_2: Final = dataclasses.replace(
-    _KAFKA_4_1, name="kafka-4.2", RejoinOfLiveMember="keeps", RevocationRestart="unsubscribed"
+    _KAFKA_4_1,
+    name="kafka-4.2",
+    RejoinOfLiveMember="keeps",
+    RevocationRestart="unsubscribed",
+    AcknowledgedEpoch="kept",
 )
 _KAFKA_4_3: Final = dataclasses.replace(_KAFKA_4_2, name="kafka-4.3", FirstGroupEpoch=2, PartitionEpochs=True)
 _KAFKA_4_4: Final = dataclasses.replace(

@@ -13,6 +13,7 @@ from typing import Literal
 
 from coordinator.client.offers import check_versions
 from coordinator.client.select import told
+from coordinator.dialect import Dialect
 from coordinator.errors import ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.membership import add_member, new_member_metadata, remove_member, update_subscription
@@ -178,9 +179,12 @@ def _fenced(request: HeartbeatRequest) -> str:
     )
 
 
-def acknowledges_revocation(member: Member, request: HeartbeatRequest, kind: Kind) -> bool:
-    """Acknowledges (R1): reports what it owns, at its current epoch, nothing that is being revoked."""
-    if kind == "current":
+def acknowledges_revocation(dialect: Dialect, member: Member, request: HeartbeatRequest, kind: Kind) -> bool:
+    """Acknowledges (R1): reports what it owns, at its current epoch, nothing that is being revoked.
+
+    Where a revocation may have moved the member to its epoch (AcknowledgedEpoch), the one before will do.
+    """
+    if kind == "current" or (kind == "retry" and dialect.AcknowledgedEpoch == "next"):
         return request.owned is not None and not request.owned & member.revoking
     return kind == "keep"
 
@@ -190,7 +194,7 @@ def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) ->
     member_id = request.member_id
     update_target(step)
     target = step.targets.get(member_id, NO_TARGET)
-    acknowledges = acknowledges_revocation(member, request, kind)
+    acknowledges = acknowledges_revocation(step.env.dialect, member, request, kind)
     epoch = step.assignment_epoch
     if step.env.client_side and member_id not in step.targets:
         epoch = member.epoch  # it waits for a target that was computed with it (W1)

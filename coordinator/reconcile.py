@@ -52,7 +52,9 @@ def reconcile(
         return narrow_revocation(dialect, member, target, unsubscribed)
     surplus = member.assigned - target
     if surplus and must_be_asked(dialect, surplus, owned):
-        return revoke(dialect, member, member.assigned & target, surplus)
+        told = revoke(dialect, member, member.assigned & target, surplus)
+        advances = member.revoking and dialect.AcknowledgedEpoch == "next"
+        return told._replace(epoch=member.epoch + 1) if advances else told
     own = (member_id, place_of or member_id)
     available = target if target == member.assigned else target - held_by_others(group, target, own)
     return assign(dialect, member, assignment_epoch, target, available)

@@ -87,10 +87,12 @@ IsRetry(g, m, request) ==
      ELSE request.owned # {} /\ ValueOr(request.owned, {}) \subseteq member.assigned
 
 \* R1: a heartbeat of the current epoch that reports owned partitions, none of
-\* the revoked ones among them.  Absent is not empty: it reports nothing.
+\* the revoked ones among them.  Absent is not empty: it reports nothing.  Where
+\* a revocation may move the member to its epoch (AcknowledgedEpoch), a retry
+\* with the epoch before acknowledges it, too.
 \* @type: ($group, Str, $request) => Bool;
 Acknowledges(g, m, request) ==
-  /\ request.epoch = g.members[m].epoch
+  /\ IF Dialect.AcknowledgedEpoch = "next" THEN TRUE ELSE request.epoch = g.members[m].epoch
   /\ request.owned # {}
   /\ ValueOr(request.owned, {}) \cap g.members[m].revoking = {}
 
@@ -307,7 +309,11 @@ ReconcileMember(g, m, request, acknowledges, said) ==
   LET member == g.members[m]
       extra == member.assigned \ TargetOf(g, m)
   IN IF member.revoking # {} /\ ~acknowledges THEN NarrowRevocation(g, m, said)
-     ELSE IF MustBeAsked(extra, request) THEN Revoke(g, m, member.assigned \ extra, extra)
+     ELSE IF MustBeAsked(extra, request) THEN
+       IF Dialect.AcknowledgedEpoch = "next" THEN
+         [Revoke(g, m, member.assigned \ extra, extra) EXCEPT
+            !.members[m].epoch = IF member.revoking # {} THEN @ + 1 ELSE @]
+       ELSE Revoke(g, m, member.assigned \ extra, extra)
      ELSE Assign(g, m)
 
 \* R5: has the member reported exactly what it was told last?

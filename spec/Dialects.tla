@@ -13,7 +13,7 @@
     PreviousEpochReset: Str, RejoinOfLiveMember: Str, JoinOwns: Str,
     EmptyAssignorName: Str, JoinWithEmptySubscriptionBumps: Bool, AssignorChangeBumps: Str,
     PendingInResponse: Bool, AssignmentSent: Str, RevocationAsked: Str,
-    RevocationRestart: Str, RevocationRecorded: Bool, InstanceChecked: Str,
+    RevocationRestart: Str, AcknowledgedEpoch: Str, RevocationRecorded: Bool, InstanceChecked: Str,
     AwaySession: Str, ReturnLeftOut: Str, ReturnWritten: Str, FullGroupRefuses: Str,
     TargetOnRemoval: Str, TargetMayLag: Bool, MetadataChange: Str,
     UnknownGroupError: Str, LastLeaveAdvancesAssignmentEpoch: Bool,
@@ -62,6 +62,9 @@ KIP848 == [
   \* what it revokes, all else waits; "waits": these wait, too; "restore": the
   \* literal intersection with all that it holds, which gives partitions back.
   RevocationRestart |-> "narrow",
+  \* R1: a member that has acknowledged a revocation, and is told another one at
+  \* once, has its epoch "kept", or moves to the "next" one on the way.
+  AcknowledgedEpoch |-> "kept",
   \* P1: a member's record has its previous epoch and what it revokes, so that
   \* a fail-over keeps them.
   RevocationRecorded |-> FALSE,

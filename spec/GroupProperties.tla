@@ -182,9 +182,23 @@ ReleasedOnlyByAcknowledgement(g, h, s) ==
            /\ s.request.owned # {}
            /\ ValueOr(s.request.owned, {}) \cap (Held(g, m) \ Held(h, m)) = {}
 
+\* R2 with AcknowledgedEpoch: or by one, on the way from one revocation to
+\* another, and never beyond the target's epoch.
+\* @type: ($group, $group, $step) => Bool;
+AdvancesOnItsWay(g, h, s) ==
+  \A m \in MemberIds :
+    SameIncarnation(g, h, s, m) /\ h.members[m].epoch # g.members[m].epoch =>
+      \/ /\ h.members[m].revoking = {}
+         /\ h.members[m].epoch = h.assignmentEpoch
+         /\ h.members[m].assigned \subseteq TargetOf(h, m)
+      \/ /\ g.members[m].revoking # {} /\ h.members[m].revoking # {}
+         /\ h.members[m].epoch = g.members[m].epoch + 1
+         /\ h.members[m].epoch <= h.assignmentEpoch
+
 \* R2: the member epoch advances only when nothing is left to revoke.
 \* @type: ($group, $group, $step) => Bool;
 AdvancesWithoutRevocation(g, h, s) ==
+  IF Dialect.AcknowledgedEpoch = "next" THEN AdvancesOnItsWay(g, h, s) ELSE
   \A m \in MemberIds :
     SameIncarnation(g, h, s, m) /\ h.members[m].epoch # g.members[m].epoch =>
       /\ h.members[m].revoking = {}

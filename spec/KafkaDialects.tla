@@ -50,6 +50,7 @@ Kafka40 ==
      !.AssignmentSent = "on-change",
      !.RevocationAsked = "if-owned",
      !.RevocationRestart = "waits",
+     !.AcknowledgedEpoch = "next",
      !.RevocationRecorded = TRUE,
      !.InstanceChecked = "fenced",
      !.AwaySession = "runs on",
@@ -69,7 +70,10 @@ Kafka41 == Kafka40
 
 \* @type: $dialect;
 Kafka42 ==
-  [Kafka41 EXCEPT !.RejoinOfLiveMember = "keeps", !.RevocationRestart = "unsubscribed"]
+  [Kafka41 EXCEPT
+     !.RejoinOfLiveMember = "keeps",
+     !.RevocationRestart = "unsubscribed",
+     !.AcknowledgedEpoch = "kept"]
 
 \* @type: $dialect;
 Kafka43 == [Kafka42 EXCEPT !.FirstGroupEpoch = 2, !.PartitionEpochs = TRUE]

@@ -339,6 +339,18 @@ def test_revocation_restart_waits_for_all() -> None:
     assert (kafka.assigned("m1"), kafka.revoking("m1")) == ([], ["foo-0"])
 
 
+def test_acknowledged_epoch() -> None:
+    """A second revocation right behind the first: the member is on its way to the target's epoch, or not."""
+    text, kafka = drivers(AcknowledgedEpoch="next")
+    for g, epoch in ((text, 1), (kafka, 2)):
+        g.m1_revoking()
+        assert g.member("m1")["memberEpoch"] == 1
+        g.script(m1=[], m2=["foo-0", "foo-1"])
+        g.topic("bar", 1)
+        g.heartbeat("m1", subscribedTopicNames=["foo", "bar"], owned=["foo-0"])
+        assert (g.revoking("m1"), g.member("m1")["memberEpoch"]) == (["foo-0"], epoch)
+
+
 def test_revocation_restart_restores() -> None:
     """The literal reading gives back what the member was told to give up, which breaks R5."""
     _, literal = drivers(RevocationRestart="restore")

@@ -146,7 +146,7 @@ def test_the_report_has_the_table(tmp_path: Path) -> None:
     assert '<a href="#dialects">' in page
     for one in table().values():
         assert (f"<b>{one.name}</b>" in page) is one.differs
-    assert "MCKafka40Closed 19,082" in page
+    assert "MCKafka40Closed 19,056" in page
     assert "<b>AssignmentInterval</b>" in page and "TargetMayLag in MCKafka43Lags" in page
     assert "<b>RegexResolution</b>" in page and "no model has it" not in page
     assert "Measured on mock" in page and "Join/advance/NONE: response.memberEpoch" in page

@@ -41,12 +41,14 @@ GivenInOrder ==
     THEN partitionEpochs[m][p] \in 1..group.members[m].epoch
     ELSE partitionEpochs[m][p] = 0
 
-\* O2: who commits holds the partition, unless its epoch is the current one.
+\* O2: who commits holds the partition, and has at the epoch that it says, unless
+\* that is the current one.
 AcceptedFromTheHolder ==
   [][step'.action = "OffsetCommit" /\ step'.response.error = "NONE" =>
        \/ step'.member = None /\ Members(group) = {}
        \/ step'.request.epoch = group.members[step'.member].epoch
-       \/ Dialect.PartitionEpochs /\ step'.partition \subseteq Held(group, step'.member)]_epochVars
+       \/ /\ Dialect.PartitionEpochs /\ step'.partition \subseteq Held(group, step'.member)
+          /\ \A p \in step'.partition : partitionEpochs[step'.member][p] <= step'.request.epoch]_epochVars
 
 \* O2: and was not refused for an epoch that it has held the partition since.
 RefusedExactly ==

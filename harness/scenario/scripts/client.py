@@ -113,21 +113,23 @@ def _first(field: Field | None, topics: Mapping[str, int]) -> str:
     return f"group = NoGroup /\\ topics = [t \\in Topics |-> {counts}0] /\\ {beside}"
 
 
-def _definitions(universe: Universe) -> str:
+def definitions_of(universe: Universe) -> list[str]:
+    """The members and assignors in one order, the topics with their names and partitions."""
     members = sorted(universe.members)
     named = list(enumerate([*members, *ASSIGNORS], start=1))
     order = "".join(f"IF n = {tla_text(name)} THEN {place} ELSE " for place, name in named)
     partitions = [(name, number) for name, most in sorted(universe.topics.items()) for number in range(most)]
-    return "\n".join(
-        [
-            f"GoldenMembers == {{{', '.join(map(tla_text, members))}}}",
-            f"GoldenOrder == [n \\in {{{', '.join(tla_text(name) for _, name in named)}}} |-> {order}0]",
-            f"GoldenTopics == {{{', '.join(map(tla_text, sorted(universe.topics)))}}}",
-            f"GoldenPartitions == {tla_partitions(partitions)}",
-            "GoldenNames == [t \\in GoldenTopics |-> t]",
-            "Nothing == {}",
-        ]
-    )
+    return [
+        f"GoldenMembers == {{{', '.join(map(tla_text, members))}}}",
+        f"GoldenOrder == [n \\in {{{', '.join(tla_text(name) for _, name in named)}}} |-> {order}0]",
+        f"GoldenTopics == {{{', '.join(map(tla_text, sorted(universe.topics)))}}}",
+        f"GoldenPartitions == {tla_partitions(partitions)}",
+        "GoldenNames == [t \\in GoldenTopics |-> t]",
+    ]
+
+
+def _definitions(universe: Universe) -> str:
+    return "\n".join([*definitions_of(universe), "Nothing == {}"])
 
 
 _CONFIG: Final = """CONSTANTS

@@ -13,9 +13,9 @@ from harness.replay.migration.state import MigrationReader, MigrationState
 from harness.scenario.fields import Field
 from harness.scenario.render import tla_partitions, tla_text
 from harness.scenario.scripts.client import (
-    ASSIGNORS,
     SAYS,
     assignment_of,
+    definitions_of,
     offers_of,
     printed,
     printed_computation,
@@ -86,9 +86,6 @@ def _report(field: Field) -> str:
 
 
 def _definitions(universe: Universe) -> str:
-    members = sorted(universe.members)
-    ranked = list(enumerate([*members, *ASSIGNORS], start=1))
-    order = "".join(f"IF n = {tla_text(name)} THEN {place} ELSE " for place, name in ranked)
     partitions = [(name, number) for name, most in sorted(universe.topics.items()) for number in range(most)]
     claims = "".join(
         f"IF p = <<{tla_text(name)}, {number}>> THEN {tla_text(f'owns {name} {number}')} ELSE "
@@ -99,11 +96,7 @@ def _definitions(universe: Universe) -> str:
     )
     return "\n".join(
         [
-            f"GoldenMembers == {{{', '.join(map(tla_text, members))}}}",
-            f"GoldenOrder == [n \\in {{{', '.join(tla_text(name) for _, name in ranked)}}} |-> {order}0]",
-            f"GoldenTopics == {{{', '.join(map(tla_text, sorted(universe.topics)))}}}",
-            f"GoldenPartitions == {tla_partitions(partitions)}",
-            "GoldenNames == [t \\in GoldenTopics |-> t]",
+            *definitions_of(universe),
             f'GoldenClaims == [p \\in GoldenPartitions |-> {claims}""]',
             f'GoldenGenerations == [g \\in -1..{_MOST} |-> {generations}"generation {_MOST}"]',
             "GoldenCounts == [t \\in GoldenTopics |-> 0]",

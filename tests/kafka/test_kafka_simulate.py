@@ -33,6 +33,8 @@ def test_kafkas_coordinator_does_what_its_dialect_says(version: str) -> None:
         result = simulate(pair, 848, STEPS, 200)
     assert [found.signature for found in result.found] == []
     assert (result.steps, result.unscripted) == (STEPS, 0)
+    stale = "STALE_MEMBER_EPOCH"
+    assert {"OffsetCommit/NONE", f"OffsetCommit/{stale}", f"OffsetFetch/{stale}"} <= result.ways.keys()
     assert set(pair.hidden) == {
         *("members.acknowledged", "records.ConsumerGroupPartitionMetadata", "records.assignors"),
         *("records.error", "records.groupEpoch", "records.metadataBytes", "records.metadataVersion"),

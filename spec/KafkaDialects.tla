@@ -35,7 +35,8 @@ EXTENDS Dialects
 \*   no group, a classic group is made for it.  In the models: what is committed
 \*   without a member (OpenOffsets) writes the same offsets.
 \* UnknownGroupFetch (since kafka-4.0) O4: a member's fetch from a group that
-\*   does not exist finds nothing committed, and has no error.
+\*   does not exist finds nothing committed, and has no error.  In the models:
+\*   a fetch without a member (OpenOffsets) is answered so.
 \* AssignmentInterval (since kafka-4.3) E2: between two targets passes a time
 \*   (group.consumer.assignment.interval.ms), which is 0 in what is compared.
 \*   In the models: TargetMayLag in MCKafka43Lags, MCKafka43LagsLive and those

@@ -26,9 +26,9 @@ TOO_LONG: Final = "m" * 4097
 def epoch(rng: random.Random, member: Json, group_epoch: int) -> int:
     """Of a commit or fetch: mostly the member's, or an older one, which may be older than what it holds."""
     kind, known = rng.random(), int(member["memberEpoch"])
-    if kind < 0.45:
+    if kind < 0.35:
         return known
-    if kind < 0.85:
+    if kind < 0.88:
         latest = known if known > 0 else max(group_epoch, 1)
         return rng.randint(max(latest - 4, 1), latest)
     return rng.choice((known + 1, 0, -1, -2))

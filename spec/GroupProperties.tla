@@ -182,6 +182,12 @@ ReleasedOnlyByAcknowledgement(g, h, s) ==
            /\ s.request.owned # {}
            /\ ValueOr(s.request.owned, {}) \cap (Held(g, m) \ Held(h, m)) = {}
 
+\* H1, R1: who joins again owns nothing, and so has given up what it was told to.
+\* @type: ($group, $group, $step) => Bool;
+RejoinReleases(g, h, s) ==
+  s.action = "Rejoin" /\ s.response.error = "NONE" =>
+    h.members[s.member].revoking \cap g.members[s.member].revoking = {}
+
 \* R2 with AcknowledgedEpoch: or by one, on the way from one revocation to
 \* another, and never beyond the target's epoch.
 \* @type: ($group, $group, $step) => Bool;

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
-from mixed_driver import REBALANCE_MS, SESSION_MS, MixedDriver, said
+from mixed_driver import REBALANCE_MS, SESSION_MS, MixedDriver, said, wired
 
 from coordinator import Config, Dialect
+from coordinator.classic.embedded import read_assignment
 
 
 def mixed(target: dict[str, list[int]], **members: list[int]) -> tuple[MixedDriver, int]:
@@ -235,6 +237,17 @@ def test_a_client_side_assignor_computes_for_classic_members() -> None:
     asked = driver.coordinator.request("ConsumerGroupPrepareAssignment", 0, {}, caller)
     classic = next(one for one in asked["members"] if one["memberId"] == "b")
     assert classic["assignor"] == {"reason": 0, "metadataVersion": -1, "metadataBytes": "eA=="}
+    target = [
+        {"memberId": "a", "partitions": wired([0, 1]), "metadataVersion": 1, "metadataBytes": ""},
+        {"memberId": "b", "partitions": wired([2, 3]), "metadataVersion": -1, "metadataBytes": "eQ=="},
+    ]
+    body = {**caller, "groupEpoch": asked["groupEpoch"], "error": 0, "members": target}
+    assert driver.coordinator.request("ConsumerGroupInstallAssignment", 0, {}, body)["errorCode"] == 0
+    told = driver.joined("b", [2, 3], epoch - 1, metadata=said([2, 3], 1, user_data=b"x"))
+    answer = driver.sync("b", told)
+    assert answer is not None
+    installed = read_assignment(base64.b64decode(answer["assignment"]))
+    assert (installed.partitions, installed.user_data) == ({("foo", 2), ("foo", 3)}, b"y")
 
 
 def test_a_static_member_moves_to_the_consumer_protocol_in_its_place() -> None:

@@ -19,8 +19,8 @@ from harness.errors import ConformError
 from harness.itf import Trace
 from harness.tlaparse import Reader, TlaSyntaxError
 
-_EDGE = re.compile(r'(-?\d+) -> (-?\d+)(?: \[label="((?:[^"\\]|\\.)*)")?')
-_NODE = re.compile(r'(-?\d+) \[label="((?:[^"\\]|\\.)*)"(,style = filled)?')
+_EDGE = re.compile(r'(-?\d+) -> (-?\d+)(?: \[label="([^"\\]*(?:\\.[^"\\]*)*)")?')
+_NODE = re.compile(r'(-?\d+) \[label="([^"\\]*(?:\\.[^"\\]*)*)"(,style = filled)?')
 _LOOK_AHEAD = 1000
 """Edges to look at for a short way to an uncovered one before beginning again."""
 _BACKSLASH = "\\\\"

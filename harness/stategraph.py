@@ -182,7 +182,7 @@ def path_to_trace(graph: nx.MultiDiGraph, path: list[Edge], meta: dict[str, Any]
     return Trace(meta, tuple(states[0]), states, ("Init", *(edge["action"] for edge in edges)))
 
 
-HIDDEN: Final = ("step", "admin", "clientStep", "classicStep", "converted")
+HIDDEN: Final = ("step", "admin", "clientStep", "classicStep", "converted", "call")
 """The variables of the group protocol that say how a state was reached, and so make no states."""
 
 

@@ -62,14 +62,16 @@ replay:
 	  $(BIN)/conform replay traces/dialects/$$dialect --target python --dialect $$dialect --json $(RESULTS)/replay-$$dialect.json || exit $$?; done
 
 exhaust:
-	@$(BIN)/conform exhaust MCClassicTour --output $(BUILD)/exhaust/MCClassicTour --json $(RESULTS)/exhaust-MCClassicTour.json
+	@for model in MCClassicTour MCConnectSmall MCMigrationGone; do \
+	  $(BIN)/conform exhaust $$model --output $(BUILD)/exhaust/$$model --json $(RESULTS)/exhaust-$$model.json || exit $$?; done
 	@$(BIN)/conform exhaust MCTour --page --output $(BUILD)/exhaust/MCTour --json $(RESULTS)/exhaust-MCTour.json
 
 simulate:
 	@$(BIN)/conform simulate --seeds 40 --json $(RESULTS)/simulate-groups.json
 
 graph:
-	@$(BIN)/conform graph MCTour --out $(BUILD)/graphs --json $(RESULTS)/graph-MCTour.json
+	@for model in MCTour MCClassicTour MCMigrationGone; do \
+	  $(BIN)/conform graph $$model --out $(BUILD)/graphs --json $(RESULTS)/graph-$$model.json || exit $$?; done
 	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --out $(BUILD)/graphs --json $(RESULTS)/graph-basic.json
 	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --sequence --out $(BUILD)/graphs
 	@$(BIN)/conform graph MCStaticClosed --page --out $(BUILD)/graphs --json $(RESULTS)/graph-MCStaticClosed.json

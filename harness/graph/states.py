@@ -19,6 +19,7 @@ from harness.graph.card import (
     owned_by,
 )
 from harness.graph.classic_states import BY_WAITING, CLASSIC_STATES, ClassicDescriber
+from harness.graph.closed_states import ClosedDescriber
 from harness.itf import Trace
 from harness.replay.classic.state import VARIABLES as CLASSIC_VARIABLES
 from harness.replay.expect import group_state, member_state
@@ -61,6 +62,8 @@ def describer(states: Iterable[State]) -> Describer:
         (VARIABLES, GroupDescriber),
         (MIGRATION_VARIABLES, MigrationDescriber),
         (CLASSIC_VARIABLES, ClassicDescriber),
+        (("mixed", "processes"), ClosedDescriber),
+        (("group", "computation", "health"), ClosedDescriber),
     ]
     for variables, kind in kinds:
         if set(variables) <= set(known[0]):

@@ -95,7 +95,7 @@ def _read(state: State) -> _Closed:
             name: named(process.partitions("owned")) if process.get("up", bool) else "down"
             for name, process in processes.items()
         }
-        group = read_group(mixed.get("group", type(mixed.raw)), "mixed.group")
+        group = read_group(mixed.record("group").raw, "mixed.group")
         return _Closed(
             mixed.get("kind", str), group, {str(name): str(phase) for name, phase in phases.items()}, owned
         )

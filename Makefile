@@ -11,7 +11,7 @@ TOURS := MCTour MCStaticTour MCRefused
 GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
 # Models of every kind of group that are exhausted, which takes minutes each.
 EXHAUSTED := MCClassic MCClassicStatic MCClassicOffsets MCUpgradeStraight MCClientTour \
-             MCMigrationTour MCMigrationOffsets MCMigrationAssignors MCMigrationTopics
+             MCMigrationTour MCMigrationOffsets MCMigrationAssignors MCMigrationTopics MCMigrationAway
 
 .PHONY: all test test-sparks test-kafka measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
 

@@ -9,6 +9,9 @@ RESULTS := $(BUILD)/results
 # Models whose every edge is toured, and those that have goals in spec/goals.json.
 TOURS := MCTour MCStaticTour MCRefused
 GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
+# Models of every kind of group that are exhausted, which takes minutes each.
+EXHAUSTED := MCClassic MCClassicStatic MCClassicOffsets MCUpgradeStraight MCClientTour \
+             MCMigrationTour MCMigrationOffsets MCMigrationAssignors MCMigrationTopics MCMigrationAway
 
 .PHONY: all test test-sparks test-kafka measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
 
@@ -62,14 +65,16 @@ replay:
 	  $(BIN)/conform replay traces/dialects/$$dialect --target python --dialect $$dialect --json $(RESULTS)/replay-$$dialect.json || exit $$?; done
 
 exhaust:
-	@$(BIN)/conform exhaust MCClassicTour --output $(BUILD)/exhaust/MCClassicTour --json $(RESULTS)/exhaust-MCClassicTour.json
+	@for model in MCClassicTour MCConnectSmall MCMigrationGone; do \
+	  $(BIN)/conform exhaust $$model --output $(BUILD)/exhaust/$$model --json $(RESULTS)/exhaust-$$model.json || exit $$?; done
 	@$(BIN)/conform exhaust MCTour --page --output $(BUILD)/exhaust/MCTour --json $(RESULTS)/exhaust-MCTour.json
 
 simulate:
 	@$(BIN)/conform simulate --seeds 40 --json $(RESULTS)/simulate-groups.json
 
 graph:
-	@$(BIN)/conform graph MCTour --out $(BUILD)/graphs --json $(RESULTS)/graph-MCTour.json
+	@for model in MCTour MCClassicTour MCMigrationGone; do \
+	  $(BIN)/conform graph $$model --out $(BUILD)/graphs --json $(RESULTS)/graph-$$model.json || exit $$?; done
 	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --out $(BUILD)/graphs --json $(RESULTS)/graph-basic.json
 	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --sequence --out $(BUILD)/graphs
 	@$(BIN)/conform graph MCStaticClosed --page --out $(BUILD)/graphs --json $(RESULTS)/graph-MCStaticClosed.json
@@ -132,6 +137,8 @@ soak: setup
 	@$(BIN)/python -m pytest -m apalache
 	@$(BIN)/python tests/coordinator/sigkill.py --kills 1000 --evidence spec/evidence/Sigkill.json
 	@$(BIN)/python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust.json
+	@for model in $(EXHAUSTED); do \
+	  $(BIN)/conform exhaust $$model --output $(BUILD)/exhaust/$$model --json $(RESULTS)/exhaust-$$model.json || exit $$?; done
 	@$(BIN)/conform simulate --seeds 1000 --seed 100000 --json $(RESULTS)/simulate-groups-soak.json
 	@$(BIN)/python tests/simulate/soak.py --steps 1000000 --evidence spec/evidence/SimulateKafka42.json
 	@$(BIN)/conform check --tier soak --memory 6g --record-evidence --json $(RESULTS)/check-soak.json --out $(BUILD)/soak

@@ -6,8 +6,10 @@ The names are written as in the specification, so that one search finds a depart
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, get_args, get_type_hints
+from functools import cache
+from typing import Any, Final, Literal, get_args, get_type_hints
 
 from coordinator.errors import BadInput
 
@@ -79,9 +81,8 @@ class Dialect:
     """O2: a commit with an older member epoch is accepted if the member was given its partitions before."""
 
     def __post_init__(self) -> None:
-        for name, hint in get_type_hints(Dialect).items():
-            choices = get_args(hint) or ((True, False) if hint is bool else ())
-            if choices and getattr(self, name) not in choices:
+        for name, choices in _choices().items():
+            if getattr(self, name) not in choices:
                 raise BadInput(f"{name} cannot be {getattr(self, name)!r}; it is one of {list(choices)}")
 
     @property
@@ -106,6 +107,14 @@ class Dialect:
             return DIALECTS[name]
         except KeyError:
             raise BadInput(f"there is no dialect {name!r}; there are {', '.join(DIALECTS)}") from None
+
+
+@cache
+def _choices() -> Mapping[str, tuple[Any, ...]]:
+    """The values that a constant has, of each that has only some."""
+    hints = get_type_hints(Dialect).items()
+    choices = {name: get_args(hint) or ((True, False) if hint is bool else ()) for name, hint in hints}
+    return {name: values for name, values in choices.items() if values}
 
 
 _KIP_848: Final = Dialect()

@@ -42,7 +42,8 @@ def consumer_group_heartbeat(env: Env, group: Group | None, request: HeartbeatRe
         check_versions(group, request, returns_to(group, request))
         if refuses_first(env, group, request):
             check_size(env, group, request)
-        check_instance(env.dialect, group, request)
+        if request.member_epoch == JOIN_EPOCH or request.member_id not in group.classic:  # else unknown (M2)
+            check_instance(env.dialect, group, request)
     if request.member_epoch == JOIN_EPOCH:
         group = group or Group(request.group_id)
         place_of = returns_to(group, request)

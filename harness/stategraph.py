@@ -19,8 +19,8 @@ from harness.errors import ConformError
 from harness.itf import Trace
 from harness.tlaparse import Reader, TlaSyntaxError
 
-_EDGE = re.compile(r'(-?\d+) -> (-?\d+)(?: \[label="((?:[^"\\]|\\.)*)")?')
-_NODE = re.compile(r'(-?\d+) \[label="((?:[^"\\]|\\.)*)"(,style = filled)?')
+_EDGE = re.compile(r'(-?\d+) -> (-?\d+)(?: \[label="([^"\\]*(?:\\.[^"\\]*)*)")?')
+_NODE = re.compile(r'(-?\d+) \[label="([^"\\]*(?:\\.[^"\\]*)*)"(,style = filled)?')
 _LOOK_AHEAD = 1000
 """Edges to look at for a short way to an uncovered one before beginning again."""
 _BACKSLASH = "\\\\"
@@ -182,7 +182,7 @@ def path_to_trace(graph: nx.MultiDiGraph, path: list[Edge], meta: dict[str, Any]
     return Trace(meta, tuple(states[0]), states, ("Init", *(edge["action"] for edge in edges)))
 
 
-HIDDEN: Final = ("step", "admin", "clientStep", "classicStep", "converted")
+HIDDEN: Final = ("step", "admin", "clientStep", "classicStep", "converted", "call")
 """The variables of the group protocol that say how a state was reached, and so make no states."""
 
 

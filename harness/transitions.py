@@ -51,7 +51,7 @@ def dump(
             f"{model.module.name} has no variable `step` that names the last step, so its transitions "
             "cannot be told apart."
         )
-    init, following = _behaviour(model, config)
+    init, following = behaviour(model, config)
     dropped = (*CHECKS, *UNKNOWN_TO_TLC, "SYMMETRY", "VIEW", "SPECIFICATION", "INIT", "NEXT")
     plain = config.without(dropped).having("VIEW", "ConformView").having("SPECIFICATION", "ConformSpec")
     bounds: list[str] = []
@@ -76,7 +76,7 @@ def bounds_of(following: str, sources: Sequence[str]) -> tuple[str, list[str]]:
     `BoundedNext == Next /\\ group'.epoch <= MaxEpoch` gives `Next` and that one. What says something of
     `step` restricts the steps and no states, and is kept; so is a relation of any other form.
     """
-    definition = re.compile(rf"^{following} ==\s*(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+    definition = re.compile(rf"^{re.escape(following)} ==\s*(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
     found = next((match for source in sources if (match := definition.search(source))), None)
     parts = re.split(r"/\\", found[1].strip().removeprefix("/\\")) if found else []
     parts = [" ".join(part.split()) for part in parts]
@@ -107,19 +107,35 @@ ConformView == IF conformLeaf THEN <<{every}>> ELSE <<{others}>>
 """
 
 
-def _behaviour(model: Model, config: Config) -> tuple[str, str]:
-    """The names of the initial predicate and the next-state relation."""
+def behaviour(model: Model, config: Config) -> tuple[str, str]:
+    """The initial predicate and the next-state relation, by name or in parentheses. Fairness is left out."""
     if config.names("INIT") and config.names("NEXT"):
         return config.names("INIT")[0], config.names("NEXT")[0]
     for specification in config.names("SPECIFICATION"):
-        definition = re.compile(rf"^{specification} ==\s*(\w+)\s*/\\\s*\[\]\[(\w+)\]_", re.MULTILINE)
-        for source in _sources(model):
-            if match := definition.search(source):
-                return match[1], match[2]
+        if found := _specified(specification, _sources(model)):
+            return found
     raise ConformError(
-        f"The specification of {model.name} must be written as `Spec == Init /\\ [][Next]_vars`, with names "
-        "for both, for its transitions to be listed."
+        f"The specification of {model.name} must be written as `Spec == Init /\\ [][Next]_vars`, perhaps "
+        "with fairness, for its transitions to be listed."
     )
+
+
+_SPECIFIED: Final = re.compile(r"(.*?)\s*/\\\s*\[\]\[(.*?)\]_", re.DOTALL)
+_FIRST: Final = re.compile(r"(\w+)\s*/\\")
+
+
+def _specified(name: str, sources: Sequence[str]) -> tuple[str, str] | None:
+    """Both of a specification: its own, or those of the one that it adds fairness to."""
+    definition = re.compile(rf"^{name} ==\s*(?:/\\)?\s*(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+    found = next((match[1] for source in sources if (match := definition.search(source))), "")
+    if match := _SPECIFIED.match(found):
+        return _operand(match[1]), _operand(match[2])
+    first = _FIRST.match(found)
+    return _specified(first[1], sources) if first else None
+
+
+def _operand(expression: str) -> str:
+    return expression if re.fullmatch(r"\w+", expression) else f"({expression})"
 
 
 def _sources(model: Model) -> list[str]:

@@ -301,10 +301,12 @@ ExpireJoin(g) ==
 ExpireSync(g) ==
   ClassicEvent("SyncTimeout", None, Prepare(Same(Without(g, OwingSync(g)))))
 
-\* O2: the error of a commit; "" for the member and generation of who is none.
+\* O2: the error of a commit; "" for the member and generation of who is none,
+\* who may have an instance id: a consumer that assigns itself partitions.
 \* @type: ($classicGroup, $classicRequest) => Str;
 ClassicCommitError(g, request) ==
-  IF request.generation < 0 /\ request.member = None /\ request.instance = {}
+  IF request.generation < 0 /\ request.member = None
+     /\ (request.instance = {} \/ g.state \in {"Dead", "Empty"})
   THEN IF g.state \in {"Dead", "Empty"} THEN "NONE" ELSE "UNKNOWN_MEMBER_ID"
   ELSE IF GenerationError(g, request) # "NONE" THEN GenerationError(g, request)
   ELSE IF g.state = "CompletingRebalance" THEN "REBALANCE_IN_PROGRESS" ELSE "NONE"

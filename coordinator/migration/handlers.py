@@ -50,7 +50,8 @@ def join_group(
     member = classic_member(group, request.member_id, request.instance_id)
     if said.generation == NO_GENERATION:
         return _joined(env, group, request, request.member_id, said, metadata, now_ms)
-    return _rejoined(env, group, request, member, said, metadata, now_ms)
+    kept = metadata._replace(instance_id=member.metadata.instance_id)  # S2: said once, as it joined
+    return _rejoined(env, group, request, member, said, kept, now_ms)
 
 
 def _said(env: Env, group: Group, request: JoinRequest) -> Said:

@@ -129,10 +129,10 @@ def command(
     for line in summary(result, model, place):
         print(line)
     write_json(json_file, {"command": "exhaust", "model": name, "output": place, **result.to_json()})
-    _end(result)
+    end_with(result)
 
 
-def _end(result: Exhausted) -> None:
+def end_with(result: Exhausted) -> None:
     """Exit as the result says."""
     problems = list(result.waiver_problems)
     if result.failed:
@@ -141,7 +141,10 @@ def _end(result: Exhausted) -> None:
     if problems:
         raise ConformError(" ".join(problems), NOT_CONFORMANT)
     if not result.steps + result.trace_steps and not result.quarantined:
-        raise ConformError("There was no step to judge: neither the model nor the files have one.")
+        others = f" ({result.of_clients:,} are those of clients)" if result.of_clients else ""
+        raise ConformError(
+            f"There was no step to judge: neither the model nor the files have one of a coordinator{others}."
+        )
     if not result.holds:
         raise ConformError(
             f"{result.quarantined:,} inputs could not be read and {result.not_judged:,} steps not be judged "

@@ -2,8 +2,8 @@
 
 In the group protocol's models the variable `step` must not make states (it says how a state was reached),
 but under a view without it the edges lose what it says, and TLC's own labels are `Next` wherever Next is not
-a plain disjunction. So TLC gets a view that adds the step's action, branch and member to the configuration's
-own; states that differ only in `step` are merged afterwards.
+a plain disjunction. So every step may also end in a leaf, as in `harness.transitions`, but one that keeps
+of the step its action, branch and member alone: an edge into a leaf is an edge of the graph.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ from harness.replay.classic.state import VARIABLES as CLASSIC_VARIABLES
 from harness.replay.migration.state import VARIABLES as MIGRATION_VARIABLES
 from harness.replay.state import VARIABLES
 from harness.stategraph import HIDDEN, read_graph
+from harness.transitions import behaviour
 from harness.values import State, Value
 
 STEP: Final = "step"
 INITIAL: Final = "Init"
 _MODULE: Final = "ConformGraph"
+_LEAF: Final = "conformLeaf"
 
 
 def state_graph(model: Model, *, limits: Limits, log: Path, progress: Progress = silent) -> nx.MultiDiGraph:
@@ -48,8 +50,9 @@ def state_graph(model: Model, *, limits: Limits, log: Path, progress: Progress =
         module, libraries = model.module, model.libraries
         if _is_of_protocol(variables):
             module, libraries = Path(folder) / f"{_MODULE}.tla", (model.module.parent, *model.libraries)
-            module.write_text(_view_module(model.module.stem, variables, config), encoding="utf-8")
-            plain = plain.without(["VIEW"]).having("VIEW", _MODULE)
+            module.write_text(_with_leaves(model, variables, config), encoding="utf-8")
+            plain = plain.without(("VIEW", "SPECIFICATION", "INIT", "NEXT"))
+            plain = plain.having("VIEW", f"{_MODULE}View").having("SPECIFICATION", f"{_MODULE}Spec")
         options = ["-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot,actionlabels", str(dot)]
         with variant(plain) as path:
             own = limits.of(model)
@@ -58,13 +61,21 @@ def state_graph(model: Model, *, limits: Limits, log: Path, progress: Progress =
         return merge_steps(read_graph(dot))
 
 
-def _view_module(extended: str, variables: list[str], config: Config) -> str:
+def _with_leaves(model: Model, variables: list[str], config: Config) -> str:
+    """The module whose states are the model's, and the leaves."""
+    init, following = behaviour(model, config)
     others = ", ".join(name for name in variables if name not in HIDDEN)
     view = " ".join(config.names("VIEW")) or f"<<{others}>>"
-    return (
-        f"---- MODULE {_MODULE} ----\nEXTENDS {extended}\n"
-        f"{_MODULE} == <<{view}, {STEP}.action, {STEP}.branch, {STEP}.member>>\n====\n"
-    )
+    kept = ", ".join(f"{STEP}.{name}" for name in ("action", "branch", "member"))
+    return f"""---- MODULE {_MODULE} ----
+EXTENDS {model.module.stem}
+VARIABLE {_LEAF}
+{_MODULE}Init == {init} /\\ {_LEAF} = FALSE
+{_MODULE}Next == ~{_LEAF} /\\ {following} /\\ {_LEAF}' \\in BOOLEAN
+{_MODULE}Spec == {_MODULE}Init /\\ [][{_MODULE}Next]_<<{", ".join(variables)}, {_LEAF}>>
+{_MODULE}View == <<{view}, IF {_LEAF} THEN <<{kept}>> ELSE <<>>>>
+====
+"""
 
 
 def merge_steps(dumped: nx.MultiDiGraph) -> nx.MultiDiGraph:
@@ -72,11 +83,14 @@ def merge_steps(dumped: nx.MultiDiGraph) -> nx.MultiDiGraph:
     graph = nx.MultiDiGraph(initial=[])
     nodes: dict[State, int] = {}
     merged: dict[int, int] = {}
+    with_leaves = any(_LEAF in state for _, state in dumped.nodes(data="state"))
     for node, state in dumped.nodes(data="state"):
         merged[node] = nodes.setdefault(without_step(state), len(nodes))
-        graph.add_node(merged[node], state=state)
+        graph.add_node(merged[node], state=_without_leaf(state))
     for source, target, label in dumped.edges(keys=True):
-        _add_edge(graph, merged[source], merged[target], label, dumped.nodes[target]["state"])
+        after = dumped.nodes[target]["state"]
+        if not with_leaves or after[_LEAF]:
+            _add_edge(graph, merged[source], merged[target], label, after)
     for node in dumped.graph["initial"]:
         if merged[node] not in graph.graph["initial"]:
             graph.graph["initial"].append(merged[node])
@@ -149,7 +163,11 @@ def without_step(state: State) -> State:
     """A state of the group protocol without how it was reached; any other as it is."""
     if not _is_of_protocol(state):
         return state
-    return frozendict({name: value for name, value in state.items() if name not in HIDDEN})
+    return frozendict({name: value for name, value in state.items() if name not in (*HIDDEN, _LEAF)})
+
+
+def _without_leaf(state: State) -> State:
+    return state.delete(_LEAF) if _LEAF in state else state
 
 
 def _is_of_protocol(names: Iterable[str]) -> bool:

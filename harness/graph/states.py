@@ -19,6 +19,7 @@ from harness.graph.card import (
     owned_by,
 )
 from harness.graph.classic_states import BY_WAITING, CLASSIC_STATES, ClassicDescriber
+from harness.graph.closed_states import ClosedDescriber
 from harness.itf import Trace
 from harness.replay.classic.state import VARIABLES as CLASSIC_VARIABLES
 from harness.replay.expect import group_state, member_state
@@ -45,6 +46,7 @@ MEANINGS: Final = (
 )
 
 BY_PROGRESS: Final = "group state and how far each member is"
+CLASSIC_GROUP, CONSUMER_GROUP = "classic group", "consumer group"
 BY_WAY: Final = "group state and what members wait for, or how far they are"
 BY_REVOKING: Final = "group state, number of members and of those revoking"
 
@@ -60,6 +62,8 @@ def describer(states: Iterable[State]) -> Describer:
         (VARIABLES, GroupDescriber),
         (MIGRATION_VARIABLES, MigrationDescriber),
         (CLASSIC_VARIABLES, ClassicDescriber),
+        (("mixed", "processes"), ClosedDescriber),
+        (("group", "computation", "health"), ClosedDescriber),
     ]
     for variables, kind in kinds:
         if set(variables) <= set(known[0]):
@@ -159,23 +163,33 @@ class MigrationDescriber:
     def card(self, state: State) -> Card:
         """That of its kind; in a consumer group with where members of the classic protocol are."""
         if self._read[state].is_classic:
-            return self._classic.card(self._old[state])
-        card, group = self._consumer.card(self._new[state]), self._read[state].group
+            return self._of_kind(state, self._classic.card(self._old[state]))
+        card, group = self._of_kind(state, self._consumer.card(self._new[state])), self._read[state].group
         if not card.rows:
             return card
         phases = [one.classic.phase if one.classic else "-" for one in group.members.values()]
         rows = tuple((*row, phase) for row, phase in zip(card.rows, phases, strict=True))
         return replace(card, head=(*card.head, "classic"), rows=rows)
 
+    def _of_kind(self, state: State, card: Card) -> Card:
+        return replace(card, lines=(*self._kind(state), *card.lines))
+
+    def _kind(self, state: State) -> Sequence[str]:
+        """What kind of group there is, if any: both kinds have states of the same names."""
+        read = self._read[state]
+        return (CLASSIC_GROUP,) if read.is_classic else (CONSUMER_GROUP,) if read.group.exists else ()
+
     def notes(self, level: str) -> Sequence[str]:
         """What the words for a consumer's progress mean."""
         return MEANINGS if level == BY_WAY else ()
 
     def key(self, state: State, level: str) -> Key:
-        """That of its kind."""
+        """That of its kind, and which it is."""
         if self._read[state].is_classic:
-            return self._classic.key(self._old[state], BY_WAITING if level == BY_WAY else level)
-        return self._consumer.key(self._new[state], BY_PROGRESS if level == BY_WAY else level)
+            title, *words = self._classic.key(self._old[state], BY_WAITING if level == BY_WAY else level)
+        else:
+            title, *words = self._consumer.key(self._new[state], BY_PROGRESS if level == BY_WAY else level)
+        return (title, *self._kind(state), *words)
 
     def folded_card(self, key: Key) -> Card:
         """As those of both kinds are."""

@@ -14,7 +14,7 @@ from harness.pipeline.tables import GRAPH
 from harness.stategraph import unescape
 
 _EDGE: Final = re.compile(rb"(-?\d+) -> (-?\d+)(?: \[|;)")
-_NODE: Final = re.compile(rb'(-?\d+) \[label="((?:[^"\\]|\\.)*)"(?:,style = filled)?\];?$')
+_NODE: Final = re.compile(rb'(-?\d+) \[label="([^"\\]*(?:\\.[^"\\]*)*)"(?:,style = filled)?\];?$')
 _OTHER: Final = re.compile(
     rb"strict digraph|subgraph |nodesep=|color=|graph\[|node\[|label ?=|style ?=|\{rank = same;|\}|fontsize|$"
 )

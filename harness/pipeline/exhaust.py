@@ -50,10 +50,10 @@ class Job:
 class Exhausted:
     """The result. `transitions` of the state graph were judged; `steps` are the distinct ones among them (a
     model with more variables than the coordinator's has the same step in several states) and `inputs` the
-    distinct pairs of a state and an input; `trace_steps` those of traces, of which `tours` are tours.
-    `failed` steps have differences, `waived` ones none but those that `waivers` accept, of which some may be
-    wrong themselves (`waiver_problems`); what is `unobserved` was not compared. `digests` say what is in
-    the tables, whatever the order of their rows."""
+    distinct pairs of a state and an input; `of_clients` are the others, which do not reach the coordinator;
+    `trace_steps` are those of traces, of which `tours` are tours. `failed` steps have differences, `waived`
+    ones none but those that `waivers` accept, of which some may be wrong themselves (`waiver_problems`); what
+    is `unobserved` was not compared. `digests` say what is in the tables, in whatever order."""
 
     target: str
     dialect: str
@@ -62,6 +62,7 @@ class Exhausted:
     transitions: int = 0
     steps: int = 0
     inputs: int = 0
+    of_clients: int = 0
     by_path: int = 0
     traces: int = 0
     tours: int = 0
@@ -145,6 +146,7 @@ class _Stages:
         _same(counts["rows"], counts["steps"] + counts["problems"] + counts["no_call"], "rows of steps")
         self.origins["graph"] = True
         result.states, result.inputs = counts["sources"], counts["inputs"]
+        result.of_clients = counts["no_call"]
         tested = Tested(self.job.target, self.job.dialect)
         judge_steps(self.run, tested, "graph", depends, counts["steps"])
         result.by_path = judge_by_path(self.run, tested, depends, self._constants())

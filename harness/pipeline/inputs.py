@@ -132,7 +132,9 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
         if graph["step"]:
             edges = edges.where("known IS NULL")
         parts = parts_of(graph["edge"] // 2 if graph["step"] else graph["edge"])
-        pairs = edges.join(leaves, "to", "left").join(beginnings, "from", "left")
+        # rows with a state are long: they are looked up, and not sorted for it
+        after = edges.join(leaves, "to", "left")
+        pairs = after.join(beginnings.hint("shuffle_hash"), "from", "left")
         transitions = edges.count()
         ordered = pairs.repartition(parts, "from").sortWithinPartitions("from", "to")
         made = ordered.select("source", "leaf", "depth").mapInArrow(

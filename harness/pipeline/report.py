@@ -60,6 +60,11 @@ def _claim(result: Exhausted, model: Model | None) -> Iterator[str]:
     repeated = result.transitions - result.steps
     again = f"; {repeated:,} of them again in other states of the model" if repeated else ""
     yield f"{result.inputs:,} distinct inputs; {reached}{again}"
+    if result.of_clients:
+        yield (
+            f"{result.of_clients:,} steps are those of clients and their network, which the coordinator does "
+            "not see: conform replay judges them, by traces"
+        )
 
 
 def _waived(result: Exhausted) -> str:

@@ -46,6 +46,7 @@ class Described(Loadable, Protocol):
 
     @property
     def description(self) -> Json: ...
+    def whole(self) -> list[Json]: ...
 
 
 S = TypeVar("S", bound=AnyState)
@@ -168,7 +169,7 @@ def _decoded(name: str, states: list[S], kind: Kind[S], inputs: dict[Any, int]) 
     start = kind.start(states[0])
     trace = DecodedTrace(name, kind.configuration, start, start.description, [], Counter(), set(), [])
     trace.handlers, trace.api = frozenset(kind.handlers), kind.api
-    end, now_ms = len(start.records), 0
+    end, now_ms = len(start.whole()), 0
     for index in range(1, len(states)):
         before, after = states[index - 1], states[index]
         call = _call(kind, before, after, name, index)

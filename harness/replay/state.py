@@ -183,6 +183,7 @@ class StateReader:
         self._groups: dict[tuple[Value, Value | None], tuple[int, Group]] = {}
         self._topics: dict[Value, tuple[int, Mapping[str, int]]] = {}
         self._offsets: dict[Value, tuple[int, Mapping[Partition, int], Mapping[str, int]]] = {}
+        self._steps: dict[Value, SpecStep] = {}
 
     def read(self, trace: Trace, name: str) -> list[SpecState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
@@ -213,7 +214,9 @@ class StateReader:
             self._offsets[raw_offsets] = len(self._offsets), committed, own
         (group_key, group), (topics_key, topics) = self._groups[raw], self._topics[raw_topics]
         offsets_key, offsets, configs = self._offsets[raw_offsets]
-        step = _step(Fields(state["step"], "step"))
+        if state["step"] not in self._steps:
+            self._steps[state["step"]] = _step(Fields(state["step"], "step"))
+        step = self._steps[state["step"]]
         if "clientStep" in state:
             offers, said = client_step(Fields(state["clientStep"], "clientStep"), Fields)
             step = replace(step, request=replace(step.request, offers=offers), client=said)

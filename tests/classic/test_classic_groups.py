@@ -199,24 +199,29 @@ def test_static_member_returns_without_a_rebalance() -> None:
 
 
 def test_commits_are_fenced_by_generation() -> None:
-    """O2: ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, and REBALANCE_IN_PROGRESS before there is an assignment."""
+    """O2: ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, and REBALANCE_IN_PROGRESS before there is an assignment. A
+    consumer that assigns itself partitions may have an instance id (real bug 59, KAFKA-14201)."""
     driver = ClassicDriver()
     driver.coordinator.upsert_topic("foo", FOO, 1)
     members = driver.stable("c1")
 
-    def commit(member: str, generation: int) -> int:
+    def commit(member: str, generation: int, instance: str | None = None) -> int:
         partition = {"partitionIndex": 0, "committedOffset": 5}
         topics = [{"topicId": FOO, "partitions": [partition]}]
         body = {"memberId": member, "generationIdOrMemberEpoch": generation, "topics": topics}
+        body["groupInstanceId"] = instance
         answer = driver.send("OffsetCommit", "c1", body)
         assert answer is not None
         return int(answer["topics"][0]["partitions"][0]["errorCode"])
 
     assert commit(members["c1"], 1) == 0
     assert commit(members["c1"], 0) == 22
-    assert commit("nobody", 1) == commit("", -1) == 25
+    assert commit("nobody", 1) == commit("", -1) == commit("", -1, "i1") == 25
     driver.join("c1", members["c1"])
     assert commit(members["c1"], 2) == 27
+    driver.leave(members["c1"])
+    assert driver.group["state"] == "Empty"
+    assert commit("", -1, "i1") == commit("", -1) == 0
 
 
 def test_fetches_that_name_a_member_are_fenced_by_generation() -> None:

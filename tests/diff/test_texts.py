@@ -10,16 +10,42 @@ from frozendict import frozendict
 from harness.diff.edits import definitions
 from harness.diff.properties import cited
 from harness.diff.words import changes, effects, input_of
+from harness.engines.base import Model
+from harness.engines.tlc_config import Config, read_config
 from harness.itf import read_trace
 from harness.manifest import read_manifest
-from harness.modules import strip_comments
-from harness.transitions import bounds_of
+from harness.modules import config_beside, strip_comments
+from harness.transitions import behaviour, bounds_of
 
 ROOT = Path(__file__).parents[2]
+MODELS = read_manifest(ROOT / "spec" / "manifest.json")
 SOURCES = [
     strip_comments((ROOT / "spec" / name).read_text())
     for name in ("MCKafkaStatic.tla", "MCOpen.tla", "OpenGroup.tla", "MCFenced.tla")
 ]
+
+
+def config(model: Model) -> Config:
+    return read_config(model.config or config_beside(model.module))
+
+
+@pytest.mark.parametrize(
+    ("name", "init", "following"),
+    [
+        ("MCOpen", "Init", "BoundedNext"),
+        ("MCKafka43LagsLive", "Init", "Next"),  # fairness in two definitions, one over the other
+        ("MCHandOverUnfenced", "OffsetInit", "(OffsetNext \\/ ReceiveLateCommitUnfenced)"),
+        ("MCKafka43Offsets", "(OffsetInit /\\ partitionEpochs = NothingGiven)", "EpochNext"),
+    ],
+)
+def test_the_behaviour_of_a_model(name: str, init: str, following: str) -> None:
+    model = MODELS.entry(name).model()
+    assert behaviour(model, config(model)) == (init, following)
+
+
+def test_every_model_says_its_behaviour_by_name() -> None:
+    models = [entry.model() for entry in MODELS.entries if entry.engine == "tlc"]
+    assert all(all(behaviour(model, config(model))) for model in models)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +86,7 @@ def test_definitions_without_comments(tmp_path: Path) -> None:
 
 
 def test_the_requirements_of_properties() -> None:
-    model = read_manifest(ROOT / "spec" / "manifest.json").entry("MCFencedLive").model()
+    model = MODELS.entry("MCFencedLive").model()
     names = ["NoDoubleOwnership", "NoDoubleHolding", "EventuallyConverged", "TypeOK"]
     assert cited(model, names) == {
         "NoDoubleOwnership": ("R7",),  # over it

@@ -26,9 +26,11 @@ def test_a_node_is_drawn_as_the_kind_of_group_that_it_is() -> None:
     assert "Reconciling" in shown and "PreparingRebalance" in shown
     mixed = reads.card(states[shown.index("Reconciling")])
     assert mixed.head[-1] == "classic" and {row[-1] for row in mixed.rows} == {"-", "prepare"}
-    assert reads.key(states[0], BY_MEMBERS) == ("Stable", "2 members")
-    assert reads.key(states[0], BY_WAY) == ("Stable", "2 members")
+    assert mixed.lines[0] == "consumer group"
+    assert reads.key(states[0], BY_MEMBERS) == ("Stable", "classic group", "2 members")
+    assert reads.key(states[0], BY_WAY) == ("Stable", "classic group", "2 members")
     assert reads.key(states[shown.index("Reconciling")], BY_WAY)[1:] == (
+        "consumer group",
         "1 member behind",
         "1 member up to date",
     )

@@ -319,3 +319,23 @@ def test_an_instance_id_is_one_members() -> None:
     assert (driver.join("C", [], generation, instance="x") or {})["errorCode"] == 25
     assert driver.leave("C", instance="b")["members"][0]["errorCode"] == 82
     assert driver.leave("", instance="x")["members"][0]["errorCode"] == 25
+
+
+def test_a_static_member_may_leave_out_its_instance_id_as_it_rejoins() -> None:
+    """S2, M2: it keeps it; found by exhausting MCMigrationAway."""
+    driver = MixedDriver()
+    driver.stable({"A": [0], "B": [1]}, static=["A"])
+    driver.upgraded("c")
+    kept = driver.member("A")["instanceId"]
+    assert kept == "a"
+    driver.joined("A", owned=[0], generation=driver.epoch("A"))
+    assert driver.member("A")["instanceId"] == kept
+
+
+def test_a_classic_member_is_unknown_to_heartbeats_whatever_instance_id_it_names() -> None:
+    """M2, H5: also one that is another's (S2); found by exhausting MCMigrationAway."""
+    driver = MixedDriver()
+    driver.stable({"A": [0], "B": [1]})
+    driver.upgraded("c", instanceId="i")
+    assert driver.heartbeat("B", -2, instanceId="i")["errorCode"] == 25
+    assert driver.heartbeat("B", 0, [], instanceId="i")["errorCode"] == 111

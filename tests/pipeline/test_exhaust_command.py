@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pipeline_runs import GOLDEN, SPEC, Ran, faulty
 
-from harness.cli.exhaust import command
+from harness.cli.exhaust import command, end_with
 from harness.errors import ConformError
 from harness.pipeline.exhaust import Exhausted
 from harness.pipeline.report import summary
@@ -91,6 +91,16 @@ def test_a_step_that_several_states_of_the_model_have_counts_once() -> None:
     said = " ".join(" ".join(summary(result, None, "out")).split())
     assert "4 steps over 3 coordinator states hold on python, none left out" in said
     assert "10 steps from loaded states" in said and "6 of them again in other states" in said
+
+
+def test_steps_of_clients_are_counted_and_not_claimed() -> None:
+    result = Exhausted("python", "kip-848", states=3, transitions=4, steps=4, inputs=4, of_clients=7)
+    said = " ".join(" ".join(summary(result, None, "out")).split())
+    assert "4 steps over 3 coordinator states hold" in said
+    assert "7 steps are those of clients and their network" in said and "conform replay judges them" in said
+    none = Exhausted("python", "kip-848", of_clients=7)
+    with pytest.raises(ConformError, match=r"no step to judge.*\(7 are those of clients\)"):
+        end_with(none)
 
 
 def test_what_the_target_does_not_show_is_said() -> None:

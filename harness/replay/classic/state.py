@@ -156,11 +156,12 @@ def is_classic(trace: Trace) -> bool:
 
 
 class ClassicReader:
-    """Reads the states of traces; equal groups are read once."""
+    """Reads the states of traces; equal groups and steps are read once."""
 
     def __init__(self) -> None:
         self._groups: dict[Value, tuple[int, ClassicGroup]] = {}
         self._offsets: dict[Value, tuple[int, Mapping[Partition, int]]] = {}
+        self._steps: dict[Value, ClassicSpecStep] = {}
 
     def read(self, trace: Trace, name: str) -> list[ClassicState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
@@ -180,7 +181,9 @@ class ClassicReader:
         if raw_offsets not in self._offsets:
             self._offsets[raw_offsets] = len(self._offsets), committed_offsets(raw_offsets)
         (group_key, group), (offsets_key, offsets) = self._groups[raw_group], self._offsets[raw_offsets]
-        step = _step(Fields(state["step"], "step"))
+        if state["step"] not in self._steps:
+            self._steps[state["step"]] = _step(Fields(state["step"], "step"))
+        step = self._steps[state["step"]]
         return ClassicState(group, _topics(raw_offsets), step, (group_key, 0, offsets_key), offsets)
 
 

@@ -85,7 +85,8 @@ class MigrationReader:
     def __init__(self) -> None:
         self._shared = StateReader()
         self._old = ClassicReader()
-        self._keys: dict[tuple[Value, ...], int] = {}
+        self._groups: dict[tuple[Value, ...], tuple[int, Group]] = {}
+        self._converted: dict[Value, Group] = {}
 
     def read(self, trace: Trace, name: str) -> list[MigrationState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
@@ -94,13 +95,21 @@ class MigrationReader:
         old = self._old.read(replace(trace, variables=variables, states=renamed(trace, *OLD)), name)
         states = []
         for index, raw in enumerate(trace.states):
-            key = tuple(raw.get(variable, 0) for variable in (*_KEYS, "computation"))
-            number = self._keys.setdefault(key, len(self._keys))
             try:
-                states.append(_state(raw, shared[index], old[index], number))
+                states.append(self._state(raw, shared[index], old[index]))
             except BadField as error:
                 raise ConformError(f"{name}, state {index}: {error}.") from None
         return states
+
+    def _state(self, raw: State, shared: SpecState, old: ClassicState) -> MigrationState:
+        key = tuple(raw.get(variable, 0) for variable in (*_KEYS, "computation"))
+        if key not in self._groups:
+            self._groups[key] = len(self._groups), with_classic(shared.group, _said(raw))
+        if raw["converted"] not in self._converted:
+            self._converted[raw["converted"]] = read_group(raw["converted"], "converted")
+        number, group = self._groups[key]
+        converted = self._converted[raw["converted"]]
+        return MigrationState(replace(shared, group=group), old, converted, (number, *shared.key[1:]))
 
 
 def renamed(trace: Trace, group: str, step: str) -> list[State]:
@@ -130,7 +139,8 @@ def said_in(old: ClassicState) -> dict[str, Classic]:
     return {name: Classic("stable", one.protocols, one.subscription) for name, one in members}
 
 
-def _state(raw: State, shared: SpecState, old: ClassicState, number: int) -> MigrationState:
+def _said(raw: State) -> dict[str, Classic]:
+    """What the members of a consumer group that use the classic protocol have said."""
     words, said = read_function(raw["words"], "words"), {}
     for name, phase in read_function(raw["phase"], "phase").items():
         if phase:
@@ -138,6 +148,4 @@ def _state(raw: State, shared: SpecState, old: ClassicState, number: int) -> Mig
             said[str(name)] = Classic(
                 str(phase), tuple(one.get("protocols", tuple)), one.names("subscription")
             )
-    group = with_classic(shared.group, said)
-    converted = read_group(raw["converted"], "converted")
-    return MigrationState(replace(shared, group=group), old, converted, (number, *shared.key[1:]))
+    return said

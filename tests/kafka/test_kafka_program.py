@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_an_unknown_version_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(
-        ConformError, match=r"3\.9\.0; there are jars for 4\.0\.2, 4\.1\.2, 4\.2\.1, 4\.3\.1, 4\.4\.0\."
+        ConformError, match=r"'3\.9\.0'; there are jars for 4\.0\.2, 4\.1\.2, 4\.2\.1, 4\.3\.1, 4\.4\.0\."
     ) as caught:
         open_target("kafka:3.9.0", "kafka-4.2")
     assert caught.value.exit_code == 2

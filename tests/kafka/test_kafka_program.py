@@ -30,6 +30,16 @@ def test_an_unknown_version_is_a_mistake_of_the_caller() -> None:
     assert caught.value.exit_code == 2
 
 
+def test_a_cache_that_cannot_be_written_to_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(ConformError, match=r"cannot be written to: .*XDG_CACHE_HOME") as caught:
+        open_target("kafka:4.2.1", "kafka-4.2")
+    assert caught.value.exit_code == 2
+
+
 def test_the_sources_of_every_version_are_there() -> None:
     for version in VERSIONS:
         line = version.rpartition(".")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -86,6 +87,14 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     assert started.returncode == 2
     assert "is not empty" in started.stderr
     assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_a_port_that_is_taken(tmp_path: Path) -> None:
+    with socket.create_server((local.HOST, 0)) as taken:
+        port = str(taken.getsockname()[1])
+        started = conform(tmp_path, "broker", "up", "--version", "4.2.1", "--port", port)
+    assert started.returncode == 2
+    assert f"Nothing can listen on port {port} of 127.0.0.1" in started.stderr
 
 
 @pytest.mark.maven

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import struct
 import threading
@@ -79,6 +80,49 @@ def test_a_broker_that_failed_is_not_asked_again() -> None:
         connection.close()
 
 
+class Interrupted(Exception):
+    """As Ctrl-C is, but not pytest's."""
+
+
+def _interrupt(*_: object) -> None:
+    raise Interrupted
+
+
+def test_after_an_interruption_the_next_answer_is_not_the_one_on_the_way() -> None:
+    """A run that is stopped cleans up over the connection that it was stopped in."""
+
+    def serve(connection: socket.socket) -> None:
+        with connection:
+            connection.recv(1 << 16)
+            connection.sendall(versions(1))
+            if not connection.recv(1 << 16):
+                return
+            signal.pthread_kill(client, signal.SIGUSR1)
+            connection.sendall(versions(2))
+
+    def serve_two() -> None:
+        serve(listener.accept()[0])
+        with listener.accept()[0] as connection:
+            connection.recv(1 << 16)
+            connection.sendall(versions(3))
+
+    client = threading.get_ident()
+    before = signal.signal(signal.SIGUSR1, _interrupt)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(5.0)
+        thread = threading.Thread(target=serve_two)
+        thread.start()
+        connection = Connection("127.0.0.1", listener.getsockname()[1], timeout_s=5.0)
+        try:
+            with pytest.raises(Interrupted):
+                connection.call("Metadata", 1, {})
+            assert connection.call("ApiVersions", 0, {})["apiKeys"]
+        finally:
+            connection.close()
+            thread.join()
+            signal.signal(signal.SIGUSR1, before)
+
+
 def test_a_broker_without_the_protocol() -> None:
     with (
         server(lambda to: to.sendall(versions(1))) as port,
@@ -95,7 +139,9 @@ def test_nobody_listens() -> None:
     assert failure.value.exit_code == ENGINE_FAILED
 
 
-@pytest.mark.parametrize("address", ["", "localhost", ":9092", "localhost:", "localhost:kafka"])
+@pytest.mark.parametrize(
+    "address", ["", "localhost", ":9092", "localhost:", "localhost:kafka", "localhost:0", "localhost:99999"]
+)
 def test_an_address_that_is_none(address: str) -> None:
     with pytest.raises(ConformError, match="write broker:HOST:PORT") as failure:
         open_target(f"broker:{address}")

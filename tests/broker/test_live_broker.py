@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,12 @@ from harness.targets.broker.local import HOST, LocalBroker
 from harness.targets.broker.target import BrokerTarget
 
 pytestmark = pytest.mark.maven
+STOPPABLE = """
+import signal
+from harness.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts this may ignore it
+main()
+"""
 GOLDEN = Path(__file__).parents[2] / "traces" / "golden"
 
 
@@ -219,6 +228,20 @@ def test_nothing_of_the_users_is_touched_and_nothing_is_left(kafka: LocalBroker)
     admin.delete_group(coordinator, "g")
     admin.delete_topic(broker, "foo")
     coordinator.close()
+    broker.close()
+
+
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_leaves_nothing(kafka: LocalBroker, told: signal.Signals) -> None:
+    broker = Connection(HOST, kafka.port)
+    admin.wait_for_coordinator(broker, "g", 30.0)  # from then on there is a topic with its log
+    before = admin.topics(broker), admin.groups(broker)
+    words = ["replay", str(GOLDEN), "--target", f"broker:{HOST}:{kafka.port}", "--dialect", "kafka-4.2"]
+    with subprocess.Popen([sys.executable, "-c", STOPPABLE, *words]) as run:
+        admin.wait_until(lambda: admin.groups(broker) > before[1], broker.address, 60.0, "show a new group")
+        run.send_signal(told)
+    assert run.returncode == 128 + told
+    assert (admin.topics(broker), admin.groups(broker)) == before
     broker.close()
 
 

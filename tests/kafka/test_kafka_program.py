@@ -24,9 +24,19 @@ ROOT = Path(__file__).parents[2]
 
 def test_an_unknown_version_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(
-        ConformError, match=r"3\.9\.0; there are jars for 4\.0\.2, 4\.1\.2, 4\.2\.1, 4\.3\.1, 4\.4\.0\."
+        ConformError, match=r"'3\.9\.0'; there are jars for 4\.0\.2, 4\.1\.2, 4\.2\.1, 4\.3\.1, 4\.4\.0\."
     ) as caught:
         open_target("kafka:3.9.0", "kafka-4.2")
+    assert caught.value.exit_code == 2
+
+
+def test_a_cache_that_cannot_be_written_to_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(ConformError, match=r"cannot be written to: .*XDG_CACHE_HOME") as caught:
+        open_target("kafka:4.2.1", "kafka-4.2")
     assert caught.value.exit_code == 2
 
 

@@ -21,6 +21,10 @@ UNKNOWN_TOPIC: Final = 3
 GROUP_ID_NOT_FOUND: Final = 69
 
 
+class Denied(ConformError):
+    """The broker would not do what it was asked for (exit 3)."""
+
+
 def wait_until(done: Callable[[], bool], address: str, timeout_s: float, what: str) -> None:
     """Wait for what a broker does in the background; `what` follows "did not". ConformError (exit 3) if it
     takes too long."""
@@ -144,7 +148,7 @@ def assigned_alone(coordinator: Connection, group: str, names: list[str]) -> dic
 
 def _check(broker: Connection, what: str, answer: Json) -> None:
     if code := answer["errorCode"]:
-        raise ConformError(
+        raise Denied(
             f"The broker {broker.address} would not {what}: error {code}, "
             f"{answer.get('errorMessage') or 'without a message'}. See whether this client may do that.",
             ENGINE_FAILED,

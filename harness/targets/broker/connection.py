@@ -38,28 +38,35 @@ class Unreachable(ConformError):
 class Connection:
     """A synchronous client of one broker; one request at a time.
 
-    Every method raises Unreachable when the broker fails; from then on `call` says the same at once.
+    Every method raises Unreachable when the broker fails; from then on `call` says the same at once. After a
+    call that was interrupted (Ctrl-C) the next one connects anew: it does not get the other's answer.
     """
 
     def __init__(self, host: str, port: int, timeout_s: float = TIMEOUT_S) -> None:
         self.address = f"{host}:{port}"
+        self._place = host, port
         self._timeout_s = timeout_s
         self._correlation_id = 0
         self._failure: Unreachable | None = None
+        self._unanswered = False
+        self._socket = self._connected()
         try:
-            self._socket = socket.create_connection((host, port), timeout_s)
+            self.versions = self._negotiated()
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def _connected(self) -> socket.socket:
+        try:
+            connected = socket.create_connection(self._place, self._timeout_s)
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except (OSError, OverflowError, UnicodeError) as error:
             raise Unreachable(
                 self.address,
                 f"cannot be reached ({error})",
                 "start one with `conform broker up`, or name one that runs as broker:HOST:PORT",
             ) from None
-        try:
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self.versions = self._negotiated()
-        except BaseException:
-            self._socket.close()
-            raise
+        return connected
 
     def _negotiated(self) -> dict[str, tuple[int, int]]:
         """The APIs of the broker with their first and last versions, by Kafka's names."""
@@ -82,10 +89,16 @@ class Connection:
         self._correlation_id += 1
         frame = self._encoded(api, version, body, client_id)
         try:
-            return self._decoded(api, version, self._exchanged(api, frame))
+            if self._unanswered:
+                self._socket.close()
+                self._socket = self._connected()
+            self._unanswered = True
+            answer = self._decoded(api, version, self._exchanged(api, frame))
         except Unreachable as failure:
             self._failure = failure
             raise
+        self._unanswered = False
+        return answer
 
     def _exchanged(self, api: str, frame: bytes) -> bytes:
         """Send a frame and receive one."""

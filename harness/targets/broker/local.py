@@ -96,13 +96,14 @@ def start(version: str, port: int | None, folder: Path, settings: Mapping[str, s
     """Format a folder, start a broker in it and wait until it answers.
 
     `settings` are added to its configuration; `port` is any free one if it is None. ConformError: exit 2 for
-    a folder that has something in it or a version that is not known, 3 if it does not start.
+    a folder that has something in it, a port that is taken or a version that is not known, 3 if it does not
+    start.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConformError(f"The folder {folder} is not empty: name one for --folder that is.", USAGE)
+    port = free_port() if port is None else _free(port)
     classpath = os.pathsep.join(str(jar) for jar in jars.jars(COORDINATE, version))
     folder = output_folder(folder).resolve()
-    port = port or free_port()
     properties = folder / PROPERTIES
     java = [str(find_java()), f"-Xmx{HEAP}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classpath]
     process: subprocess.Popen[bytes] | None = None
@@ -150,6 +151,16 @@ def free_port() -> int:
     with socket.socket() as listener:
         listener.bind((HOST, 0))
         return int(listener.getsockname()[1])
+
+
+def _free(port: int) -> int:
+    try:
+        socket.create_server((HOST, port)).close()
+    except OSError as error:
+        raise ConformError(
+            f"Nothing can listen on port {port} of {HOST} ({error.strerror}): name another for --port.", USAGE
+        ) from None
+    return port
 
 
 def _state_file() -> Path:

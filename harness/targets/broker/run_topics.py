@@ -81,9 +81,13 @@ class RunTopics:
             return
         if there is not None:
             self._delete(name)
-        theirs = admin.create_topic(self.broker, self.names.topic(name), partitions)
-        self._there[name] = _Topic(ours, theirs, partitions)
-        self.names.bind(name, ours, theirs)
+        self._there[name] = made = _Topic(ours, "", partitions)  # if what follows is interrupted, it may be
+        try:
+            made.theirs = admin.create_topic(self.broker, self.names.topic(name), partitions)
+        except admin.Denied:
+            del self._there[name]
+            raise
+        self.names.bind(name, ours, made.theirs)
 
     def _delete(self, name: str) -> None:
         if name in self._there:

@@ -58,7 +58,7 @@ class BrokerTarget(Refusing):
         self, address: str, dialect: str, run: str | None = None, timeout_s: float = TIMEOUT_S
     ) -> None:
         host, _, port = address.rpartition(":")
-        if not host or not port.isdecimal():
+        if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
             raise ConformError(f"broker:{address} names no broker: write broker:HOST:PORT.", USAGE)
         self.name = f"broker:{address}"
         self._dialect = dialect

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.engines.java import OLDEST, java_version
-from harness.errors import ENGINE_FAILED, ConformError
+from harness.errors import ENGINE_FAILED, USAGE, ConformError
 
 SOURCES: Final = Path(__file__).parent / "java"
 
@@ -31,9 +31,20 @@ def cache() -> Path:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Only one process at a time fetches jars or compiles: others wait, and find what it made."""
-    cache().mkdir(parents=True, exist_ok=True)
-    with (cache() / "kafka.lock").open("w") as lock:
+    """Only one process at a time fetches jars or compiles: others wait, and find what it made.
+
+    ConformError (exit 2) if the cache cannot be written to.
+    """
+    try:
+        cache().mkdir(parents=True, exist_ok=True)
+        opened = (cache() / "kafka.lock").open("w")
+    except OSError as error:
+        raise ConformError(
+            f"The cache {cache()} cannot be written to: {error.strerror}. "
+            "Name another folder by XDG_CACHE_HOME.",
+            USAGE,
+        ) from None
+    with opened as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

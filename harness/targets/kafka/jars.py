@@ -34,7 +34,7 @@ def jars(coordinate: str, version: str) -> list[Path]:
     pins = PINS / f"{artifact}-{version}.txt"
     if not pins.is_file():
         raise ConformError(
-            f"There are no jars of {artifact} {version}; there are jars for "
+            f"There are no jars of {artifact} in version {version!r}; there are jars for "
             f"{', '.join(versions(coordinate))}.",
             USAGE,
         )

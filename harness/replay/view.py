@@ -23,6 +23,8 @@ GROUP_FIELDS: Final = ("state", "groupEpoch", "assignmentEpoch", "metadata", "me
 """What a description has of a group, besides its id."""
 CONFIGS: Final = "configs"
 """The group's own configurations, in a description if it has some (D1)."""
+DELAY: Final = "delayRemainingMs"
+"""Of a classic group, how much longer the delay of its first rebalance may be made (C1)."""
 DELETED_TOPICS: Final = "members.deletedTopics"
 """Of what members have, partitions of topics that were deleted: a target may leave them out."""
 _PARTITIONS: Final = ("assigned", "pendingRevocation", "target")
@@ -42,6 +44,7 @@ NAMES: Final = (
     *(f"members.{name}" for name in MEMBER_FIELDS),
     DELETED_TOPICS,
     CONFIGS,
+    DELAY,
     *(f"timers.{name}" for name in (*TIMERS, "deadlineMs")),
     RECORDS,
     *(f"records.{name}" for name in (*RECORD_TYPES, *RECORD_FIELDS)),

@@ -16,7 +16,7 @@ from harness.targets.base import Answer, Capabilities, Json
 MEMBER_FIELDS: Final = (
     *("memberEpoch", "previousMemberEpoch", "state", "assigned", "pendingRevocation", "target"),
     *("targetError", "acknowledged", "instanceId", "subscribedTopicNames", "subscribedTopicRegex"),
-    *("serverAssignor", "rebalanceTimeoutMs", "rackId", "clientId", "clientHost"),
+    *("serverAssignor", "clientAssignors", "rebalanceTimeoutMs", "rackId", "clientId", "clientHost"),
 )
 """What a description has of each member, besides its id."""
 GROUP_FIELDS: Final = ("state", "groupEpoch", "assignmentEpoch", "metadata", "members", "timers")
@@ -33,7 +33,7 @@ RECORDS: Final = "records"
 RECORD_TYPES: Final = ("ConsumerGroupPartitionMetadata",)
 """Records that a target may not have at all; offsets of its log are then not compared."""
 RECORD_FIELDS: Final = (
-    *("commitTimestamp", "groupEpoch", "assignors"),
+    *("commitTimestamp", "currentStateTimestamp", "groupEpoch", "assignors"),
     *("error", "metadataVersion", "metadataBytes", "assignmentEpochs"),
 )
 """Fields of records that a target may not have, whatever the record's type."""

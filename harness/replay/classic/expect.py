@@ -21,16 +21,16 @@ from harness.targets.base import Json
 _NO_GROUP = Group(epoch=0, assignment_epoch=0, targets={}, metadata={}, members={})
 
 
-def response(exists: bool, step: ClassicSpecStep, version: int = 0) -> Json | None:
+def response(exists: bool, step: ClassicSpecStep) -> Json | None:
     """The body of the response to a step's own request; None while it waits. `exists` says whether there was
-    a group before, `version` is that of assignments."""
+    a group before."""
     if not step.response.error:
         return None
     if step.action == "OffsetCommit":
         return offset_commit(step)
     if step.action == classic.LEAVE:
         return _left(exists, step)
-    return body(step.response, version)
+    return body(step.response)
 
 
 def completed(step: ClassicSpecStep) -> list[Json]:
@@ -41,7 +41,7 @@ def completed(step: ClassicSpecStep) -> list[Json]:
     ]
 
 
-def body(spec: ClassicResponse, version: int = 0) -> Json:
+def body(spec: ClassicResponse) -> Json:
     """A response of JoinGroup, SyncGroup or Heartbeat."""
     error = wire.ERROR_CODES[spec.error]
     if spec.api == classic.HEARTBEAT:
@@ -54,7 +54,7 @@ def body(spec: ClassicResponse, version: int = 0) -> Json:
         "protocolName": spec.protocol if known else None,
     }
     if spec.api == classic.SYNC:
-        return {**named, "assignment": classic.assignment(spec.assignment, version)}
+        return {**named, "assignment": classic.assignment(spec.assignment)}
     return {
         **named,
         "generationId": spec.generation,

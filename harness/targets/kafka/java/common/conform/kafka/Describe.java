@@ -13,7 +13,8 @@ import java.util.TreeSet;
 /** A group as the line protocol describes it, lists sorted. */
 final class Describe {
     /** What `describe` of a KIP-848 coordinator has and Kafka cannot show. */
-    static final List<String> UNOBSERVED = List.of("members.acknowledged", "timers.group", "delayRemainingMs");
+    static final List<String> UNOBSERVED = List.of("members.acknowledged", "members.clientAssignors",
+        "timers.group", "delayRemainingMs");
 
     private Describe() { }
 

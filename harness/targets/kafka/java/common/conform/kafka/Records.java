@@ -20,6 +20,7 @@ final class Records {
     static final List<String> UNOBSERVED = List.of(
         "records.ConsumerGroupPartitionMetadata",  // a hash in the group's record instead; in 4.0 without the epoch
         "records.groupEpoch", "records.assignors",  // of a member's metadata
+        "records.currentStateTimestamp",  // of a classic group: Kafka's is that of its state, and not of the record
         "records.error", "records.metadataVersion", "records.metadataBytes"  // of client side assignors
     );
 

@@ -16,9 +16,21 @@
 (* members, which Kafka then forgets, but not its log; a member that moves *)
 (* to the classic protocol, or fails over with the coordinator, in the     *)
 (* middle of a revocation, whose timer Kafka leaves armed, or arms; a group*)
-(* that is converted before it has had a generation.                       *)
+(* that is converted before it has had a generation; and one that is       *)
+(* converted again while a time-out of a member from before it was         *)
+(* converted back still runs, which Kafka does not end, and which may      *)
+(* remove that member.                                                     *)
 (***************************************************************************)
 EXTENDS MigrationProperties
+
+VARIABLE
+  \* Has a time-out of a member of the classic protocol outlived its consumer
+  \* group?
+  \* @type: Bool;
+  outlived
+
+kafkaVars == <<vars, outlived>>
+kafkaView == <<view, outlived>>
 
 (***************************************************************************)
 (* Classic groups                                                          *)
@@ -198,10 +210,12 @@ KafkaAskToJoin(m, request) ==
   ELSE LET group == IF Exists(consumer) THEN Classic!NoClassicGroup ELSE classic
        IN KafkaClassic(group, Classic!JoinGroup(group, m, request))
 
+\* An id that is made is nobody's, nor in the log.
 KafkaJoinRequest ==
   \E m \in MemberIds, protocols \in ProtocolLists, owned \in Claims,
      generation \in RequestGenerations \cup {NoGeneration} :
-    LET stranger == classic.members[m].place = "" /\ m \notin Members(consumer)
+    LET stranger == /\ classic.members[m].place = "" /\ m \notin Members(consumer)
+                    /\ \A s \in classic.saved : ~s.members[m].there
         request == [Classic!NoClassicRequest EXCEPT
                       !.member = m, !.type = {"consumer"}, !.protocols = protocols,
                       !.subscription = Saying(Names, owned, generation)]
@@ -316,7 +330,10 @@ KafkaFailOver ==
 Bearable ==
   /\ \A m \in MemberIds : phase'[m] # "" /\ phase[m] = "" /\ m \in Members(consumer) => consumer.members[m].revoking = {}
   /\ step'.action = "FailOver" => \A m \in MemberIds : phase[m] # "" => consumer.members[m].revoking = {}
-  /\ IsClassic /\ Exists(consumer') /\ Classic!InGroup(classic) # {} => classic.generation > 0
+  /\ IsClassic /\ Exists(consumer') /\ Classic!InGroup(classic) # {} => classic.generation > 0 /\ ~outlived
+  /\ outlived' = (/\ step'.action # "FailOver"
+                  /\ \/ outlived
+                     \/ Exists(consumer) /\ \E m \in Classic!InGroup(classic') : phase[m] \notin {"", "stable"})
 
 KafkaNext ==
   /\ \/ KafkaJoinRequest
@@ -334,5 +351,7 @@ KafkaNext ==
      \/ DeleteGroup
   /\ Bearable
 
-KafkaSpec == Init /\ [][KafkaNext]_vars
+KafkaInit == Init /\ outlived = FALSE
+
+KafkaSpec == KafkaInit /\ [][KafkaNext]_kafkaVars
 =============================================================================

@@ -33,5 +33,5 @@ Both == {TwoMembers}
 MCAssignments == {[m \in TwoMembers |-> IF m = "a" THEN {OnePartition} ELSE {{}}]}
 
 BoundedNext == KafkaNext /\ consumer'.epoch <= MaxEpoch /\ classic'.generation <= MaxEpoch
-BoundedSpec == Init /\ [][BoundedNext]_vars
+BoundedSpec == KafkaInit /\ [][BoundedNext]_kafkaVars
 =============================================================================

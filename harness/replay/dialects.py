@@ -27,6 +27,7 @@ class Forms:
     `rejoins_instead`: a member of the classic protocol has no time to give partitions up beside that to rejoin
     (R4, M2). `once`: of records with one key in a batch the last is shown, after all removals, and
     as a group is converted back its target is removed before its members (P1).
+    `leaves_each`: who leaves a group that there is not is told so as each member of one is (C1).
     `rejoin_keeps` is RejoinOfLiveMember: nothing of a member that rejoins is written that does not change.
     """
 
@@ -38,6 +39,7 @@ class Forms:
     rejoin_keeps: bool = False
     rejoins_instead: bool = False
     once: bool = False
+    leaves_each: bool = False
     initial_epoch: int = 0
 
     def created(self, group: Group) -> Group:
@@ -57,6 +59,7 @@ def _kafka(version: str, initial_epoch: int) -> Forms:
         rejoin_keeps=True,
         rejoins_instead=True,
         once=True,
+        leaves_each=True,
         initial_epoch=initial_epoch,
     )
 

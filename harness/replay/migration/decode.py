@@ -100,7 +100,7 @@ class MigrationKind(Kind[MigrationState]):
             branch=_branch(before, after) or (old.branch if translated else step.branch),
             error=old.response.error if translated else step.response.error,
             given=(*given, *more, tuple(sorted(old.request.assignments.items()))),
-            body=expect.response(before, after),
+            body=expect.response(before, after, self._forms),
             records=written(before, after, now_ms, self._forms),
             new_id=step.member if drawn else "",
             script=consumer.new_target(before.asked(after), made, step.action == INSTALL),

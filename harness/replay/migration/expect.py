@@ -8,6 +8,7 @@ from typing import Final
 
 from harness.replay import expect, wire
 from harness.replay.classic import expect as classic
+from harness.replay.dialects import Forms
 from harness.replay.migration.state import MigrationState
 from harness.replay.migration.steps import TRANSLATED, WAITS_FOR
 from harness.replay.state import SpecState
@@ -17,10 +18,10 @@ _OF_THE_GROUP: Final = ("group", "computation")
 """Timers that are the group's, even where they name a member."""
 
 
-def response(before: MigrationState, after: MigrationState) -> Json | None:
+def response(before: MigrationState, after: MigrationState, forms: Forms) -> Json | None:
     """The body of the response to a step's own request; None while it waits, or if it is none."""
     if after.step.action in TRANSLATED:
-        there = before.is_classic or before.group.exists
+        there = before.is_classic or before.group.exists or forms.leaves_each
         return classic.response(there, after.old.step)
     return expect.response(after.shared) if after.step.response.error else None
 

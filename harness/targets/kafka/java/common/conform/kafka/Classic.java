@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.kafka.coordinator.group.ClassicTimers;
 import org.apache.kafka.coordinator.group.classic.ClassicGroup;
 import org.apache.kafka.coordinator.group.classic.ClassicGroupMember;
+import org.apache.kafka.coordinator.group.classic.ClassicGroupState;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupMemberMetadataValue.ClassicMemberMetadata;
 import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroupMember;
 
@@ -20,12 +21,17 @@ final class Classic {
 
     // ---- timers ----
 
-    /** All that a classic group may have: its own, then each session; of a member that waits for an answer it does nothing. */
+    /**
+     * Those of a classic group that do something when they run out: its own, then each session. Kafka leaves the time to
+     * join armed as a group is converted, and a member's session while it waits for an answer.
+     */
     static List<Coordinator.MemberTimer> timers(ClassicGroup group) {
         String id = group.groupId();
         List<Coordinator.MemberTimer> timers = new ArrayList<>();
-        timers.add(new Coordinator.MemberTimer("join", id, "", ClassicTimers.join(id)));
-        timers.add(new Coordinator.MemberTimer("sync", id, "", ClassicTimers.sync(id)));
+        if (group.isInState(ClassicGroupState.PREPARING_REBALANCE))
+            timers.add(new Coordinator.MemberTimer("join", id, "", ClassicTimers.join(id)));
+        if (!group.allPendingSyncMembers().isEmpty())
+            timers.add(new Coordinator.MemberTimer("sync", id, "", ClassicTimers.sync(id)));
         Set<String> alive = new TreeSet<>(pending(group));
         for (ClassicGroupMember member : group.allMembers())
             if (member.isNew() || !member.isAwaitingJoin() && !member.isAwaitingSync()) alive.add(member.memberId());

@@ -21,7 +21,7 @@ final class Describe {
     /** A group that does not exist is Dead and empty; of one that is neither consumer nor classic its state is shown. */
     static ObjectNode group(Coordinator coordinator, String id) {
         Group any = coordinator.group(id);
-        if (any instanceof ClassicGroup classic && !classic.isSimpleGroup())
+        if (any instanceof ClassicGroup classic)
             return Classic.group(coordinator, classic).set("timers", coordinator.armed(id));
         ConsumerGroup group = any instanceof ConsumerGroup consumer ? consumer : null;
         ObjectNode json = Json.object().put("groupId", id).put("state", any == null ? "Dead" : any.stateAsString())

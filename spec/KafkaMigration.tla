@@ -250,6 +250,14 @@ KafkaLeaveRequest ==
 (* Requests of the consumer protocol                                       *)
 (***************************************************************************)
 
+\* M1: a join that is refused converts nothing; who waited has been answered.
+\* @type: (Str, $request, $updated, Set($answer)) => Bool;
+KafkaRefused(m, request, updated, answers) ==
+  \E answered \in {[classic EXCEPT !.members = [n \in MemberIds |->
+                     [classic.members[n] EXCEPT !.joining = FALSE, !.syncing = FALSE]]]} :
+    \E h \in {Handle(NoGroup, m, request, updated, NoGroup)} :
+      IsClassicNow(answered, h.step, [NoRequestOf(h.step.action, m) EXCEPT !.completed = answers])
+
 \* A heartbeat to a consumer group, perhaps one that was a classic one just now.
 \* Who is answered is a member of the consumer protocol then.
 \* @type: ($mixed, Str -> $words, Str, $request, Set($answer), $group) => Bool;
@@ -265,6 +273,8 @@ KafkaHandled(x, said, m, request, answers, through) ==
     IN IF Exists(consumer) /\ m \notin Members(updated.group) /\ KafkaDowngrades(m)
        THEN \E h \in {Handle(x.group, m, request, updated, updated.group)} :
             \E back \in {KafkaDowngraded(Mixed, m, said)} : IsClassicNow(back, h.step, Answering(h.step))
+       ELSE IF ~Exists(consumer) /\ updated.error # "NONE"
+       THEN KafkaRefused(m, request, updated, answers)
        ELSE \E now \in ComputesNow(updated.kind, updated.group) : UpdateTarget(updated.group, now, Install)
 
 \* @type: (Str, $request) => Bool;
@@ -293,10 +303,19 @@ KafkaConsumerLeaveRequest ==
 \* @type: (Str, Str) => Bool;
 KafkaExpired(action, m) == KafkaRemove(m, EventStep(action, m, "", 0), NoRequestOf(action, m))
 
+\* C1, H8: as a session ends the first delay of a group does, too, unless somebody
+\* has not joined.
+\* @type: (Str) => $handled;
+KafkaExpireClassic(m) ==
+  LET h == Classic!ExpireClassic(classic, m)
+      o == Classic!CompleteJoin([group |-> h.group, answers |-> h.step.completed])
+  IN IF h.group.state = "PreparingRebalance" /\ h.group.initial /\ Classic!AllJoined(h.group)
+     THEN [group |-> o.group, step |-> [h.step EXCEPT !.completed = o.answers]] ELSE h
+
 KafkaSessionTimeout ==
   \E m \in MemberIds :
     \/ SessionTimerArmed(consumer, m) /\ KafkaExpired("SessionTimeout", m)
-    \/ IsClassic /\ Classic!ClassicSessionArmed(classic, m) /\ KafkaClassic(classic, Classic!ExpireClassic(classic, m))
+    \/ IsClassic /\ Classic!ClassicSessionArmed(classic, m) /\ KafkaClassic(classic, KafkaExpireClassic(m))
 
 \* R4: of a member of the consumer protocol; one of the classic protocol has its
 \* time to rejoin instead.

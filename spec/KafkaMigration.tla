@@ -16,7 +16,8 @@
 (* members, which Kafka then forgets, but not its log; a member that moves *)
 (* to the classic protocol, or fails over with the coordinator, in the     *)
 (* middle of a revocation, whose timer Kafka leaves armed, or arms; a group*)
-(* that is converted before it has had a generation; and one that is       *)
+(* that is converted before it has had a generation, or is not, while      *)
+(* somebody waits, who is answered nevertheless; and one that is           *)
 (* converted again while a time-out of a member from before it was         *)
 (* converted back still runs, which Kafka does not end, and which may      *)
 (* remove that member.                                                     *)
@@ -53,12 +54,22 @@ IsAnswered(a) ==
   /\ a.response.error # "NOT_COORDINATOR"
   /\ ~(a.response.api = "SyncGroup" /\ a.response.error = "UNKNOWN_MEMBER_ID")
 
+\* C1: a barrier waits for pending ids, too, where no member is left.
+\* @type: ($classicGroup, Str, $classicGroup) => $classicGroup;
+WaitingForPending(before, action, after) ==
+  LET gone == {m \in Classic!InGroup(before) : after.members[m].place = ""} IN
+  IF /\ after.state = "Empty" /\ before.state \notin {"Empty", "Dead"}
+     /\ Classic!PendingIds(after) # {} /\ action # "JoinTimeout"
+  THEN [Classic!Without(before, gone) EXCEPT !.state = "PreparingRebalance"]
+  ELSE after
+
 \* A step of a classic group, or of none.
 \* @type: ($classicGroup, $handled) => Bool;
 KafkaClassic(before, handled) ==
   \E h \in {handled} :
     \E taken \in {[h.step EXCEPT !.completed = {a \in h.step.completed : IsAnswered(a)}]} :
-      \E kept \in {KeepingAssignments(before, h.group)} : IsClassicNow(kept, InBrief(taken), taken)
+      \E kept \in {KeepingAssignments(before, WaitingForPending(before, taken.action, h.group))} :
+        IsClassicNow(kept, InBrief(taken), taken)
 
 (***************************************************************************)
 (* Conversion (M1)                                                         *)
@@ -240,23 +251,29 @@ KafkaHeartbeatRequest ==
     IN IF Exists(consumer) THEN KafkaHeartbeatMixed(m, request)
        ELSE KafkaClassic(classic, Classic!ClassicHeartbeat(classic, request))
 
+\* C1: an id that has not joined is waited for: that it leaves begins a rebalance.
+\* @type: (Str, $classicRequest) => $handled;
+KafkaLeave(m, request) ==
+  LET h == Classic!LeaveGroup(classic, request)
+      o == Classic!Prepare(Classic!Same(h.group))
+  IN IF m \in Classic!PendingIds(classic) /\ classic.state \in {"Stable", "CompletingRebalance"}
+     THEN [group |-> o.group, step |-> [h.step EXCEPT !.completed = o.answers]] ELSE h
+
 KafkaLeaveRequest ==
   \E m \in MemberIds :
     LET request == [Classic!NoClassicRequest EXCEPT !.member = m]
     IN IF Exists(consumer) THEN KafkaLeaveMixed(m, request)
-       ELSE KafkaClassic(classic, Classic!LeaveGroup(classic, request))
+       ELSE KafkaClassic(classic, KafkaLeave(m, request))
 
 (***************************************************************************)
 (* Requests of the consumer protocol                                       *)
 (***************************************************************************)
 
-\* M1: a join that is refused converts nothing; who waited has been answered.
-\* @type: (Str, $request, $updated, Set($answer)) => Bool;
-KafkaRefused(m, request, updated, answers) ==
-  \E answered \in {[classic EXCEPT !.members = [n \in MemberIds |->
-                     [classic.members[n] EXCEPT !.joining = FALSE, !.syncing = FALSE]]]} :
-    \E h \in {Handle(NoGroup, m, request, updated, NoGroup)} :
-      IsClassicNow(answered, h.step, [NoRequestOf(h.step.action, m) EXCEPT !.completed = answers])
+\* M1: a join that is refused converts nothing.
+\* @type: (Str, $request, $updated, $group) => Bool;
+KafkaRefused(m, request, updated, through) ==
+  \E h \in {Handle(through, m, request, updated, through)} :
+    IsClassicNow(classic, [h.step EXCEPT !.action = "Join"], NoRequestOf("Join", m))
 
 \* A heartbeat to a consumer group, perhaps one that was a classic one just now.
 \* Who is answered is a member of the consumer protocol then.
@@ -273,8 +290,8 @@ KafkaHandled(x, said, m, request, answers, through) ==
     IN IF Exists(consumer) /\ m \notin Members(updated.group) /\ KafkaDowngrades(m)
        THEN \E h \in {Handle(x.group, m, request, updated, updated.group)} :
             \E back \in {KafkaDowngraded(Mixed, m, said)} : IsClassicNow(back, h.step, Answering(h.step))
-       ELSE IF ~Exists(consumer) /\ updated.error # "NONE"
-       THEN KafkaRefused(m, request, updated, answers)
+       ELSE IF IsClassic /\ updated.error # "NONE"
+       THEN answers = {} /\ KafkaRefused(m, request, updated, through)
        ELSE \E now \in ComputesNow(updated.kind, updated.group) : UpdateTarget(updated.group, now, Install)
 
 \* @type: (Str, $request) => Bool;

@@ -28,6 +28,7 @@ class Forms:
     (R4, M2). `once`: of records with one key in a batch the last is shown, after all removals, and
     as a group is converted back its target is removed before its members (P1).
     `leaves_each`: who leaves a group that there is not is told so as each member of one is (C1).
+    `renews_waiting`: a Heartbeat keeps the session of a member whose JoinGroup waits (C1, H8).
     `rejoin_keeps` is RejoinOfLiveMember: nothing of a member that rejoins is written that does not change.
     """
 
@@ -40,6 +41,7 @@ class Forms:
     rejoins_instead: bool = False
     once: bool = False
     leaves_each: bool = False
+    renews_waiting: bool = False
     initial_epoch: int = 0
 
     def created(self, group: Group) -> Group:
@@ -60,6 +62,7 @@ def _kafka(version: str, initial_epoch: int) -> Forms:
         rejoins_instead=True,
         once=True,
         leaves_each=True,
+        renews_waiting=True,
         initial_epoch=initial_epoch,
     )
 

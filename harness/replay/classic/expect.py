@@ -127,6 +127,7 @@ class ClassicTimers:
     """
 
     delay_ms: int
+    renews_waiting: bool = False
     deadlines: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def start(self, group: ClassicGroup, now_ms: int) -> list[Json]:
@@ -187,7 +188,8 @@ class ClassicTimers:
         }
         alive = step.response.error in ("NONE", "REBALANCE_IN_PROGRESS")
         asks = step.action == "ClassicHeartbeat" and step.member in group.members
-        if alive and (step.branch in ("leader", "return") or (asks and not group.members[step.member].waits)):
+        asks = asks and (self.renews_waiting or not group.members[step.member].waits)
+        if alive and (step.branch in ("leader", "return") or asks):
             found.add(step.member)
         return found
 

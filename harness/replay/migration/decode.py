@@ -71,7 +71,7 @@ class MigrationKind(Kind[MigrationState]):
         self.configuration = {**wire.DEFAULTS, DELAY: delay_ms}
         self._delay_ms = delay_ms
         self._forms = forms
-        self._timers = expect.MigrationTimers(ClassicTimers(delay_ms), Timers(forms))
+        self._timers = expect.MigrationTimers(ClassicTimers(delay_ms, forms.renews_waiting), Timers(forms))
 
     def start(self, state: MigrationState) -> MigrationLoad:
         """At time 0."""

@@ -12,15 +12,18 @@
 (*                                                                         *)
 (* Left out: static members, protocols that others do not have, topics that*)
 (* change.  Excluded (Bearable), as more would have to be remembered than a*)
-(* group has: a JoinGroup with a member id to a consumer group without     *)
-(* members, which Kafka then forgets, but not its log; a member that moves *)
-(* to the classic protocol, or fails over with the coordinator, in the     *)
-(* middle of a revocation, whose timer Kafka leaves armed, or arms; a group*)
-(* that is converted before it has had a generation, or is not, while      *)
-(* somebody waits, who is answered nevertheless; and one that is           *)
-(* converted again while a time-out of a member from before it was         *)
-(* converted back still runs, which Kafka does not end, and which may      *)
-(* remove that member.                                                     *)
+(* group has:                                                              *)
+(* - a JoinGroup with a member id to a consumer group without members: the *)
+(*   group is forgotten then, but is in the log still;                     *)
+(* - a member that moves to the classic protocol in the middle of a        *)
+(*   revocation, whose timer stays armed, or is in one as the coordinator  *)
+(*   fails, which arms it;                                                 *)
+(* - a group that is converted in the first delay of its members: the join *)
+(*   is answered with UNKNOWN_SERVER_ERROR; a conversion that is refused   *)
+(*   while somebody waits, who is answered nevertheless;                   *)
+(* - a group that is converted again while a time-out of a member from     *)
+(*   before it was converted back still runs: nothing ends it, and it may  *)
+(*   remove that member.                                                   *)
 (***************************************************************************)
 EXTENDS MigrationProperties
 
@@ -79,7 +82,7 @@ KafkaClassic(before, handled) ==
 \* @type: ($classicGroup, Str) => Set($partition);
 AssignedIn(c, m) == UNION c.members[m].assignment
 
-\* M1: of a group without members nothing is left.  Else everybody is brought
+\* M1: of a group that is empty nothing is left.  Else everybody is brought
 \* along, with what it is assigned: what members say that they own does not
 \* count (M1, R7).
 \* @type: ($classicGroup) => $mixed;
@@ -91,7 +94,7 @@ KafkaUpgraded(c) ==
    phase |-> [m \in MemberIds |-> IF m \in there THEN "stable" ELSE ""],
    said |-> [m \in MemberIds |-> {}],
    group |->
-     IF there = {} THEN NoGroup
+     IF c.state = "Empty" THEN NoGroup
      ELSE [NoGroup EXCEPT
        !.epoch = c.generation, !.assignmentEpoch = c.generation,
        !.metadata = [t \in Topics |-> IF TopicName[t] \in subscribed THEN topics[t] ELSE 0],
@@ -366,7 +369,7 @@ KafkaFailOver ==
 Bearable ==
   /\ \A m \in MemberIds : phase'[m] # "" /\ phase[m] = "" /\ m \in Members(consumer) => consumer.members[m].revoking = {}
   /\ step'.action = "FailOver" => \A m \in MemberIds : phase[m] # "" => consumer.members[m].revoking = {}
-  /\ IsClassic /\ Exists(consumer') /\ Classic!InGroup(classic) # {} => classic.generation > 0 /\ ~outlived
+  /\ IsClassic /\ Exists(consumer') /\ Classic!InGroup(classic) # {} => classic.protocol # "" /\ ~outlived
   /\ outlived' = (/\ step'.action # "FailOver"
                   /\ \/ outlived
                      \/ Exists(consumer) /\ \E m \in Classic!InGroup(classic') : phase[m] \notin {"", "stable"})
@@ -390,4 +393,49 @@ KafkaNext ==
 KafkaInit == Init /\ outlived = FALSE
 
 KafkaSpec == KafkaInit /\ [][KafkaNext]_kafkaVars
+(***************************************************************************)
+(* What must hold                                                          *)
+(***************************************************************************)
+
+\* M1, R7: as a group is converted, members hold what the log assigned to them
+\* last, unless a rebalance was interrupted since; nothing else.
+UpgradeKeepsAssigned ==
+  [][IsClassic /\ Exists(consumer') /\ Classic!InGroup(classic) # {} =>
+       \A m \in MemberIds :
+         /\ Held(converted', m) = AssignedIn(classic, m)
+         /\ Held(converted', m) \subseteq SavedAssignment(classic, m)]_kafkaVars
+
+\* M1: as it is converted back, everybody is assigned their target, in the log, too.
+DowngradeKeepsTargets ==
+  [][Exists(consumer) /\ Classic!InGroup(classic') # {} =>
+       \A m \in Classic!InGroup(classic') :
+         /\ AssignedIn(classic', m) = TargetOf(consumer, m)
+         /\ SavedAssignment(classic', m) = TargetOf(consumer, m)]_kafkaVars
+
+\* M1, C1: nothing waits for an answer that never comes as a group is converted.
+UpgradeAnswers ==
+  [][Upgrades =>
+       /\ {a.member : a \in classicStep'.completed} =
+            {m \in Classic!InGroup(classic) : classic.members[m].joining \/ classic.members[m].syncing}
+       /\ \A a \in classicStep'.completed : a.response.error = "REBALANCE_IN_PROGRESS"]_kafkaVars
+
+\* E4: an epoch goes back only where nobody is in the group, or with a generation
+\* that is not in the log yet as the coordinator fails.
+EpochsGoBackFromEmpty ==
+  [][consumer'.epoch + classic'.generation < consumer.epoch + classic.generation =>
+       step'.action = "FailOver" \/ (Members(consumer) = {} /\ Classic!InGroup(classic) = {})]_kafkaVars
+
+\* M2, M3: a Heartbeat tells a member of the classic protocol to rejoin exactly
+\* while it must.
+HeartbeatTells ==
+  [][Exists(consumer) /\ step'.action = "ClassicHeartbeat" /\ phase[step'.member] # ""
+       /\ classicStep'.request.generation = consumer.members[step'.member].epoch =>
+       (classicStep'.response.error = "REBALANCE_IN_PROGRESS") = IsToRejoin(step'.member)]_kafkaVars
+
+\* M2: a LeaveGroup, a time-out or a session ends the membership.
+WhoGoesIsNoMember ==
+  [][Exists(consumer) /\ (\/ step'.action \in {"SessionTimeout", "RebalanceTimeout", "JoinTimeout", "SyncTimeout"}
+                          \/ step'.action = "LeaveGroup" /\ classicStep'.response.error = "NONE") =>
+       /\ step'.member \in Members(consumer)
+       /\ step'.member \notin Members(consumer') \cup Classic!InGroup(classic')]_kafkaVars
 =============================================================================

@@ -53,6 +53,8 @@ final class ClassicLoading {
         }
         String state = Json.text(given, "state", "a classic group");
         Private.set(group, "generationId", Json.integer(given, "generation", "a classic group"));
+        String type = Json.text(given, "protocolType", "a classic group");
+        Private.set(group, "protocolType", type.isEmpty() ? Optional.empty() : Optional.of(type));
         group.setLeaderId(Optional.ofNullable(Json.optionalText(given, "leader", "a classic group")));
         group.setProtocolName(Optional.ofNullable(Json.optionalText(given, "protocol", "a classic group")));
         group.setSubscribedTopics(group.computeSubscribedTopics());

@@ -53,7 +53,9 @@ def differences(expected: Answer, got: Answer, shift: int = 0) -> list[Differenc
 
 def _without_empty_name(body: Json) -> Json:
     """An error of JoinGroup without a protocol's name may have an empty one, the schema's default."""
-    return {**body, "protocolName": None} if body.get("errorCode") and body.get("protocolName") == "" else body
+    return (
+        {**body, "protocolName": None} if body.get("errorCode") and body.get("protocolName") == "" else body
+    )
 
 
 def _by_id(completed: Sequence[Json]) -> Json:

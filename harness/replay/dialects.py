@@ -24,8 +24,8 @@ class Forms:
     the session (S1, H8) nor goes unrecorded. `growth_rearms`: a revocation that grows has its time anew (R4).
     `initial_epoch`: where a group and its target start, of which there is no record (E1).
     `return_whole` is ReturnWritten: all of a member that returns is written (P1).
-    `rejoins_instead`: a member of the classic protocol has no time to give partitions up beside that to rejoin
-    (R4, M2). `once`: of records with one key in a batch the last is shown, after all removals, and
+    `rejoins_instead`: a member of the classic protocol has no time to give partitions up beside that to
+    rejoin (R4, M2). `once`: of records with one key in a batch the last is shown, after all removals, and
     as a group is converted back its target is removed before its members (P1).
     `leaves_each`: who leaves a group that there is not is told so as each member of one is (C1).
     `renews_waiting`: a Heartbeat keeps the session of a member whose JoinGroup waits (C1, H8).

@@ -1,5 +1,5 @@
-"""Classic groups and online migration on Kafka's own coordinator: traces in its dialect hold, every trace of the
-text is judged to its end, and a classic group is loaded in whatever state it is."""
+"""Classic groups and online migration on Kafka's own coordinator: traces in its dialect hold, those of the
+text are judged to their end, and a classic group is loaded in whatever state it is."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def test_the_migration_of_its_dialect_holds(started: StdioTarget) -> None:
 
 @pytest.mark.parametrize("folder", ["classic", "migration"])
 def test_traces_of_the_text_are_judged_to_their_end(started: StdioTarget, folder: str) -> None:
-    """They differ where Kafka departs; after a difference a group is loaded as the trace has it, in any state.
-    What is left out needs an API that Kafka has not."""
+    """They differ where Kafka departs; after a difference a group is loaded as the trace has it, in any
+    state. What is left out needs an API that Kafka has not."""
     result = replayed(started, decoded(TRACES / folder))
     assert {ended.reason for ended in result.ended_early} <= {"ConsumerGroupPrepareAssignment"}
     assert result.judged > 200
@@ -78,7 +78,9 @@ def test_a_classic_group_is_loaded_in_any_state(kafka: Driver) -> None:
 def test_who_was_loaded_as_waiting_is_answered(kafka: Driver) -> None:
     """The barrier opens for a JoinGroup that was never sent to this coordinator."""
     trace = next(one for one in decoded(TRACES / "classic") if "initial-delay-is-prolonged" in one.name)
-    waits = next(step for step in trace.steps if '"JoinGroup client-' in repr(step.load.volatile).replace("'", '"'))
+    waits = next(
+        step for step in trace.steps if '"JoinGroup client-' in repr(step.load.volatile).replace("'", '"')
+    )
     kafka.target.load(waits.load.records, waits.load.topics, waits.load.volatile)
     late = kafka.target.advance(600_000).completed
     assert [one["id"].split()[0] for one in late] == ["JoinGroup"]

@@ -1,8 +1,8 @@
 """Forms on the wire for classic groups; the names are those of `harness.replay.wire`.
 
 Subscriptions and assignments travel as bytes of the embedded consumer protocol, which coordinators do not
-read, but to convert a group; in JSON they are base64. Assignments are of version 3, and so are subscriptions of
-members that migrate (spec/Conversions.tla); all other subscriptions are of version 0.
+read, but to convert a group; in JSON they are base64. Assignments are of version 3, and so are subscriptions
+of members that migrate (spec/Conversions.tla); all other subscriptions are of version 0.
 """
 
 from __future__ import annotations

@@ -82,7 +82,10 @@ class MigrationTimers:
     def _armed(self, state: MigrationState, now_ms: int) -> list[Json]:
         phases = {name: one.classic.phase for name, one in state.group.members.items() if one.classic}
         armed = [
-            (timer, name) for name, phase in phases.items() for timer, in_ in WAITS_FOR.items() if phase in in_
+            (timer, name)
+            for name, phase in phases.items()
+            for timer, in_ in WAITS_FOR.items()
+            if phase in in_
         ]
         self.members_ms = {one: self.members_ms.get(one, now_ms + wire.REBALANCE_TIMEOUT_MS) for one in armed}
         shared = self.shared.armed(state.group.members)

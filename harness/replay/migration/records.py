@@ -30,7 +30,9 @@ def _once(records: list[Json]) -> list[Json]:
     last = {tuple(record["key"].items()): record for record in records}
     if len(last) == len(records):
         return records
-    return sorted(last.values(), key=lambda record: _KINDS.index(record["key"]["type"]) if record["value"] else -1)
+    return sorted(
+        last.values(), key=lambda record: _KINDS.index(record["key"]["type"]) if record["value"] else -1
+    )
 
 
 _KINDS: Final = (

@@ -18,10 +18,10 @@ final class Describe {
 
     private Describe() { }
 
-    /** A group that does not exist is Dead and empty; of one that is neither consumer nor classic its state is shown. */
+    /** A group that does not exist is Dead and empty; of one that nobody joined, which holds offsets, its state is shown. */
     static ObjectNode group(Coordinator coordinator, String id) {
         Group any = coordinator.group(id);
-        if (any instanceof ClassicGroup classic)
+        if (any instanceof ClassicGroup classic && !(classic.isSimpleGroup() && !coordinator.log.names(id)))
             return Classic.group(coordinator, classic).set("timers", coordinator.armed(id));
         ConsumerGroup group = any instanceof ConsumerGroup consumer ? consumer : null;
         ObjectNode json = Json.object().put("groupId", id).put("state", any == null ? "Dead" : any.stateAsString())

@@ -58,14 +58,14 @@ def offset_commit(env: Env, group: Group | None, request: CommitRequest, now_ms:
 
 
 def _verify_commit(env: Env, group: Group | None, request: CommitRequest) -> None:
-    """O2, PartitionEpochs. Raises RequestRejected as `verify_member`."""
+    """O2, PartitionEpochs, of what is valid. Raises RequestRejected as `verify_member`."""
     member = group.members.get(request.member_id) if group else None
     if member is not None and env.dialect.PartitionEpochs:
         committed = (
-            (env.topics[name].id, partition.partition)
+            (env.topics[_name(env, topic)].id, partition.partition)
             for topic, partitions in request.topics
-            if (name := _name(env, topic)) in env.topics
             for partition in partitions
+            if not _commit_error(env, topic, partition)
         )
         if held_since(member, request.member_epoch, committed):
             return

@@ -12,19 +12,27 @@ from typing import Final
 from coordinator import fields, wire
 from coordinator.dialect import Dialect
 from coordinator.fields import Json
-from coordinator.model import NOTHING, Given, Member, Partition, Partitions
+from coordinator.model import AWAY, NOTHING, Given, Member, Partition, Partitions
 
 NOTHING_GIVEN: Final[Given] = ()
 
 
-def given_at(dialect: Dialect, given: Given, held: Partitions, epoch: int) -> Given:
-    """GivenAt: what of `given` is still held keeps its epoch, all else that is held has `epoch`."""
+def given_at(
+    dialect: Dialect, member: Member | None, epoch: int, assigned: Partitions, revoking: Partitions
+) -> Given:
+    """GivenAt: what the member keeps keeps its epoch, what is new has `epoch`; so has what it gave up and is
+    given again at once. A static member that leaves for a while (S1) has held its partitions since 0."""
     if not dialect.PartitionEpochs:
         return NOTHING_GIVEN
-    kept = {at: still for at, partitions in given if (still := partitions & held)}
-    new = held.difference(*kept.values())
-    if new:
-        kept[epoch] = kept.get(epoch, NOTHING) | new
+    held = assigned | revoking
+    if epoch == AWAY:
+        return ((0, held),) if held else NOTHING_GIVEN
+    keeps = held & (member.assigned | revoking) if member else NOTHING
+    given = member.given if member else NOTHING_GIVEN
+    kept = {at: still for at, partitions in given if (still := partitions & keeps)}
+    added = held.difference(*kept.values())
+    if added:
+        kept[epoch] = kept.get(epoch, NOTHING) | added
     return tuple(sorted(kept.items()))
 
 
@@ -47,6 +55,6 @@ def from_wire(value: Mapping[str, object], where: str) -> Given:
     given = []
     for entry in fields.items(value, "assignmentEpochs", where):
         one = fields.as_object(entry, f"an entry of assignmentEpochs of {where}")
-        epoch = fields.integer(one, "assignmentEpoch", where, least=1)
+        epoch = fields.integer(one, "assignmentEpoch", where, least=0)
         given.append((epoch, wire.from_wire(one.get("topicPartitions"), where)))
     return tuple(given)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from coordinator.dialect import Dialect
 from coordinator.model import NO_TARGET, NOTHING, Group, Member, Partitions, Target, held_by_others
-from coordinator.partition_epochs import NOTHING_GIVEN, given_at
+from coordinator.partition_epochs import given_at
 from coordinator.records import CURRENT_ASSIGNMENT, CurrentAssignment
 from coordinator.step import Step
 from coordinator.subscription import topics_of
@@ -121,6 +121,6 @@ def write_current(step: Step, member_id: str, new: Reconciled, target: Target = 
     value = CurrentAssignment(new.epoch, held, told=target._replace(partitions=NOTHING))
     if step.env.dialect.RevocationRecorded:
         member = step.group.members.get(step.place_of or member_id)
-        given = given_at(step.env.dialect, member.given if member else NOTHING_GIVEN, held, new.epoch)
+        given = given_at(step.env.dialect, member, new.epoch, new.assigned, new.revoking)
         value = CurrentAssignment(new.epoch, held, new.previous_epoch, new.revoking, given=given)
     step.write(CURRENT_ASSIGNMENT, member_id, value)

@@ -6,14 +6,21 @@
 (* is not older than that.  A member that heartbeats and commits at once   *)
 (* is not refused then, because its epoch moved on.                        *)
 (*                                                                         *)
-(* Left out: static members (who returns to a place has its epochs), and   *)
-(* that Kafka refuses all of a commit for one partition of it: here a      *)
-(* commit is of one partition, as in Offsets.                              *)
+(* Left out: static members (who returns to a place has held what it finds *)
+(* there since 0, before any epoch), and that Kafka refuses all of a commit*)
+(* for one partition of it: here a commit is of one partition, as in       *)
+(* Offsets.                                                                *)
 (***************************************************************************)
 EXTENDS Offsets
 
 \* @type: Str -> ($partition -> Int);
 NothingGiven == [m \in MemberIds |-> [p \in Partitions |-> 0]]
+
+\* What a member has through a step: what it is told to give up, too, but not
+\* what it gave up and is given again by the same step.
+\* @type: ($group, $group, Str) => Set($partition);
+Through(before, after, m) ==
+  Held(after, m) \cap (before.members[m].assigned \cup after.members[m].revoking)
 
 \* What a step of the group leaves: what is kept keeps its epoch, what is new
 \* has the one that the member moved to with it.
@@ -21,7 +28,7 @@ NothingGiven == [m \in MemberIds |-> [p \in Partitions |-> 0]]
 GivenAt(before, after, given) ==
   [m \in MemberIds |-> [p \in Partitions |->
      IF p \notin Held(after, m) THEN 0
-     ELSE IF p \in Held(before, m) THEN given[m][p]
+     ELSE IF p \in Through(before, after, m) THEN given[m][p]
      ELSE after.members[m].epoch]]
 
 \* O2: the current member epoch, or one since which the member has held the

@@ -20,8 +20,8 @@ from harness.cli.simulate_groups import (
 )
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.files import output_folder
-from harness.simulate.generate import left_out
 from harness.simulate.groups.run import Asked as Whole
+from harness.simulate.left_out import left_out
 from harness.simulate.pair import Pair
 from harness.simulate.repeat import repeat
 from harness.simulate.report import Asked, explain, explain_found, file_name, summary, to_json
@@ -102,10 +102,10 @@ def command(
     schedule. --without takes an assumption away: r9, the network that drops what a process gave up on, or
     exemption, by which a zombie may still own what is another's.
 
-    Two targets: requests of members, right and wrong ones, changes of topics, time, timers and fail-overs are
-    drawn from the seed and from what the first implementation shows. Response, group, armed timers and
-    written records are compared. The first difference ends a run; its schedule is shrunk to the shortest one
-    after which they differ in the same way.
+    Two targets: heartbeats, commits and fetches, right and wrong ones, changes of topics, time, timers and
+    fail-overs are drawn from the seed and from what the first implementation shows. Response, group, armed
+    timers and written records are compared. The first difference ends a run; its schedule is shrunk to the
+    shortest one after which they differ in the same way.
 
     Schedules are written to files, which --replay takes. --record writes the log of a run, which conform
     validate takes; of two targets that of the first.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +16,7 @@ from harness.itf import trace_to_text
 from harness.replay.dialects import FORMS
 from harness.scenario.files import SPEC
 from harness.targets.base import Json
-from harness.validate.read import read_log
+from harness.validate.kinds import read_log
 from harness.validate.run import Instead, Validated, Validation, validate
 
 SHOWN = 3
@@ -47,8 +47,9 @@ def command(
 
     A log has one JSON object a line: an operation of the line protocol with its `answer`; --record of
     `conform replay` and `conform simulate` writes one, and any program can. What an answer leaves out is
-    not compared. The log is rendered into a module over spec/Recorded.tla that TLC follows line by line.
-    Where a line does not fit, the longest prefix that does is told, and what the specification has instead.
+    not compared. The log, of a consumer group or a classic group, is rendered into a module over
+    spec/Recorded.tla or spec/RecordedClassic.tla that TLC follows line by line. Where a line
+    does not fit, the longest prefix that does is told, and what the specification has instead.
 
     \b
     {"op":"request","api":"ConsumerGroupHeartbeat","body":{...},"answer":{"body":{...},"group":{...}}}
@@ -88,7 +89,7 @@ def command(
     raise ConformError(f"{log} is no behaviour of the specification.", NOT_CONFORMANT)
 
 
-def _explain(found: Validated) -> None:
+def _explain(found: Validated[Any]) -> None:
     misfit = found.misfit
     assert misfit is not None
     print(f"the longest prefix that is a behaviour: {found.fits} of {len(found.run.lines)} steps")
@@ -121,7 +122,7 @@ def _instead(one: Instead) -> Json:
     }
 
 
-def _json(result: Validation, dialect: str) -> Json:
+def _json(result: Validation[Any], dialect: str) -> Json:
     recorded = result.recorded
     rows = []
     for run in result.runs:

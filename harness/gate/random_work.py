@@ -14,10 +14,10 @@ from harness.gate.steps import RANDOM_MODEL, Asked
 from harness.generate import simulate as behaviours
 from harness.itf import write_trace
 from harness.replay.dialects import TEXT
-from harness.simulate.generate import left_out
 from harness.simulate.groups import report
 from harness.simulate.groups import run as groups
 from harness.simulate.groups import schedule as groups_schedule
+from harness.simulate.left_out import left_out
 from harness.simulate.pair import Pair
 from harness.simulate.report import Asked as Schedules
 from harness.simulate.report import explain_found, file_name, to_json

@@ -6,7 +6,8 @@ Replaying a prepared step is a call and a comparison; everything that takes time
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -239,7 +240,8 @@ class Decoder:
                 continue
             tick_ms = 1 if now_ms < STOP_MS else 0
             now_ms += tick_ms
-            load = Load(after, timers.follow(before.group, after, now_ms), now_ms, forms)
+            with telling(name, index):
+                load = Load(after, timers.follow(before.group, after, now_ms), now_ms, forms)
             step = self._step(index, before, call, load, tick_ms, end, untargeted)
             untargeted = still_untargeted(untargeted, forms.created(before.group), after)
             _check_log(before, after, step.expected.records, name, index)
@@ -315,6 +317,15 @@ class Decoder:
         return {**known, "timers": load.timers, **({"configs": dict(configs)} if configs else {})}
 
 
+@contextmanager
+def telling(name: str, index: int) -> Iterator[None]:
+    """What contradicts itself, a ValueError, as a ConformError (exit 2) with the trace and the state."""
+    try:
+        yield
+    except ValueError as error:
+        raise ConformError(f"The trace {name}, state {index}: {error}.") from None
+
+
 def _loaded(state: SpecState, forms: Forms) -> tuple[Load, expect.Timers]:
     """A state at time 0, and its timers."""
     timers = expect.Timers.started(state, forms)
@@ -352,17 +363,13 @@ def _call(before: SpecState, after: SpecState, name: str, index: int) -> Call | 
     handler = HANDLERS.get(action)
     if handler is None:
         raise unknown_action(name, index, action)
-    try:
+    with telling(name, index):
         return handler(before, after)
-    except ValueError as error:
-        raise ConformError(f"The trace {name}, state {index}: {error}.") from None
 
 
 def _check_log(before: SpecState, after: SpecState, written: Sequence[Json], name: str, index: int) -> None:
-    try:
+    with telling(name, index):
         check_log(before, after, written)
-    except ValueError as error:
-        raise ConformError(f"The trace {name}, state {index}: {error}.") from None
 
 
 def unknown_action(

@@ -285,13 +285,16 @@ class Timers:
             self.rebalance_ms[name] = now_ms + wire.REBALANCE_TIMEOUT_MS
 
     def armed(self, members: Mapping[str, Member]) -> list[Json]:
-        """[{"timer", "group", "member", "deadlineMs"}]: the group's, then each member's."""
+        """[{"timer", "group", "member", "deadlineMs"}]: the group's, then each member's. ValueError, in
+        words, where steps and states contradict each other."""
         timers = []
         if self.empty_ms is not None:
             timers.append(_timer("group", "", self.empty_ms))
         if self.computation_ms is not None:
             timers.append(_timer("computation", self.chosen, self.computation_ms))
         for name in members:
+            if name not in self.session_ms:
+                raise ValueError(f"{name!r} is a member, but no request of it was accepted since it was none")
             timers.append(_timer("session", name, self.session_ms[name]))
             if name in self.rebalance_ms:
                 timers.append(_timer("rebalance", name, self.rebalance_ms[name]))

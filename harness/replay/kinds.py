@@ -14,7 +14,7 @@ from harness.errors import ConformError
 from harness.itf import Trace
 from harness.replay import wire
 from harness.replay.calls import Call
-from harness.replay.decode import STOP_MS, DecodedTrace, Loadable, Step, unknown_action
+from harness.replay.decode import STOP_MS, DecodedTrace, Loadable, Step, telling, unknown_action
 from harness.replay.dialects import TEXT, Forms
 from harness.replay.steps import INITIAL
 from harness.targets.base import Answer, Assignments, Json
@@ -177,7 +177,8 @@ def _decoded(name: str, states: list[S], kind: Kind[S], inputs: dict[Any, int]) 
             continue
         tick_ms = 1 if now_ms < STOP_MS else 0
         now_ms += tick_ms
-        load = kind.follow(before, after, now_ms)
+        with telling(name, index):
+            load = kind.follow(before, after, now_ms)
         said = kind.expected(before, after, now_ms)
         step = _step(index, after.step.action, call, load, said, tick_ms, end, inputs)
         end = step.end
@@ -232,7 +233,5 @@ def _call(kind: Kind[S], before: S, after: S, name: str, index: int) -> Call | N
         return None
     if action not in kind.handlers or action == INITIAL:
         raise unknown_action(name, index, action, {*kind.handlers, *kind.others})
-    try:
+    with telling(name, index):
         return kind.call(before, after)
-    except ValueError as error:
-        raise ConformError(f"The trace {name}, state {index}: {error}.") from None

@@ -242,13 +242,8 @@ class Replayer:
 
 
 def _has(known: Capabilities, view: View) -> frozenset[str]:
-    """The APIs in the versions that replaying needs, and the operations; records only if they are shown."""
-    apis = {
-        api
-        for api, version in wire.VERSIONS.items()
-        if known.apis.get(api, (0, -1))[0] <= version <= known.apis.get(api, (0, -1))[1]
-    }
-    return frozenset(apis | (known.controls if view.reads else known.controls - {RECORDS}))
+    """The APIs that `wire` has, and the operations; records only if they are shown."""
+    return wire.served(known) | (known.controls if view.reads else known.controls - {RECORDS})
 
 
 def _failure(trace: str, step: Step, found: list[Difference]) -> Failure:

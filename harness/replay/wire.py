@@ -15,7 +15,7 @@ from typing import Final
 from harness.replay.client_state import Offer
 from harness.replay.commits import CommitStep
 from harness.replay.state import Partition, Request, SpecStep
-from harness.targets.base import Json
+from harness.targets.base import Capabilities, Json
 
 GROUP: Final = "g"
 HEARTBEAT: Final = "ConsumerGroupHeartbeat"
@@ -49,6 +49,13 @@ VERSIONS: Final = {
     **CONNECT_VERSIONS,
 }
 """The APIs that traces use, in the versions of KIP-848, or the last where it has none."""
+
+
+def served(known: Capabilities) -> frozenset[str]:
+    """The APIs that a target has in these versions."""
+    ranges = ((api, version, known.apis.get(api, (0, -1))) for api, version in VERSIONS.items())
+    return frozenset(api for api, version, (first, last) in ranges if first <= version <= last)
+
 
 REBALANCE_TIMEOUT_MS: Final = 300_000
 """What every join says: longer than a replay's clock ever moves, so that timers run out by `fire` only."""

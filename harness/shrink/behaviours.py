@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -74,6 +74,23 @@ def _lags(state: Any) -> bool:
 
 def _own(state: Any) -> State:
     return frozendict({name: value for name, value in state.items() if name not in OWN})
+
+
+@dataclass(frozen=True, slots=True)
+class Shortening:
+    """Does steps of a consumer group's trace again, as spec/Shortened.tla understands them."""
+
+    trace: Trace
+    spec: Path
+    limits: Limits
+
+    def behaviours(self, parts: Sequence[Sequence[Kept]]) -> list[list[State]]:
+        """As `behaviours`."""
+        return behaviours(self.trace, parts, self.spec, self.limits)
+
+    def trace_of(self, states: Sequence[State], description: str) -> Trace:
+        """As `trace_of`."""
+        return trace_of(states, self.trace, description)
 
 
 def trace_of(states: Sequence[State], trace: Trace, description: str) -> Trace:

@@ -16,16 +16,17 @@ from harness.targets.base import Json
 
 def lines(result: Shrunk, name: str, target: str, dialect: str) -> Iterator[str]:
     """The steps that are left, the difference after the last one, and how it was found."""
+    calls = " that call the coordinator" if result.scenario else ""
     if result.runs:
         yield (
-            f"{name}: shrunk to {result.kept} of {result.steps} steps that call the coordinator "
+            f"{name}: shrunk to {result.kept} of {result.steps} steps{calls} "
             f"({result.failing} up to the one that fails)"
         )
     else:
         yield (
             f"{name}: cut after step {result.failing} of {result.steps}, the first that fails; "
-            f"{result.failing - result.kept} steps before it that lead back to a state are left out, others "
-            "of traces of consumer groups alone"
+            f"{result.failing - result.kept} steps before it that lead back to a state are left out, no "
+            "model has the whole trace to do others again"
         )
     yield f"signature: {result.signature}"
     for number, done in enumerate(done_lines(result), start=1):
@@ -41,7 +42,7 @@ def lines(result: Shrunk, name: str, target: str, dialect: str) -> Iterator[str]
 
 def done_lines(result: Shrunk) -> list[str]:
     """Who does what, as a scenario has it."""
-    if not result.runs:
+    if not result.scenario:
         told: list[Any] = [state["step"] for state in result.trace.states[1:]]
         return [f"{step['action']} {step['member']}".strip() for step in told]
     steps = steps_of(StateReader().read(result.trace, "The shortest trace"))

@@ -1,27 +1,29 @@
 """The shortest part of a trace after which a target still differs in the same way.
 
-A part is a behaviour of the specification, computed by TLC (spec/Shortened.tla), and is replayed on the
-target like any trace.
+A part is a behaviour of the specification, computed by TLC (spec/Shortened.tla, or the trace's own model),
+and is replayed on the target like any trace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from harness.engines.base import Limits
 from harness.engines.tlc import VERSION
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
+from harness.modules import config_beside
 from harness.replay.classic.state import is_classic
 from harness.replay.connect.state import is_connect
 from harness.replay.decode import Decoder
 from harness.replay.migration.state import is_migration
 from harness.replay.run import Failure, Replayed, Replayer
+from harness.shrink.again import Doing, model_of
 from harness.shrink.ask import shrink_together
-from harness.shrink.behaviours import behaviours, trace_of
+from harness.shrink.behaviours import Shortening
 from harness.shrink.kept import Kept, kept_steps, simpler
 from harness.shrink.loops import without_loops
 from harness.spechash import spec_hash
@@ -36,7 +38,21 @@ NOT_DONE_AGAIN: Final = frozenset(
     | {"ListGroups", "DeleteGroups", "AlterConfigs", "DescribeConfigs"}
 )
 """The actions of groups with members that compute, and of administrators: spec/Shortened.tla has no steps for
-them."""
+them, but the models of such traces have."""
+
+Step = TypeVar("Step", bound=Hashable)
+Anew = TypeVar("Anew", bound=Hashable, contravariant=True)
+
+
+class Doer(Protocol[Anew]):
+    """Does parts of a trace again."""
+
+    def behaviours(self, parts: Sequence[Sequence[Anew]]) -> list[list[State]]:
+        """The states of each part's behaviour, the first one included: fewer than steps + 1 where a step is
+        not possible. ConformError: exit 2 without a specification, 3 if TLC fails."""
+
+    def trace_of(self, states: Sequence[State], description: str) -> Trace:
+        """The behaviour as a trace, with what is to be known of the model that the first trace is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +70,8 @@ class Shrunk:
     spec: str
     runs: int
     tried: int
+    scenario: bool
+    """Whether its steps can be said as those of a scenario of a consumer group."""
 
     @property
     def kept(self) -> int:
@@ -98,32 +116,40 @@ def shrink_trace(
     told: list[Any] = [state.get("step") for state in trace.states]
     actions = {step.get("action") for step in told if isinstance(step, Mapping)}
     if is_classic(trace) or is_connect(trace) or is_migration(trace) or actions & NOT_DONE_AGAIN:
-        return _cut(trace, name, oracle, signature)
+        model = model_of(trace, spec)
+        found = model and _by_model(Doing(trace, model, limits), name, oracle, signature, progress)
+        return found or _cut(trace, name, oracle, signature)
     steps = kept_steps(trace, name)
     failures = oracle.failures(trace, name)
     chosen, index = _first(failures, signature, name, oracle.name)
     prefix = [step for at, step in steps.items() if at <= index]
-    work = _Work(trace, name, oracle, spec, limits, chosen, progress)
+    work = _Work(Shortening(trace, spec, limits), name, oracle, chosen, progress)
     if not work.answer([prefix])[0]:
         raise ConformError(_done_otherwise(trace, work.last, prefix, name), USAGE)
-    found = shrink_together(prefix, work.answer, AT_ONCE, simpler=simpler)
-    shortest, failure = work.trace(found, f"Shrunk from {len(steps)} steps of {Path(name).name}: {chosen}")
-    return Shrunk(
-        shortest,
-        chosen,
-        len(steps),
-        len(prefix),
-        failure,
-        f"TLC {VERSION}",
-        spec_hash(spec / "Shortened.tla", None),
-        work.runs,
-        work.tried,
-    )
+    left = shrink_together(prefix, work.answer, AT_ONCE, simpler=simpler)
+    digest = spec_hash(spec / "Shortened.tla", None)
+    return work.shrunk(left, steps=len(steps), failing=len(prefix), spec=digest, scenario=True)
+
+
+def _by_model(
+    doing: Doing, name: str, oracle: Oracle, signature: str, progress: Callable[[str], None]
+) -> Shrunk | None:
+    """Steps are left out as the trace's own model can do the others; None where it has not the whole trace,
+    or the target does not fail after that."""
+    chosen, index = _first(oracle.failures(doing.trace, name), signature, name, oracle.name)
+    prefix = doing.steps[:index]
+    work = _Work(doing, name, oracle, chosen, progress)
+    if not work.answer([prefix])[0]:
+        return None
+    left = shrink_together(prefix, work.answer, AT_ONCE)
+    model = doing.model
+    digest = spec_hash(model.module, model.config or config_beside(model.module))
+    return work.shrunk(left, steps=len(doing.steps), failing=index, spec=digest, scenario=False)
 
 
 def _cut(trace: Trace, name: str, oracle: Oracle, signature: str) -> Shrunk:
-    """Up to the step that fails, without loops before it. Other steps stay: spec/Shortened.tla does steps of
-    consumer groups again in another state, and no others."""
+    """Up to the step that fails, without loops before it. Other steps stay: there is no model that does them
+    again."""
     failures = oracle.failures(trace, name)
     chosen, index = _first(failures, signature, name, oracle.name)
     meta = {**trace.meta, "description": f"Cut from {Path(name).name}: {chosen}"}
@@ -134,7 +160,7 @@ def _cut(trace: Trace, name: str, oracle: Oracle, signature: str) -> Shrunk:
 
     short, tried = without_loops(cut, fails)
     failure = next(one for one in oracle.failures(short, name) if chosen in signatures([one]))
-    return Shrunk(short, chosen, len(trace.states) - 1, index, failure, "", "", 0, tried)
+    return Shrunk(short, chosen, len(trace.states) - 1, index, failure, "", "", 0, tried, False)
 
 
 def _first(failures: Sequence[Failure], signature: str, name: str, target: str) -> tuple[str, int]:
@@ -169,49 +195,58 @@ def _done_otherwise(trace: Trace, states: Sequence[State], steps: Sequence[Kept]
     return f"The steps of the trace {name}, done once more, do not fail in the same way: it cannot be shrunk."
 
 
-class _Work:
+class _Work(Generic[Step]):
     """Answers which parts of a trace fail in the chosen way."""
 
     def __init__(
         self,
-        trace: Trace,
+        doer: Doer[Step],
         name: str,
         oracle: Oracle,
-        spec: Path,
-        limits: Limits,
         signature: str,
         progress: Callable[[str], None],
     ) -> None:
-        self._trace, self._name, self._oracle = trace, name, oracle
-        self._spec, self._limits = spec, limits
+        self._doer, self._name, self._oracle = doer, name, oracle
         self._signature = signature
         self._progress = progress
-        self._found: dict[tuple[Kept, ...], tuple[Trace, Failure]] = {}
+        self._found: dict[tuple[Step, ...], tuple[Trace, Failure]] = {}
         self.last: list[State] = []
         self.runs = self.tried = 0
 
-    def answer(self, parts: Sequence[Sequence[Kept]]) -> list[bool]:
+    def answer(self, parts: Sequence[Sequence[Step]]) -> list[bool]:
         """By one run of TLC."""
         self.runs += 1
         self.tried += len(parts)
-        made = behaviours(self._trace, parts, self._spec, self._limits)
+        made = self._doer.behaviours(parts)
         self.last = made[-1]
         fails = [self._fails(part, states) for part, states in zip(parts, made, strict=True)]
         shortest = min(map(len, self._found), default=0)
         self._progress(f"{shortest} steps are left, {self.tried} parts tried")
         return fails
 
-    def _fails(self, part: Sequence[Kept], states: list[State]) -> bool:
+    def _fails(self, part: Sequence[Step], states: list[State]) -> bool:
         if len(states) <= len(part):
             return False
-        trace = trace_of(states, self._trace, "")
+        trace = self._doer.trace_of(states, "")
         for failure in self._oracle.failures(trace, self._name):
             if self._signature in signatures([failure]):
                 self._found[tuple(part)] = trace, failure
                 return True
         return False
 
-    def trace(self, part: Sequence[Kept], description: str) -> tuple[Trace, Failure]:
+    def shrunk(self, part: Sequence[Step], *, steps: int, failing: int, spec: str, scenario: bool) -> Shrunk:
         """A part that fails, and how."""
         trace, failure = self._found[tuple(part)]
-        return replace(trace, meta={**trace.meta, "description": description}), failure
+        said = f"Shrunk from {steps} steps of {Path(self._name).name}: {self._signature}"
+        return Shrunk(
+            replace(trace, meta={**trace.meta, "description": said}),
+            self._signature,
+            steps,
+            failing,
+            failure,
+            f"TLC {VERSION}",
+            spec,
+            self.runs,
+            self.tried,
+            scenario,
+        )

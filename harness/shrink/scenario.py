@@ -26,7 +26,7 @@ def as_scenario(
 
     Scenarios are of KIP-848's text, in its configuration. ConformError (exit 3) if TLC or the target fails.
     """
-    if not found.runs or found.trace.meta.get("constants", {}).get("Dialect", TEXT) != TEXT:
+    if not found.scenario or found.trace.meta.get("constants", {}).get("Dialect", TEXT) != TEXT:
         return None
     try:
         text = scenario_text(scenario_of_trace(found.trace, file.stem, str(file)))

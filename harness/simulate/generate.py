@@ -14,7 +14,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from harness.replay import wire
-from harness.simulate import draw
+from harness.replay.state import Partition
+from harness.simulate import draw, offsets
+from harness.simulate.left_out import TEXT, TIED_BY_CHANCE
 from harness.targets.base import Answer, Json
 
 MEMBERS: Final = ("m1", "m2", "m3", "m4", "m5")
@@ -23,36 +25,6 @@ TOPICS: Final = ("foo", "bar", "baz")
 MOST_PARTITIONS: Final = 4
 AWAY: Final = -2
 UNLIMITED: Final = 2**31 - 1
-CAN: Final = ("fire", "advance", "restart", "ids", "configure")
-"""Operations that are drawn only if both targets have them."""
-TIED_BY_CHANCE: Final = "kafka-4.4"
-TEXT: Final = "kip-848"
-
-LEFT_OUT: Final = (
-    "regular expressions: Kafka resolves them in the background, a dialect at once",
-    "offset commits and fetches: of topics that are not there a broker answers, and not its coordinator",
-    "member ids that change their instance id while they are in the group: the dialects do not say what then",
-    "names and owned partitions without a rebalance time-out: in the specification requests have none",
-    "fail-overs while a member is away that left in the middle of a revocation: Kafka then removes it",
-    "intervals between target assignments: the dialects compute targets at once, and so the interval is 0",
-)
-"""What is never drawn, whatever the targets, and why."""
-LEFT_OUT_AT_ONCE: Final = (
-    "assignors that fail: what then becomes of the request, the dialects of Kafka do not say"
-)
-LEFT_OUT_TIED: Final = (
-    "two assignors in one group: Kafka 4.4 breaks a tie between them by the order of a hash map"
-)
-
-
-def left_out(dialects: Sequence[str], can: frozenset[str]) -> list[str]:
-    """All that is not drawn with two targets of these dialects that both can do `can`, and why."""
-    return [
-        *LEFT_OUT,
-        *([LEFT_OUT_AT_ONCE] if set(dialects) != {TEXT} else ()),
-        *([LEFT_OUT_TIED] if TIED_BY_CHANCE in dialects else ()),
-        *(f"the operation {name}: one of the targets does not have it" for name in CAN if name not in can),
-    ]
 
 
 class Generator:
@@ -61,7 +33,7 @@ class Generator:
     def __init__(self, rng: random.Random, can: frozenset[str], dialects: Sequence[str]) -> None:
         self._rng = rng
         self._text = TEXT in dialects
-        self._fails = set(dialects) == {TEXT}
+        self._kafka = set(dialects) != {TEXT}
         self._assignors = ("uniform", "range")
         if TIED_BY_CHANCE in dialects:
             self._assignors = (rng.choice(self._assignors),) * 2
@@ -89,6 +61,8 @@ class Generator:
             (4, self._leave_for_a_while, ""),
             (3, self._stranger, ""),
             (2, self._refused, ""),
+            (18, self._commit, wire.COMMIT),
+            (5, self._fetch, wire.FETCH),
             (5, self._change_topics, ""),
             (7, self._advance, "advance"),
             (3, self._fire, "fire"),
@@ -110,7 +84,7 @@ class Generator:
             operation = drawn()
             if operation is not None:
                 break
-        if self._script_due or self._may_compute(operation):
+        if self._may_compute(operation):
             operation["script"] = self._script(operation)
         return operation
 
@@ -121,7 +95,7 @@ class Generator:
         self._epochs = {one["memberId"]: one["memberEpoch"] for one in self._members}
         if operation["op"] == "advance":
             self._now_ms += operation["ms"]
-        elif operation["op"] == "request" and answer.body:
+        elif operation["op"] == "request" and answer.body and not offsets.is_drawn(operation):
             self._saw_request(operation, answer.body["errorCode"] == 0, before)
         self._mid_revocation = {name for name in self._mid_revocation if self._epochs.get(name) == AWAY}
 
@@ -233,6 +207,47 @@ class Generator:
         request["body"].update(change)
         return request
 
+    # Requests of offsets, which leave the group as it is
+
+    def _commit(self) -> Json | None:
+        sender, instance = self._sender()
+        below = sender[1] < 0 and not self._members
+        if self._kafka and below and (sender != offsets.NO_MEMBER or not self._exists()):
+            return None
+        chosen = self._partitions(sender)
+        return offsets.commit(self._rng, sender, instance, chosen) if chosen else None
+
+    def _fetch(self) -> Json | None:
+        sender, _ = self._sender()
+        if self._kafka and sender != offsets.NO_MEMBER and not self._exists():
+            return None
+        chosen = self._partitions(sender)
+        return offsets.fetch(sender, chosen) if chosen else None
+
+    def _sender(self) -> tuple[offsets.Sender, str | None]:
+        """A member at some epoch and its instance id, or somebody else, or nobody."""
+        rng, member = self._rng, self._any_member()
+        kind = rng.random()
+        if kind < 0.06:
+            return offsets.NO_MEMBER, None
+        if member is None or kind < 0.12:
+            free = [name for name in (*MEMBERS, "nobody") if name not in self._epochs]
+            return (rng.choice(free), rng.choice((-1, 0, 1, 3))), rng.choice((None, *INSTANCES))
+        epoch = offsets.epoch(rng, member, self._group["groupEpoch"])
+        return (member["memberId"], epoch), self._own_instance(member)
+
+    def _partitions(self, sender: offsets.Sender) -> list[Partition]:
+        held = [
+            part
+            for one in self._members
+            if one["memberId"] == sender[0]
+            for part in (*one["assigned"], *one["pendingRevocation"])
+        ]
+        return offsets.partitions(self._rng, held, self._topics)
+
+    def _exists(self) -> bool:
+        return bool(self._group.get("state", "Dead") != "Dead")
+
     # What is not a request
 
     def _change_topics(self) -> Json | None:
@@ -293,7 +308,9 @@ class Generator:
 
     def _may_compute(self, operation: Json) -> bool:
         """Whether the operation may lead to a new target, for all that one sees."""
-        if self._group.get("groupEpoch") != self._group.get("assignmentEpoch"):
+        if operation["op"] == "request" and offsets.is_drawn(operation):
+            return False
+        if self._script_due or self._group.get("groupEpoch") != self._group.get("assignmentEpoch"):
             return True
         if operation["op"] != "request" or operation["body"]["memberEpoch"] <= 0:
             return True
@@ -304,7 +321,7 @@ class Generator:
 
     def _script(self, operation: Json) -> Json | str:
         """A legal target of whoever will be a member (A4), or now and then an assignor that fails."""
-        if self._fails and "newId" not in operation and self._rng.random() < 0.03:
+        if not self._kafka and "newId" not in operation and self._rng.random() < 0.03:
             return "the assignor fails"
         members = {one["memberId"]: one["subscribedTopicNames"] for one in self._members}
         if operation["op"] == "request":

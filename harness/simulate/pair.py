@@ -37,8 +37,8 @@ class Done(NamedTuple):
 class Pair:
     """Two targets, the first of which is asked first. ConformError (exit 2) if one lacks what both need.
 
-    `can` are the operations that both have; `hidden` names what one of them cannot show, which is compared
-    on neither.
+    `can` are the operations and the requests that both have; `hidden` names what one of them cannot show,
+    which is compared on neither.
     """
 
     def __init__(self, first: Target, second: Target) -> None:
@@ -57,7 +57,7 @@ class Pair:
                     USAGE,
                 )
         self.dialects = [one.dialect for one in known]
-        self.can = known[0].controls & known[1].controls
+        self.can = (known[0].controls & known[1].controls) | (wire.served(known[0]) & wire.served(known[1]))
         self._view = View(
             Capabilities("both targets", "", {}, self.can, known[0].unobserved | known[1].unobserved)
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from harness.replay import wire
+from harness.simulate import offsets
 from harness.simulate.pair import Done, Pair
 from harness.simulate.schedule import Schedule
 from harness.simulate.shrink import shrink
@@ -58,7 +59,8 @@ def _signatures(pair: Pair, schedule: Schedule) -> list[str]:
 
 def legal(operations: Sequence[Json]) -> list[Json]:
     """The operations, but in scripts only partitions that there are by then, of topics to which their members
-    have subscribed by then (A4): with earlier operations left out, more was in them."""
+    have subscribed by then (A4), and commits and fetches of partitions that there are: with earlier
+    operations left out, more was in them."""
     topics: dict[str, Json] = {}
     names: dict[str, Sequence[str]] = {}
     kept = []
@@ -70,9 +72,12 @@ def legal(operations: Sequence[Json]) -> list[Json]:
             names[operation.get("newId") or operation["body"]["memberId"]] = operation["body"][
                 "subscribedTopicNames"
             ]
+        ids = {one["id"]: (name, one["partitions"]) for name, one in topics.items()}
+        if operation["op"] == "request" and offsets.is_drawn(operation):
+            there = {(topic, index) for topic, (_, count) in ids.items() for index in range(count)}
+            operation = offsets.of_those(operation, there)
         script = operation.get("script")
         if isinstance(script, dict):
-            ids = {one["id"]: (name, one["partitions"]) for name, one in topics.items()}
             pruned = {member: _pruned(parts, ids, names.get(member, ())) for member, parts in script.items()}
             operation = operation if pruned == script else {**operation, "script": pruned}
         kept.append(operation)
@@ -101,10 +106,13 @@ def without(operations: Sequence[Json], start: int, end: int) -> Iterator[list[J
 
 
 def _lowered(operation: Json, less: int) -> Json:
-    epoch = operation["body"].get("memberEpoch", 0) if operation["op"] == "request" else 0
+    if operation["op"] != "request":
+        return operation
+    name = offsets.EPOCH if offsets.is_drawn(operation) else "memberEpoch"
+    epoch = operation["body"].get(name, 0)
     if epoch <= less:
         return operation
-    return {**operation, "body": {**operation["body"], "memberEpoch": epoch - less}}
+    return {**operation, "body": {**operation["body"], name: epoch - less}}
 
 
 def simpler(operation: Json) -> Iterator[Json]:
@@ -120,6 +128,10 @@ def simpler(operation: Json) -> Iterator[Json]:
                     fewer = [*parts[:left], *parts[left + 1 :]]
                     yield {**operation, "script": {**script, member: fewer}}
     match operation:
+        case {"op": "request"} if offsets.is_drawn(operation):
+            every = offsets.partitions_of(operation)
+            if len(every) > 1:
+                yield from (offsets.of_those(operation, every - {one}) for one in sorted(every))
         case {"op": "request", "body": body}:
             for name in ("instanceId", "serverAssignor", "rackId", "subscribedTopicNames", "topicPartitions"):
                 if body.get(name) is not None:

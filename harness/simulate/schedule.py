@@ -29,7 +29,7 @@ give it.
 _EPOCHS: Final = {0: "Join", -1: "Leave", -2: "LeaveTemporarily"}
 _TIMERS: Final = {"session": "SessionTimeout", "rebalance": "RebalanceTimeout", "group": "DeleteGroup"}
 _OTHERS: Final = {"topics": "ChangeTopics", "advance": "Advance", "restart": "FailOver"}
-_ERRORS: Final = {code: name for name, code in wire.ERROR_CODES.items()}
+_ERRORS: Final = {code: name for name, code in wire.ERROR_CODES.items()} | {12: "OFFSET_METADATA_TOO_LARGE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,20 @@ def action(operation: Json) -> str:
 
 def way_of(operation: Json, answer: Answer) -> str:
     """An operation and how it was answered: "Join/NONE"; what of it counts in signatures."""
-    if not answer.body or "errorCode" not in answer.body:
+    code = _error(answer.body)
+    if code is None:
         return action(operation)
-    code = answer.body["errorCode"]
     return way(action(operation), "", _ERRORS.get(code, str(code)))
+
+
+def _error(body: Any) -> int | None:
+    """The error of a response: for commits and fetches that of the first group, or else partition."""
+    while isinstance(body, dict) and not body.get("errorCode"):
+        inner = body.get("groups") or body.get("topics") or body.get("partitions")
+        if not inner:
+            break
+        body = inner[0]
+    return body.get("errorCode") if isinstance(body, dict) else None
 
 
 def write_schedule(schedule: Schedule, path: Path) -> None:

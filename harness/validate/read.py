@@ -1,38 +1,28 @@
-"""A log of operations and answers as lines that the specification has words for.
-
-A log is what `harness.targets.recording` writes, or any program: one JSON object a line, an operation of the
-line protocol with its `answer`. Parts of an answer may be missing: what was not observed is not compared.
-"""
+"""A log of a consumer group as lines that spec/Recorded.tla has words for."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from harness.errors import USAGE, ConformError
-from harness.files import read_text
 from harness.replay import wire
 from harness.replay.state import NOT_IN_GROUP, Partition, Request, Response
 from harness.replay.view import DELETED_TOPICS
 from harness.targets.base import Json
+from harness.validate.kind import Kind
+from harness.validate.log import ERRORS, NOT_THERE, LogReader
 
 REQUEST: Final = "Request"
 _OTHER_KINDS: Final = wire.CLASSIC_VERSIONS.keys() | wire.CONNECT_VERSIONS.keys()
 TIMERS: Final = {"session": "SessionTimeout", "rebalance": "RebalanceTimeout", "group": "DeleteGroup"}
-ERRORS: Final = {code: name for name, code in wire.ERROR_CODES.items()}
 FIELDS: Final = {
     str: ("memberId", "instanceId", "subscribedTopicRegex", "serverAssignor"),
     int: ("memberEpoch", "errorCode", "rebalanceTimeoutMs"),
     list: ("subscribedTopicNames", "topicPartitions"),
 }
 """What requests and responses have, by type; each may be null."""
-NOT_THERE: Final = frozenset({14, 15, 16})
-"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR: what was asked of no coordinator,
-or of one whose log took no records, changes nothing (H5, P3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +68,11 @@ class Line:
     seen: Seen | None = None
     script: Mapping[str, frozenset[Partition]] | None = None
 
+    @property
+    def observed(self) -> bool:
+        """Whether there is anything to compare."""
+        return self.response is not None or self.seen is not None
+
 
 @dataclass(slots=True)
 class Run:
@@ -94,42 +89,10 @@ class Run:
     max_size: int
     lines: list[Line] = field(default_factory=list)
 
-
-@dataclass(slots=True)
-class Recorded:
-    """A log of one group; `left_out` counts the lines that were not judged, by reason."""
-
-    group: str
-    dialect: str
-    runs: list[Run] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
-
     @property
-    def lines(self) -> int:
-        """How many steps there are to be judged."""
-        return sum(len(run.lines) for run in self.runs)
-
-
-def read_log(path: Path, group: str | None = None) -> Recorded:
-    """Read a log; of several groups the one that is named, else the first.
-
-    ConformError (exit 2) with the line for what is no log, and for one in which nothing can be judged.
-    """
-    reader = _Reader(path, group)
-    for number, text in enumerate(read_text(path, "The log").splitlines(), start=1):
-        if not text.strip():
-            continue
-        try:
-            said = json.loads(text)
-            reader.read(number, said)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            what = f"{type(error).__name__}: {error}"
-            raise ConformError(
-                f"{path}, line {number} is no operation with its answer ({what}): conform validate --help "
-                "says what a log is.",
-                USAGE,
-            ) from None
-    return reader.done()
+    def constant(self) -> int:
+        """What the model has for all of its runs."""
+        return self.max_size
 
 
 def _check_types(body: Json) -> None:
@@ -141,90 +104,32 @@ def _check_types(body: Json) -> None:
                 raise TypeError(f"{name} is {value!r}")
 
 
-class _Reader:
-    """Reads a log line by line."""
+class ConsumerReader(LogReader[Run]):
+    """Reads a log of a consumer group; its name is that of the first one if none is given."""
 
-    def __init__(self, path: Path, group: str | None) -> None:
-        self._path = path
-        self._found = Recorded(group or "", "")
-        self._ids: dict[str, str] = {}  # topic id on the wire -> topic of the specification
+    def __init__(self, path: Path, group: str, kind: Kind[Run, Any]) -> None:
+        super().__init__(path, group, kind)
+        self._ids_of: dict[str, str] = {}  # topic id on the wire -> topic of the specification
         self._topics: dict[str, int] = {}
-        self._hidden: frozenset[str] = frozenset()
-        self._timed = True
         self._size = int(wire.DEFAULTS[wire.MAX_SIZE])
         self._script: Mapping[str, Any] | None = None
         self._fails = False
-        self._run: Run | None = None
-        self._lost = ""
-
-    def done(self) -> Recorded:
-        """What was read."""
-        found = self._found
-        found.runs = [run for run in found.runs if run.lines]
-        observed = [line for run in found.runs for line in run.lines if line.response or line.seen]
-        if not observed:
-            why = ", ".join(f"{reason}: {count}" for reason, count in found.left_out.items() if count)
-            raise ConformError(
-                f"{self._path} has no step of a group that was answered or observed"
-                f"{f' (left out: {why})' if why else ''}: there is nothing to validate. It knows consumer "
-                "groups; groups of another kind are compared by conform replay and conform exhaust.",
-                USAGE,
-            )
-        return found
-
-    def read(self, number: int, said: Json) -> None:
-        """One line."""
-        answer = said["answer"]
-        does = {
-            "hello": self._hello,
-            "request": self._request,
-            "topics": self._change_topics,
-            "advance": self._fired,
-            "fire": self._fired,
-            "load": self._load,
-            "restart": self._restart,
-            "configure": self._configure,
-            "describe": self._describe,
-            "commit": self._commit,
-            "assign": self._assign,
-        }
-        act = does.get(said["op"])
-        if act is None:
-            if said["op"] not in ("ids", "background", "records"):
-                raise ValueError(f"there is no operation {said['op']!r}")
-        elif "error" in answer:
-            self._found.left_out["refused"] += 1
-        else:
-            act(number, said, answer)
-
-    def _hello(self, number: int, said: Json, answer: Json) -> None:
-        self._found.dialect = answer["dialect"]
-        self._hidden = frozenset(answer.get("unobserved", ()))
-        self._timed = "advance" in answer.get("controls", ())
 
     def _configure(self, number: int, said: Json, answer: Json) -> None:
         self._size = int(said.get(wire.MAX_SIZE, self._size))
 
     def _load(self, number: int, said: Json, answer: Json) -> None:
-        """A new coordinator; one with a state is none that a behaviour begins with."""
-        self._run, self._script, self._topics, self._ids = None, None, {}, {}
-        self._lost = "after a load of a state" if said["records"] else ""
+        super()._load(number, said, answer)
+        self._script, self._topics, self._ids_of = None, {}, {}
         for topic in said["topics"]:
             self._topics[self._topic_of(topic)] = topic["partitions"]
-
-    def _commit(self, number: int, said: Json, answer: Json) -> None:
-        if said["mode"] == "manual":
-            self._end("after another commit mode")
 
     def _assign(self, number: int, said: Json, answer: Json) -> None:
         if said["group"] == (self._found.group or said["group"]):
             self._script, self._fails = said.get("target"), "error" in said
 
-    def _restart(self, number: int, said: Json, answer: Json) -> None:
-        if "keep" in said:
-            self._end("after a restart from a part of the log")
-        elif self._run and self._run.lines:
-            self._add(Line(number, said, "FailOver"), answer)
+    def _fail_over(self, number: int, said: Json, answer: Json) -> None:
+        self._add(Line(number, said, "FailOver"), answer)
 
     def _fired(self, number: int, said: Json, answer: Json) -> None:
         timers = [timer for timer in answer.get("fired", ()) if timer["group"] == self._found.group]
@@ -343,9 +248,6 @@ class _Reader:
         before = self._run.lines[-1].seen if self._run and self._run.lines else None
         return before.targets if self._fails and before else None
 
-    def _end(self, reason: str) -> None:
-        self._run, self._lost = None, reason
-
     def _seen(self, answer: Json) -> Seen | None:
         group = answer.get("group")
         if not group or group.get("groupId", self._found.group) != self._found.group:
@@ -377,12 +279,9 @@ class _Reader:
             partitions("pendingRevocation"),
         )
 
-    def _shows(self, name: str) -> bool:
-        return f"members.{name}" not in self._hidden
-
     def _partitions(self, topics: Iterable[Mapping[str, Any]]) -> frozenset[Partition]:
         return frozenset(
-            (self._ids.setdefault(topic["topicId"], topic["topicId"]), index)
+            (self._ids_of.setdefault(topic["topicId"], topic["topicId"]), index)
             for topic in topics
             for index in topic["partitions"]
         )
@@ -390,10 +289,10 @@ class _Reader:
     def _topic_of(self, given: Mapping[str, Any]) -> str:
         """T2: the second topic of a name is another one."""
         uuid, name = given["id"], given["name"]
-        if uuid not in self._ids:
-            earlier = sum(wire.topic_name(topic) == name for topic in self._ids.values())
-            self._ids[uuid] = f"{name}#{earlier + 1}" if earlier else name
-        return self._ids[uuid]
+        if uuid not in self._ids_of:
+            earlier = sum(wire.topic_name(topic) == name for topic in self._ids_of.values())
+            self._ids_of[uuid] = f"{name}#{earlier + 1}" if earlier else name
+        return self._ids_of[uuid]
 
     def _live(self, name: str) -> str:
         named = [topic for topic in self._topics if wire.topic_name(topic) == name]

@@ -373,41 +373,6 @@ def test_away_commits() -> None:
         assert offsets.fetch("foo-0", member="m1", epoch=-2) == (stale if away else {"foo-0": 5})
 
 
-def test_partition_epochs() -> None:
-    """A commit with an older epoch since which all its partitions are held, and after a fail-over."""
-    text, kafka = drivers(PartitionEpochs=True, RevocationRecorded=True)
-    stale = int(ErrorCode.STALE_MEMBER_EPOCH)
-    for g, older in ((text, stale), (kafka, 0)):
-        offsets = Committer(g)
-        g.script(m1=["foo-0"])
-        g.join("m1")
-        g.script(m1=["foo-0", "foo-1"], m2=[])
-        g.join("m2")
-        g.heartbeat("m1", owned=["foo-0"])
-        assert (g.member("m1")["memberEpoch"], g.assigned("m1")) == (2, ["foo-0", "foo-1"])
-        for _ in range(2):
-            assert offsets.commit("m1", 1, {"foo-0": 5}) == {"foo-0": older}
-            assert offsets.commit("m1", 1, {"foo-0": 5, "foo-1": 5}) == {"foo-0": stale, "foo-1": stale}
-            for epoch in (0, 3):
-                assert offsets.commit("m1", epoch, {"foo-0": 5}) == {"foo-0": stale}
-            assert offsets.commit("m1", 2, {"foo-0": 5, "foo-1": 5}) == {"foo-0": 0, "foo-1": 0}
-            g.coordinator.restart()
-
-
-def test_partition_epochs_go_with_the_place_of_a_static_member() -> None:
-    kafka = GroupDriver(dataclasses.replace(Dialect(), PartitionEpochs=True, RevocationRecorded=True))
-    kafka.script(m1=["foo-0"])
-    kafka.join("m1", instanceId="i1")
-    kafka.script(m1=["foo-0"], m2=["foo-1"])
-    kafka.join("m2")
-    kafka.heartbeat("m1", owned=["foo-0"])
-    kafka.request(memberId="m1", memberEpoch=-2, instanceId="i1")
-    assert Committer(kafka).commit("m1", 1, {"foo-0": 5}) == {"foo-0": int(ErrorCode.STALE_MEMBER_EPOCH)}
-    kafka.join("m3", instanceId="i1")
-    assert (kafka.member("m3")["memberEpoch"], kafka.assigned("m3")) == (2, ["foo-0"])
-    assert Committer(kafka).commit("m3", 1, {"foo-0": 5}) == {"foo-0": 0}
-
-
 def test_target_on_removal_at_the_next_heartbeat() -> None:
     text, kafka = drivers(TargetOnRemoval="next-heartbeat")
     for g in (text, kafka):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from kafka_driver import HEARTBEAT, TOPICS, Driver, answered, client, described, part
 
 from harness.itf import read_trace
+from harness.replay import wire
 from harness.replay.compare import differences
 from harness.replay.decode import Decoder, Load, Loadable
 from harness.replay.view import View
@@ -64,6 +66,18 @@ def test_a_loaded_group_goes_on_where_it_was(kafka: Driver) -> None:
     kafka.target.load(load.records, grown, load.volatile)
     assert kafka.target.describe("g")["groupEpoch"] == epoch
     assert described(kafka.heartbeat(name, member.epoch))["groupEpoch"] == epoch + 1
+
+
+def test_what_a_group_has_seen_of_its_topics_stays_what_it_was(kafka: Driver) -> None:
+    """Two topics grow by a partition each: they never look as they did before."""
+    for bar, foo in product((1, 2, 3), repeat=2):
+        kafka.target.load([], [wire.topic("bar", bar), wire.topic("foo", foo)], {"clockMs": 0})
+        kafka.join("m1", "bar", "foo")
+        seen = kafka.target.describe("g")["metadata"]
+        assert [one["numPartitions"] for one in seen] == [bar, foo]
+        kafka.target.topics([wire.topic("bar", bar + 1)], [])
+        kafka.target.topics([wire.topic("foo", foo + 1)], [])
+        assert kafka.target.describe("g")["metadata"] == seen
 
 
 def test_kafkas_own_records_are_loaded_as_they_are(kafka: Driver) -> None:

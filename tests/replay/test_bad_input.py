@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from frozendict import frozendict
 from spec_model import NO_STEP, NOTHING, Model, request, some
 
 from harness.errors import ConformError
-from harness.itf import Trace, trace_to_text, write_trace
+from harness.itf import Trace, trace_from_json, trace_to_text, write_trace
 from harness.replay.decode import Decoder
 from harness.replay.files import replay_files, trace_files
 
+ROOT = Path(__file__).parents[2]
 FOO = frozenset({"foo"})
 
 
@@ -111,6 +113,22 @@ def event(action: str, topic: str = "", partitions: int = 0, member: str = "") -
 )
 def test_a_step_that_its_states_contradict(step: dict[str, Any], said: str) -> None:
     assert said in sentence(changed(2, "step", to=NO_STEP | step))
+
+
+def test_a_member_whose_join_was_refused() -> None:
+    said = "'m1' is a member, but no request of it was accepted since it was none"
+    assert said in sentence(changed(1, "step", "response", "error", to="UNKNOWN_MEMBER_ID"))
+
+
+def test_a_timer_that_nothing_started() -> None:
+    """C1: a member of a stable group owes a SyncGroup all at once."""
+    path = next((ROOT / "traces" / "classic").glob("*-0008-both-are-assigned.itf.json"))
+    trace = json.loads(path.read_text())
+    again = deepcopy(trace["states"][-1])
+    again["group"]["members"]["m1"]["owesSync"] = True
+    trace["states"].append(again)
+    altered = trace_from_json(trace, "t.itf.json")
+    assert "the timer 'sync' of '' is armed, but no step has started it" in sentence(altered)
 
 
 def test_an_unknown_action_in_the_first_state() -> None:

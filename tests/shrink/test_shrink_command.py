@@ -16,6 +16,7 @@ from harness.itf import read_trace
 from harness.replay.files import replay_files
 from harness.scenario.load import load_scenario
 from harness.scenario.run import play
+from harness.shrink.again import Doing, model_of
 from harness.shrink.behaviours import behaviours
 from harness.shrink.kept import kept_steps
 
@@ -132,3 +133,44 @@ def epochs(state: object) -> dict[str, object]:
         name: {field: member[field] for field in ("epoch", "assigned", "revoking")}
         for name, member in members.items()
     }
+
+
+@pytest.mark.parametrize(
+    ("trace", "broken", "kept"),
+    [
+        (
+            "classic/MCClassicRecovery-goal-0008-leader-failure",
+            "coordinator.classic.handlers.session_timeout",
+            ["JoinGroup m1", "ReceiveResponse m1", "JoinGroup m1", "JoinTimeout", "SessionTimeout m1"],
+        ),
+        (
+            "client/MCClient-goal-0024-everyone-was-too-late",
+            "coordinator.client.select.computation_timeout",
+            ["Join m1", "ComputationTimeout m1"],
+        ),
+    ],
+)
+def test_a_trace_of_another_kind_is_shrunk_by_its_own_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trace: str, broken: str, kept: list[str]
+) -> None:
+    """A time-out that does nothing: of the steps before it those are left that arm it."""
+    monkeypatch.setattr(broken, lambda *_: None)
+    path, result = shrunk(ROOT / "traces" / f"{trace}.itf.json", "python", tmp_path)
+    assert result["shortest"] == kept
+    assert [one.index for one in replay_files([path], "python").failures] == [len(kept)]
+    monkeypatch.undo()
+    assert not replay_files([path], "python").failures, "the specification's coordinator does not fail"
+
+
+def test_a_trace_of_every_kind_is_done_again_by_its_model() -> None:
+    """The same states, whatever variables the model has."""
+    for name in (
+        "connect/MCConnect-goal-0001*",
+        "migration/MCMigrationTopics-goal-0001*",
+        "cooperative/MCDowngrade*",
+    ):
+        trace = read_trace(next((ROOT / "traces").glob(f"{name}.itf.json")))
+        model = model_of(trace, ROOT / "spec")
+        assert model is not None
+        doing = Doing(trace, model, LIMITS)
+        assert doing.behaviours([doing.steps]) == [list(trace.states)]

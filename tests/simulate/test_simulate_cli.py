@@ -69,7 +69,7 @@ def test_a_waived_difference_is_none(tmp_path: Path, capsys: pytest.CaptureFixtu
     waivers = tmp_path / "waivers.toml"
     expires = date.today() + timedelta(days=2)
     waivers.write_text(f'[[waiver]]\nsignature = "{SIGNATURE}"\nreason = "issue 17"\nexpires = {expires}\n')
-    command("python", BUG, "kafka-4.2", steps=300, out=tmp_path, waivers=waivers)
+    command("python", BUG, "kafka-4.2", steps=1500, out=tmp_path, waivers=waivers)
     assert "issue 17: " in capsys.readouterr().out
     with pytest.raises(ConformError, match="covers nothing") as caught:
         command("python", "python", "kafka-4.2", steps=50, out=tmp_path, waivers=waivers)

@@ -146,6 +146,10 @@ class ClassicTimers:
         return self._go_on(after.group, self._anew(before, after), now_ms)
 
     def _go_on(self, group: ClassicGroup, anew: dict[tuple[str, str], int], now_ms: int) -> list[Json]:
+        never = [timer for timer in armed(group) if timer not in anew and timer not in self.deadlines]
+        if never:
+            timer, member = never[0]
+            raise ValueError(f"the timer {timer!r} of {member!r} is armed, but no step has started it")
         self.deadlines = {
             timer: now_ms + anew[timer] if timer in anew else self.deadlines[timer] for timer in armed(group)
         }

@@ -23,7 +23,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -73,7 +72,7 @@ public final class Version {
     }
 
     static long hash(String topic, Uuid id, int partitions) {
-        return Objects.hash(topic, id, partitions);
+        return Internals.number(topic + " " + id + " " + partitions);
     }
 
     /** Run an operation of the shard that writes records. */

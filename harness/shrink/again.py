@@ -1,0 +1,168 @@
+"""Parts of a trace as behaviours of the model that it is of, whatever kind of group that has.
+
+spec/Shortened.tla knows requests of consumer groups and what they mean in another state. Here the steps
+that were kept are done again in the same order by the model's own next-state relation: each has the inputs
+that it had, but for the epoch or generation that a request carries, and is a step of the model's bounds. Of
+the behaviours that there are, the one is taken that does most as the trace did.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import jinja2
+import networkx as nx
+from frozendict import frozendict
+
+from harness.engines.base import Limits, Model
+from harness.engines.tlc import run_tlc
+from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, read_config
+from harness.itf import Trace
+from harness.manifest import read_manifest
+from harness.modules import config_beside, dependencies, strip_comments
+from harness.shrink.render import tla_value
+from harness.stategraph import read_graph
+from harness.values import State
+
+MODULE: Final = "DoneAgain"
+OWN: Final = ("part", "at")
+"""The variables that the model has not."""
+OUTPUTS: Final = frozenset({"branch", "response", "completed"})
+"""What a step says of its outcome."""
+EPOCHS: Final = ("epoch", "generation")
+"""Of a request, what depends on the steps before it."""
+_BEHAVIOUR: Final = ("SPECIFICATION", "INIT", "NEXT", "VIEW", "SYMMETRY", *CHECKS, *UNKNOWN_TO_TLC)
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The step that leads to a state of the trace; `said` are its inputs in TLA+."""
+
+    index: int
+    said: str
+
+
+@dataclass(frozen=True)
+class Doing:
+    """Does steps of a trace again: `model` is the trace's, `variables` its variables that tell of a step."""
+
+    trace: Trace
+    model: Model
+    limits: Limits
+
+    @cached_property
+    def steps(self) -> list[Again]:
+        """Every step of the trace."""
+        return [Again(at, self._inputs(state)) for at, state in enumerate(self.trace.states) if at]
+
+    @cached_property
+    def variables(self) -> list[str]:
+        """Those with an action."""
+        first = self.trace.states[0].items()
+        return sorted(name for name, value in first if isinstance(value, Mapping) and "action" in value)
+
+    def _inputs(self, state: State) -> str:
+        return tla_value({name: _inputs_of(state[name]) for name in self.variables})
+
+    def behaviours(self, parts: Sequence[Sequence[Again]]) -> list[list[State]]:
+        """The states of each part's behaviour, the first one included: fewer than steps + 1 where a step is
+        not possible. ConformError (exit 3) if TLC fails."""
+        with tempfile.TemporaryDirectory(prefix="conform-shrink-") as name:
+            folder = Path(name)
+            module, config = self._render(parts, folder)
+            dump = folder / "graph.dot"
+            options = ["-deadlock", "-workers", "1", "-dump", "dot", str(dump)]
+            limits = replace(self.limits, brief=True)
+            libraries = [self.model.module.parent]
+            run_tlc(module, config, options, log=folder / "tlc.log", limits=limits, libraries=libraries)
+            graph = read_graph(dump)
+        starts = {graph.nodes[node]["state"]["part"]: node for node in graph.graph["initial"]}
+        return [self._nearest(graph, starts[number], part) for number, part in enumerate(parts, start=1)]
+
+    def _render(self, parts: Sequence[Sequence[Again]], folder: Path) -> tuple[Path, Path]:
+        config = read_config(self.model.config or config_beside(self.model.module))
+        said = list(dict.fromkeys(step.said for part in parts for step in part))
+        request = {name: _epoch_of(self.trace.states[0][name]) for name in self.variables}
+        values = {
+            "module": MODULE,
+            "model": self.model.module.stem,
+            "next": next_of(self.model.module, config.names("SPECIFICATION"), config.names("NEXT")),
+            "first": {name: tla_value(value) for name, value in sorted(self.trace.states[0].items())},
+            "inputs": {name: sorted(_inputs_of(self.trace.states[0][name])) for name in self.variables},
+            "epoch": request,
+            "said": said,
+            "parts": [[said.index(step.said) + 1 for step in part] for part in parts],
+        }
+        module, cfg = folder / f"{MODULE}.tla", folder / f"{MODULE}.cfg"
+        module.write_text(_template().render(values), encoding="utf-8")
+        kept = config.without(_BEHAVIOUR).having("SPECIFICATION", "AgainSpec")
+        cfg.write_text(kept.having("CHECK_DEADLOCK", "FALSE").text(), encoding="utf-8")
+        return module, cfg
+
+    def _nearest(self, graph: nx.MultiDiGraph, start: int, part: Sequence[Again]) -> list[State]:
+        """Level by level, each state by the way to it on which most is as it was in the trace."""
+        best: dict[int, tuple[int, list[int]]] = {start: (0, [start])}
+        for step in part:
+            was = self.trace.states[step.index]
+            following: dict[int, tuple[int, list[int]]] = {}
+            for node, (like, path) in best.items():
+                for after in sorted(set(graph.successors(node))):
+                    state = graph.nodes[after]["state"]
+                    score = like + sum(state[name] == value for name, value in was.items())
+                    if after not in following or following[after][0] < score:
+                        following[after] = score, [*path, after]
+            if not following:
+                break
+            best = following
+        _, path = max(best.values(), key=lambda found: (found[0], found[1]))
+        return [_own(graph.nodes[node]["state"]) for node in path]
+
+    def trace_of(self, states: Sequence[State], description: str) -> Trace:
+        """The behaviour as a trace of the model."""
+        return Trace({**self.trace.meta, "description": description}, tuple(states[0]), list(states))
+
+
+def model_of(trace: Trace, spec: Path) -> Model | None:
+    """The model that a trace says it is of, if the manifest has it."""
+    manifest = spec / "manifest.json"
+    name = trace.meta.get("model")
+    if not isinstance(name, str) or not manifest.is_file():
+        return None
+    return next((entry.model() for entry in read_manifest(manifest).entries if entry.name == name), None)
+
+
+def next_of(module: Path, specifications: Sequence[str], following: Sequence[str]) -> str:
+    """The next-state relation of a configuration; "" if it cannot be told."""
+    if following or not specifications:
+        return next(iter(following), "")
+    pattern = re.compile(rf"^{specifications[0]}\s*==[^=]*?\[\]\s*\[\s*(\w+)\s*\]_", re.MULTILINE)
+    sources = [strip_comments(path.read_text("utf-8")) for path in dependencies(module)]
+    return next((found[1] for source in sources if (found := pattern.search(source))), "")
+
+
+def _inputs_of(step: Any) -> dict[str, Any]:
+    """What a step was given; the epoch of its request is left to the model."""
+    given = {name: value for name, value in step.items() if name not in OUTPUTS}
+    if epoch := _epoch_of(step):
+        given["request"] = frozendict({**given["request"], epoch: 0})
+    return given
+
+
+def _epoch_of(step: Any) -> str:
+    return next((name for name in EPOCHS if name in step.get("request", {})), "")
+
+
+def _own(state: Any) -> State:
+    return frozendict({name: value for name, value in state.items() if name not in OWN})
+
+
+def _template() -> jinja2.Template:
+    loader = jinja2.PackageLoader("harness.shrink", ".")
+    environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined)
+    return environment.get_template("again.tla.j2")

@@ -1,0 +1,194 @@
+"""Recorded runs of classic groups: how they are rendered, and what is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, cast
+
+import jinja2
+from frozendict import frozendict
+
+from harness.replay.classic.state import (
+    ClassicGroup,
+    ClassicReader,
+    ClassicRequest,
+    ClassicResponse,
+    ClassicState,
+    read_response,
+)
+from harness.replay.compare import Difference
+from harness.replay.state import Fields
+from harness.scenario.render import tla_partitions, tla_text
+from harness.validate.classic.read import Line, Run, Seen, SeenMember, tell_leaders
+from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
+from harness.values import State, Value
+
+MODULE: Final = "RecordedRuns"
+_SHOWN: Final = ("error", "member", "generation", "type", "protocol", "leader", "skip_assignment")
+_NO_REQUEST: Final = ClassicRequest("", None, -1, None, None, (), frozenset(), frozendict())
+_OWN: Final = ("instance", "protocols", "fresh", "owes_sync", "joining", "syncing")
+
+
+class ClassicGroupKind(Kind[Run, ClassicState]):
+    """Classic groups (spec/RecordedClassic.tla)."""
+
+    module = "RecordedClassic"
+
+    def check(self, run: Run) -> None:
+        """Nothing is chosen."""
+
+    def render(self, runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
+        """KIP-848's text has a generation in the log at once (C2), and Kafka has not."""
+        tell_leaders(runs)
+        values = {
+            "module": MODULE,
+            "runs": runs,
+            "members": sorted({member for run in runs for line in run.lines for member in _members(line)}),
+            "texts": sorted({text for run in runs for line in run.lines for text in _texts(line)}),
+            "extensions": runs[0].extensions,
+            "generation_recorded": not dialect.startswith("kafka"),
+            "no_request": _NO_REQUEST,
+            "absent": SeenMember(),
+        }
+        module, log, config = (folder / f"{MODULE}{end}" for end in (".tla", "Log.tla", ".cfg"))
+        for path, template in ((module, "classic.tla.j2"), (log, "log.tla.j2"), (config, "classic.cfg.j2")):
+            path.write_text(_templates().get_template(template).render(values), encoding="utf-8")
+        return module, config
+
+    def states(self, dumped: Sequence[State]) -> list[ClassicState]:
+        """Of the open instance; what a step has answered is all that is due."""
+        states = ClassicReader().read(trace_of(dumped), "The state graph")
+        return [
+            replace(state, step=replace(state.step, completed=_answers(raw["due"])))
+            for state, raw in zip(states, dumped, strict=True)
+        ]
+
+    def is_line(self, line: AnyLine, step: AnyStep) -> bool:
+        """By its action."""
+        return step.action == line.does
+
+    def differences(self, run: Run, line: AnyLine, state: ClassicState) -> Iterator[Difference]:
+        """The response, the answers to what waited, the event and the group."""
+        assert isinstance(line, Line)
+        step = state.step
+        if line.request is None:
+            yield from differ("member", step.member, line.member)
+        if line.response is not None:
+            yield from _response("response", step.response, line.response)
+        if line.completed is not None:
+            got = {(member, one.api): one for member, one in line.completed}
+            expected = {(member, one.api): one for member, one in step.completed}
+            yield from differ("answered, of those that waited", _names(expected), _names(got))
+            for who in sorted(expected.keys() & got.keys()):
+                yield from _response(f"answer to the {who[1]} of {who[0]}", expected[who], got[who])
+        if line.seen is not None:
+            yield from _group(state.group, line.seen)
+
+    def unseen(self, run: Run, fits: int) -> Run | None:
+        """Every line has a step here."""
+        return None
+
+
+def _answers(due: Value) -> tuple[tuple[str, ClassicResponse], ...]:
+    found = [Fields(raw, "due") for raw in cast(frozenset[Value], due)]
+    return tuple((one.get("member", str), read_response(one.get("response", frozendict))) for one in found)
+
+
+def _names(answers: Mapping[tuple[str, str], ClassicResponse]) -> list[str]:
+    return [f"{api} of {member}" for member, api in sorted(answers)]
+
+
+def _response(path: str, expected: ClassicResponse, got: ClassicResponse) -> Iterator[Difference]:
+    """What a response shows; in an error little is."""
+    if expected.error != got.error or expected.error not in ("", "NONE"):
+        yield from differ(f"{path}.error", expected.error or "(waits)", got.error or "(waits)")
+        if expected.error == got.error and expected.api == "JoinGroup":
+            yield from differ(f"{path}.member", expected.member, got.member)
+        return
+    if expected.api not in ("JoinGroup", "SyncGroup"):
+        return
+    for name in _SHOWN:
+        yield from differ(f"{path}.{name}", getattr(expected, name), getattr(got, name))
+    yield from differ(f"{path}.assignment", _bytes(expected.assignment), _bytes(got.assignment))
+    told = {
+        one.member: (one.instance, _said(one.subscription, {expected.protocol})) for one in expected.members
+    }
+    seen = {one.member: (one.instance, sorted(one.subscription)) for one in got.members}
+    yield from differ(f"{path}.members", sorted(told), sorted(seen))
+    for name in sorted(told.keys() & seen.keys()):
+        yield from differ(f"{path}.members of {name}", str(told[name]), str(seen[name]))
+
+
+def _group(group: ClassicGroup, seen: Seen) -> Iterator[Difference]:
+    yield from differ("group.state", group.state, seen.state)
+    if not group.exists or group.state != seen.state:
+        return
+    yield from differ("group.generation", group.generation, seen.generation)
+    for name in ("type", "protocol", "leader"):
+        if getattr(seen, name) is not None:
+            yield from differ(f"group.{name}", getattr(group, name), getattr(seen, name))
+    there = {name for name, member in seen.members.items() if member.place == "member"}
+    yield from differ("group.members", sorted(group.members), sorted(there))
+    yield from differ("group.pending", sorted(group.pending), sorted(seen.members.keys() - there))
+    for name in sorted(group.members.keys() & there):
+        member, shown = group.members[name], seen.members[name]
+        for own in _OWN:
+            if getattr(shown, own) is not None:
+                yield from differ(f"{name}.{own}", getattr(member, own), getattr(shown, own))
+        if shown.subscription is not None:
+            said = _said(member.subscription, set(member.protocols))
+            yield from differ(f"{name}.subscription", str(said), str(sorted(shown.subscription)))
+        if shown.assignment is not None:
+            yield from differ(f"{name}.assignment", _bytes(member.assignment), _bytes(shown.assignment[0]))
+
+
+def _said(subscription: frozenset[str], protocols: set[str]) -> list[str]:
+    return sorted(text for text in subscription if protocol_of(text) in protocols)
+
+
+def _bytes(assignment: frozenset[tuple[str, int]] | None) -> str:
+    return next(iter(assignment))[0] if assignment else ""
+
+
+def protocol_of(text: str) -> str:
+    """The protocol that a text of a subscription is for."""
+    return text.rpartition(" ")[0]
+
+
+def _members(line: Line) -> Iterator[str]:
+    yield from [line.member] if line.member else []
+    yield from [line.request.member, *line.request.assignments] if line.request else []
+    yield from line.seen.members if line.seen else ()
+    yield from (member for member, _ in line.completed or ())
+
+
+def _texts(line: Line) -> Iterator[str]:
+    yield from line.request.subscription if line.request else ()
+    for response in [line.response, *(one for _, one in line.completed or ())]:
+        for joined in response.members if response else ():
+            yield from joined.subscription
+    for member in line.seen.members.values() if line.seen else ():
+        yield from member.subscription or ()
+
+
+@lru_cache(maxsize=1)
+def _templates() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("harness.validate.classic", "."), undefined=jinja2.StrictUndefined
+    )
+    forms: dict[str, Callable[[Any], str]] = {
+        "truth": lambda value: "TRUE" if value else "FALSE",
+        "text": tla_text,
+        "texts": lambda texts: f"{{{', '.join(tla_text(text) for text in sorted(texts))}}}",
+        "list_of": lambda texts: f"<<{', '.join(tla_text(text) for text in texts)}>>",
+        "assignment": lambda given: "{}" if given is None else f"{{{tla_partitions(given)}}}",
+        "seen_assignment": lambda shown: (
+            f"{{{'{}' if shown[0] is None else f'{{{tla_partitions(shown[0])}}}'}}}"
+        ),
+    }
+    environment.filters |= forms
+    environment.filters |= {"form": lambda value, name: forms[name](value), "protocol_of": protocol_of}
+    return environment

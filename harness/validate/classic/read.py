@@ -1,0 +1,340 @@
+"""A log of a classic group as lines that spec/RecordedClassic.tla has words for.
+
+What members say of themselves, and what their leader assigns, are bytes: a subscription is a set of texts
+"<protocol> <bytes>", an assignment is one partition, of the topic "<bytes>".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from frozendict import frozendict
+
+from harness.replay import wire
+from harness.replay.classic import wire as classic
+from harness.replay.classic.state import Assignment, ClassicRequest, ClassicResponse, Joined
+from harness.replay.kinds import DELAY
+from harness.targets.base import Json
+from harness.validate.kind import Kind
+from harness.validate.log import ERRORS, LogReader
+
+TIMERS: Final = {
+    "session": "SessionTimeout",
+    "join": "JoinTimeout",
+    "sync": "SyncTimeout",
+    "group": "DeleteGroup",
+}
+ACTIONS: Final = {
+    classic.JOIN: "JoinGroup",
+    classic.SYNC: "SyncGroup",
+    classic.HEARTBEAT: "ClassicHeartbeat",
+    classic.LEAVE: "LeaveGroup",
+    wire.COMMIT: "OffsetCommit",
+}
+_KNOWN_MEMBER: Final = 4
+"""The version of JoinGroup from which a member without an id is told one first (C1)."""
+_SKIPS: Final = 9
+"""The version of JoinGroup from which a static leader that returns is told to assign nothing (S1)."""
+_UNTIMED: Final = (
+    "of a target whose clock is not the recorder's: time-outs of a classic group would be missing"
+)
+_DELAY_MS: Final = 3_000
+"""Kafka's default of group.initial.rebalance.delay.ms."""
+Answers = frozenset[tuple[str, ClassicResponse]]
+"""By the member that waited."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMember:
+    """A member as it was described; None is what the target does not show."""
+
+    place: str = ""
+    instance: str | None = None
+    protocols: tuple[str, ...] | None = None
+    subscription: frozenset[str] | None = None
+    assignment: tuple[Assignment] | None = None
+    fresh: bool | None = None
+    joining: bool | None = None
+    syncing: bool | None = None
+    owes_sync: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A group as it was described."""
+
+    state: str
+    generation: int
+    type: str | None
+    protocol: str | None
+    leader: str | None
+    members: Mapping[str, SeenMember]
+
+
+@dataclass(slots=True)
+class Line:
+    """One step, as in `harness.validate.read`; `completed` are the answers to requests that waited, None
+    where the next line has them. `waits` names the request where it is answered later. `leader` is who leads
+    by then, or next."""
+
+    number: int
+    said: Json
+    does: str
+    member: str = ""
+    request: ClassicRequest | None = None
+    response: ClassicResponse | None = None
+    completed: Answers | None = None
+    seen: Seen | None = None
+    waits: str = ""
+    leader: str = ""
+
+    @property
+    def observed(self) -> bool:
+        """Whether there is anything to compare."""
+        return self.response is not None or self.seen is not None or bool(self.completed)
+
+
+@dataclass(slots=True)
+class Run:
+    """From a new coordinator to the next one. `extensions`: how often the initial delay may be prolonged."""
+
+    extensions: int
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def constant(self) -> int:
+        """What the model has for all of its runs."""
+        return self.extensions
+
+
+class ClassicLogReader(LogReader[Run]):
+    """Reads a log of a classic group."""
+
+    def __init__(self, path: Path, group: str, kind: Kind[Run, Any]) -> None:
+        super().__init__(path, group, kind)
+        self._delay_ms = _DELAY_MS
+        self._waiting: dict[str, Line] = {}
+
+    def _configure(self, number: int, said: Json, answer: Json) -> None:
+        self._delay_ms = int(said.get(DELAY, self._delay_ms))
+
+    def _load(self, number: int, said: Json, answer: Json) -> None:
+        super()._load(number, said, answer)
+        self._waiting.clear()
+        if not self._timed:
+            self._end(_UNTIMED)
+
+    def _fail_over(self, number: int, said: Json, answer: Json) -> None:
+        self._waiting.clear()
+        self._add(Line(number, said, "FailOver"), answer)
+
+    def _fired(self, number: int, said: Json, answer: Json) -> None:
+        timers = [timer for timer in answer.get("fired", ()) if timer["group"] == self._found.group]
+        for timer in timers:
+            line = Line(number, said, TIMERS.get(timer["timer"], timer["timer"]), timer["member"])
+            self._add(line, answer if timer is timers[-1] else None)
+
+    def _describe(self, number: int, said: Json, answer: Json) -> None:
+        if said["group"] == self._found.group and self._run and self._run.lines:
+            last = self._run.lines[-1]
+            last.seen = last.seen or self._seen(answer)
+
+    def _request(self, number: int, said: Json, answer: Json) -> None:
+        api, body = said["api"], said["body"]
+        if api == wire.DELETE:
+            self._end("after a request to delete groups")
+        elif body.get("groupId") != self._found.group:
+            self._found.left_out["another group" if "groupId" in body else api] += 1
+        elif api == wire.HEARTBEAT or api in wire.CONNECT_VERSIONS:
+            self._found.left_out[api] += 1
+            self._end("of a group of another kind (M1, W1)")
+        elif api not in ACTIONS or (api == wire.COMMIT and not _one_answer(answer)):
+            self._found.left_out[api] += 1
+        elif lacks := _not_modelled(api, said.get("version", wire.CLASSIC_VERSIONS.get(api, 0)), body):
+            self._found.left_out[lacks] += 1
+            self._end(f"after {lacks}")
+        else:
+            self._add(self._line(number, said, answer), answer)
+
+    def _line(self, number: int, said: Json, answer: Json) -> Line:
+        api, body, response = said["api"], said["body"], answer.get("body")
+        asked = _asked(api, body)
+        line = Line(number, said, ACTIONS[api], asked.member, asked)
+        if response is not None:
+            line.response = _answered(api, response)
+        elif api in (classic.JOIN, classic.SYNC):
+            client = said.get("client", {}).get("id", "")
+            line.waits = said.get("id") or f"{api} {client}"
+            line.response = _NOTHING
+        if not asked.member and api == classic.JOIN:
+            line.member = (line.response.member if line.response else "") or f"nobody of line {number}"
+        return line
+
+    def _add(self, line: Line, answer: Json | None) -> None:
+        """`answer` is None for a step before the last one of an operation."""
+        if self._lost:
+            self._found.left_out[self._lost] += 1
+            return
+        if self._run is None:
+            self._run = Run(self._extensions(line))
+            self._found.runs.append(self._run)
+        self._run.lines.append(line)
+        if answer is None:
+            return
+        ended = [(self._waiting.pop(one["id"], None), one) for one in answer.get("completed", ())]
+        if line.waits:
+            self._waiting[line.waits] = line
+        line.seen = self._seen(answer)
+        self._name_who_waits(answer)
+        for waiting, one in ended:
+            if waiting is not None and waiting.does == "JoinGroup":
+                self._name(waiting, one["body"].get("memberId") or "")
+        known = [(waiting, one) for waiting, one in ended if waiting is not None]
+        line.completed = frozenset(
+            (waiting.member, _answered(waiting.said["api"], one["body"])) for waiting, one in known
+        )
+
+    def _extensions(self, line: Line) -> int:
+        rebalance_ms = int(line.said.get("body", {}).get("rebalanceTimeoutMs", wire.REBALANCE_TIMEOUT_MS))
+        return max(-(-rebalance_ms // self._delay_ms) - 1, 0) if self._delay_ms > 0 else 0
+
+    def _name_who_waits(self, answer: Json) -> None:
+        for member in (answer.get("group") or {}).get("members", ()):
+            waiting = self._waiting.get(member.get("awaitingJoin") or "")
+            if waiting is not None:
+                self._name(waiting, member["memberId"])
+
+    def _name(self, line: Line, member: str) -> None:
+        """A member that joined without an id has got one."""
+        if line.request is not None and not line.request.member and member:
+            line.member = member
+
+    def _seen(self, answer: Json) -> Seen | None:
+        group = answer.get("group")
+        if not group or group.get("groupId", self._found.group) != self._found.group:
+            return None
+        members = {one["memberId"]: self._member(one) for one in group["members"]}
+        members |= dict.fromkeys(group.get("pending", ()), SeenMember("pending"))
+
+        def text(name: str) -> str | None:
+            return (group[name] or "") if name in group and name not in self._hidden else None
+
+        return Seen(
+            group["state"],
+            group.get("generation", 0),
+            text("protocolType"),
+            text("protocol"),
+            text("leader"),
+            members,
+        )
+
+    def _member(self, member: Json) -> SeenMember:
+        def shown(name: str) -> bool:
+            return self._shows(name) and name in member
+
+        protocols = member["protocols"] if shown("protocols") else None
+        return SeenMember(
+            "member",
+            (member["instanceId"] or "") if shown("instanceId") else None,
+            None if protocols is None else tuple(one["name"] for one in protocols),
+            None if protocols is None else _subscription(protocols),
+            (_assignment(member["assignment"]),) if shown("assignment") else None,
+            bool(member["isNew"]) if shown("isNew") else None,
+            member["awaitingJoin"] is not None if shown("awaitingJoin") else None,
+            member["awaitingSync"] is not None if shown("awaitingSync") else None,
+            bool(member["owesSync"]) if shown("owesSync") else None,
+        )
+
+
+_NOTHING: Final = ClassicResponse("", "", "", -1, "", "", "", False, frozenset(), None)
+"""The response to what waits."""
+
+
+def tell_leaders(runs: Iterable[Run]) -> None:
+    """Who leads after a line is who is seen to lead at it, or at the first line after it that shows it."""
+    for run in runs:
+        leader = ""
+        for line in reversed(run.lines):
+            told = [line.response, *(one for _, one in line.completed or ())]
+            leaders = {one.leader for one in told if one is not None and one.leader}
+            seen = line.seen.leader if line.seen and line.seen.leader else ""
+            leader = seen or min(leaders, default="") or leader
+            line.leader = leader
+
+
+def _not_modelled(api: str, version: int, body: Json) -> str:
+    """What the specification has no step for."""
+    if api == classic.JOIN and version < _KNOWN_MEMBER:
+        return "a JoinGroup of a version before 4, which no step of the model is"
+    if api == classic.JOIN and version < _SKIPS and body.get("groupInstanceId") is not None:
+        return "a JoinGroup of a static member of a version before 9, which no step of the model is"
+    if api == classic.LEAVE and len(body["members"]) != 1:
+        return "a LeaveGroup of several members, which no step of the model is"
+    return ""
+
+
+def _one_answer(answer: Json) -> bool:
+    """Whether all partitions of a commit were answered in the same way: the model has one, of a topic that
+    there is."""
+    body = answer.get("body") or {"topics": ()}
+    codes = {part["errorCode"] for topic in body["topics"] for part in topic["partitions"]}
+    return len(codes) == 1 and wire.ERROR_CODES["UNKNOWN_TOPIC_OR_PARTITION"] not in codes
+
+
+def _asked(api: str, body: Json) -> ClassicRequest:
+    who = body["members"][0] if api == classic.LEAVE else body
+    given = {one["memberId"]: _assignment(one["assignment"]) for one in body.get("assignments") or ()}
+    protocols = body.get("protocols") or ()
+    return ClassicRequest(
+        who.get("memberId") or "",
+        who.get("groupInstanceId"),
+        body["generationId"] if "generationId" in body else body.get("generationIdOrMemberEpoch", -1),
+        body.get("protocolType"),
+        body.get("protocolName"),
+        tuple(one["name"] for one in protocols),
+        _subscription(protocols),
+        frozendict(given),
+    )
+
+
+def _answered(api: str, body: Json) -> ClassicResponse:
+    code = body.get("errorCode", 0)
+    if api == wire.COMMIT:
+        parts = [part for topic in body["topics"] for part in topic["partitions"]]
+        code = parts[0]["errorCode"]
+    if api == classic.LEAVE and not code:
+        code = body["members"][0]["errorCode"]
+    error = ERRORS.get(code, f"error {code}")
+    member = body.get("memberId") or ""
+    if api == classic.JOIN and not code:
+        protocol = body["protocolName"] or ""
+        joined = frozenset(
+            Joined(
+                one["memberId"],
+                one.get("groupInstanceId") or "",
+                frozenset({f"{protocol} {one['metadata']}"}),
+            )
+            for one in body["members"]
+        )
+        skip = bool(body.get("skipAssignment"))
+        type_ = body.get("protocolType") or ""
+        return ClassicResponse(
+            api, error, member, body["generationId"], type_, protocol, body["leader"], skip, joined, None
+        )
+    if api == classic.SYNC and not code:
+        type_, protocol = body.get("protocolType") or "", body.get("protocolName") or ""
+        given = _assignment(body["assignment"])
+        return ClassicResponse(api, error, "", -1, type_, protocol, "", False, frozenset(), given)
+    who = member if api == classic.JOIN else ""
+    return ClassicResponse(api, error, who, -1, "", "", "", False, frozenset(), None)
+
+
+def _subscription(protocols: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    return frozenset(f"{one['name']} {one['metadata']}" for one in protocols)
+
+
+def _assignment(text: str) -> Assignment:
+    return frozenset({(text, 0)}) if text else None

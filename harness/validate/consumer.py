@@ -1,0 +1,124 @@
+"""Recorded runs of consumer groups: what is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from harness.errors import USAGE, ConformError
+from harness.replay.compare import Difference
+from harness.replay.state import Group, Partition, Response, SpecState, StateReader
+from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
+from harness.validate.read import REQUEST, Line, Run
+from harness.validate.render import assignments, render
+from harness.values import State
+
+EVENTS: Final = frozenset(
+    {"SessionTimeout", "RebalanceTimeout", "DeleteGroup", "FailOver"}
+    | {"CreateTopic", "AddPartitions", "DeleteTopic"}
+)
+MOST: Final = 5_000
+"""Target assignments to look for another one among."""
+LIMIT: Final = 1_000_000
+"""Of more elements TLC makes no set."""
+NO_ANSWER: Final = Response("no answer", "", 0, None, None)
+"""What nothing answers: so that all that the specification has is kept for the report."""
+PARTITIONS: Final = ("assigned", "revoking")
+"""What a member has of them."""
+
+
+class ConsumerKind(Kind[Run, SpecState]):
+    """Consumer groups (spec/Recorded.tla)."""
+
+    module = "Recorded"
+
+    def check(self, run: Run) -> None:
+        """A new member joins, for which some target is computed that was not seen, and there are too many
+        that it could be."""
+        topics, known = dict(run.topics), set[str]()
+        for line in run.lines:
+            if line.topic:
+                topics[line.topic] = line.partitions
+            asked, answered = line.request, line.response
+            if asked and answered and line.seen is None and line.member not in known:
+                joined = not asked.epoch and asked.instance is None and answered.error == "NONE"
+                there = sum(count for count in topics.values() if count > 0)
+                if joined and 2**there > LIMIT:  # each may be the member's or nobody's
+                    raise too_many(f"line {line.number}")
+            known |= {line.member, *(line.seen.members if line.seen else ())}
+
+    def render(self, runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
+        """With the dialect's modules."""
+        return render(runs, dialect, folder)
+
+    def states(self, dumped: Sequence[State]) -> list[SpecState]:
+        """Of the open instance."""
+        return StateReader().read(trace_of(dumped), "The state graph")
+
+    def is_line(self, line: AnyLine, step: AnyStep) -> bool:
+        """A request is any action that is no event."""
+        return step.action not in EVENTS if line.does == REQUEST else step.action == line.does
+
+    def differences(self, run: Run, line: AnyLine, state: SpecState) -> Iterator[Difference]:
+        """The response, the event and the group."""
+        assert isinstance(line, Line)
+        step = state.step
+        if line.does != REQUEST:
+            yield from differ("member", step.member, line.member)
+            yield from differ("topic", step.topic, line.topic)
+            yield from differ("partitions", step.partitions, line.partitions)
+        if line.response is not None:
+            for name in ("error", "member", "epoch", "assigned", "pending"):
+                got = getattr(line.response, name)
+                yield from differ(f"response.{name}", getattr(step.response, name), got)
+        if line.seen is None:
+            return
+        group = state.group
+        yield from differ("group.epoch", group.epoch, line.seen.epoch)
+        yield from differ("group.assignmentEpoch", group.assignment_epoch, line.seen.assignment_epoch)
+        yield from _members(group, line, state.topics if run.forgets else None)
+
+    def unseen(self, run: Run, fits: int) -> Run | None:
+        """With another target assignment."""
+        line = run.lines[fits]
+        if line.seen is None or assignments(run) > MOST:
+            return None
+        return replace(run, lines=[*run.lines[:fits], replace(line, seen=None, response=NO_ANSWER)])
+
+
+def too_many(line: str) -> ConformError:
+    """Of what TLC would have to try."""
+    return ConformError(
+        f"The log shows no target assignment after {line}, where there could be more than a million: "
+        "describe the group after each request, or validate fewer partitions.",
+        USAGE,
+    )
+
+
+def _members(group: Group, line: Line, there: Mapping[str, int] | None) -> Iterator[Difference]:
+    """`there` are the topics of which partitions are shown, if those of others are not."""
+    assert line.seen is not None
+    seen = line.seen
+    yield from differ("group.members", sorted(group.members), sorted(seen.members))
+    for name, member in group.members.items():
+        if name not in seen.members:
+            continue
+        if seen.targets is not None:
+            target = _there(group.target(name), there)
+            yield from differ(f"target of {name}", target, seen.targets.get(name, frozenset()))
+        shown = seen.members[name]
+        for field in shown.__dataclass_fields__:
+            value = getattr(shown, field)
+            if value is not None:
+                known = getattr(member, field)
+                if field in PARTITIONS:
+                    known = _there(known, there)
+                yield from differ(f"{name}.{field}", known, value)
+
+
+def _there(partitions: frozenset[Partition], topics: Mapping[str, int] | None) -> frozenset[Partition]:
+    if topics is None:
+        return partitions
+    return frozenset((topic, index) for topic, index in partitions if index < topics.get(topic, 0))

@@ -1,0 +1,147 @@
+"""What validation must know of one kind of group, beside how its log is read."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+
+from frozendict import frozendict
+
+from harness.itf import Trace
+from harness.replay.compare import Difference
+from harness.targets.base import Json
+from harness.values import State
+
+
+class AnyLine(Protocol):
+    """One step of a run: `number` is that of the line in the log, `said` the line itself, `does` an event's
+    action or what says that it is a request."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def said(self) -> Json: ...
+    @property
+    def does(self) -> str: ...
+    @property
+    def observed(self) -> bool:
+        """Whether anything of it was answered or seen."""
+
+
+class AnyRun(Protocol):
+    """From a new coordinator to the next one, or to what the specification has no words for."""
+
+    @property
+    def lines(self) -> Sequence[AnyLine]: ...
+    @property
+    def constant(self) -> int:
+        """Runs of one module have the same one."""
+
+
+class AnyStep(Protocol):
+    """What the steps of every kind have."""
+
+    @property
+    def action(self) -> str: ...
+    @property
+    def branch(self) -> str: ...
+    @property
+    def member(self) -> str: ...
+    @property
+    def topic(self) -> str: ...
+
+
+class AnyState(Protocol):
+    """A state with the step that made it."""
+
+    @property
+    def step(self) -> AnyStep: ...
+
+
+R = TypeVar("R", bound=AnyRun)
+S = TypeVar("S", bound=AnyState)
+
+
+class Kind(ABC, Generic[R, S]):
+    """`module` is the one that a log is rendered over."""
+
+    module: ClassVar[str]
+
+    @abstractmethod
+    def check(self, run: R) -> None:
+        """ConformError (exit 2) at once for what the engine would say after a minute."""
+
+    @abstractmethod
+    def render(self, runs: Sequence[R], dialect: str, folder: Path) -> tuple[Path, Path]:
+        """Write the modules and their configuration into a folder. The runs have one constant."""
+
+    @abstractmethod
+    def states(self, dumped: Sequence[State]) -> list[S]:
+        """Some states of a dump."""
+
+    @abstractmethod
+    def is_line(self, line: AnyLine, step: AnyStep) -> bool:
+        """Whether a step is the line, but for what was observed: otherwise it was enabled, too."""
+
+    @abstractmethod
+    def differences(self, run: R, line: AnyLine, state: S) -> Iterator[Difference]:
+        """Where a step of the specification is not what was recorded, in the specification's terms."""
+
+    @abstractmethod
+    def unseen(self, run: R, fits: int) -> R | None:
+        """The run as far as it fits, and the next line as if nothing of it were seen: what else could be
+        there. None where that is too much."""
+
+
+@dataclass(slots=True)
+class Recorded(Generic[R]):
+    """A log of one group; `left_out` counts the lines that were not judged, by reason."""
+
+    group: str
+    dialect: str
+    kind: Kind[R, Any]
+    runs: list[R] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def lines(self) -> int:
+        """How many steps there are to be judged."""
+        return sum(len(run.lines) for run in self.runs)
+
+
+OWN: Final = ("run", "at", "due")
+"""The variables of spec/Recorded.tla and spec/RecordedClassic.tla that are not the open instance's."""
+
+
+def trace_of(states: Sequence[State]) -> Trace:
+    """Some states of a dump, as the open instance has them."""
+    variables = tuple(name for name in states[0] if name not in OWN)
+    return Trace(
+        {"description": "A recorded run"},
+        variables,
+        [frozendict({name: state[name] for name in variables}) for state in states],
+    )
+
+
+def differ(path: str, expected: object, got: object) -> Iterator[Difference]:
+    """One difference, if there is one."""
+    if expected != got:
+        yield Difference(path, _shown(expected), _shown(got))
+
+
+def _shown(value: object) -> str:
+    """Partitions as foo-0, sets sorted."""
+    if value is None:
+        return "(none)"
+    if isinstance(value, frozenset | list | tuple):
+        return "{" + ", ".join(_items(value)) + "}"
+    return str(value)
+
+
+def _items(values: Iterable[Any]) -> Iterator[str]:
+    for value in sorted(values):
+        yield f"{value[0]}-{value[1]}" if isinstance(value, tuple) else str(value)

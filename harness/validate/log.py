@@ -1,0 +1,158 @@
+"""A log of operations and answers, line by line: what is the same for all kinds of groups.
+
+A log is what `harness.targets.recording` writes, or any program: one JSON object a line, an operation of the
+line protocol with its `answer`. Parts of an answer may be missing: what was not observed is not compared.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, Generic
+
+from harness.errors import USAGE, ConformError
+from harness.files import read_text
+from harness.replay import wire
+from harness.targets.base import Json
+from harness.validate.kind import Kind, R, Recorded
+
+ERRORS: Final = {code: name for name, code in wire.ERROR_CODES.items()}
+NOT_THERE: Final = frozenset({14, 15, 16})
+"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR: what was asked of no coordinator,
+or of one whose log took no records, changes nothing (H5, P3)."""
+
+
+class LogReader(ABC, Generic[R]):
+    """Reads a log line by line. `_run` is the run that goes on, `_lost` why there is none."""
+
+    def __init__(self, path: Path, group: str, kind: Kind[R, Any]) -> None:
+        self._path = path
+        self._found = Recorded(group, "", kind)
+        self._hidden: frozenset[str] = frozenset()
+        self._timed = True
+        self._run: R | None = None
+        self._lost = ""
+
+    def whole(self) -> Recorded[R]:
+        """Read all of it. ConformError (exit 2) with the line for what is no log, and for one in which
+        nothing can be judged."""
+        for number, said in lines_of(self._path):
+            try:
+                self.read(number, said)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise no_operation(self._path, number, error) from None
+        found = self._found
+        found.runs = [run for run in found.runs if run.lines]
+        if not any(line.observed for run in found.runs for line in run.lines):
+            why = ", ".join(f"{reason}: {count}" for reason, count in found.left_out.items() if count)
+            raise ConformError(
+                f"{self._path} has no step of a group that was answered or observed"
+                f"{f' (left out: {why})' if why else ''}: there is nothing to validate. It knows consumer "
+                "groups and classic groups; others are compared by conform replay and conform exhaust.",
+                USAGE,
+            )
+        return found
+
+    def read(self, number: int, said: Json) -> None:
+        """One line."""
+        answer = said["answer"]
+        does = {
+            "hello": self._hello,
+            "request": self._request,
+            "topics": self._change_topics,
+            "advance": self._fired,
+            "fire": self._fired,
+            "load": self._load,
+            "restart": self._restart,
+            "configure": self._configure,
+            "describe": self._describe,
+            "commit": self._commit,
+            "assign": self._assign,
+            "ids": self._ids,
+        }
+        act = does.get(said["op"])
+        if act is None:
+            if said["op"] not in ("background", "records"):
+                raise ValueError(f"there is no operation {said['op']!r}")
+        elif "error" in answer:
+            self._found.left_out["refused"] += 1
+        else:
+            act(number, said, answer)
+
+    def _hello(self, number: int, said: Json, answer: Json) -> None:
+        self._found.dialect = answer["dialect"]
+        self._hidden = frozenset(answer.get("unobserved", ()))
+        self._timed = "advance" in answer.get("controls", ())
+
+    def _load(self, number: int, said: Json, answer: Json) -> None:
+        """A new coordinator; one with a state is none that a behaviour begins with."""
+        self._run = None
+        self._lost = "after a load of a state" if said["records"] else ""
+
+    def _commit(self, number: int, said: Json, answer: Json) -> None:
+        if said["mode"] == "manual":
+            self._end("after another commit mode")
+
+    def _restart(self, number: int, said: Json, answer: Json) -> None:
+        if "keep" in said:
+            self._end("after a restart from a part of the log")
+        elif self._run and self._run.lines:
+            self._fail_over(number, said, answer)
+
+    @abstractmethod
+    def _fail_over(self, number: int, said: Json, answer: Json) -> None:
+        """A new coordinator loads the log."""
+
+    @abstractmethod
+    def _request(self, number: int, said: Json, answer: Json) -> None:
+        """A request of any API, perhaps to another group."""
+
+    @abstractmethod
+    def _fired(self, number: int, said: Json, answer: Json) -> None:
+        """The clock went on, or one timer was fired."""
+
+    @abstractmethod
+    def _describe(self, number: int, said: Json, answer: Json) -> None:
+        """A group, as it is after the last step."""
+
+    def _configure(self, number: int, said: Json, answer: Json) -> None:
+        """What the coordinator is configured with."""
+
+    def _assign(self, number: int, said: Json, answer: Json) -> None:
+        """The next target assignment."""
+
+    def _change_topics(self, number: int, said: Json, answer: Json) -> None:
+        """The topics, of which not every kind of group knows."""
+
+    def _ids(self, number: int, said: Json, answer: Json) -> None:
+        """The next member ids: the answers have them."""
+
+    def _end(self, reason: str) -> None:
+        self._run, self._lost = None, reason
+
+    def _shows(self, name: str) -> bool:
+        return f"members.{name}" not in self._hidden
+
+
+def lines_of(path: Path) -> Sequence[tuple[int, Any]]:
+    """The lines of a log with their numbers. ConformError (exit 2) for one that is no JSON."""
+    found = []
+    for number, text in enumerate(read_text(path, "The log").splitlines(), start=1):
+        if text.strip():
+            try:
+                found.append((number, json.loads(text)))
+            except ValueError as error:
+                raise no_operation(path, number, error) from None
+    return found
+
+
+def no_operation(path: Path, number: int, error: Exception) -> ConformError:
+    """What is said of a line that is none."""
+    what = f"{type(error).__name__}: {error}"
+    return ConformError(
+        f"{path}, line {number} is no operation with its answer ({what}): conform validate --help "
+        "says what a log is.",
+        USAGE,
+    )

@@ -1,0 +1,174 @@
+--------------------------- MODULE RecordedClassic --------------------------
+(***************************************************************************)
+(* Is a recorded run of a coordinator a behaviour of the open instance of  *)
+(* classic groups?  What Recorded is for consumer groups: a log is rendered*)
+(* into a module that extends this one and says what Runs are, `at` counts *)
+(* the lines that fit, and the states with a negative `at` are what the    *)
+(* specification has instead of the line that does not fit.                *)
+(*                                                                         *)
+(* The coordinator does not read what members say of themselves, nor what  *)
+(* their leader assigns: here these are bytes.  A subscription is a set of *)
+(* texts, one for each protocol, of which ProtocolOf says which it is; an  *)
+(* assignment is one "partition" that has its bytes for a topic.           *)
+(*                                                                         *)
+(* Who leads where any member would do is what was seen: a model replaces  *)
+(* FirstMember by RecordedFirst.  Left out: what was committed, but for    *)
+(* whether it was accepted; events that nobody wrote down.                 *)
+(***************************************************************************)
+EXTENDS OpenClassic
+
+(*
+  What was seen of a member; {} is what the target does not show.
+  @typeAlias: seenClassicMember = {place: Str, instance: Set(Str), protocols: Set(Seq(Str)),
+    subscription: Set(Set(Str)), assignment: Set(Set(Set($partition))), fresh: Set(Bool),
+    joining: Set(Bool), syncing: Set(Bool), owesSync: Set(Bool)};
+  @typeAlias: seenClassic = {state: Str, generation: Int, type: Set(Str), protocol: Set(Str), leader: Set(Str),
+    members: Str -> $seenClassicMember};
+
+  One line: what was done by the name of its action, its response and the
+  group after it, as far as they were seen; `completed` are all answers to
+  requests that waited since the last line that has them.  `leader` is who
+  leads by then or is the next to lead, if anybody was seen to.
+  @typeAlias: classicLine = {does: Str, member: Str, request: $classicRequest,
+    response: Set($classicResponse), completed: Set(Set($answer)), seen: Set($seenClassic), leader: Set(Str)};
+*)
+RecordedClassic_aliases == TRUE
+
+CONSTANTS
+  \* @type: Seq(Seq($classicLine));
+  Runs,
+  \* The protocol that a text of a subscription is for.
+  \* @type: Str -> Str;
+  ProtocolOf
+
+VARIABLES
+  \* Which run it is.
+  \* @type: Int;
+  run,
+  \* How many of its lines fit; -n: what might be instead of line n.
+  \* @type: Int;
+  at,
+  \* The answers to requests that waited which no line that fits has had yet.
+  \* @type: Set($answer);
+  due
+
+recordedVars == <<vars, run, at, due>>
+
+\* @type: Seq($classicLine);
+Lines == Runs[run]
+\* @type: $classicLine;
+Line == Lines[at + 1]
+
+\* What a model has instead of FirstMember.
+\* @type: (Set(Str)) => Str;
+RecordedFirst(members) ==
+  IF Line.leader \cap members # {} THEN CHOOSE m \in Line.leader : m \in members
+  ELSE CHOOSE m \in members : \A n \in members : MemberRank[m] <= MemberRank[n]
+
+(***************************************************************************)
+(* What can be seen of a step                                              *)
+(***************************************************************************)
+
+\* What members have said for some protocols.
+\* @type: (Set(Str), Set(Str)) => Set(Str);
+SaidFor(protocols, subscription) == {text \in subscription : ProtocolOf[text] \in protocols}
+
+\* A response as it travels: a leader is told what is for the protocol of the generation.
+\* @type: ($classicResponse) => $classicResponse;
+Told(response) ==
+  IF response.error = "NONE" /\ response.api = "JoinGroup"
+  THEN [response EXCEPT !.members =
+          {[one EXCEPT !.subscription = SaidFor({response.protocol}, one.subscription)] : one \in response.members}]
+  ELSE IF response.error \in {"", "NONE"} /\ response.api \in {"", "SyncGroup"} THEN response
+  ELSE ClassicError(response.api, IF response.api = "JoinGroup" THEN response.member ELSE None, response.error)
+
+\* @type: (Set($answer)) => Set($answer);
+ToldAnswers(answers) == {[one EXCEPT !.response = Told(one.response)] : one \in answers}
+
+\* @type: ($classicMember, $seenClassicMember) => Bool;
+LooksLikeMember(member, seen) ==
+  /\ member.place = seen.place
+  /\ member.place = "member" =>
+       /\ \A instance \in seen.instance : member.instance = instance
+       /\ \A protocols \in seen.protocols : member.protocols = protocols
+       /\ \A subscription \in seen.subscription :
+            SaidFor({member.protocols[i] : i \in DOMAIN member.protocols}, member.subscription) = subscription
+       /\ \A assignment \in seen.assignment : member.assignment = assignment
+       /\ \A fresh \in seen.fresh : member.fresh = fresh
+       /\ \A joining \in seen.joining : member.joining = joining
+       /\ \A syncing \in seen.syncing : member.syncing = syncing
+       /\ \A owesSync \in seen.owesSync : member.owesSync = owesSync
+
+\* @type: ($classicGroup, $seenClassic) => Bool;
+LooksLike(g, seen) ==
+  /\ g.state = seen.state
+  /\ ClassicExists(g) =>
+       /\ g.generation = seen.generation
+       /\ \A type \in seen.type : g.type = type
+       /\ \A protocol \in seen.protocol : g.protocol = protocol
+       /\ \A leader \in seen.leader : g.leader = leader
+       /\ \A m \in MemberIds : LooksLikeMember(g.members[m], seen.members[m])
+
+\* Has the step that is taken the line's response, answers and state?
+Fits ==
+  /\ \A response \in Line.response : Told(step'.response) = response
+  /\ \A answers \in Line.completed : ToldAnswers(due \cup step'.completed) = answers
+  /\ \A seen \in Line.seen : LooksLike(group', seen)
+
+(***************************************************************************)
+(* The line as the specification has it                                    *)
+(***************************************************************************)
+
+\* O2: whether a commit is accepted; what is committed is left out.
+RecordedCommit ==
+  /\ step' = [NoClassicStep EXCEPT !.action = "OffsetCommit", !.member = Line.member, !.request = Line.request,
+                                   !.response = ClassicError("OffsetCommit", None,
+                                                             ClassicCommitError(group, Line.request))]
+  /\ UNCHANGED <<group, offsets>>
+
+\* C1.
+RecordedRequest ==
+  \/ Line.does = "JoinGroup" /\ Take(JoinGroup(group, Line.member, Line.request))
+  \/ Line.does = "SyncGroup" /\ Take(SyncGroup(group, Line.request))
+  \/ Line.does = "ClassicHeartbeat" /\ Take(ClassicHeartbeat(group, Line.request))
+  \/ Line.does = "LeaveGroup" /\ Take(LeaveGroup(group, Line.request))
+  \/ Line.does = "OffsetCommit" /\ RecordedCommit
+
+\* H8, C1, E5: time ran out.
+TimeOut == SessionTimeout \/ JoinTimeout \/ SyncTimeout \/ DeleteGroup
+
+\* C2, P2: a new coordinator; of a group that is not there it has nothing to take over.
+RecordedFailOver ==
+  Take(ClassicEvent("FailOver", None, Same(IF ClassicExists(group) THEN ClassicAfterFailOver(group) ELSE group)))
+
+RecordedEvent ==
+  /\ \/ Line.does \in {"SessionTimeout", "JoinTimeout", "SyncTimeout", "DeleteGroup"} /\ TimeOut
+     \/ Line.does = "FailOver" /\ RecordedFailOver
+  /\ step'.action = Line.does
+  /\ step'.member = Line.member
+
+RecordedLine ==
+  /\ RecordedRequest \/ RecordedEvent
+  /\ at' = IF Fits THEN at + 1 ELSE -(at + 1)
+  /\ due' = IF Line.completed # {} /\ Fits THEN {} ELSE due \cup step'.completed
+
+\* For a report of what might have happened instead: the timers that are armed.
+OtherTimer ==
+  /\ TimeOut
+  /\ step'.action # Line.does \/ step'.member # Line.member
+  /\ at' = -(at + 1)
+  /\ UNCHANGED due
+
+RecordedInit ==
+  /\ Init
+  /\ run \in DOMAIN Runs
+  /\ at = 0
+  /\ due = {}
+
+RecordedNext ==
+  /\ 0 <= at /\ at < Len(Lines)
+  /\ RecordedLine \/ OtherTimer
+  /\ UNCHANGED run
+
+RecordedSpec == RecordedInit /\ [][RecordedNext]_recordedVars
+=============================================================================

@@ -1,0 +1,81 @@
+"""PartitionEpochs (O2): which commits with an older member epoch are accepted."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final
+
+from group_driver import GroupDriver
+from offset_driver import Committer, commit_body, errors, send
+
+from coordinator import Dialect, ErrorCode
+
+KAFKA: Final = dataclasses.replace(Dialect(), PartitionEpochs=True, RevocationRecorded=True)
+STALE: Final = int(ErrorCode.STALE_MEMBER_EPOCH)
+
+
+def test_an_older_epoch_since_which_all_is_held() -> None:
+    """A commit with an older epoch since which all its partitions are held, and after a fail-over."""
+    for g, older in ((GroupDriver(), STALE), (GroupDriver(KAFKA), 0)):
+        offsets = Committer(g)
+        g.script(m1=["foo-0"])
+        g.join("m1")
+        g.script(m1=["foo-0", "foo-1"], m2=[])
+        g.join("m2")
+        g.heartbeat("m1", owned=["foo-0"])
+        assert (g.member("m1")["memberEpoch"], g.assigned("m1")) == (2, ["foo-0", "foo-1"])
+        for _ in range(2):
+            assert offsets.commit("m1", 1, {"foo-0": 5}) == {"foo-0": older}
+            assert offsets.commit("m1", 1, {"foo-0": 5, "foo-1": 5}) == {"foo-0": STALE, "foo-1": STALE}
+            for epoch in (0, 3):
+                assert offsets.commit("m1", epoch, {"foo-0": 5}) == {"foo-0": STALE}
+            assert offsets.commit("m1", 2, {"foo-0": 5, "foo-1": 5}) == {"foo-0": 0, "foo-1": 0}
+            g.coordinator.restart()
+
+
+def test_what_is_given_up_and_given_again_at_once_is_new() -> None:
+    """A revoked partition that its member acknowledges, while the target has it back, is newly given."""
+    kafka = GroupDriver(KAFKA)
+    kafka.script(m1=["foo-0", "foo-1"])
+    kafka.join("m1")
+    kafka.script(m1=["foo-0"], m2=["foo-1"])
+    kafka.join("m2")
+    kafka.heartbeat("m1", owned=["foo-0", "foo-1"])
+    offsets = Committer(kafka)
+    kafka.script(m1=["foo-0", "foo-1"])
+    kafka.leave("m2")
+    kafka.heartbeat("m1", owned=["foo-0"])
+    assert (kafka.member("m1")["memberEpoch"], kafka.assigned("m1")) == (3, ["foo-0", "foo-1"])
+    assert offsets.commit("m1", 1, {"foo-0": 5}) == {"foo-0": 0}
+    assert offsets.commit("m1", 1, {"foo-1": 5}) == {"foo-1": STALE}
+
+
+def test_what_is_invalid_needs_no_epoch() -> None:
+    """Nothing is written of it, so nobody is overwritten."""
+    kafka = GroupDriver(KAFKA)
+    kafka.script(m1=["foo-0"])
+    kafka.join("m1")
+    kafka.script(m1=["foo-0"], m2=["foo-1"])
+    kafka.join("m2")
+    kafka.heartbeat("m1", owned=["foo-0"])
+    body = commit_body("m1", 1, {"foo-0": 5, "foo-1": 5})
+    body["topics"][1]["partitions"][0]["committedMetadata"] = "m" * 4097
+    too_large = int(ErrorCode.OFFSET_METADATA_TOO_LARGE)
+    assert errors(send(kafka.coordinator, body)) == {"foo-0": 0, "foo-1": too_large}
+
+
+def test_what_a_returning_static_member_finds_was_always_its_own() -> None:
+    """It has held them since 0: whatever older epoch it commits with is accepted."""
+    kafka = GroupDriver(KAFKA)
+    kafka.script(m1=["foo-0"])
+    kafka.join("m1", instanceId="i1")
+    kafka.script(m1=["foo-0"], m2=["foo-1"])
+    kafka.join("m2")
+    kafka.heartbeat("m1", owned=["foo-0"])
+    kafka.request(memberId="m1", memberEpoch=-2, instanceId="i1")
+    assert Committer(kafka).commit("m1", 1, {"foo-0": 5}) == {"foo-0": STALE}
+    kafka.join("m3", instanceId="i1")
+    assert (kafka.member("m3")["memberEpoch"], kafka.assigned("m3")) == (2, ["foo-0"])
+    for _ in range(2):
+        assert Committer(kafka).commit("m3", 0, {"foo-0": 5}) == {"foo-0": 0}
+        kafka.coordinator.restart()

@@ -41,6 +41,36 @@ EXTENDS Dialects
 \*   (group.consumer.assignment.interval.ms), which is 0 in what is compared.
 \*   In the models: TargetMayLag in MCKafka43Lags, MCKafka43LagsLive and those
 \*   of 4.4.
+\* GenerationUnrecorded (since kafka-4.0) C2: a generation is in the log with its
+\*   assignment only.  In the models: GenerationRecorded in MCClassicKafkaLive,
+\*   MCKafka42Migration and those of 4.3 and 4.4, as all that follows.
+\* RebalanceTold (since kafka-4.0) M3: the time in which a member of the
+\*   classic protocol must rejoin begins as it is told so; in the text, as it
+\*   must.  In the models: Told in MCKafka42Migration.
+\* JoinGeneration (since kafka-4.0) M2: of which generation a JoinGroup to a
+\*   consumer group is, is not looked at, nor whether its member uses the
+\*   consumer protocol.  In the models: JoinThatSays in MCKafka42Migration.
+\* ProtocolsMix (since kafka-4.0) M2: a LeaveGroup removes a member of the consumer
+\*   protocol, and a heartbeat of that one makes a member of the classic protocol
+\*   its own.  In the models: KafkaLeaveMixed, KafkaHandled in MCKafka42Migration.
+\* ClaimsIgnored (since kafka-4.0) M1: as a group is converted, its members
+\*   hold what they were assigned last, and not what they say that they own; those
+\*   in no generation yet are brought along.  In the models: KafkaUpgraded in
+\*   MCKafka42Migration.
+\* TargetBroughtBack (since kafka-4.0) M1: as a group is converted back, its
+\*   members are assigned their target, and say what they said.  In the models:
+\*   KafkaDowngraded in MCKafka42Migration.
+\* EmptyForgotten (since kafka-4.0) E4: of an empty group nothing is left as it
+\*   is converted, not its epoch.  In the models: EpochsGoBackFromEmpty in
+\*   MCKafka42Migration.
+\* FirstDelayFails (since kafka-4.0) M1: a join that would convert a group in the
+\*   first delay of its members is answered with UNKNOWN_SERVER_ERROR.
+\* TimeoutsOutlive (since kafka-4.0) M2: time-outs of members of the classic
+\*   protocol go on as their group is converted back, and remove them if it is
+\*   converted again.
+\* LateAnswers (since kafka-4.0) C1: a request that a later one of its member
+\*   replaces is not answered, nor is a SyncGroup of a member that is removed.  In
+\*   the models: IsAnswered in MCKafka42Migration.
 
 \* @type: $dialect;
 Kafka40 ==

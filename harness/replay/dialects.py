@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
@@ -24,6 +24,11 @@ class Forms:
     the session (S1, H8) nor goes unrecorded. `growth_rearms`: a revocation that grows has its time anew (R4).
     `initial_epoch`: where a group and its target start, of which there is no record (E1).
     `return_whole` is ReturnWritten: all of a member that returns is written (P1).
+    `rejoins_instead`: a member of the classic protocol has no time to give partitions up beside that to
+    rejoin (R4, M2). `once`: of records with one key in a batch the last is shown, after all removals, and
+    as a group is converted back its target is removed before its members (P1).
+    `leaves_each`: who leaves a group that there is not is told so as each member of one is (C1).
+    `renews_waiting`: a Heartbeat keeps the session of a member whose JoinGroup waits (C1, H8).
     `rejoin_keeps` is RejoinOfLiveMember: nothing of a member that rejoins is written that does not change.
     """
 
@@ -33,6 +38,10 @@ class Forms:
     growth_rearms: bool = False
     return_whole: bool = False
     rejoin_keeps: bool = False
+    rejoins_instead: bool = False
+    once: bool = False
+    leaves_each: bool = False
+    renews_waiting: bool = False
     initial_epoch: int = 0
 
     def created(self, group: Group) -> Group:
@@ -50,6 +59,10 @@ def _kafka(version: str, initial_epoch: int) -> Forms:
         growth_rearms=True,
         return_whole=True,
         rejoin_keeps=True,
+        rejoins_instead=True,
+        once=True,
+        leaves_each=True,
+        renews_waiting=True,
         initial_epoch=initial_epoch,
     )
 
@@ -74,7 +87,12 @@ The first operator of a name is what the name stands for."""
 
 def forms_of(trace: Trace, name: str) -> Forms:
     """The forms of a trace's dialect. ConformError for one that there is not."""
-    return _forms(trace.meta.get("constants"), f"The trace {name}", "Dialect in #meta")
+    return forms_in(trace.meta, name)
+
+
+def forms_in(meta: Mapping[str, Any], name: str) -> Forms:
+    """The same by the trace's #meta."""
+    return _forms(meta.get("constants"), f"The trace {name}", "Dialect in #meta")
 
 
 def dialect_of(constants: object, what: str) -> str:

@@ -154,6 +154,7 @@ _PHASES: Final = {
     "prepare": "PreparingRebalance",
     "complete": "CompletingRebalance",
     "stable": "Stable",
+    "both": "PreparingRebalance",
 }
 
 
@@ -224,7 +225,10 @@ class Timers:
     def start(self, state: SpecState, now_ms: int) -> None:
         """Arm at full length whatever the state has: a new coordinator does not know how long it ran (P2)."""
         group, session_ms = state.group, now_ms + session_timeout_ms(state)
-        revoking = [name for name, member in group.members.items() if member.revoking]
+        rejoin = self.forms.rejoins_instead
+        revoking = [
+            name for name, one in group.members.items() if one.revoking and not (one.classic and rejoin)
+        ]
         self.session_ms = {name: session_ms for name in group.members}
         self.rebalance_ms = {name: now_ms + wire.REBALANCE_TIMEOUT_MS for name in revoking}
         self.empty_ms = now_ms + wire.EMPTY_RETENTION_MS if group.exists and not group.members else None
@@ -270,7 +274,7 @@ class Timers:
 
     def _follow_revocation(self, before: Member | None, after: Member, name: str, now_ms: int) -> None:
         """R4: from the first request to revoke; another revocation after an acknowledgement counts anew."""
-        if not after.revoking:
+        if not after.revoking or (after.classic and self.forms.rejoins_instead):
             self.rebalance_ms.pop(name, None)
         elif (
             before is None

@@ -16,13 +16,15 @@ from harness.targets.base import Answer, Capabilities, Json
 MEMBER_FIELDS: Final = (
     *("memberEpoch", "previousMemberEpoch", "state", "assigned", "pendingRevocation", "target"),
     *("targetError", "acknowledged", "instanceId", "subscribedTopicNames", "subscribedTopicRegex"),
-    *("serverAssignor", "rebalanceTimeoutMs", "rackId", "clientId", "clientHost"),
+    *("serverAssignor", "clientAssignors", "rebalanceTimeoutMs", "rackId", "clientId", "clientHost"),
 )
 """What a description has of each member, besides its id."""
 GROUP_FIELDS: Final = ("state", "groupEpoch", "assignmentEpoch", "metadata", "members", "timers")
 """What a description has of a group, besides its id."""
 CONFIGS: Final = "configs"
 """The group's own configurations, in a description if it has some (D1)."""
+DELAY: Final = "delayRemainingMs"
+"""Of a classic group, how much longer the delay of its first rebalance may be made (C1)."""
 DELETED_TOPICS: Final = "members.deletedTopics"
 """Of what members have, partitions of topics that were deleted: a target may leave them out."""
 _PARTITIONS: Final = ("assigned", "pendingRevocation", "target")
@@ -31,7 +33,7 @@ RECORDS: Final = "records"
 RECORD_TYPES: Final = ("ConsumerGroupPartitionMetadata",)
 """Records that a target may not have at all; offsets of its log are then not compared."""
 RECORD_FIELDS: Final = (
-    *("commitTimestamp", "groupEpoch", "assignors"),
+    *("commitTimestamp", "currentStateTimestamp", "groupEpoch", "assignors"),
     *("error", "metadataVersion", "metadataBytes", "assignmentEpochs"),
 )
 """Fields of records that a target may not have, whatever the record's type."""
@@ -42,6 +44,7 @@ NAMES: Final = (
     *(f"members.{name}" for name in MEMBER_FIELDS),
     DELETED_TOPICS,
     CONFIGS,
+    DELAY,
     *(f"timers.{name}" for name in (*TIMERS, "deadlineMs")),
     RECORDS,
     *(f"records.{name}" for name in (*RECORD_TYPES, *RECORD_FIELDS)),

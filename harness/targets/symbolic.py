@@ -39,7 +39,7 @@ class SymbolicIds:
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         """Send one request; the answer to a join without member id binds the id that it gives."""
-        sent = {**body, "memberId": self._their(body["memberId"])} if body.get("memberId") else body
+        sent = self._sent(body)
         answer = self._target.request(api, version, client, sent, observe)
         made = (answer.body or {}).get("memberId")
         if not body.get("memberId") and made and self._following:
@@ -110,38 +110,51 @@ class SymbolicIds:
         return self._ours.get(member, member)
 
     def _translated(self, answer: Answer) -> Answer:
-        body = answer.body
+        if not self._ours:
+            return answer
         return Answer(
-            {**body, "memberId": self._our(body["memberId"])} if body and "memberId" in body else body,
+            self._shown(answer.body),
             None if answer.group is None else self._group(answer.group),
             [self._record(record) for record in answer.records],
             answer.consumed,
-            [self._timer(timer) for timer in answer.fired] or (),
-            answer.completed,
+            self._shown(answer.fired),
+            self._shown(answer.completed),
         )
 
-    def _timer(self, timer: Json) -> Json:
-        return {**timer, "member": self._our(timer.get("member"))}
+    def _sent(self, body: Json) -> Json:
+        """A body by the target's ids: its own member, and those that a request of a classic group names."""
+        sent = {**body, "memberId": self._their(body["memberId"])} if body.get("memberId") else dict(body)
+        for name in _NAMING & sent.keys():
+            sent[name] = [{**one, "memberId": self._their(one["memberId"])} for one in sent[name]]
+        return sent
+
+    def _shown(self, value: Any) -> Any:
+        """What a target shows by our ids, wherever it names a member."""
+        if isinstance(value, dict):
+            return {name: self._shown(one) for name, one in value.items()}
+        if isinstance(value, list):
+            return [self._shown(one) for one in value]
+        return self._our(value) if isinstance(value, str) else value
 
     def _record(self, record: Json) -> Json:
-        key = record["key"]
-        return (
-            {**record, "key": {**key, "memberId": self._our(key["memberId"])}}
-            if "memberId" in key
-            else record
-        )
+        shown: Json = self._shown(record)
+        return shown
 
     def _group(self, group: Json) -> Json:
         """Translated, and sorted by the ids that one sees now."""
-        members = [
-            {**member, "memberId": self._our(member.get("memberId"))} for member in group.get("members", [])
-        ]
-        timers = [self._timer(timer) for timer in group.get("timers", [])]
-        return {
-            **group,
-            "members": sorted(members, key=lambda member: str(member["memberId"])),
-            "timers": sorted(timers, key=_place),
-        }
+        shown: Json = self._shown(group)
+        for name, key in (("members", _member_id), ("pending", str), ("timers", _place)):
+            if isinstance(shown.get(name), list):
+                shown[name] = sorted(shown[name], key=key)
+        return shown
+
+
+_NAMING: Final = frozenset({"members", "assignments"})
+"""Lists of a request, LeaveGroup's and SyncGroup's, whose items name members."""
+
+
+def _member_id(member: Json) -> str:
+    return str(member["memberId"])
 
 
 _PLACES: Final = {"group": 0, "computation": 0, "assignment": 2}

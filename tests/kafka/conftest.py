@@ -25,6 +25,7 @@ def kafka(started: StdioTarget) -> Driver:
     """A new coordinator with the topic foo of two partitions."""
     started.load([], [], {"clockMs": 0})
     started.configure({"group.consumer.session.timeout.ms": 45_000, "group.consumer.max.size": 2**31 - 1})
+    started.configure({"group.initial.rebalance.delay.ms": 3_000})
     driver = Driver(started)
     driver.topic("foo", 2)
     return driver

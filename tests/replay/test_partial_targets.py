@@ -22,12 +22,12 @@ from harness.itf import Trace, read_trace
 from harness.replay.classic.state import is_classic
 from harness.replay.compare import agree, differences
 from harness.replay.connect.state import is_connect
-from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.decode import DecodedTrace, Decoder, Step
 from harness.replay.files import replay_files, trace_files
 from harness.replay.migration.state import is_migration
 from harness.replay.report import skipped, summary
 from harness.replay.run import ANOTHER, DIFFERENCE, Replayed, Replayer
-from harness.replay.view import CONFIGS, DELETED_TOPICS, NAMES, RECORD_TYPES, View
+from harness.replay.view import CONFIGS, DELAY, DELETED_TOPICS, NAMES, RECORD_TYPES, View
 from harness.replay.view import EVERYTHING as ALL
 from harness.targets import open_target
 from harness.targets.base import Answer, Capabilities, Json
@@ -94,6 +94,8 @@ def covering(path: str, records: Sequence[Json]) -> set[str]:
     return {re.split(r"[. \[]", path.removeprefix("group."))[0]}
 
 
+OF_MIGRATION = (DELAY, "members.clientAssignors", "records.currentStateTimestamp")
+"""What only classic groups have, or groups that migrate."""
 KINDS = ("session", "rebalance", "group")
 ASSIGNMENT_EPOCHS = "records.assignmentEpochs"
 """Of PartitionEpochs, which is history: no record that is expected has it."""
@@ -110,7 +112,7 @@ ASSIGNMENT_EPOCHS = "records.assignmentEpochs"
 )
 def test_what_is_unobserved_is_not_compared_and_all_else_is(name: str) -> None:
     shown, tried = view(name), Counter[bool]()
-    for step in decoded(walk(21, 40)).steps[20:34]:
+    for step in decoded(walk(21, 40)).steps[20:34] if name not in OF_MIGRATION else migrating():
         good = shown.of(step.expected)
         before = deepcopy(step.expected)
         parts = {"group": step.expected.group, "records": step.expected.records}
@@ -123,6 +125,14 @@ def test_what_is_unobserved_is_not_compared_and_all_else_is(name: str) -> None:
                 tried[hidden] += 1
         assert step.expected == before
     assert tried[True] and tried[False] > 1000
+
+
+def migrating() -> list[Step]:
+    """The steps of committed traces of a group that is converted back, and has its first delay."""
+    decoder, folder = Decoder(), GOLDEN.parent / "migration"
+    paths = [*folder.glob("MCMigrationTour-goal-003[0-9]-*"), *folder.glob("MCMigrationRefused-*")]
+    traces = [decoder.decode(read_trace(path), path.stem) for path in sorted(paths)]
+    return [step for trace in traces for step in trace.steps]
 
 
 @pytest.mark.parametrize("hidden", [True, False])

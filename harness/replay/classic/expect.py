@@ -21,16 +21,16 @@ from harness.targets.base import Json
 _NO_GROUP = Group(epoch=0, assignment_epoch=0, targets={}, metadata={}, members={})
 
 
-def response(exists: bool, step: ClassicSpecStep, version: int = 0) -> Json | None:
+def response(exists: bool, step: ClassicSpecStep) -> Json | None:
     """The body of the response to a step's own request; None while it waits. `exists` says whether there was
-    a group before, `version` is that of assignments."""
+    a group before."""
     if not step.response.error:
         return None
     if step.action == "OffsetCommit":
         return offset_commit(step)
     if step.action == classic.LEAVE:
         return _left(exists, step)
-    return body(step.response, version)
+    return body(step.response)
 
 
 def completed(step: ClassicSpecStep) -> list[Json]:
@@ -41,7 +41,7 @@ def completed(step: ClassicSpecStep) -> list[Json]:
     ]
 
 
-def body(spec: ClassicResponse, version: int = 0) -> Json:
+def body(spec: ClassicResponse) -> Json:
     """A response of JoinGroup, SyncGroup or Heartbeat."""
     error = wire.ERROR_CODES[spec.error]
     if spec.api == classic.HEARTBEAT:
@@ -54,7 +54,7 @@ def body(spec: ClassicResponse, version: int = 0) -> Json:
         "protocolName": spec.protocol if known else None,
     }
     if spec.api == classic.SYNC:
-        return {**named, "assignment": classic.assignment(spec.assignment, version)}
+        return {**named, "assignment": classic.assignment(spec.assignment)}
     return {
         **named,
         "generationId": spec.generation,
@@ -127,6 +127,7 @@ class ClassicTimers:
     """
 
     delay_ms: int
+    renews_waiting: bool = False
     deadlines: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def start(self, group: ClassicGroup, now_ms: int) -> list[Json]:
@@ -191,7 +192,8 @@ class ClassicTimers:
         }
         alive = step.response.error in ("NONE", "REBALANCE_IN_PROGRESS")
         asks = step.action == "ClassicHeartbeat" and step.member in group.members
-        if alive and (step.branch in ("leader", "return") or (asks and not group.members[step.member].waits)):
+        asks = asks and (self.renews_waiting or not group.members[step.member].waits)
+        if alive and (step.branch in ("leader", "return") or asks):
             found.add(step.member)
         return found
 

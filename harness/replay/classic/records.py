@@ -36,7 +36,9 @@ def _saves(before: ClassicState, after: ClassicState) -> bool:
     if step.action == "FailOver":
         return False
     accepted = step.response.error == "NONE" and step.branch in ("leader", "return")
-    return accepted or after.group.generation != before.group.generation
+    begun = after.group.generation != before.group.generation
+    saved = after.group.saved
+    return accepted or (begun and saved is not None and saved.generation == after.group.generation)
 
 
 def whole(state: ClassicState) -> list[Json]:

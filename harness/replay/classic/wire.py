@@ -1,8 +1,8 @@
 """Forms on the wire for classic groups; the names are those of `harness.replay.wire`.
 
 Subscriptions and assignments travel as bytes of the embedded consumer protocol, which coordinators do not
-read, but to convert a group; in JSON they are base64. They are of version 0, those of members that migrate
-(spec/Conversions.tla) of version 3.
+read, but to convert a group; in JSON they are base64. Assignments are of version 3, and so are subscriptions
+of members that migrate (spec/Conversions.tla); all other subscriptions are of version 0.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ def subscription(said: frozenset[str]) -> str:
 
 
 @cache
-def assignment(partitions: Assignment, version: int = 0) -> str:
+def assignment(partitions: Assignment) -> str:
     """ConsumerProtocolAssignment; no bytes where there is none."""
     if partitions is None:
         return ""
-    content = struct.pack(">h", version) + _partitions(partitions) + _NO_USER_DATA
+    content = struct.pack(">h", MIGRATING) + _partitions(partitions) + _NO_USER_DATA
     return base64.b64encode(content).decode()
 
 

@@ -13,6 +13,8 @@ from harness.replay.calls import Call
 from harness.replay.classic.decode import delay_of
 from harness.replay.classic.expect import ClassicTimers, completed
 from harness.replay.decode import Load
+from harness.replay.dialects import Forms, forms_in
+from harness.replay.expect import Timers
 from harness.replay.kinds import DELAY, Expected, Kind, KindDecoder, KindLoad
 from harness.replay.migration import expect
 from harness.replay.migration.records import whole, written
@@ -29,7 +31,7 @@ class MigrationLoad(KindLoad[MigrationState]):
 
     def whole(self) -> list[Json]:
         """The group, of either kind."""
-        return whole(self.state)
+        return whole(self.state, self.forms)
 
     @property
     def volatile(self) -> Json:
@@ -51,7 +53,11 @@ class MigrationLoad(KindLoad[MigrationState]):
 
 def migration_decoder(inputs: dict[Any, int]) -> KindDecoder[MigrationState]:
     """Decodes traces of groups that migrate."""
-    return KindDecoder(MigrationReader(), lambda meta, name: MigrationKind(delay_of(meta, name)), inputs)
+    return KindDecoder(
+        MigrationReader(),
+        lambda meta, name: MigrationKind(delay_of(meta, name), forms_in(meta, name)),
+        inputs,
+    )
 
 
 class MigrationKind(Kind[MigrationState]):
@@ -61,10 +67,11 @@ class MigrationKind(Kind[MigrationState]):
     others: Set[str] = frozenset()
     api = "JoinGroup"
 
-    def __init__(self, delay_ms: int) -> None:
+    def __init__(self, delay_ms: int, forms: Forms) -> None:
         self.configuration = {**wire.DEFAULTS, DELAY: delay_ms}
         self._delay_ms = delay_ms
-        self._timers = expect.MigrationTimers(ClassicTimers(delay_ms))
+        self._forms = forms
+        self._timers = expect.MigrationTimers(ClassicTimers(delay_ms, forms.renews_waiting), Timers(forms))
 
     def start(self, state: MigrationState) -> MigrationLoad:
         """At time 0."""
@@ -75,7 +82,7 @@ class MigrationKind(Kind[MigrationState]):
         return self._load(after, self._timers.follow(before, after, now_ms), now_ms)
 
     def _load(self, state: MigrationState, timers: list[Json], now_ms: int) -> MigrationLoad:
-        return MigrationLoad(state, timers, now_ms, expect.description(state, self._delay_ms))
+        return MigrationLoad(state, timers, now_ms, expect.description(state, self._delay_ms), self._forms)
 
     def call(self, before: MigrationState, after: MigrationState) -> Call:
         """What the kind of group that there is has for it."""
@@ -93,8 +100,8 @@ class MigrationKind(Kind[MigrationState]):
             branch=_branch(before, after) or (old.branch if translated else step.branch),
             error=old.response.error if translated else step.response.error,
             given=(*given, *more, tuple(sorted(old.request.assignments.items()))),
-            body=expect.response(before, after),
-            records=written(before, after, now_ms),
+            body=expect.response(before, after, self._forms),
+            records=written(before, after, now_ms, self._forms),
             new_id=step.member if drawn else "",
             script=consumer.new_target(before.asked(after), made, step.action == INSTALL),
             completed=completed(old),

@@ -8,9 +8,9 @@ from typing import Final
 
 from harness.replay import expect, wire
 from harness.replay.classic import expect as classic
-from harness.replay.classic.wire import MIGRATING
+from harness.replay.dialects import Forms
 from harness.replay.migration.state import MigrationState
-from harness.replay.migration.steps import TRANSLATED
+from harness.replay.migration.steps import TRANSLATED, WAITS_FOR
 from harness.replay.state import SpecState
 from harness.targets.base import Json
 
@@ -18,12 +18,11 @@ _OF_THE_GROUP: Final = ("group", "computation")
 """Timers that are the group's, even where they name a member."""
 
 
-def response(before: MigrationState, after: MigrationState) -> Json | None:
-    """The body of the response to a step's own request; None while it waits, or if it is none. Assignments
-    are those of a leader, or of the version that members use who migrate."""
+def response(before: MigrationState, after: MigrationState, forms: Forms) -> Json | None:
+    """The body of the response to a step's own request; None while it waits, or if it is none."""
     if after.step.action in TRANSLATED:
-        there = before.is_classic or before.group.exists
-        return classic.response(there, after.old.step, MIGRATING if before.group.exists else 0)
+        there = before.is_classic or before.group.exists or forms.leaves_each
+        return classic.response(there, after.old.step)
     return expect.response(after.shared) if after.step.response.error else None
 
 
@@ -54,7 +53,7 @@ class MigrationTimers:
     protocol: until when they must rejoin, or send their SyncGroup (M2)."""
 
     classic: classic.ClassicTimers
-    shared: expect.Timers = field(default_factory=expect.Timers)
+    shared: expect.Timers
     members_ms: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def start(self, state: MigrationState, now_ms: int) -> list[Json]:
@@ -82,8 +81,12 @@ class MigrationTimers:
 
     def _armed(self, state: MigrationState, now_ms: int) -> list[Json]:
         phases = {name: one.classic.phase for name, one in state.group.members.items() if one.classic}
-        due = {("prepare", "join"), ("complete", "sync")}
-        armed = [(timer, name) for name, phase in phases.items() for in_, timer in due if phase == in_]
+        armed = [
+            (timer, name)
+            for name, phase in phases.items()
+            for timer, in_ in WAITS_FOR.items()
+            if phase in in_
+        ]
         self.members_ms = {one: self.members_ms.get(one, now_ms + wire.REBALANCE_TIMEOUT_MS) for one in armed}
         shared = self.shared.armed(state.group.members)
         own = [

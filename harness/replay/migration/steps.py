@@ -16,14 +16,16 @@ TRANSLATED: Final = frozenset({"JoinGroup", "SyncGroup", "ClassicHeartbeat", "Le
 OFFSETS: Final = frozenset({"OffsetCommit", "OffsetFetch"})
 """Those that are of neither protocol (O2)."""
 INSTALL: Final = "InstallAssignment"
-_WAITS_FOR: Final = {"JoinTimeout": ("join", "prepare"), "SyncTimeout": ("sync", "complete")}
-"""Actions of a member of the classic protocol in a consumer group: the timer, and the phase that has it."""
+WAITS_FOR: Final = {"join": ("prepare", "both"), "sync": ("complete", "both")}
+"""The timers of a member of the classic protocol in a consumer group, and the phases that have them."""
+_EXPIRED: Final = {"JoinTimeout": "join", "SyncTimeout": "sync"}
+"""Actions of such a member, by the timer that runs out."""
 MIGRATION_ACTIONS: Final = frozenset(
     {
         *TRANSLATED,
         *OFFSETS,
         *("PrepareAssignment", INSTALL),
-        *_WAITS_FOR,
+        *_EXPIRED,
         *("Join", "Rejoin", "Return", "Heartbeat", "Leave"),
         *("LeaveTemporarily", "AddPartitions"),
         *("SessionTimeout", "RebalanceTimeout", "FailOver", "DeleteGroup"),
@@ -37,10 +39,10 @@ def call_of(before: MigrationState, after: MigrationState) -> Call:
     action, member = after.step.action, after.step.member
     if action in TRANSLATED or (before.is_classic and action in CLASSIC_HANDLERS.keys() - OFFSETS):
         return CLASSIC_HANDLERS[action](before.old, after.old)
-    if action in _WAITS_FOR:
-        timer, phase = _WAITS_FOR[action]
+    if action in _EXPIRED:
+        timer = _EXPIRED[action]
         one = before.group.members.get(member)
-        if one is None or one.classic is None or one.classic.phase != phase:
+        if one is None or one.classic is None or one.classic.phase not in WAITS_FOR[timer]:
             raise ValueError(f"the timer {timer!r} of {member!r} runs out, but is not armed")
         return FireTimer(timer, member)
     group = before.asked(after)

@@ -1,5 +1,6 @@
 package conform.kafka;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
@@ -11,6 +12,7 @@ import org.apache.kafka.coordinator.group.GroupMetadataManager;
 import org.apache.kafka.coordinator.group.Internals;
 import org.apache.kafka.coordinator.group.OffsetMetadataManager;
 import org.apache.kafka.coordinator.group.Version;
+import org.apache.kafka.coordinator.group.classic.ClassicGroup;
 import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup;
 import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.server.util.timer.TimerTask;
@@ -19,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 
 /** Kafka's group coordinator on a log, a clock and a cluster's topics. */
 final class Coordinator {
@@ -29,6 +32,10 @@ final class Coordinator {
         }
     }
 
+    /** A request whose response is not there yet, as a JoinGroup's that waits for others; `client` is that client's id. */
+    record Waiting(JsonNode id, String api, String client, CompletableFuture<JsonNode> response) { }
+
+    final List<Waiting> waiting = new ArrayList<>();
     final SimulatedTime time;
     final MemoryLog log;
     final Topics topics;
@@ -72,23 +79,48 @@ final class Coordinator {
     }
 
     /**
-     * The armed timers of a group's members: each member's session, then its rebalance. Kafka leaves the latter armed
-     * when a revoking member leaves for a while; it does nothing when it runs out, and is not one of these.
+     * The armed timers of a consumer group's members: each member's session, then its rebalance; or those of a classic
+     * group. Kafka leaves a rebalance armed when a revoking member leaves for a while; it does nothing when it runs out,
+     * and is not one of these.
      */
     List<MemberTimer> timers(String id) {
         List<MemberTimer> armed = new ArrayList<>();
-        if (!(group(id) instanceof ConsumerGroup group)) return armed;
-        for (String member : new TreeSet<>(group.members().keySet())) {
-            armed.add(new MemberTimer("session", id, member, GroupMetadataManager.groupSessionTimeoutKey(id, member)));
-            if (group.members().get(member).memberEpoch() != AWAY)
-                armed.add(new MemberTimer("rebalance", id, member, Internals.rebalanceTimer(id, member)));
-        }
+        if (group(id) instanceof ClassicGroup group) armed.addAll(Classic.timers(group));
+        if (group(id) instanceof ConsumerGroup group) armed.addAll(timers(group));
         armed.removeIf(timer -> !timers.containsKey(timer.key));
         return armed;
     }
 
+    private static List<MemberTimer> timers(ConsumerGroup group) {
+        List<MemberTimer> armed = new ArrayList<>();
+        String id = group.groupId();
+        for (String member : new TreeSet<>(group.members().keySet())) {
+            armed.add(new MemberTimer("session", id, member, GroupMetadataManager.groupSessionTimeoutKey(id, member)));
+            if (group.members().get(member).memberEpoch() != AWAY)
+                armed.add(new MemberTimer("rebalance", id, member, Internals.rebalanceTimer(id, member)));
+            armed.addAll(Classic.timers(id, group.members().get(member)));
+        }
+        return armed;
+    }
+
+    GroupMetadataManager groups() {
+        return groups;
+    }
+
     TimerTask task(MemberTimer timer) {
         return timers.get(timer.key);
+    }
+
+    boolean isArmed(String key) {
+        return timers.containsKey(key);
+    }
+
+    /** What names the last request of an API and a client that waits; null for none. */
+    JsonNode waits(String api, String client) {
+        JsonNode id = null;
+        for (Waiting request : waiting)
+            if (request.api.equals(api) && request.client.equals(client) && !request.response.isDone()) id = request.id;
+        return id;
     }
 
     // ---- what the line protocol does, besides requests ----

@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -27,12 +26,8 @@ public final class LineProtocol {
         ObjectNode perform(JsonNode operation);
     }
 
-    /** A request whose response is not there yet, as a JoinGroup's that waits for others. */
-    private record Waiting(JsonNode id, CompletableFuture<JsonNode> response) { }
-
     private final Map<String, Operation> operations = new LinkedHashMap<>();
     private final Map<String, Set<String>> fields = new LinkedHashMap<>();
-    private final List<Waiting> waiting = new ArrayList<>();
     private final Scripts scripts = new Scripts();
     private final String name;
     private Settings settings = Settings.defaults(scripts);
@@ -117,10 +112,10 @@ public final class LineProtocol {
 
     private ArrayNode completed() {
         ArrayNode completed = Json.array();
-        for (Iterator<Waiting> requests = waiting.iterator(); requests.hasNext();) {
-            Waiting request = requests.next();
-            if (!request.response.isDone()) continue;
-            completed.addObject().<ObjectNode>set("id", request.id).set("body", request.response.join());
+        for (Iterator<Coordinator.Waiting> requests = coordinator.waiting.iterator(); requests.hasNext();) {
+            Coordinator.Waiting request = requests.next();
+            if (!request.response().isDone()) continue;
+            completed.addObject().<ObjectNode>set("id", request.id()).set("body", request.response().join());
             requests.remove();
         }
         return completed;
@@ -152,7 +147,8 @@ public final class LineProtocol {
         CompletableFuture<JsonNode> response = prepared.handle().get();
         started = true;
         if (response.isDone()) return answer.set("body", response.join());
-        waiting.add(new Waiting(operation.path("id"), response));
+        coordinator.waiting.add(new Coordinator.Waiting(operation.path("id"), Json.text(operation, "api", "a request"),
+            operation.path("client").path("id").asText(""), response));
         return answer.put("pending", true);
     }
 
@@ -204,8 +200,8 @@ public final class LineProtocol {
         Coordinator loaded = new Coordinator(new SimulatedTime(nowMs), log, topics, settings, scripts);
         Loading.setDeadlines(loaded, volatiles);
         coordinator = loaded;
-        forget();
         scripts.clear();
+        scripts.consumed();
         started = log.size() > 0;
         FixedRandom.reset();
         return Json.object().put("end", log.end());
@@ -217,7 +213,7 @@ public final class LineProtocol {
         if (keep > coordinator.log.end()) throw new BadInput("the log has " + coordinator.log.end() + " records, not " + keep);
         MemoryLog log = coordinator.log.kept(keep);
         coordinator = new Coordinator(new SimulatedTime(coordinator.time.milliseconds()), log, coordinator.topics, settings, scripts);
-        forget();
+        scripts.consumed();
         return Json.object().put("end", log.end());
     }
 
@@ -227,10 +223,5 @@ public final class LineProtocol {
         coordinator = new Coordinator(coordinator.time, coordinator.log, coordinator.topics, changed, scripts);
         settings = changed;
         return Json.object();
-    }
-
-    private void forget() {
-        waiting.clear();
-        scripts.consumed();
     }
 }

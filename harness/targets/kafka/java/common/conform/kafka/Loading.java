@@ -29,6 +29,7 @@ final class Loading {
     private static final long RESOLVED_MS = 10_001;
     private static final long TO_RESOLVE_MS = 600_001;
     private static final int AWAY = -2;
+    private static final String CLASSIC = "GroupMetadata";
 
     private static final class GroupRecords {
         final Map<String, Map<Uuid, Set<Integer>>> targets = new HashMap<>();
@@ -83,7 +84,7 @@ final class Loading {
     /** What other records of the group need to know of this one. */
     private void collect(JsonNode record, boolean raw) {
         String type = type(record);
-        String name = raw && type.equals("OffsetCommit") ? "group" : "groupId";
+        String name = raw && type.equals("OffsetCommit") || type.equals(CLASSIC) ? "group" : "groupId";
         GroupRecords group = group(Json.text(record.path("key"), name, "a record's key"));
         JsonNode value = record.path("value");
         if (value.isNull()) return;
@@ -144,7 +145,8 @@ final class Loading {
     private static ObjectNode metadata(JsonNode value) {
         ObjectNode metadata = value(value);
         if (!Json.has(value, "subscribedTopicRegex")) metadata.put("subscribedTopicRegex", "");
-        return metadata.putNull("classicMemberMetadata");
+        if (!Json.has(value, "classicMemberMetadata")) metadata.putNull("classicMemberMetadata");
+        return metadata;
     }
 
     private static ObjectNode assignment(String member, GroupRecords group, JsonNode value) {
@@ -209,7 +211,7 @@ final class Loading {
 
     private static CoordinatorRecord kafkas(String type, JsonNode key, JsonNode value) {
         try {
-            return Internals.record(type, key, value, (short) (type.equals("OffsetCommit") ? 4 : 0));
+            return Internals.record(type, key, value, (short) (type.equals("OffsetCommit") ? 4 : type.equals(CLASSIC) ? 3 : 0));
         } catch (RuntimeException e) {
             throw new BadInput("Kafka has no such " + type + " record: " + e.getMessage());
         }
@@ -217,8 +219,9 @@ final class Loading {
 
     // ---- timers ----
 
-    /** Give the timers that Kafka armed on loading the deadlines that they had. */
+    /** Give the timers that Kafka armed on loading the deadlines that they had; of classic groups, all that no record holds. */
     static void setDeadlines(Coordinator coordinator, JsonNode volatiles) {
+        ClassicLoading.restore(coordinator, volatiles.path("classic"));
         volatiles.path("groups").properties().forEach(group -> {
             for (Coordinator.MemberTimer timer : coordinator.timers(group.getKey())) {
                 JsonNode known = group.getValue().path("members").path(timer.member());

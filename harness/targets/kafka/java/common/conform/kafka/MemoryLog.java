@@ -12,6 +12,7 @@ import org.apache.kafka.coordinator.group.generated.ConsumerGroupMetadataKey;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupPartitionMetadataKey;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupTargetAssignmentMemberKey;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupTargetAssignmentMetadataKey;
+import org.apache.kafka.coordinator.group.generated.GroupMetadataKey;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -50,6 +51,12 @@ public final class MemoryLog implements CoordinatorLoader<CoordinatorRecord> {
     /** How many records there are, hidden ones too: the log's end, as Kafka counts. */
     int size() {
         return entries.size();
+    }
+
+    /** Whether a classic group of this id was ever written. */
+    boolean names(String group) {
+        return entries.stream().anyMatch(entry ->
+            Internals.key(read(entry.key, entry.value)) instanceof GroupMetadataKey key && key.group().equals(group));
     }
 
     /** The records from an offset on; `all`: hidden ones, too. */

@@ -1,6 +1,7 @@
 package conform.kafka;
 
 import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
 /** What Kafka does not show: private fields; and implementations of interfaces that do nothing. */
@@ -16,6 +17,28 @@ public final class Private {
             return (T) field.get(object);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("this Kafka's " + object.getClass().getName() + " has no field " + name, e);
+        }
+    }
+
+    /** Set the private field of that name, of the object's class. */
+    public static void set(Object object, String name, Object value) {
+        try {
+            Field field = object.getClass().getDeclaredField(name);
+            field.setAccessible(true);
+            field.set(object, value);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("this Kafka's " + object.getClass().getName() + " has no field " + name, e);
+        }
+    }
+
+    /** Call the private method of that name, of the object's class, which takes one argument of the argument's class. */
+    public static void call(Object object, String name, Object argument) {
+        try {
+            Method method = object.getClass().getDeclaredMethod(name, argument.getClass());
+            method.setAccessible(true);
+            method.invoke(object, argument);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("this Kafka's " + object.getClass().getName() + " has no method " + name, e);
         }
     }
 

@@ -20,6 +20,7 @@ final class Records {
     static final List<String> UNOBSERVED = List.of(
         "records.ConsumerGroupPartitionMetadata",  // a hash in the group's record instead; in 4.0 without the epoch
         "records.groupEpoch", "records.assignors",  // of a member's metadata
+        "records.currentStateTimestamp",  // of a classic group: Kafka's is that of its state, and not of the record
         "records.error", "records.metadataVersion", "records.metadataBytes"  // of client side assignors
     );
 
@@ -27,8 +28,8 @@ final class Records {
         "OffsetCommit", List.of("offset", "leaderEpoch", "metadata", "commitTimestamp", "topicId"),
         "ConsumerGroupMetadata", List.of("epoch"),
         "ConsumerGroupPartitionMetadata", List.of("topics"),
-        "ConsumerGroupMemberMetadata", List.of("instanceId", "rackId", "clientId", "clientHost",
-            "subscribedTopicNames", "subscribedTopicRegex", "rebalanceTimeoutMs", "serverAssignor"),
+        "ConsumerGroupMemberMetadata", List.of("instanceId", "rackId", "clientId", "clientHost", "subscribedTopicNames",
+            "subscribedTopicRegex", "rebalanceTimeoutMs", "serverAssignor", "classicMemberMetadata"),
         "ConsumerGroupTargetAssignmentMetadata", List.of("assignmentEpoch"),
         "ConsumerGroupTargetAssignmentMember", List.of("topicPartitions"),
         "ConsumerGroupCurrentMemberAssignment",
@@ -49,7 +50,7 @@ final class Records {
         key.setAll((ObjectNode) Internals.keyJson(record));
         JsonNode kafkas = record.value() == null ? null : Internals.valueJson(record);
         ObjectNode json = Json.object().put("offset", entry.offset());
-        json.set("key", raw ? key : key(key));
+        json.set("key", raw || key.path("type").asText().equals("GroupMetadata") ? key : key(key));
         json.set("value", raw || kafkas == null ? kafkas : value(key.path("type").asText(), (ObjectNode) Json.fromKafka(kafkas)));
         return json;
     }
@@ -62,6 +63,7 @@ final class Records {
     private static JsonNode value(String type, ObjectNode json) {
         if (!FIELDS.containsKey(type)) return json;
         if (json.path("subscribedTopicRegex").asText("none").isEmpty()) json.putNull("subscribedTopicRegex");
+        if (json.path("classicMemberMetadata").isNull()) json.remove("classicMemberMetadata");
         json.path("topics").forEach(topic -> ((ObjectNode) topic).remove("partitionMetadata"));
         if (json.has("subscribedTopicNames")) json.set("subscribedTopicNames", sorted(json.get("subscribedTopicNames")));
         for (String part : List.of("topicPartitions", "assignedPartitions", "partitionsPendingRevocation"))

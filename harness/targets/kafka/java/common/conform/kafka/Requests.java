@@ -129,6 +129,13 @@ final class Requests {
                 .put("errorMessage", error(failure).message())));
     }
 
+    /** The JSON of a response that is not there yet, of the last version of its API. */
+    @SuppressWarnings("unchecked")
+    static <A> CompletableFuture<JsonNode> answer(String name, CompletableFuture<A> response) {
+        Api<?, A> api = (Api<?, A>) APIS.get(name);
+        return response.thenApply(answer -> response(Json.fromKafka(api.writer.write(answer, (short) api.last))));
+    }
+
     /** The error that a broker answers with when its coordinator throws. */
     static Errors error(Throwable failure) {
         return Errors.forException(Errors.maybeUnwrapException(failure));

@@ -1,0 +1,441 @@
+---------------------------- MODULE KafkaMigration ---------------------------
+(***************************************************************************)
+(* Online migration as Apache Kafka has it, in the place of OpenMigration's*)
+(* steps: what differs is here, all else is what it is there, in a dialect *)
+(* of Kafka (Dialect) and with GenerationRecorded = FALSE.  It is what     *)
+(* Kafka's own code did, step by step; no document says it.                *)
+(*                                                                         *)
+(* In a consumer group Kafka has no state of a classic member's rebalance  *)
+(* beside two timers: until when it must rejoin, once it has been told so, *)
+(* and until when it must send its SyncGroup.  `phase` is which of them are*)
+(* armed: "prepare", "complete", "both", or "stable" for neither.          *)
+(*                                                                         *)
+(* Left out: static members, protocols that others do not have, topics that*)
+(* change.  Excluded (Bearable), as more would have to be remembered than a*)
+(* group has:                                                              *)
+(* - a JoinGroup with a member id to a consumer group without members: the *)
+(*   group is forgotten then, but is in the log still;                     *)
+(* - a member that moves to the classic protocol in the middle of a        *)
+(*   revocation, whose timer stays armed, or is in one as the coordinator  *)
+(*   fails, which arms it;                                                 *)
+(* - a group that is converted in the first delay of its members: the join *)
+(*   is answered with UNKNOWN_SERVER_ERROR; a conversion that is refused   *)
+(*   while somebody waits, who is answered nevertheless;                   *)
+(* - a group that is converted again while a time-out of a member from     *)
+(*   before it was converted back still runs: nothing ends it, and it may  *)
+(*   remove that member.                                                   *)
+(***************************************************************************)
+EXTENDS MigrationProperties
+
+VARIABLE
+  \* Has a time-out of a member of the classic protocol outlived its consumer
+  \* group?
+  \* @type: Bool;
+  outlived
+
+kafkaVars == <<vars, outlived>>
+kafkaView == <<view, outlived>>
+
+(***************************************************************************)
+(* Classic groups                                                          *)
+(***************************************************************************)
+
+\* C1: a rebalance takes nobody's assignment before the next one is there,
+\* unless it interrupts another.
+\* @type: ($classicGroup, $classicGroup) => $classicGroup;
+KeepingAssignments(before, after) ==
+  IF after.state \notin {"PreparingRebalance", "CompletingRebalance"} \/ before.state = "CompletingRebalance"
+  THEN after
+  ELSE [after EXCEPT !.members = [m \in MemberIds |->
+          IF after.members[m].place # "member" THEN after.members[m]
+          ELSE [after.members[m] EXCEPT !.assignment = before.members[m].assignment]]]
+
+\* C1: what Kafka never answers: a request that a later one of its member
+\* replaces, the SyncGroup of a member that is removed.
+\* @type: ($answer) => Bool;
+IsAnswered(a) ==
+  /\ a.response.error # "NOT_COORDINATOR"
+  /\ ~(a.response.api = "SyncGroup" /\ a.response.error = "UNKNOWN_MEMBER_ID")
+
+\* C1: a barrier waits for pending ids, too, where no member is left.
+\* @type: ($classicGroup, Str, $classicGroup) => $classicGroup;
+WaitingForPending(before, action, after) ==
+  LET gone == {m \in Classic!InGroup(before) : after.members[m].place = ""} IN
+  IF /\ after.state = "Empty" /\ before.state \notin {"Empty", "Dead"}
+     /\ Classic!PendingIds(after) # {} /\ action # "JoinTimeout"
+  THEN [Classic!Without(before, gone) EXCEPT !.state = "PreparingRebalance"]
+  ELSE after
+
+\* A step of a classic group, or of none.
+\* @type: ($classicGroup, $handled) => Bool;
+KafkaClassic(before, handled) ==
+  \E h \in {handled} :
+    \E taken \in {[h.step EXCEPT !.completed = {a \in h.step.completed : IsAnswered(a)}]} :
+      \E kept \in {KeepingAssignments(before, WaitingForPending(before, taken.action, h.group))} :
+        IsClassicNow(kept, InBrief(taken), taken)
+
+(***************************************************************************)
+(* Conversion (M1)                                                         *)
+(***************************************************************************)
+
+\* What a member of a classic group is assigned.
+\* @type: ($classicGroup, Str) => Set($partition);
+AssignedIn(c, m) == UNION c.members[m].assignment
+
+\* M1: of a group that is empty nothing is left.  Else everybody is brought
+\* along, with what it is assigned: what members say that they own does not
+\* count (M1, R7).
+\* @type: ($classicGroup) => $mixed;
+KafkaUpgraded(c) ==
+  LET there == Classic!InGroup(c)
+      subscribed == UNION {TopicsIn(c.members[m].subscription) : m \in there}
+  IN
+  [kind |-> "consumer",
+   phase |-> [m \in MemberIds |-> IF m \in there THEN "stable" ELSE ""],
+   said |-> [m \in MemberIds |-> {}],
+   group |->
+     IF c.state = "Empty" THEN NoGroup
+     ELSE [NoGroup EXCEPT
+       !.epoch = c.generation, !.assignmentEpoch = c.generation,
+       !.metadata = [t \in Topics |-> IF TopicName[t] \in subscribed THEN topics[t] ELSE 0],
+       !.target = [p \in Partitions |->
+          IF \E m \in there : p \in AssignedIn(c, m) THEN CHOOSE m \in there : p \in AssignedIn(c, m) ELSE None],
+       !.members = [m \in MemberIds |->
+          IF m \notin there THEN NoMember
+          ELSE [NoMember EXCEPT !.epoch = c.generation, !.previousEpoch = c.generation,
+                                !.subscription = TopicsIn(c.members[m].subscription),
+                                !.assigned = AssignedIn(c, m)]]]]
+
+\* M1: the members that are left, with their target as what they are assigned,
+\* which the log has, too; everyone must rejoin.
+\* @type: ($mixed, Str, Str -> $words) => $classicGroup;
+KafkaDowngraded(x, gone, said) ==
+  LET left == ClassicMembers(x) \ {gone}
+      members == [m \in MemberIds |->
+        IF m \notin left THEN Classic!NoClassicMember
+        ELSE [Classic!NoClassicMember EXCEPT
+                !.place = "member", !.protocols = said[m].protocols, !.subscription = said[m].subscription,
+                !.assignment = {TargetOf(x.group, m)}]]
+      stable == [Classic!NoClassicGroup EXCEPT !.state = "Stable", !.members = members]
+  IN KeepingAssignments(stable, BackToClassic(x.group.epoch, members).group)
+
+\* M1: does the removal of `gone`, whatever protocol it uses, leave members, all of
+\* the classic protocol?
+\* @type: (Str) => Bool;
+KafkaDowngrades(gone) == gone \in Members(consumer) /\ LeavesOnlyClassic(Mixed, gone)
+
+(***************************************************************************)
+(* A consumer group: requests of the classic protocol (M2)                 *)
+(***************************************************************************)
+
+\* M3: there is a newer target, or something to give up, or all that it waits for
+\* is free.
+\* @type: (Str) => Bool;
+IsToRejoin(m) ==
+  LET member == consumer.members[m] IN
+  \/ member.epoch < consumer.epoch \/ member.revoking # {}
+  \/ Lacks(consumer, m) # {} /\ Lacks(consumer, m) \cap HeldByOthers(consumer, m) = {}
+
+\* M2: a member is told to rejoin: its time to do so begins, unless it has begun.
+\* @type: (Str) => Str -> Str;
+Told(m) == [phase EXCEPT ![m] = IF @ \in {"complete", "both"} THEN "both" ELSE "prepare"]
+
+\* H7, R5: what a JoinGroup says; of which generation it is, is not looked at.
+\* @type: (Str, $classicRequest) => $request;
+JoinThatSays(m, request) ==
+  [NoRequest EXCEPT !.member = m, !.epoch = IF m \in Members(consumer) THEN consumer.members[m].epoch ELSE 0,
+                    !.owned = {ClaimedIn(request.subscription)}, !.subscription = {TopicsIn(request.subscription)}]
+
+\* M2, M3: whoever sends a JoinGroup is a member of the classic protocol then.
+\* @type: (Str, $classicRequest) => Bool;
+KafkaJoinMixed(m, request) ==
+  LET says == JoinThatSays(m, request)
+      new == m \notin Members(consumer)
+      said == [words EXCEPT ![m] = [protocols |-> request.protocols, subscription |-> request.subscription]]
+  IN IF request.member = None
+     THEN Translated(Mixed, words, "JoinGroup", "mixed-known", m, request,
+                     Classic!ClassicError("JoinGroup", m, "MEMBER_ID_REQUIRED"))
+     ELSE \E updated \in {IF new THEN Join(consumer, topics, m, says)
+                          ELSE Updated(UpdateSubscription(consumer, topics, m, says), "NONE", "current",
+                                       Acknowledges(consumer, m, says))} :
+            LET Install(installed) ==
+                  \E after \in {ReconcileMember(installed, m, says, updated.acknowledges, FALSE)} :
+                    Translated([Mixed EXCEPT !.group = after, !.phase[m] = "complete"], said, "JoinGroup",
+                               IF new THEN "mixed-join" ELSE "mixed-rejoin", m, request,
+                               JoinReply(m, request, [error |-> "NONE", epoch |-> after.members[m].epoch]))
+            IN UpdateTarget(updated.group, TRUE, Install)
+
+\* M2: what the member may use now; no other target may be due, unless it must
+\* give something up first.
+\* @type: (Str, $classicRequest) => Bool;
+KafkaSyncMixed(m, request) ==
+  LET member == consumer.members[m]
+      behind == consumer.epoch > member.epoch /\ member.revoking = {}
+      error == IF phase[m] = "" THEN "UNKNOWN_MEMBER_ID"
+               ELSE IF request.generation # member.epoch THEN "ILLEGAL_GENERATION"
+               ELSE IF behind THEN "REBALANCE_IN_PROGRESS" ELSE "NONE"
+      synced == [phase EXCEPT ![m] = IF @ \in {"prepare", "both"} THEN "prepare" ELSE "stable"]
+  IN IF error # "NONE"
+     THEN Translated([Mixed EXCEPT !.phase = IF error = "REBALANCE_IN_PROGRESS" THEN Told(m) ELSE phase], words,
+                     "SyncGroup", "mixed-refused", m, request, Classic!ClassicError("SyncGroup", None, error))
+     ELSE Translated([Mixed EXCEPT !.phase = synced], words, "SyncGroup", "mixed", m, request,
+                     [Classic!NoClassicResponse EXCEPT !.api = "SyncGroup", !.error = "NONE", !.type = "consumer",
+                                                       !.protocol = words[m].protocols[1],
+                                                       !.assignment = {member.assigned}])
+
+\* M2: whether to rejoin.
+\* @type: (Str, $classicRequest) => Bool;
+KafkaHeartbeatMixed(m, request) ==
+  LET error == IF phase[m] = "" THEN "UNKNOWN_MEMBER_ID"
+               ELSE IF request.generation # consumer.members[m].epoch THEN "ILLEGAL_GENERATION"
+               ELSE IF IsToRejoin(m) THEN "REBALANCE_IN_PROGRESS" ELSE "NONE"
+  IN Translated([Mixed EXCEPT !.phase = IF error = "REBALANCE_IN_PROGRESS" THEN Told(m) ELSE phase], words,
+                "ClassicHeartbeat", "mixed", m, request, Classic!ClassicError("Heartbeat", None, error))
+
+\* A member goes; the next target is the next heartbeat's (E2).
+\* @type: (Str, $step, $classicStep) => Bool;
+KafkaRemove(m, taken, classicTaken) ==
+  IF KafkaDowngrades(m)
+  THEN \E back \in {KafkaDowngraded(Mixed, m, words)} : IsClassicNow(back, taken, classicTaken)
+  ELSE LET Install(installed) ==
+             IsConsumer([Mixed EXCEPT !.group = installed, !.phase[m] = ""], words, taken, classicTaken, NoGroup)
+       IN \E removed \in {RemoveMember(consumer, topics, m)} :
+            \E now \in ComputesNow("timeout", removed) : UpdateTarget(removed, now, Install)
+
+\* M2: whatever protocol the member uses.
+\* @type: (Str, $classicRequest) => Bool;
+KafkaLeaveMixed(m, request) ==
+  LET error == IF m \in Members(consumer) THEN "NONE" ELSE "UNKNOWN_MEMBER_ID"
+      response == Classic!ClassicError("LeaveGroup", m, error)
+  IN IF error # "NONE" THEN Translated(Mixed, words, "LeaveGroup", "mixed", m, request, response)
+     ELSE \E taken \in {[NoRequestOf("LeaveGroup", m) EXCEPT !.branch = "mixed", !.request = request,
+                                                              !.response = response]} :
+            KafkaRemove(m, InBrief(taken), taken)
+
+(***************************************************************************)
+(* Requests of the classic protocol                                        *)
+(***************************************************************************)
+
+\* C1, M1: of a consumer group without members nothing is left as somebody joins
+\* with the classic protocol.
+\* @type: (Str, $classicRequest) => Bool;
+KafkaAskToJoin(m, request) ==
+  IF Members(consumer) # {} THEN KafkaJoinMixed(m, request)
+  ELSE LET group == IF Exists(consumer) THEN Classic!NoClassicGroup ELSE classic
+       IN KafkaClassic(group, Classic!JoinGroup(group, m, request))
+
+\* An id that is made is nobody's, nor in the log.
+KafkaJoinRequest ==
+  \E m \in MemberIds, protocols \in ProtocolLists, owned \in Claims,
+     generation \in RequestGenerations \cup {NoGeneration} :
+    LET stranger == /\ classic.members[m].place = "" /\ m \notin Members(consumer)
+                    /\ \A s \in classic.saved : ~s.members[m].there
+        request == [Classic!NoClassicRequest EXCEPT
+                      !.member = m, !.type = {"consumer"}, !.protocols = protocols,
+                      !.subscription = Saying(Names, owned, generation)]
+    IN /\ generation = NoGeneration => owned = {}
+       /\ IsClassic /\ generation # NoGeneration =>
+            generation <= classic.generation /\ generation + StaleBy >= classic.generation
+       /\ ~IsClassic /\ ~Exists(consumer) => generation = NoGeneration
+       /\ \/ ~(Exists(consumer) /\ Members(consumer) = {}) /\ KafkaAskToJoin(m, request)
+          \/ stranger /\ generation = NoGeneration /\ KafkaAskToJoin(m, [request EXCEPT !.member = None])
+
+KafkaSyncRequest ==
+  \E m \in MemberIds, generation \in RequestGenerations, assignments \in Assignments :
+    LET request == [Classic!NoClassicRequest EXCEPT !.member = m, !.generation = generation,
+                                                    !.assignments = assignments]
+        named == [request EXCEPT !.type = {"consumer"}, !.protocol = {words[m].protocols[1]}]
+    IN IF Exists(consumer) THEN KafkaSyncMixed(m, IF phase[m] = "" THEN request ELSE named)
+       ELSE KafkaClassic(classic, Classic!SyncGroup(classic, request))
+
+KafkaHeartbeatRequest ==
+  \E m \in MemberIds, generation \in RequestGenerations :
+    LET request == [Classic!NoClassicRequest EXCEPT !.member = m, !.generation = generation]
+    IN IF Exists(consumer) THEN KafkaHeartbeatMixed(m, request)
+       ELSE KafkaClassic(classic, Classic!ClassicHeartbeat(classic, request))
+
+\* C1: an id that has not joined is waited for: that it leaves begins a rebalance.
+\* @type: (Str, $classicRequest) => $handled;
+KafkaLeave(m, request) ==
+  LET h == Classic!LeaveGroup(classic, request)
+      o == Classic!Prepare(Classic!Same(h.group))
+  IN IF m \in Classic!PendingIds(classic) /\ classic.state \in {"Stable", "CompletingRebalance"}
+     THEN [group |-> o.group, step |-> [h.step EXCEPT !.completed = o.answers]] ELSE h
+
+KafkaLeaveRequest ==
+  \E m \in MemberIds :
+    LET request == [Classic!NoClassicRequest EXCEPT !.member = m]
+    IN IF Exists(consumer) THEN KafkaLeaveMixed(m, request)
+       ELSE KafkaClassic(classic, KafkaLeave(m, request))
+
+(***************************************************************************)
+(* Requests of the consumer protocol                                       *)
+(***************************************************************************)
+
+\* M1: a join that is refused converts nothing.
+\* @type: (Str, $request, $updated, $group) => Bool;
+KafkaRefused(m, request, updated, through) ==
+  \E h \in {Handle(through, m, request, updated, through)} :
+    IsClassicNow(classic, [h.step EXCEPT !.action = "Join"], NoRequestOf("Join", m))
+
+\* A heartbeat to a consumer group, perhaps one that was a classic one just now.
+\* Who is answered is a member of the consumer protocol then.
+\* @type: ($mixed, Str -> $words, Str, $request, Set($answer), $group) => Bool;
+KafkaHandled(x, said, m, request, answers, through) ==
+  \E updated \in {UpdateMember(x.group, topics, m, request)} :
+    LET \* @type: ($step) => $classicStep;
+        Answering(taken) == [NoRequestOf(taken.action, m) EXCEPT !.completed = answers]
+        Install(installed) ==
+          \E h \in {Handle(x.group, m, request, updated, installed)} :
+            IsConsumer([x EXCEPT !.group = h.group,
+                                 !.phase[m] = IF h.step.response.error = "NONE" THEN "" ELSE @],
+                       said, h.step, Answering(h.step), through)
+    IN IF Exists(consumer) /\ m \notin Members(updated.group) /\ KafkaDowngrades(m)
+       THEN \E h \in {Handle(x.group, m, request, updated, updated.group)} :
+            \E back \in {KafkaDowngraded(Mixed, m, said)} : IsClassicNow(back, h.step, Answering(h.step))
+       ELSE IF IsClassic /\ updated.error # "NONE"
+       THEN answers = {} /\ KafkaRefused(m, request, updated, through)
+       ELSE \E now \in ComputesNow(updated.kind, updated.group) : UpdateTarget(updated.group, now, Install)
+
+\* @type: (Str, $request) => Bool;
+KafkaConsumerRequest(m, request) ==
+  IF IsClassic
+  THEN IF request.epoch # 0 THEN Refused(m, request, UnknownError(consumer))
+       ELSE \E x \in {KafkaUpgraded(classic)} :
+              KafkaHandled(x, SaidInClassic, m, request, ToldToRejoin(classic), x.group)
+  ELSE KafkaHandled(Mixed, words, m, request, {}, NoGroup)
+
+KafkaConsumerJoinRequest ==
+  \E m \in MemberIds :
+    KafkaConsumerRequest(m, [NoRequest EXCEPT !.member = m, !.owned = {{}}, !.subscription = {Names}])
+
+KafkaConsumerHeartbeatRequest ==
+  \E m \in MemberIds, epoch \in RequestEpochs, owned \in {{}} \cup {{o} : o \in Owned} :
+    KafkaConsumerRequest(m, [NoRequest EXCEPT !.member = m, !.epoch = epoch, !.owned = owned])
+
+KafkaConsumerLeaveRequest ==
+  \E m \in MemberIds : KafkaConsumerRequest(m, [NoRequest EXCEPT !.member = m, !.epoch = -1])
+
+(***************************************************************************)
+(* Events                                                                  *)
+(***************************************************************************)
+
+\* @type: (Str, Str) => Bool;
+KafkaExpired(action, m) == KafkaRemove(m, EventStep(action, m, "", 0), NoRequestOf(action, m))
+
+\* C1, H8: as a session ends the first delay of a group does, too, unless somebody
+\* has not joined.
+\* @type: (Str) => $handled;
+KafkaExpireClassic(m) ==
+  LET h == Classic!ExpireClassic(classic, m)
+      o == Classic!CompleteJoin([group |-> h.group, answers |-> h.step.completed])
+  IN IF h.group.state = "PreparingRebalance" /\ h.group.initial /\ Classic!AllJoined(h.group)
+     THEN [group |-> o.group, step |-> [h.step EXCEPT !.completed = o.answers]] ELSE h
+
+KafkaSessionTimeout ==
+  \E m \in MemberIds :
+    \/ SessionTimerArmed(consumer, m) /\ KafkaExpired("SessionTimeout", m)
+    \/ IsClassic /\ Classic!ClassicSessionArmed(classic, m) /\ KafkaClassic(classic, KafkaExpireClassic(m))
+
+\* R4: of a member of the consumer protocol; one of the classic protocol has its
+\* time to rejoin instead.
+KafkaRebalanceTimeout ==
+  \E m \in Members(consumer) :
+    RebalanceTimerArmed(consumer, m) /\ phase[m] = "" /\ KafkaExpired("RebalanceTimeout", m)
+
+KafkaJoinTimeout ==
+  \/ Classic!JoinTimerArmed(classic) /\ KafkaClassic(classic, Classic!ExpireJoin(classic))
+  \/ \E m \in MemberIds : phase[m] \in {"prepare", "both"} /\ KafkaExpired("JoinTimeout", m)
+
+KafkaSyncTimeout ==
+  \/ IsClassic /\ Classic!OwingSync(classic) # {} /\ KafkaClassic(classic, Classic!ExpireSync(classic))
+  \/ \E m \in MemberIds : phase[m] \in {"complete", "both"} /\ KafkaExpired("SyncTimeout", m)
+
+\* P2: in no record is what members were told, or owe.
+KafkaFailOver ==
+  /\ WithFailOver
+  /\ \/ IsClassic /\ TakeClassic(Classic!ClassicEvent("FailOver", None,
+                                                      Classic!Same(Classic!ClassicAfterFailOver(classic))))
+     \/ /\ Exists(consumer)
+        /\ IsConsumer([Mixed EXCEPT !.group = AfterFailOver(consumer),
+                                    !.phase = [m \in MemberIds |-> IF phase[m] = "" THEN "" ELSE "stable"]],
+                      words, EventStep("FailOver", None, "", 0), NoRequestOf("FailOver", None), NoGroup)
+
+(***************************************************************************)
+(* Behaviours                                                              *)
+(***************************************************************************)
+
+\* What is not excluded (see above).
+Bearable ==
+  /\ \A m \in MemberIds : phase'[m] # "" /\ phase[m] = "" /\ m \in Members(consumer) => consumer.members[m].revoking = {}
+  /\ step'.action = "FailOver" => \A m \in MemberIds : phase[m] # "" => consumer.members[m].revoking = {}
+  /\ IsClassic /\ Exists(consumer') /\ Classic!InGroup(classic) # {} => classic.protocol # "" /\ ~outlived
+  /\ outlived' = (/\ step'.action # "FailOver"
+                  /\ \/ outlived
+                     \/ Exists(consumer) /\ \E m \in Classic!InGroup(classic') : phase[m] \notin {"", "stable"})
+
+KafkaNext ==
+  /\ \/ KafkaJoinRequest
+     \/ KafkaSyncRequest
+     \/ KafkaHeartbeatRequest
+     \/ KafkaLeaveRequest
+     \/ KafkaConsumerJoinRequest
+     \/ KafkaConsumerHeartbeatRequest
+     \/ KafkaConsumerLeaveRequest
+     \/ KafkaSessionTimeout
+     \/ KafkaRebalanceTimeout
+     \/ KafkaJoinTimeout
+     \/ KafkaSyncTimeout
+     \/ KafkaFailOver
+     \/ DeleteGroup
+  /\ Bearable
+
+KafkaInit == Init /\ outlived = FALSE
+
+KafkaSpec == KafkaInit /\ [][KafkaNext]_kafkaVars
+(***************************************************************************)
+(* What must hold                                                          *)
+(***************************************************************************)
+
+\* M1, R7: as a group is converted, members hold what the log assigned to them
+\* last, unless a rebalance was interrupted since; nothing else.
+UpgradeKeepsAssigned ==
+  [][IsClassic /\ Exists(consumer') /\ Classic!InGroup(classic) # {} =>
+       \A m \in MemberIds :
+         /\ Held(converted', m) = AssignedIn(classic, m)
+         /\ Held(converted', m) \subseteq SavedAssignment(classic, m)]_kafkaVars
+
+\* M1: as it is converted back, everybody is assigned their target, in the log, too.
+DowngradeKeepsTargets ==
+  [][Exists(consumer) /\ Classic!InGroup(classic') # {} =>
+       \A m \in Classic!InGroup(classic') :
+         /\ AssignedIn(classic', m) = TargetOf(consumer, m)
+         /\ SavedAssignment(classic', m) = TargetOf(consumer, m)]_kafkaVars
+
+\* M1, C1: nothing waits for an answer that never comes as a group is converted.
+UpgradeAnswers ==
+  [][Upgrades =>
+       /\ {a.member : a \in classicStep'.completed} =
+            {m \in Classic!InGroup(classic) : classic.members[m].joining \/ classic.members[m].syncing}
+       /\ \A a \in classicStep'.completed : a.response.error = "REBALANCE_IN_PROGRESS"]_kafkaVars
+
+\* E4: an epoch goes back only where nobody is in the group, or with a generation
+\* that is not in the log yet as the coordinator fails.
+EpochsGoBackFromEmpty ==
+  [][consumer'.epoch + classic'.generation < consumer.epoch + classic.generation =>
+       step'.action = "FailOver" \/ (Members(consumer) = {} /\ Classic!InGroup(classic) = {})]_kafkaVars
+
+\* M2, M3: a Heartbeat tells a member of the classic protocol to rejoin exactly
+\* while it must.
+HeartbeatTells ==
+  [][Exists(consumer) /\ step'.action = "ClassicHeartbeat" /\ phase[step'.member] # ""
+       /\ classicStep'.request.generation = consumer.members[step'.member].epoch =>
+       (classicStep'.response.error = "REBALANCE_IN_PROGRESS") = IsToRejoin(step'.member)]_kafkaVars
+
+\* M2: a LeaveGroup, a time-out or a session ends the membership.
+WhoGoesIsNoMember ==
+  [][Exists(consumer) /\ (\/ step'.action \in {"SessionTimeout", "RebalanceTimeout", "JoinTimeout", "SyncTimeout"}
+                          \/ step'.action = "LeaveGroup" /\ classicStep'.response.error = "NONE") =>
+       /\ step'.member \in Members(consumer)
+       /\ step'.member \notin Members(consumer') \cup Classic!InGroup(classic')]_kafkaVars
+=============================================================================

@@ -1,0 +1,94 @@
+"""Classic groups and online migration on Kafka's own coordinator: traces in its dialect hold, those of the
+text are judged to their end, and a classic group is loaded in whatever state it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from kafka_driver import Driver
+
+from harness.itf import read_trace
+from harness.replay.compare import differences
+from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.run import Replayed, Replayer
+from harness.replay.view import View
+from harness.targets.base import Answer
+from harness.targets.stdio import StdioTarget
+from harness.targets.symbolic import SymbolicIds
+
+pytestmark = pytest.mark.maven
+
+TRACES = Path(__file__).parents[2] / "traces"
+WITHOUT_MODEL = {"kafka-4.0", "kafka-4.1"}
+"""Dialects of which no model of migration has committed traces."""
+
+
+def decoded(folder: Path) -> list[DecodedTrace]:
+    decoder = Decoder()
+    return [decoder.decode(read_trace(path), path.stem) for path in sorted(folder.glob("*.itf.json"))]
+
+
+def replayed(target: StdioTarget, traces: Sequence[DecodedTrace]) -> Replayed:
+    target.load([], [], {"clockMs": 0})
+    replayer = Replayer(SymbolicIds(target), max_differences=100_000)
+    for trace in traces:
+        replayer.replay(trace)
+    return replayer.result
+
+
+def test_the_migration_of_its_dialect_holds(started: StdioTarget) -> None:
+    """Responses, late answers, both kinds of groups, timers and records."""
+    dialect = started.hello().dialect
+    traces = decoded(TRACES / "kafka" / dialect)
+    assert bool(traces) == (dialect not in WITHOUT_MODEL)
+    result = replayed(started, traces)
+    assert result.failures == []
+    assert result.ended_early == []
+    assert result.judged == sum(len(trace.steps) for trace in traces)
+
+
+@pytest.mark.parametrize("folder", ["classic", "migration"])
+def test_traces_of_the_text_are_judged_to_their_end(started: StdioTarget, folder: str) -> None:
+    """They differ where Kafka departs; after a difference a group is loaded as the trace has it, in any
+    state. What is left out needs an API that Kafka has not."""
+    result = replayed(started, decoded(TRACES / folder))
+    offsets = set() if started.name >= "kafka:4.1" else {"OffsetCommit", "OffsetFetch"}  # by topic id
+    assert {ended.reason for ended in result.ended_early} <= {"ConsumerGroupPrepareAssignment", *offsets}
+    assert result.judged > 150
+    assert 0 < len({(found.trace, found.index) for found in result.failures}) < result.judged
+
+
+def test_a_classic_group_is_loaded_in_any_state(kafka: Driver) -> None:
+    """Who waits, what is pending, and until when each timer runs are no records."""
+    view = View(kafka.target.hello())
+    states = set()
+    for trace in decoded(TRACES / "classic"):
+        for step in trace.steps:
+            group = step.expected.group
+            if group is None or group.get("type") != "classic":
+                continue
+            kafka.target.load(step.load.records, step.load.topics, step.load.volatile)
+            got = view.of(Answer(group=kafka.target.describe("g")))
+            assert differences(view.of(Answer(group=group)), got) == [], (trace.name, step.index)
+            states.add(group["state"])
+    assert states == {"Empty", "PreparingRebalance", "CompletingRebalance", "Stable"}
+
+
+def test_who_was_loaded_as_waiting_is_answered(kafka: Driver) -> None:
+    """The barrier opens for a JoinGroup that was never sent to this coordinator."""
+    trace = next(one for one in decoded(TRACES / "classic") if "initial-delay-is-prolonged" in one.name)
+    waits = next(
+        step for step in trace.steps if '"JoinGroup client-' in repr(step.load.volatile).replace("'", '"')
+    )
+    kafka.target.load(waits.load.records, waits.load.topics, waits.load.volatile)
+    late = kafka.target.advance(600_000).completed
+    assert [one["id"].split()[0] for one in late] == ["JoinGroup"]
+
+
+def test_a_classic_group_that_the_records_do_not_have_is_refused(kafka: Driver) -> None:
+    before = kafka.state()
+    answer = kafka.say('{"op": "load", "records": [], "topics": [], "volatile": {"classic": {"g": {}}}}')
+    assert b'"ok":false' in answer and b"classic group" in answer
+    assert kafka.state() == before

@@ -381,7 +381,12 @@ def _member_line(name: str, member: Member, target: frozenset[Partition]) -> str
     return words if target == member.assigned else f"{words}, target {partitions(target)}"
 
 
-_PHASES: Final = {"prepare": ", must rejoin", "complete": ", must sync", "stable": ", stable"}
+_PHASES: Final = {
+    "prepare": ", must rejoin",
+    "complete": ", must sync",
+    "both": ", must rejoin and sync",
+    "stable": ", stable",
+}
 """Of members of the classic protocol (M2)."""
 
 

@@ -36,7 +36,8 @@ def spoken(said: frozenset[str]) -> Spoken:
 
 class Classic(NamedTuple):
     """What the coordinator keeps of a member that uses the classic protocol, besides (M2): where it is in its
-    rebalance ("prepare", "complete" or "stable"), and the last JoinGroup's protocols and subscription."""
+    rebalance ("prepare", "complete", "stable", and of Kafka "both"), and the last JoinGroup's protocols and
+    subscription."""
 
     phase: str
     protocols: tuple[str, ...]

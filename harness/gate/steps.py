@@ -20,7 +20,8 @@ from harness.waivers import Waivers
 KIND_FOLDERS: Final = ("classic", "cooperative", "connect", "migration", "client")
 """Traces of other kinds of groups, or with assignors of clients, which a target need not have."""
 TRACE_FOLDERS: Final = ("golden", "counterexamples", "corpus", "members", *KIND_FOLDERS)
-"""The committed traces of KIP-848's text, in the folder of traces; those of a dialect are in dialects/."""
+"""The committed traces of KIP-848's text, in the folder of traces; those of a dialect are in dialects/, and
+those of what Kafka alone does in kafka/."""
 SCENARIOS: Final = "golden"
 """The folder of them that has scenarios."""
 KINDS: Final = ("evidence", "replay", "scenario", "check", "exhaust", "random", "simulate")
@@ -149,6 +150,10 @@ def _replays(asked: Asked) -> Iterator[Step]:
             yield Step("replay", own)
     else:
         yield Step("replay", own)
+        if (asked.traces / f"kafka/{asked.dialect}").is_dir():
+            is_kafka = asked.target.startswith("kafka:")
+            why = "" if is_kafka else "groups migrate so on Kafka's own coordinator alone"
+            yield Step("replay", f"kafka/{asked.dialect}", why)
         why = f"they are of KIP-848's text, and {asked.target} speaks {asked.dialect}"
         yield Step("replay", ", ".join(TRACE_FOLDERS), why)
 

@@ -30,7 +30,7 @@ from harness.errors import (
 from harness.gate.output import code_quality, github_annotations, junit, markdown, to_json
 from harness.gate.page import page
 from harness.gate.run import Gate
-from harness.gate.steps import KIND_FOLDERS, TRACE_FOLDERS, Asked, Done, Outcome, Step
+from harness.gate.steps import KIND_FOLDERS, TRACE_FOLDERS, Asked, Done, Outcome, Step, steps_of
 from harness.itf import read_trace, write_trace
 from harness.manifest import read_manifest
 from harness.waivers import read_waivers
@@ -294,6 +294,16 @@ def test_traces_of_the_text_are_not_for_a_target_of_another_dialect(here: Path) 
     assert result.exit_code == HOLDS, result.output
     replays = [(step["name"], step["outcome"]) for step in data["steps"] if step["kind"] == "replay"]
     assert replays == [("dialects/kafka-4.2", "done"), (", ".join(TRACE_FOLDERS), "left out")]
+
+
+def test_traces_of_what_kafka_alone_does_are_for_kafka_alone(here: Path) -> None:
+    """The Python coordinator migrates groups as the text says, whatever its dialect."""
+    name = "kafka/kafka-4.2"
+    shutil.copytree(ROOT / "traces" / name, here / "traces" / name)
+    for target, judged in (("kafka:4.2.1", True), ("python", False)):
+        asked = seeds(here, target=target, dialect="kafka-4.2", kinds=frozenset({"replay"}))
+        (step,) = [step for step in steps_of(asked) if step.name == name]
+        assert (not step.left_out) == judged
 
 
 @pytest.mark.parametrize("folder", KIND_FOLDERS)

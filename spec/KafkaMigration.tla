@@ -162,7 +162,8 @@ KafkaJoinMixed(m, request) ==
                   \E after \in {ReconcileMember(installed, m, says, updated.acknowledges, FALSE)} :
                     Translated([Mixed EXCEPT !.group = after, !.phase[m] = "complete"], said, "JoinGroup",
                                IF new THEN "mixed-join" ELSE "mixed-rejoin", m, request,
-                               JoinReply(m, request, [error |-> "NONE", epoch |-> after.members[m].epoch]))
+                               JoinReply(m, request, [api |-> "JoinGroup", error |-> "NONE",
+                                                      epoch |-> after.members[m].epoch, assigned |-> {}]))
             IN UpdateTarget(updated.group, TRUE, Install)
 
 \* M2: what the member may use now; no other target may be due, unless it must

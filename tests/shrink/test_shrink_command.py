@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -174,3 +175,20 @@ def test_a_trace_of_every_kind_is_done_again_by_its_model() -> None:
         assert model is not None
         doing = Doing(trace, model, LIMITS)
         assert doing.behaviours([doing.steps]) == [list(trace.states)]
+
+
+def test_a_request_of_another_generation_is_done_in_the_one_that_there_is() -> None:
+    """Without the leader's crash the SyncGroup of generation 3 is one of generation 1."""
+    trace = read_trace(ROOT / "traces/classic/MCClassicRecovery-goal-0008-leader-failure.itf.json")
+    model = model_of(trace, ROOT / "spec")
+    assert model is not None
+    doing = Doing(trace, model, LIMITS)
+    part = [step for step in doing.steps if step.index in {1, 2, 3, 4, 5, 14, 15, 16, 17, 18}]
+    (states,) = doing.behaviours([part])
+    assert len(states) == len(part) + 1
+    step: Any = states[-1]["step"]
+    assert (step["action"], step["request"]["generation"], step["response"]["error"]) == (
+        "SyncGroup",
+        1,
+        "NONE",
+    )

@@ -8,10 +8,8 @@ the behaviours that there are, the one is taken that does most as the trace did.
 
 from __future__ import annotations
 
-import re
-import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -21,18 +19,16 @@ import networkx as nx
 from frozendict import frozendict
 
 from harness.engines.base import Limits, Model
-from harness.engines.tlc import run_tlc
 from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, read_config
 from harness.itf import Trace
 from harness.manifest import read_manifest
-from harness.modules import config_beside, dependencies, strip_comments
+from harness.modules import config_beside
+from harness.shrink.parts import explored, own
 from harness.shrink.render import tla_value
-from harness.stategraph import read_graph
+from harness.transitions import behaviour
 from harness.values import State
 
 MODULE: Final = "DoneAgain"
-OWN: Final = ("part", "at")
-"""The variables that the model has not."""
 OUTPUTS: Final = frozenset({"branch", "response", "completed"})
 """What a step says of its outcome."""
 EPOCHS: Final = ("epoch", "generation")
@@ -73,26 +69,19 @@ class Doing:
     def behaviours(self, parts: Sequence[Sequence[Again]]) -> list[list[State]]:
         """The states of each part's behaviour, the first one included: fewer than steps + 1 where a step is
         not possible. ConformError (exit 3) if TLC fails."""
-        with tempfile.TemporaryDirectory(prefix="conform-shrink-") as name:
-            folder = Path(name)
-            module, config = self._render(parts, folder)
-            dump = folder / "graph.dot"
-            options = ["-deadlock", "-workers", "1", "-dump", "dot", str(dump)]
-            limits = replace(self.limits, brief=True)
-            libraries = [self.model.module.parent]
-            run_tlc(module, config, options, log=folder / "tlc.log", limits=limits, libraries=libraries)
-            graph = read_graph(dump)
-        starts = {graph.nodes[node]["state"]["part"]: node for node in graph.graph["initial"]}
+        library = self.model.module.parent
+        graph, starts = explored(lambda folder: self._render(parts, folder), library, self.limits)
         return [self._nearest(graph, starts[number], part) for number, part in enumerate(parts, start=1)]
 
     def _render(self, parts: Sequence[Sequence[Again]], folder: Path) -> tuple[Path, Path]:
         config = read_config(self.model.config or config_beside(self.model.module))
+        _, following = behaviour(self.model, config)
         said = list(dict.fromkeys(step.said for part in parts for step in part))
         request = {name: _epoch_of(self.trace.states[0][name]) for name in self.variables}
         values = {
             "module": MODULE,
             "model": self.model.module.stem,
-            "next": next_of(self.model.module, config.names("SPECIFICATION"), config.names("NEXT")),
+            "next": following,
             "first": {name: tla_value(value) for name, value in sorted(self.trace.states[0].items())},
             "inputs": {name: sorted(_inputs_of(self.trace.states[0][name])) for name in self.variables},
             "epoch": request,
@@ -121,7 +110,7 @@ class Doing:
                 break
             best = following
         _, path = max(best.values(), key=lambda found: (found[0], found[1]))
-        return [_own(graph.nodes[node]["state"]) for node in path]
+        return [own(graph.nodes[node]["state"]) for node in path]
 
     def trace_of(self, states: Sequence[State], description: str) -> Trace:
         """The behaviour as a trace of the model."""
@@ -137,15 +126,6 @@ def model_of(trace: Trace, spec: Path) -> Model | None:
     return next((entry.model() for entry in read_manifest(manifest).entries if entry.name == name), None)
 
 
-def next_of(module: Path, specifications: Sequence[str], following: Sequence[str]) -> str:
-    """The next-state relation of a configuration; "" if it cannot be told."""
-    if following or not specifications:
-        return next(iter(following), "")
-    pattern = re.compile(rf"^{specifications[0]}\s*==[^=]*?\[\]\s*\[\s*(\w+)\s*\]_", re.MULTILINE)
-    sources = [strip_comments(path.read_text("utf-8")) for path in dependencies(module)]
-    return next((found[1] for source in sources if (found := pattern.search(source))), "")
-
-
 def _inputs_of(step: Any) -> dict[str, Any]:
     """What a step was given; the epoch of its request is left to the model."""
     given = {name: value for name, value in step.items() if name not in OUTPUTS}
@@ -156,10 +136,6 @@ def _inputs_of(step: Any) -> dict[str, Any]:
 
 def _epoch_of(step: Any) -> str:
     return next((name for name in EPOCHS if name in step.get("request", {})), "")
-
-
-def _own(state: Any) -> State:
-    return frozendict({name: value for name, value in state.items() if name not in OWN})
 
 
 def _template() -> jinja2.Template:

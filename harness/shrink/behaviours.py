@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import networkx as nx
-from frozendict import frozendict
 
 from harness.engines.base import Limits
-from harness.engines.tlc import run_tlc
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.shrink.kept import Kept
+from harness.shrink.parts import explored, own
 from harness.shrink.render import render
-from harness.stategraph import read_graph
 from harness.values import State
 
-OWN: Final = ("part", "at")
-"""The variables of spec/Shortened.tla that are not the open instance's."""
 CONSTANTS: Final = ("Dialect", "MaxGroupSize")
 """What a replay must know of the model."""
 
@@ -36,23 +31,9 @@ def behaviours(
             f"There is no {spec / 'Shortened.tla'}: run in the repository's folder, or name spec/ "
             "with --spec."
         )
-    with tempfile.TemporaryDirectory(prefix="conform-shrink-") as name:
-        folder = Path(name)
-        module, config = render(trace, parts, folder)
-        dump = folder / "graph.dot"
-        options = ["-deadlock", "-workers", "1", "-dump", "dot", str(dump)]
-        run_tlc(
-            module,
-            config,
-            options,
-            log=folder / "tlc.log",
-            limits=replace(limits, brief=True),
-            libraries=[spec],
-        )
-        graph = read_graph(dump)
-    starts = {graph.nodes[node]["state"]["part"]: node for node in graph.graph["initial"]}
+    graph, starts = explored(lambda folder: render(trace, parts, folder), spec, limits)
     return [
-        [_own(state) for state in _path(graph, starts[number], steps)]
+        [own(state) for state in _path(graph, starts[number], steps)]
         for number, steps in enumerate(parts, start=1)
     ]
 
@@ -70,10 +51,6 @@ def _path(graph: nx.MultiDiGraph, node: int, steps: Sequence[Kept]) -> Iterator[
 
 def _lags(state: Any) -> bool:
     return bool(state["group"]["epoch"] > state["group"]["assignmentEpoch"])
-
-
-def _own(state: Any) -> State:
-    return frozendict({name: value for name, value in state.items() if name not in OWN})
 
 
 @dataclass(frozen=True, slots=True)

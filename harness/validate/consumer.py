@@ -23,6 +23,8 @@ MOST: Final = 5_000
 """Target assignments to look for another one among."""
 LIMIT: Final = 1_000_000
 """Of more elements TLC makes no set."""
+TOO_MANY: Final = "set with too many elements"
+"""What TLC says of them."""
 NO_ANSWER: Final = Response("no answer", "", 0, None, None)
 """What nothing answers: so that all that the specification has is kept for the report."""
 PARTITIONS: Final = ("assigned", "revoking")
@@ -52,6 +54,10 @@ class ConsumerKind(Kind[Run, SpecState]):
     def render(self, runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
         """With the dialect's modules."""
         return render(runs, dialect, folder)
+
+    def failed(self, log: str) -> ConformError | None:
+        """There are too many target assignments."""
+        return too_many("some line") if TOO_MANY in log else None
 
     def states(self, dumped: Sequence[State]) -> list[SpecState]:
         """Of the open instance."""

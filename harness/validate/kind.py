@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from frozendict import frozendict
 
+from harness.errors import ConformError
 from harness.itf import Trace
 from harness.replay.compare import Difference
 from harness.targets.base import Json
@@ -78,6 +79,10 @@ class Kind(ABC, Generic[R, S]):
     @abstractmethod
     def render(self, runs: Sequence[R], dialect: str, folder: Path) -> tuple[Path, Path]:
         """Write the modules and their configuration into a folder. The runs have one constant."""
+
+    def failed(self, log: str) -> ConformError | None:
+        """What the engine's log means where it failed; None where it says it itself."""
+        return None
 
     @abstractmethod
     def states(self, dumped: Sequence[State]) -> list[S]:

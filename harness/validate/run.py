@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Generic
+from typing import Generic
 
 import networkx as nx
 
@@ -17,12 +17,8 @@ from harness.itf import Trace
 from harness.replay.compare import Difference
 from harness.spechash import spec_hash
 from harness.stategraph import read_graph
-from harness.validate.consumer import too_many
 from harness.validate.kind import AnyLine, Kind, R, Recorded, S, trace_of
 from harness.values import State
-
-TOO_MANY: Final = "set with too many elements"
-"""What TLC says of more than it makes a set of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +128,8 @@ class _Validator(Generic[R, S]):
                     libraries=[self.spec],
                 )
             except ConformError as error:
-                if log.is_file() and TOO_MANY in log.read_text("utf-8", "replace"):
-                    raise too_many("some line") from error
-                raise
+                said = log.read_text("utf-8", "replace") if log.is_file() else ""
+                raise (self.kind.failed(said) or error) from None
             return read_graph(dump)
 
     def _judged(

@@ -46,7 +46,7 @@ def test_a_violation_is_shrunk_and_can_be_seen_again(
     owners = [one["memberId"] for one in after["processes"] if partition in one["owned"]]
     assert len(owners) == 2 and all(owner in violation["said"] for owner in owners)
     scenario = load_scenario(Path(violation["scenario"]))
-    assert {step.does for step in scenario.steps} == {"Request", "RebalanceTimeout"}
+    assert {step.does for step in scenario.steps} == {"Request", "SessionTimeout"}
 
     with pytest.raises(ConformError, match=f"after event {len(violation['steps'])}: R7, NoDouble") as caught:
         command(schedule=Path(violation["schedule"]))

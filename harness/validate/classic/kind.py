@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final, cast
 
-import jinja2
 from frozendict import frozendict
 
 from harness.replay.classic.state import (
@@ -21,12 +19,11 @@ from harness.replay.classic.state import (
 )
 from harness.replay.compare import Difference
 from harness.replay.state import Fields
-from harness.scenario.render import tla_partitions, tla_text
 from harness.validate.classic.read import Line, Run, Seen, SeenMember, tell_leaders
 from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
+from harness.validate.templates import protocol_of, write
 from harness.values import State, Value
 
-MODULE: Final = "RecordedRuns"
 _SHOWN: Final = ("error", "member", "generation", "type", "protocol", "leader", "skip_assignment")
 _NO_REQUEST: Final = ClassicRequest("", None, -1, None, None, (), frozenset(), frozendict())
 _OWN: Final = ("instance", "protocols", "fresh", "owes_sync", "joining", "syncing")
@@ -44,7 +41,7 @@ class ClassicGroupKind(Kind[Run, ClassicState]):
         """KIP-848's text has a generation in the log at once (C2), and Kafka has not."""
         tell_leaders(runs)
         values = {
-            "module": MODULE,
+            "kafka": False,
             "runs": runs,
             "members": sorted({member for run in runs for line in run.lines for member in _members(line)}),
             "texts": sorted({text for run in runs for line in run.lines for text in _texts(line)}),
@@ -53,10 +50,7 @@ class ClassicGroupKind(Kind[Run, ClassicState]):
             "no_request": _NO_REQUEST,
             "absent": SeenMember(),
         }
-        module, log, config = (folder / f"{MODULE}{end}" for end in (".tla", "Log.tla", ".cfg"))
-        for path, template in ((module, "classic.tla.j2"), (log, "log.tla.j2"), (config, "classic.cfg.j2")):
-            path.write_text(_templates().get_template(template).render(values), encoding="utf-8")
-        return module, config
+        return write(folder, self.module, "classic/", values)
 
     def states(self, dumped: Sequence[State]) -> list[ClassicState]:
         """Of the open instance; what a step has answered is all that is due."""
@@ -153,11 +147,6 @@ def _bytes(assignment: frozenset[tuple[str, int]] | None) -> str:
     return next(iter(assignment))[0] if assignment else ""
 
 
-def protocol_of(text: str) -> str:
-    """The protocol that a text of a subscription is for."""
-    return text.rpartition(" ")[0]
-
-
 def _members(line: Line) -> Iterator[str]:
     yield from [line.member] if line.member else []
     yield from [line.request.member, *line.request.assignments] if line.request else []
@@ -172,23 +161,3 @@ def _texts(line: Line) -> Iterator[str]:
             yield from joined.subscription
     for member in line.seen.members.values() if line.seen else ():
         yield from member.subscription or ()
-
-
-@lru_cache(maxsize=1)
-def _templates() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("harness.validate.classic", "."), undefined=jinja2.StrictUndefined
-    )
-    forms: dict[str, Callable[[Any], str]] = {
-        "truth": lambda value: "TRUE" if value else "FALSE",
-        "text": tla_text,
-        "texts": lambda texts: f"{{{', '.join(tla_text(text) for text in sorted(texts))}}}",
-        "list_of": lambda texts: f"<<{', '.join(tla_text(text) for text in texts)}>>",
-        "assignment": lambda given: "{}" if given is None else f"{{{tla_partitions(given)}}}",
-        "seen_assignment": lambda shown: (
-            f"{{{'{}' if shown[0] is None else f'{{{tla_partitions(shown[0])}}}'}}}"
-        ),
-    }
-    environment.filters |= forms
-    environment.filters |= {"form": lambda value, name: forms[name](value), "protocol_of": protocol_of}
-    return environment

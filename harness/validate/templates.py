@@ -41,7 +41,7 @@ def _templates() -> jinja2.Environment:
         "list_of": lambda texts: f"<<{', '.join(tla_text(text) for text in texts)}>>",
         "partitions": tla_partitions,
         "assignment": _option,
-        "maybe": lambda shown: f"{{{_option(shown[0])}}}",
+        "maybe": lambda shown: _option(shown[0]),
     }
     environment.filters |= forms
     environment.filters |= {

@@ -65,7 +65,7 @@ def command(
     check_json_place(json_file)
     if out:
         output_folder(out)
-    recorded = read_log(log, group)
+    recorded = read_log(log, group, dialect)
     name = dialect or recorded.dialect or "kip-848"
     known = {forms.name for forms in FORMS.values()}
     if name not in known:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.replay import wire
+from harness.replay.dialects import TEXT
 from harness.validate.classic.kind import ClassicGroupKind
 from harness.validate.classic.read import ClassicLogReader
 from harness.validate.connect.kind import ConnectGroupKind
@@ -13,29 +15,58 @@ from harness.validate.connect.read import ConnectLogReader
 from harness.validate.consumer import ConsumerKind
 from harness.validate.kind import Recorded
 from harness.validate.log import lines_of
+from harness.validate.migration.kind import MigrationGroupKind
+from harness.validate.migration.read import MigrationLogReader
 from harness.validate.read import ConsumerReader
 
 
-def read_log(path: Path, group: str | None = None) -> Recorded[Any]:
-    """Read a log; of several groups the one that is named, else the first, whose first request says what kind
-    of group it is.
+def read_log(path: Path, group: str | None = None, dialect: str | None = None) -> Recorded[Any]:
+    """Read a log; of several groups the one that is named, else the first. Its first run says what kind of
+    group it is: one that both protocols are used for migrates, as far as the dialect is the text's.
 
     ConformError (exit 2) with the line for what is no log, and for one in which nothing can be judged.
     """
-    named, api = _first(path, group)
-    if api in wire.CLASSIC_VERSIONS:
-        return ClassicLogReader(path, named, ClassicGroupKind()).whole()
-    if api in wire.CONNECT_VERSIONS:
-        return ConnectLogReader(path, named, ConnectGroupKind()).whole()
-    return ConsumerReader(path, named, ConsumerKind()).whole()
+    found = _first(path, group)
+    if (dialect or found.dialect) == TEXT.name and found.migrates:
+        return MigrationLogReader(path, found.group, MigrationGroupKind()).whole()
+    if found.api in wire.CLASSIC_VERSIONS:
+        return ClassicLogReader(path, found.group, ClassicGroupKind()).whole()
+    if found.api in wire.CONNECT_VERSIONS:
+        return ConnectLogReader(path, found.group, ConnectGroupKind()).whole()
+    return ConsumerReader(path, found.group, ConsumerKind()).whole()
 
 
-def _first(path: Path, group: str | None) -> tuple[str, str]:
-    """The group, and which API its first request is of."""
+@dataclass
+class _First:
+    """What the first run of a group says of it: its first request, and the protocols that are used for it."""
+
+    group: str
+    dialect: str = TEXT.name
+    api: str = ""
+    classic: bool = False
+    consumer: bool = False
+
+    @property
+    def migrates(self) -> bool:
+        return self.classic and self.consumer
+
+
+def _first(path: Path, group: str | None) -> _First:
     known = {wire.HEARTBEAT, *wire.CLASSIC_VERSIONS, *wire.CONNECT_VERSIONS}
+    found, loaded = _First(group or ""), frozenset[str]()
     for _, said in lines_of(path):
-        body: Any = said.get("body") if isinstance(said, dict) and said.get("op") == "request" else None
+        operation = said.get("op") if isinstance(said, dict) else None
+        if operation == "load" and found.api:
+            break
+        if operation == "hello":
+            found.dialect = said.get("answer", {}).get("dialect") or found.dialect
+        if operation == "load":
+            loaded = frozenset((said.get("volatile") or {}).get("classic", ()))
+        body: Any = said.get("body") if operation == "request" else None
         named = body.get("groupId") if isinstance(body, dict) else None
-        if named and said.get("api") in known and named == (group or named):
-            return str(named), str(said["api"])
-    return group or "", ""
+        if not named or said.get("api") not in known or named != (found.group or named):
+            continue
+        found.group, found.api = str(named), found.api or str(said["api"])
+        found.classic = found.classic or said["api"] in wire.CLASSIC_VERSIONS or named in loaded
+        found.consumer = found.consumer or said["api"] == wire.HEARTBEAT
+    return found

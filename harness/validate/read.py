@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -85,9 +85,9 @@ class Run:
     lines: list[Line] = field(default_factory=list)
 
     @property
-    def constant(self) -> int:
+    def constant(self) -> tuple[int, ...]:
         """What the model has for all of its runs."""
-        return self.max_size
+        return (self.max_size,)
 
 
 class ConsumerReader(LogReader[Run]):
@@ -162,33 +162,10 @@ class ConsumerReader(LogReader[Run]):
             return
         check_types(body)
         check_types(answer["body"])
-        request = self._heartbeat(body)
-        response = self._response(answer["body"])
+        request = heartbeat_of(body, self._topics)
+        response = response_of(answer["body"], self._topics)
         member = request.member or response.member or "nobody"
         self._add(Line(number, said, REQUEST, member, request, response=response), answer)
-
-    def _heartbeat(self, body: Json) -> Request:
-        owned, names = body.get("topicPartitions"), body.get("subscribedTopicNames")
-        return Request(
-            member=body.get("memberId") or "",
-            epoch=body["memberEpoch"],
-            instance=body.get("instanceId"),
-            owned=None if owned is None else self._topics.partitions(owned),
-            subscription=None if names is None else frozenset(names),
-            regex=body.get("subscribedTopicRegex"),
-            assignor=body.get("serverAssignor"),
-        )
-
-    def _response(self, body: Json) -> Response:
-        code = body["errorCode"]
-        if code:
-            return Response(ERRORS.get(code, f"error {code}"), "", 0, None, None)
-        assignment = body.get("assignment")
-        assigned = pending = None
-        if assignment is not None:
-            assigned = self._topics.partitions(assignment.get("assignedTopicPartitions") or ())
-            pending = self._topics.partitions(assignment.get("pendingTopicPartitions") or ())
-        return Response("NONE", body["memberId"] or "", body["memberEpoch"], assigned, pending)
 
     def _add(self, line: Line, answer: Json) -> None:
         if self._lost:
@@ -212,29 +189,62 @@ class ConsumerReader(LogReader[Run]):
         group = answer.get("group")
         if not group or group.get("groupId", self._found.group) != self._found.group:
             return None
-        members = {member["memberId"]: member for member in group["members"]}
-        targets = None
-        if self._shows("target"):
-            targets = {name: self._topics.partitions(member["target"]) for name, member in members.items()}
-        shown = {name: self._member(member) for name, member in members.items()}
-        return Seen(group["groupEpoch"], group["assignmentEpoch"], targets, shown)
+        return seen_of(group, self._topics, self._shows)
 
-    def _member(self, member: Json) -> SeenMember:
-        def text(name: str) -> str | None:
-            return (member[name] or "") if self._shows(name) and name in member else None
 
-        def partitions(name: str) -> frozenset[Partition] | None:
-            return self._topics.partitions(member[name]) if self._shows(name) and name in member else None
+def heartbeat_of(body: Json, topics: Topics) -> Request:
+    """The body of a ConsumerGroupHeartbeat."""
+    owned, names = body.get("topicPartitions"), body.get("subscribedTopicNames")
+    return Request(
+        member=body.get("memberId") or "",
+        epoch=body["memberEpoch"],
+        instance=body.get("instanceId"),
+        owned=None if owned is None else topics.partitions(owned),
+        subscription=None if names is None else frozenset(names),
+        regex=body.get("subscribedTopicRegex"),
+        assignor=body.get("serverAssignor"),
+    )
 
-        names = member.get("subscribedTopicNames") if self._shows("subscribedTopicNames") else None
-        previous = member.get("previousMemberEpoch") if self._shows("previousMemberEpoch") else None
-        return SeenMember(
-            member["memberEpoch"],
-            previous,
-            text("instanceId"),
-            None if names is None else frozenset(names),
-            text("subscribedTopicRegex"),
-            text("serverAssignor"),
-            partitions("assigned"),
-            partitions("pendingRevocation"),
-        )
+
+def response_of(body: Json, topics: Topics) -> Response:
+    """And of its response."""
+    code = body["errorCode"]
+    if code:
+        return Response(ERRORS.get(code, f"error {code}"), "", 0, None, None)
+    assignment = body.get("assignment")
+    assigned = pending = None
+    if assignment is not None:
+        assigned = topics.partitions(assignment.get("assignedTopicPartitions") or ())
+        pending = topics.partitions(assignment.get("pendingTopicPartitions") or ())
+    return Response("NONE", body["memberId"] or "", body["memberEpoch"], assigned, pending)
+
+
+def seen_of(group: Json, topics: Topics, shows: Callable[[str], bool]) -> Seen:
+    """A group that was described; `shows` says of what of its members it is."""
+    members = {member["memberId"]: member for member in group["members"]}
+    targets = None
+    if shows("target"):
+        targets = {name: topics.partitions(member["target"]) for name, member in members.items()}
+    shown = {name: _member(member, topics, shows) for name, member in members.items()}
+    return Seen(group["groupEpoch"], group["assignmentEpoch"], targets, shown)
+
+
+def _member(member: Json, topics: Topics, shows: Callable[[str], bool]) -> SeenMember:
+    def text(name: str) -> str | None:
+        return (member[name] or "") if shows(name) and name in member else None
+
+    def partitions(name: str) -> frozenset[Partition] | None:
+        return topics.partitions(member[name]) if shows(name) and name in member else None
+
+    names = member.get("subscribedTopicNames") if shows("subscribedTopicNames") else None
+    previous = member.get("previousMemberEpoch") if shows("previousMemberEpoch") else None
+    return SeenMember(
+        member["memberEpoch"],
+        previous,
+        text("instanceId"),
+        None if names is None else frozenset(names),
+        text("subscribedTopicRegex"),
+        text("serverAssignor"),
+        partitions("assigned"),
+        partitions("pendingRevocation"),
+    )

@@ -117,9 +117,9 @@ class Run:
     lines: list[Line] = field(default_factory=list)
 
     @property
-    def constant(self) -> int:
+    def constant(self) -> tuple[int, ...]:
         """What the model has for all of its runs."""
-        return self.max_size
+        return (self.max_size,)
 
 
 class ConnectLogReader(LogReader[Run]):

@@ -205,7 +205,7 @@ RecordedEvent ==
 RecordedLine ==
   /\ RecordedRequest \/ RecordedEvent
   /\ at' = IF Fits THEN at + 1 ELSE -(at + 1)
-  /\ due' = IF Line.completed # {} /\ Fits THEN {} ELSE due \cup classicStep'.completed
+  /\ due' = IF Line.completed # {} /\ at' > at THEN {} ELSE due \cup classicStep'.completed
 
 \* @type: (Str, Set(Str)) => Set({timer: Str, member: Str});
 TimersOf(timer, members) == {[timer |-> timer, member |-> m] : m \in members}

@@ -56,9 +56,8 @@ class LogReader(ABC, Generic[R]):
             why = ", ".join(f"{reason}: {count}" for reason, count in found.left_out.items() if count)
             raise ConformError(
                 f"{self._path} has no step of a group that was answered or observed"
-                f"{f' (left out: {why})' if why else ''}: there is nothing to validate. It knows consumer "
-                "groups, classic groups and Connect groups; a group that is migrated is compared by conform "
-                "replay and conform exhaust.",
+                f"{f' (left out: {why})' if why else ''}: there is nothing to validate. What "
+                "is left out is compared by conform replay and conform exhaust.",
                 USAGE,
             )
         return found

@@ -120,7 +120,7 @@ def response_differences(
         return
     for name in _SHOWN:
         yield from differ(f"{path}.{name}", getattr(expected, name), getattr(got, name))
-    yield from differ(f"{path}.assignment", assigned(expected.assignment), assigned(got.assignment))
+    yield from differ(f"{path}.assignment", words.given(expected.assignment), words.given(got.assignment))
     told = {
         one.member: (one.instance, words.of({expected.protocol}, one.subscription))
         for one in expected.members
@@ -153,12 +153,8 @@ def group_differences(group: ClassicGroup, seen: Seen, words: Words) -> Iterator
             yield from differ(f"{name}.subscription", str(said), str(sorted(shown.subscription)))
         if shown.assignment is not None:
             yield from differ(
-                f"{name}.assignment", assigned(member.assignment), assigned(shown.assignment[0])
+                f"{name}.assignment", words.given(member.assignment), words.given(shown.assignment[0])
             )
-
-
-def assigned(assignment: frozenset[tuple[str, int]] | None) -> str:
-    return next(iter(assignment))[0] if assignment else ""
 
 
 def members_of(line: Line) -> Iterator[str]:

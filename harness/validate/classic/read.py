@@ -59,6 +59,10 @@ class Words:
         """What a leader assigns."""
         return frozenset({(text, 0)}) if text else None
 
+    def given(self, assignment: Assignment) -> object:
+        """An assignment as it is shown."""
+        return next(iter(assignment))[0] if assignment else ""
+
     def of(self, protocols: set[str], subscription: frozenset[str]) -> list[str]:
         """What of it is for some protocols."""
         return sorted(text for text in subscription if protocol_of(text) in protocols)

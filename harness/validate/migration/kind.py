@@ -14,7 +14,14 @@ from harness.replay.state import Group, Partition
 from harness.validate import read as consumer
 from harness.validate.classic import kind as old
 from harness.validate.classic import read as classic
-from harness.validate.consumer import LIMIT, group_differences, response_differences, too_many
+from harness.validate.consumer import (
+    LIMIT,
+    MOST,
+    NO_ANSWER,
+    group_differences,
+    response_differences,
+    too_many,
+)
 from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
 from harness.validate.migration.read import Line, MigrationLogReader, Run
 from harness.validate.templates import write
@@ -32,14 +39,12 @@ class MigrationGroupKind(Kind[classic.Run, MigrationState]):
 
     def check(self, run: classic.Run) -> None:
         """A target is computed that was not seen, and there are too many that it could be."""
-        assert isinstance(run, Run)
-        choices = (len(_members([run])) + 1) ** len({*_partitions(run)})
-        for line in _lines(run) if choices > LIMIT else ():
-            if line.heartbeat and line.group is None and line.seen is None:
+        for line in _lines(run) if _choices(run) > LIMIT else ():
+            if line.heartbeat and _is_unseen(line):
                 raise too_many(f"line {line.number}")
 
     def render(self, runs: Sequence[classic.Run], dialect: str, folder: Path) -> tuple[Path, Path]:
-        """Of all runs the generations that there may be are those that they name, and one more a line."""
+        """Beside the generations that are named there may be another after each line that shows none."""
         lines = [line for run in runs for line in _lines(run)]
         partitions = {partition for run in runs for partition in _partitions(run)}
         subscribed = {text for line in lines for text in _topics(line)}
@@ -49,7 +54,9 @@ class MigrationGroupKind(Kind[classic.Run, MigrationState]):
             "members": sorted(_members(runs)),
             "topics": {topic for topic, _ in partitions} | subscribed,
             "partitions": partitions,
-            "generations": max(map(_epoch, lines), default=0) + max(len(run.lines) for run in runs) + 1,
+            "generations": max(map(_epoch, lines))
+            + 1
+            + max(sum(map(_is_unseen, _lines(run))) for run in runs),
             "runs": runs,
             "no_request": old.NO_REQUEST,
             "silent": _SILENT,
@@ -72,15 +79,18 @@ class MigrationGroupKind(Kind[classic.Run, MigrationState]):
         ]
 
     def is_line(self, line: AnyLine, step: AnyStep) -> bool:
-        """A heartbeat of the consumer protocol is one of several actions."""
-        return step.action in HEARTBEATS if line.does == consumer.REQUEST else step.action == line.does
+        """A heartbeat of the consumer protocol is one of several actions; a timer is a member's."""
+        assert isinstance(line, Line)
+        if line.heartbeat is not None:
+            return step.action in HEARTBEATS
+        return step.action == line.does and (line.request is not None or step.member == line.member)
 
     def differences(self, run: classic.Run, line: AnyLine, state: MigrationState) -> Iterator[Difference]:
         """The response of either protocol, the answers to what waited, the event and the group."""
         assert isinstance(line, Line)
         words = MigrationLogReader.words
         if line.heartbeat is None and line.request is None:
-            for name in ("member", "topic", "partitions"):
+            for name in ("topic", "partitions"):
                 yield from differ(name, getattr(state.step, name), getattr(line, name))
         if line.told is not None:
             yield from response_differences(state.step.response, line.told)
@@ -95,8 +105,17 @@ class MigrationGroupKind(Kind[classic.Run, MigrationState]):
             yield from _words(state.group, line)
 
     def unseen(self, run: classic.Run, fits: int) -> classic.Run | None:
-        """Every line has a step here, unless its target assignment is none."""
-        return None
+        """With another target assignment."""
+        line = run.lines[fits]
+        if not isinstance(line, Line) or line.group is None or _choices(run) > MOST:
+            return None
+        again = replace(line, group=None, words=None, told=NO_ANSWER)
+        return replace(run, lines=[*run.lines[:fits], again])
+
+
+def _choices(run: classic.Run) -> int:
+    """How many target assignments there could be of what a run names."""
+    return int((len(_members([run])) + 1) ** len({*_partitions(run)}))
 
 
 def _words(group: Group, line: Line) -> Iterator[Difference]:
@@ -139,6 +158,10 @@ def _topics_at_start(run: classic.Run) -> Iterator[str]:
     start = run.start if isinstance(run, Run) else None
     for member in start.members.values() if start else ():
         yield from spoken(member.subscription or frozenset()).topics
+
+
+def _is_unseen(line: Line) -> bool:
+    return line.seen is None and line.group is None
 
 
 def _epoch(line: Line) -> int:

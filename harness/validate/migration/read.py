@@ -105,9 +105,9 @@ class MigrationLogReader(ClassicLogReader):
                 }
 
     def _said(self, member: Json) -> Classic:
-        protocols = member["classicMemberMetadata"]["supportedProtocols"]
+        phase, protocols = str(member["classicState"]), member["classicMemberMetadata"]["supportedProtocols"]
         names = tuple(one["name"] for one in protocols)
-        return Classic(PHASES[member["classicState"]], names, self.words.subscription(protocols))
+        return Classic(PHASES.get(phase, phase), names, self.words.subscription(protocols))
 
     def _change_topics(self, number: int, said: Json, answer: Json) -> None:
         before = dict(self._topics.counts)
@@ -163,10 +163,12 @@ class MigrationLogReader(ClassicLogReader):
             return "a LeaveGroup of an instance id, which no step of the model is"
         if api == classic.JOIN and differ(body["protocols"]):
             return "a JoinGroup whose protocols say several things, which no step of the model is"
-        if api == classic.JOIN and not self._are_there(
-            spoken(self.words.subscription(body["protocols"])).owned
-        ):
+        said = self.words.subscription(body["protocols"]) if api == classic.JOIN else frozenset()
+        if not self._are_there(spoken(said).owned):
             return "a JoinGroup that owns partitions which there are not, which no step of the model is"
+        given = [self.words.assignment(one["assignment"]) for one in body.get("assignments") or ()]
+        if not all(self._are_there(partitions or frozenset()) for partitions in given):
+            return "a SyncGroup that assigns partitions which there are not, which no step of the model is"
         return ""
 
     def _are_there(self, owned: frozenset[tuple[str, int]]) -> bool:

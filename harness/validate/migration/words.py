@@ -26,11 +26,15 @@ class MigrationWords(Words):
         return next((_subscription(one["metadata"]) for one in protocols), frozenset())
 
     def assignment(self, text: str) -> Assignment:
-        """ValueError for what is none."""
+        """Bytes that are none are as they are: partition 0 of a topic that there is not."""
         try:
             return partitions_of(text) if text else None
-        except struct.error as error:
-            raise ValueError(f"{text!r} is no assignment: {error}") from None
+        except (struct.error, ValueError):
+            return super().assignment(text)
+
+    def given(self, assignment: Assignment) -> object:
+        """Its partitions, if there are bytes."""
+        return assignment
 
     def of(self, protocols: set[str], subscription: frozenset[str]) -> list[str]:
         """All of it is for every protocol."""
@@ -43,8 +47,8 @@ def differ(protocols: Iterable[Mapping[str, Any]]) -> bool:
 
 
 def _subscription(text: str) -> frozenset[str]:
-    reader = _Reader(base64.b64decode(text))
     try:
+        reader = _Reader(base64.b64decode(text))
         version = reader.number(_SHORT)
         topics = {reader.text() for _ in range(reader.number(_INT))}
         if version < MIGRATING:
@@ -52,7 +56,7 @@ def _subscription(text: str) -> frozenset[str]:
         reader.skip(max(reader.number(_INT), 0))
         owned = {f"owns {name} {index}" for name, index in reader.partitions()}
         return frozenset({*topics, *owned, f"generation {reader.number(_INT)}"})
-    except (struct.error, UnicodeDecodeError):
+    except (struct.error, ValueError):
         return frozenset({text})
 
 

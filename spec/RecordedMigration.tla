@@ -25,11 +25,12 @@ EXTENDS MixedChanges, MixedOffsets, Sequences
   not show.
   @typeAlias: seenMixedMember = {epoch: Int, previousEpoch: Set(Int), instance: Set(Str),
     subscription: Set(Set(Str)), regex: Set(Str), assignor: Set(Str),
-    assigned: Set(Set($partition)), revoking: Set(Set($partition))};
+    assigned: Set(Set($partition)), revoking: Set(Set($partition)), acknowledged: Set(Bool)};
   Where a member of the classic protocol in it is, and what it said; the phase
   of others is "".
   @typeAlias: seenWords = {phase: Str, words: $words};
-  @typeAlias: seenMixed = {epoch: Int, assignmentEpoch: Int, target: Set($partition -> Str),
+  @typeAlias: seenMixed = {state: Set(Str), metadata: Set(Set($partition)), epoch: Int, assignmentEpoch: Int,
+    target: Set($partition -> Str),
     members: Str -> $seenMixedMember, said: Set(Str -> $seenWords)};
 
   And of a classic group.
@@ -108,6 +109,7 @@ LooksLikeMember(member, seen) ==
        /\ \A assignor \in seen.assignor : member.assignor = assignor
        /\ \A assigned \in seen.assigned : member.assigned = assigned
        /\ \A revoking \in seen.revoking : member.revoking = revoking
+       /\ \A acknowledged \in seen.acknowledged : member.acknowledged = acknowledged
 
 \* What one who was removed has in the target until the next one is not shown.
 \* @type: ($group, $partition -> Str) => Bool;
@@ -116,8 +118,14 @@ HasTarget(g, target) ==
   \A p \in Partitions :
     IF target[p] = None THEN g.target[p] \notin members ELSE g.target[p] = target[p]
 
+\* What a group knows of topics: <<"foo", 2>> is one with two partitions.
+\* @type: (Str -> Int) => Set($partition);
+SizesIn(metadata) == {<<t, metadata[t]>> : t \in {u \in Topics : metadata[u] > 0}}
+
 \* @type: ($group, Str -> Str, Str -> $words, $seenMixed) => Bool;
 LooksLike(g, phases, said, seen) ==
+  /\ \A state \in seen.state : GroupState(g) = state
+  /\ \A sizes \in seen.metadata : SizesIn(g.metadata) = sizes
   /\ g.epoch = seen.epoch
   /\ g.assignmentEpoch = seen.assignmentEpoch
   /\ \A target \in seen.target : HasTarget(g, target)

@@ -9,6 +9,7 @@ from typing import Final
 
 from harness.errors import USAGE, ConformError
 from harness.replay.compare import Difference
+from harness.replay.expect import group_state
 from harness.replay.state import Group, Partition, Response, SpecState, StateReader
 from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
 from harness.validate.read import REQUEST, Line, Run, Seen
@@ -106,6 +107,11 @@ def response_differences(expected: Response, got: Response) -> Iterator[Differen
 
 def group_differences(group: Group, seen: Seen, there: Mapping[str, int] | None) -> Iterator[Difference]:
     """What a group shows; of partitions those of the topics `there`, if that is given."""
+    if seen.state is not None:
+        yield from differ("group.state", group_state(group), seen.state)
+    if seen.metadata is not None:
+        sizes = frozenset((topic, count) for topic, count in group.metadata.items() if count > 0)
+        yield from differ("group.metadata", sizes, seen.metadata)
     yield from differ("group.epoch", group.epoch, seen.epoch)
     yield from differ("group.assignmentEpoch", group.assignment_epoch, seen.assignment_epoch)
     yield from differ("group.members", sorted(group.members), sorted(seen.members))

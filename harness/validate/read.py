@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -32,12 +32,16 @@ class SeenMember:
     assignor: str | None = None
     assigned: frozenset[Partition] | None = None
     revoking: frozenset[Partition] | None = None
+    acknowledged: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A group as it was described; `targets` is None if the target assignment is not shown."""
+    """A group as it was described; None is what the target does not show. Of `metadata` ("foo", 2) is topic
+    foo with two partitions."""
 
+    state: str | None
+    metadata: frozenset[Partition] | None
     epoch: int
     assignment_epoch: int
     targets: Mapping[str, frozenset[Partition]] | None
@@ -189,7 +193,7 @@ class ConsumerReader(LogReader[Run]):
         group = answer.get("group")
         if not group or group.get("groupId", self._found.group) != self._found.group:
             return None
-        return seen_of(group, self._topics, self._shows)
+        return seen_of(group, self._topics, self._hidden)
 
 
 def heartbeat_of(body: Json, topics: Topics) -> Request:
@@ -219,14 +223,26 @@ def response_of(body: Json, topics: Topics) -> Response:
     return Response("NONE", body["memberId"] or "", body["memberEpoch"], assigned, pending)
 
 
-def seen_of(group: Json, topics: Topics, shows: Callable[[str], bool]) -> Seen:
-    """A group that was described; `shows` says of what of its members it is."""
+def seen_of(group: Json, topics: Topics, hidden: Collection[str]) -> Seen:
+    """A group that was described, by what does not show what is `hidden`."""
+
+    def shows(name: str) -> bool:
+        return f"members.{name}" not in hidden
+
+    metadata = group.get("metadata") if "metadata" not in hidden else None
     members = {member["memberId"]: member for member in group["members"]}
     targets = None
     if shows("target"):
         targets = {name: topics.partitions(member["target"]) for name, member in members.items()}
     shown = {name: _member(member, topics, shows) for name, member in members.items()}
-    return Seen(group["groupEpoch"], group["assignmentEpoch"], targets, shown)
+    return Seen(
+        group.get("state") if "state" not in hidden else None,
+        None if metadata is None else topics.sizes(metadata),
+        group["groupEpoch"],
+        group["assignmentEpoch"],
+        targets,
+        shown,
+    )
 
 
 def _member(member: Json, topics: Topics, shows: Callable[[str], bool]) -> SeenMember:
@@ -247,4 +263,5 @@ def _member(member: Json, topics: Topics, shows: Callable[[str], bool]) -> SeenM
         text("serverAssignor"),
         partitions("assigned"),
         partitions("pendingRevocation"),
+        member.get("acknowledged") if shows("acknowledged") else None,
     )

@@ -40,6 +40,13 @@ class Topics:
             for index in topic["partitions"]
         )
 
+    def sizes(self, metadata: Iterable[Mapping[str, Any]]) -> frozenset[Partition]:
+        """[{"topicId", "numPartitions"}] as topics with how many partitions they have."""
+        return frozenset(
+            (self._ids_of.setdefault(topic["topicId"], topic["topicId"]), topic["numPartitions"])
+            for topic in metadata
+        )
+
     def change(self, said: Json) -> list[Change]:
         """What an operation `topics` changes, step by step. E1, T2: a topic takes the place of one that has
         its name."""

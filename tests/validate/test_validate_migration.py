@@ -199,6 +199,14 @@ def has_nothing_to_give(lines: list[Json]) -> None:
         member["target"] = []
 
 
+def knows_no_topic(lines: list[Json]) -> None:
+    answers(lines, wire.HEARTBEAT)[0]["group"]["metadata"] = []
+
+
+def has_converged(lines: list[Json]) -> None:
+    answers(lines, wire.HEARTBEAT)[1]["group"]["state"] = "Assigning"
+
+
 def keeps_all(lines: list[Json]) -> None:
     answers(lines, "SyncGroup")[1]["body"]["assignment"] = classic.assignment(frozenset(BOTH))
 
@@ -230,10 +238,12 @@ def stays_a_consumer_group(lines: list[Json]) -> None:
 SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
     is_no_member: (5, "group.members: {a, c}, not {a}"),
     has_nothing_to_give: (5, "response.pending: {foo-0, foo-1}, not {foo-1}"),
+    knows_no_topic: (5, "group.metadata: {foo-2}, not {}"),
     need_not_rejoin: (5, "a.phase: prepare, not stable"),
     says_another: (7, "a.subscription: {foo, generation 1, owns foo 0, owns foo 1}, not {foo, generation 1}"),
     keeps_all: (8, "response.assignment: {foo-0}, not {foo-0, foo-1}"),
     is_given_too_much: (11, "response.assigned: {foo-1}, not {foo-0, foo-1}"),
+    has_converged: (11, "group.state: Stable, not Assigning"),
     accepts_a_commit: (12, "response.error: ILLEGAL_GENERATION, not NONE"),
     stays_a_consumer_group: (13, "group.type: classic, not consumer"),
 }

@@ -96,7 +96,7 @@ class MigrationLogReader(ClassicLogReader):
         if group.get("type") == "classic":
             super()._look(line, answer)
         elif group.get("groupId") == self._found.group and isinstance(line, Line) and line.group is None:
-            line.group = seen_of(group, self._topics, self._shows)
+            line.group = seen_of(group, self._topics, self._hidden)
             if self._shows("classicMemberMetadata"):
                 line.words = {
                     member["memberId"]: self._said(member)

@@ -22,7 +22,8 @@ from harness.validate.read import ConsumerReader
 
 def read_log(path: Path, group: str | None = None, dialect: str | None = None) -> Recorded[Any]:
     """Read a log; of several groups the one that is named, else the first. Its first run says what kind of
-    group it is: one that both protocols are used for migrates, as far as the dialect is the text's.
+    group it is; one that both protocols are used for, there or in a later run where the first is of a classic
+    group, migrates, as far as the dialect is the text's.
 
     ConformError (exit 2) with the line for what is no log, and for one in which nothing can be judged.
     """
@@ -38,35 +39,38 @@ def read_log(path: Path, group: str | None = None, dialect: str | None = None) -
 
 @dataclass
 class _First:
-    """What the first run of a group says of it: its first request, and the protocols that are used for it."""
+    """What a log says of a group at first: its first request, whether that is to a classic group, and whether
+    some run uses both protocols."""
 
     group: str
     dialect: str = TEXT.name
     api: str = ""
     classic: bool = False
-    consumer: bool = False
+    both: bool = False
 
     @property
     def migrates(self) -> bool:
-        return self.classic and self.consumer
+        return self.both and (self.classic or self.api == wire.HEARTBEAT)
 
 
 def _first(path: Path, group: str | None) -> _First:
     known = {wire.HEARTBEAT, *wire.CLASSIC_VERSIONS, *wire.CONNECT_VERSIONS}
-    found, loaded = _First(group or ""), frozenset[str]()
+    found, used = _First(group or ""), set[str]()
     for _, said in lines_of(path):
         operation = said.get("op") if isinstance(said, dict) else None
-        if operation == "load" and found.api:
-            break
         if operation == "hello":
             found.dialect = said.get("answer", {}).get("dialect") or found.dialect
         if operation == "load":
-            loaded = frozenset((said.get("volatile") or {}).get("classic", ()))
+            if found.api and not found.classic:
+                break
+            used = {f"classic {name}" for name in (said.get("volatile") or {}).get("classic", ())}
         body: Any = said.get("body") if operation == "request" else None
         named = body.get("groupId") if isinstance(body, dict) else None
         if not named or said.get("api") not in known or named != (found.group or named):
             continue
-        found.group, found.api = str(named), found.api or str(said["api"])
-        found.classic = found.classic or said["api"] in wire.CLASSIC_VERSIONS or named in loaded
-        found.consumer = found.consumer or said["api"] == wire.HEARTBEAT
+        used.add(f"classic {named}" if said["api"] in wire.CLASSIC_VERSIONS else said["api"])
+        is_classic = f"classic {named}" in used
+        if not found.api:
+            found.group, found.api, found.classic = str(named), str(said["api"]), is_classic
+        found.both = found.both or (is_classic and wire.HEARTBEAT in used)
     return found

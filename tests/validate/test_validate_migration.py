@@ -266,6 +266,15 @@ def test_only_the_texts_way_of_migration_is_judged(tmp_path: Path) -> None:
     assert read_log(tmp_path / "log", dialect="kafka-4.2").lines == 5
 
 
+def test_a_later_run_says_that_a_classic_group_migrates(tmp_path: Path) -> None:
+    """A recording of several runs is of one kind, though the first was not converted."""
+    lines = there_and_back(tmp_path / "log")
+    first = next(number for number, line in enumerate(lines) if line.get("api") == wire.HEARTBEAT)
+    write(tmp_path / "two", [*lines[:first], *lines[1:]])
+    found = read_log(tmp_path / "two")
+    assert [len(run.lines) for run in found.runs] == [5, STEPS] and not found.left_out
+
+
 def test_what_the_model_lacks_ends_a_run(tmp_path: Path) -> None:
     run = Run(tmp_path / "log")
     run.target.ids(["a"])

@@ -106,8 +106,19 @@ class Network(Scene):
         process.copy = None
         self.counts.faults["copy delivered"] += 1
         self._told(process.name, "coordinator", message.request, "copy")
-        self.handle(message, None)
+        answer = self.handle(message, None)
+        first = process.answer or (process.old_answer and process.old_answer[1])
+        if answer == first and process.incarnation:
+            self._joined_twice(process)
         return True
+
+    def _joined_twice(self, process: Process) -> None:
+        """A join and its copy, between which nothing was installed (A5), are answered the same: nobody can
+        tell the two incarnations apart, and so they are one."""
+        watch = self.watches[process.consumer.group]
+        member = watch.members.get(process.machine.member_id)
+        if member is not None and process.incarnation not in watch.alive:
+            process.incarnation = member.incarnation
 
     def _late(self, event: Json) -> bool:
         """A request of a process that is gone arrives; `again`: and will once more."""

@@ -120,3 +120,18 @@ def test_a_schedule_names_assignors_that_there_are(more: dict[str, Any], tmp_pat
     path.write_text(json.dumps({"events": [{"at": 0, **start, **more}]}))
     with pytest.raises(ConformError, match=r"event 1: .*local"):
         read_schedule(path)
+
+
+def test_a_join_that_arrives_twice_before_a_target_is_installed_is_one() -> None:
+    """Both are answered the same: the process is the member, and may commit what it is given then."""
+    world = world_of("spread", processes=2)
+    before = dict(world.counts.answers)
+    start = {"who": "late", "group": "g", "topics": ["foo"], "ownId": True, "maxPollMs": 60_000}
+    world.apply({"at": world.now_ms, "do": "start", **start, "local": ["spread"]})
+    for does in ("send", "duplicate", "deliver", "deliver-copy", "answer"):
+        world.apply({"at": world.now_ms, "do": does, "who": "late"})
+    late = world.processes["late"]
+    assert world.counts.faults["copy delivered"] == 1 and late.epoch > 0
+    assert late.incarnation in world.watches["g"].alive
+    settle(world)
+    assert world.counts.answers["install 0"] > before["install 0"] and late.owned

@@ -30,10 +30,11 @@ EXTENDS Dialects
 \*   of a static member that left for a while in the middle of a revocation,
 \*   and it is removed by it.  In the models: its session may end at any time,
 \*   which does the same.
-\* EmptyGroupCommits (since kafka-4.0) O2: in a group without members a commit
-\*   with any epoch below 0 is taken, whatever member id it has; where there is
-\*   no group, a classic group is made for it.  In the models: what is committed
-\*   without a member (OpenOffsets) writes the same offsets.
+\* EmptyGroupCommits (since kafka-4.0) O2: in a group without members, a classic
+\*   group, too, a commit with any epoch or generation below 0 is taken, whatever
+\*   member id and instance id it has; where there is no group, a classic group is
+\*   made for it.  In the models: what is committed without a member (OpenOffsets)
+\*   writes the same offsets.
 \* UnknownGroupFetch (since kafka-4.0) O4: a member's fetch from a group that
 \*   does not exist finds nothing committed, and has no error.  In the models:
 \*   a fetch without a member (OpenOffsets) is answered so.

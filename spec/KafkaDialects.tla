@@ -44,7 +44,7 @@ EXTENDS Dialects
 \*   of 4.4.
 \* GenerationUnrecorded (since kafka-4.0) C2: a generation is in the log with its
 \*   assignment only.  In the models: GenerationRecorded in MCClassicKafkaLive,
-\*   MCKafka42Migration and those of 4.3 and 4.4, as all that follows.
+\*   MCKafka42Migration and those of other versions, as all that follows.
 \* RebalanceTold (since kafka-4.0) M3: the time in which a member of the
 \*   classic protocol must rejoin begins as it is told so; in the text, as it
 \*   must.  In the models: Told in MCKafka42Migration.
@@ -69,6 +69,9 @@ EXTENDS Dialects
 \* TimeoutsOutlive (since kafka-4.0) M2: time-outs of members of the classic
 \*   protocol go on as their group is converted back, and remove them if it is
 \*   converted again.
+\* PlaceOfTheLast (since kafka-4.0) M1, S1: as a JoinGroup takes the place of the
+\*   last member of the consumer protocol, the group is converted back without a
+\*   rebalance; in the text its members rejoin.
 \* LateAnswers (since kafka-4.0) C1: a request that a later one of its member
 \*   replaces is not answered, nor is a SyncGroup of a member that is removed.  In
 \*   the models: IsAnswered in MCKafka42Migration.

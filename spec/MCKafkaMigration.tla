@@ -2,7 +2,8 @@
 (***************************************************************************)
 (* Online migration in the dialects of Kafka: the open instance, 2 members,*)
 (* 1 partition and a stable classic group at the start.  Epochs and        *)
-(* generations above MaxEpoch are cut off.                                 *)
+(* generations above MaxEpoch are cut off.  In StaticSpec a third process  *)
+(* takes the place of another.                                             *)
 (***************************************************************************)
 EXTENDS KafkaMigration, KafkaDialects
 
@@ -32,6 +33,18 @@ Both == {TwoMembers}
 \* All to one member, and nothing to the other.
 MCAssignments == {[m \in TwoMembers |-> IF m = "a" THEN {OnePartition} ELSE {{}}]}
 
+ThreeMembers == {"a", "b", "c"}
+ThreeInOrder == [m \in ThreeMembers |-> IF m = "a" THEN 1 ELSE IF m = "b" THEN 2 ELSE 3]
+AllToFirst == {[m \in ThreeMembers |-> IF m = "a" THEN {OnePartition} ELSE {{}}]}
+FirstOrBoth == {{"a"}, TwoMembers}
+OneInstance == {"i"}
+\* @type: Set(Set($partition));
+OnlyNothing == {{}}
+
 BoundedNext == KafkaNext /\ consumer'.epoch <= MaxEpoch /\ classic'.generation <= MaxEpoch
+\* Of three ids no more than two are in the group at a time.
+AtMostTwo(c, g) ==
+  Cardinality(Classic!InGroup(c) \cup Classic!PendingIds(c)) <= 2 /\ Cardinality(Members(g)) <= 2
+StaticSpec == KafkaInit /\ [][BoundedNext /\ AtMostTwo(classic', consumer')]_kafkaVars
 BoundedSpec == KafkaInit /\ [][BoundedNext]_kafkaVars
 =============================================================================

@@ -285,7 +285,7 @@ def test_offsets_go_by_topic_id(kafka: Driver) -> None:
 def test_a_group_without_members_takes_what_anybody_commits_below_epoch_0(
     kafka: Driver, classic: bool
 ) -> None:
-    """EmptyGroupCommits (O2): whatever member id and instance id it has, and whatever kind the group is of."""
+    """EmptyGroupCommits (O2): whatever member id and instance id, and whatever kind the group is of."""
 
     def error(member: str, epoch: int, instance: str | None = None) -> int:
         return int(commit(kafka, member, epoch, 7, instance)["topics"][0]["partitions"][0]["errorCode"])

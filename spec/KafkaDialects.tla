@@ -69,7 +69,7 @@ EXTENDS Dialects
 \* TimeoutsOutlive (since kafka-4.0) M2: time-outs of members of the classic
 \*   protocol go on as their group is converted back, and remove them if it is
 \*   converted again.
-\* PlaceOfTheLast (since kafka-4.0) M1, S1: as a JoinGroup takes the place of the
+\* PlaceOfTheLast (since kafka-4.0) M1: as a JoinGroup takes the place (S1) of the
 \*   last member of the consumer protocol, the group is converted back without a
 \*   rebalance; in the text its members rejoin.
 \* LateAnswers (since kafka-4.0) C1: a request that a later one of its member

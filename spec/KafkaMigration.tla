@@ -423,49 +423,4 @@ KafkaNext ==
 KafkaInit == Init /\ outlived = FALSE
 
 KafkaSpec == KafkaInit /\ [][KafkaNext]_kafkaVars
-(***************************************************************************)
-(* What must hold                                                          *)
-(***************************************************************************)
-
-\* M1, R7: as a group is converted, members hold what the log assigned to them
-\* last, unless a rebalance was interrupted since; nothing else.
-UpgradeKeepsAssigned ==
-  [][IsClassic /\ Exists(consumer') /\ Classic!InGroup(classic) # {} =>
-       \A m \in MemberIds :
-         /\ Held(converted', m) = AssignedIn(classic, m)
-         /\ Held(converted', m) \subseteq SavedAssignment(classic, m)]_kafkaVars
-
-\* M1: as it is converted back, everybody is assigned their target, in the log, too.
-DowngradeKeepsTargets ==
-  [][Exists(consumer) /\ Classic!InGroup(classic') # {} =>
-       \A m \in Classic!InGroup(classic') :
-         /\ AssignedIn(classic', m) = TargetOf(consumer, m)
-         /\ SavedAssignment(classic', m) = TargetOf(consumer, m)]_kafkaVars
-
-\* M1, C1: nothing waits for an answer that never comes as a group is converted.
-UpgradeAnswers ==
-  [][Upgrades =>
-       /\ {a.member : a \in classicStep'.completed} =
-            {m \in Classic!InGroup(classic) : classic.members[m].joining \/ classic.members[m].syncing}
-       /\ \A a \in classicStep'.completed : a.response.error = "REBALANCE_IN_PROGRESS"]_kafkaVars
-
-\* E4: an epoch goes back only where nobody is in the group, or with a generation
-\* that is not in the log yet as the coordinator fails.
-EpochsGoBackFromEmpty ==
-  [][consumer'.epoch + classic'.generation < consumer.epoch + classic.generation =>
-       step'.action = "FailOver" \/ (Members(consumer) = {} /\ Classic!InGroup(classic) = {})]_kafkaVars
-
-\* M2, M3: a Heartbeat tells a member of the classic protocol to rejoin exactly
-\* while it must.
-HeartbeatTells ==
-  [][Exists(consumer) /\ step'.action = "ClassicHeartbeat" /\ phase[step'.member] # ""
-       /\ classicStep'.request.generation = consumer.members[step'.member].epoch =>
-       (classicStep'.response.error = "REBALANCE_IN_PROGRESS") = IsToRejoin(step'.member)]_kafkaVars
-
-\* M2: a LeaveGroup, a time-out or a session ends the membership.
-WhoGoesIsNoMember ==
-  [][Exists(consumer) /\ (\/ step'.action \in {"SessionTimeout", "RebalanceTimeout", "JoinTimeout", "SyncTimeout"}
-                          \/ step'.action = "LeaveGroup" /\ classicStep'.response.error = "NONE") =>
-       /\ step'.member \in Members(consumer)
-       /\ step'.member \notin Members(consumer') \cup Classic!InGroup(classic')]_kafkaVars
 =============================================================================

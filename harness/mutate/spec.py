@@ -33,7 +33,15 @@ MOST: Final = 6_000
 SCENARIOS: Final = "scenarios"
 SCRIPTS: Final = ("traces/golden", "traces/corpus")
 PLAYED_BY: Final = "harness/scenario"
-FIRST: Final = ("MCTour", SCENARIOS, "MCStaticTour", "MCKafka44Full", "MCKafka42Tour", "MCRefused")
+FIRST: Final = (
+    "MCTour",
+    "MCKafka44Full",
+    "MCRefused",
+    "MCStaticTour",
+    SCENARIOS,
+    "MCKafka42Full",
+    "MCKafka42Tour",
+)
 """What finds most in a second of a processor comes first."""
 _NOT_THERE: Final = frozenset({Failure.PARSE, Failure.TYPE, Failure.CONFIGURATION})
 

@@ -48,6 +48,7 @@ TEXT: Final = (
     "connect",
     "classic",
     "cooperative",
+    "migration",
 )
 """Folders of traces/ that are of the protocols' texts."""
 TESTS: Final = (

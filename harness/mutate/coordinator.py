@@ -64,6 +64,7 @@ TESTS: Final = (
 )
 """Those that take seconds; a package's own come first."""
 OF_PACKAGE: Final = {
+    "admission": ("tests/coordinator/test_admin_groups.py",),
     "admin": ("tests/coordinator/test_admin_groups.py", "tests/coordinator/test_group_configs.py"),
     "assignors": ("tests/assignors",),
     "classic": ("tests/classic/test_classic_groups.py", "tests/classic/test_classic_assignors.py"),
@@ -200,8 +201,8 @@ def _tested(mutant: Mutant, root: Path, by: str) -> Verdict:
 
 
 def _own(path: str) -> tuple[str, ...]:
-    """The tests of the package that a file is in."""
-    return OF_PACKAGE.get(Path(path).parent.name, ())
+    """The tests of a file, or of the package that it is in."""
+    return OF_PACKAGE.get(Path(path).stem, OF_PACKAGE.get(Path(path).parent.name, ()))
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:

@@ -41,6 +41,8 @@ FIRST: Final = (
     SCENARIOS,
     "MCKafka42Full",
     "MCKafka42Tour",
+    "MCKafka44Tour",
+    "MCUniform",
 )
 """What finds most in a second of a processor comes first."""
 _NOT_THERE: Final = frozenset({Failure.PARSE, Failure.TYPE, Failure.CONFIGURATION})

@@ -133,7 +133,7 @@ def test_a_coordinator_that_is_not_active(state: str, error: str, listing: str) 
 
 
 def test_rights() -> None:
-    """D5: DELETE on the group; a list has what one may DESCRIBE, or all for who may DESCRIBE the cluster, whose name is ""."""
+    """D5: DELETE on the group; a list has what one may DESCRIBE, all to who may DESCRIBE "", the cluster."""
     rights = {
         ("bob", "DESCRIBE", "a"), ("bob", "READ", "a"), ("bob", "READ", "b"), ("bob", "DELETE", "b"),
         ("eve", "DESCRIBE", ""),

@@ -67,7 +67,9 @@ OF_PACKAGE: Final = {
     "admission": ("tests/coordinator/test_admin_groups.py",),
     "admin": ("tests/coordinator/test_admin_groups.py", "tests/coordinator/test_group_configs.py"),
     "assignors": ("tests/assignors",),
-    "classic": ("tests/classic/test_classic_groups.py", "tests/classic/test_classic_assignors.py"),
+    "classic": tuple(
+        f"tests/classic/test_classic_{name}.py" for name in ("survivors", "groups", "assignors")
+    ),
     "classic_member": ("tests/classic_member",),
     "connect": ("tests/connect/test_connect_administration.py",),
     "member": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),

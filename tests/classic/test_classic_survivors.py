@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from classic_driver import FOO, ClassicDriver, Json
+from classic_driver import FOO, ClassicDriver, Json, encoded
 
 INCONSISTENT, UNKNOWN, FENCED = 23, 25, 82
 
@@ -159,3 +159,58 @@ def test_static_members_are_waited_for_again() -> None:
         driver.advance(5_000)
     assert (driver.group["state"], len(driver.group["members"])) == ("PreparingRebalance", 2)
     assert 0 < timers(driver)["join"] <= 60_000
+
+
+def test_an_id_that_was_given_out_is_of_a_dynamic_member() -> None:
+    """C1, S1: who has an instance id is not given one, so nobody with that instance id is there."""
+    driver = ClassicDriver()
+    said = driver.join("c1", driver.known("c1"), instance="i1")
+    assert said is not None and said["errorCode"] == UNKNOWN
+
+
+def test_who_takes_a_place_is_where_it_says() -> None:
+    """S1: the client of the process that is there now."""
+    driver, _, _ = stable_pair()
+    body = {"sessionTimeoutMs": 10_000, "rebalanceTimeoutMs": 60_000, "protocolType": "consumer"}
+    body |= {"groupId": "g", "memberId": "", "groupInstanceId": "i2"}
+    body["protocols"] = [{"name": "range", "metadata": encoded("foo")}]
+    answer = driver.coordinator.request("JoinGroup", 9, {"id": "c3", "host": "/elsewhere"}, body)
+    there = next(one for one in driver.group["members"] if one["memberId"] == answer["memberId"])
+    assert (there["clientId"], there["clientHost"]) == ("c3", "/elsewhere")
+
+
+def test_a_barrier_that_nobody_is_left_at_leaves_nothing_behind() -> None:
+    """C1, BecomeEmpty: of the initial delay, and of who came during it."""
+    driver = ClassicDriver()
+    members = [driver.known(client) for client in ("c1", "c2")]
+    for member in members:
+        driver.join(member, member, rebalance_ms=3_000)
+    for member in members:
+        driver.leave(member)
+    driver.advance(3_000)
+    group = driver.group
+    assert (group["state"], group["newMember"], group["delayRemainingMs"]) == ("Empty", False, None)
+
+
+def test_a_static_leader_that_does_not_rejoin_leads_no_more() -> None:
+    """C1, NextGeneration: it stays, and the first of those that are told of the generation leads."""
+    driver, first, second = stable_pair()
+    third = driver.known("c3")
+    driver.join("c3", third)
+    driver.join("c2", second)
+    driver.heartbeat("c1", first, 1)
+    for _ in range(13):
+        driver.heartbeat("c1", first, 1)
+        driver.advance(5_000)
+    told = driver.taken("JoinGroup", "c3")
+    assert (told["errorCode"], told["generationId"], told["leader"]) == (0, 2, min(second, third))
+    assert len(driver.group["members"]) == 3 and driver.group["leader"] == min(second, third)
+
+
+def test_who_is_no_member_hears_that_first() -> None:
+    """O2, ClassicCommitError: a stranger's commit, before there is an assignment."""
+    driver, _, _ = static_pair()
+    driver.coordinator.upsert_topic("foo", FOO, 1)
+    topics = [{"topicId": FOO, "partitions": [{"partitionIndex": 0, "committedOffset": 5}]}]
+    body = {"memberId": "m", "generationIdOrMemberEpoch": 1, "topics": topics}
+    assert answer(driver, "OffsetCommit", body)["topics"][0]["partitions"][0]["errorCode"] == UNKNOWN

@@ -123,6 +123,14 @@ EveryRequestIsAnswered(g, h, s) ==
       /\ g.members[m].syncing /\ s.action = "SyncGroup" /\ s.member = m /\ s.branch # "refused" =>
            \E a \in s.completed : a.member = m /\ a.response.api = "SyncGroup"
 
+\* C1: a member whose JoinGroup is taken is from then on what that request says
+\* it is, for the next generation is made of it.
+\* @type: ($classicGroup, $classicStep) => Bool;
+JoinIsKept(h, s) ==
+  s.action = "JoinGroup" /\ s.response.error \in {"", "NONE"} /\ s.member \in InGroup(h) =>
+    /\ h.members[s.member].protocols = s.request.protocols
+    /\ h.members[s.member].subscription = s.request.subscription
+
 \* C1: the errors, stated without the rules' own operators.
 \* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
 ClassicErrorsExactly(g, h, s) ==

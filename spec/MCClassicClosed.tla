@@ -27,6 +27,7 @@ GenerationsNeverDecrease == [][GenerationMonotone(group, group', step')]_vars
 BarrierHolds == [][BarrierHeld(group, group', step')]_vars
 AnswersAgree == [][JoinAnswersAgree(group', step') /\ SyncAnswersAgree(group', step')]_vars
 AllAnswered == [][EveryRequestIsAnswered(group, group', step')]_vars
+JoinsAreKept == [][JoinIsKept(group', step')]_vars
 ErrorsAreExact == [][ClassicErrorsExactly(group, group', step')]_vars
 WhatIsToldIsSaved == [][ToldIsSaved(group', step')]_vars
 FailOverLosesNothing == [][FailOverRecovers(group, group', step')]_vars

@@ -64,6 +64,7 @@ GenerationsNeverDecrease == [][GenerationMonotone(group, group', step')]_coopVar
 BarrierHolds == [][BarrierHeld(group, group', step')]_coopVars
 AnswersAgree == [][JoinAnswersAgree(group', step') /\ SyncAnswersAgree(group', step')]_coopVars
 AllAnswered == [][EveryRequestIsAnswered(group, group', step')]_coopVars
+JoinsAreKept == [][JoinIsKept(group', step')]_coopVars
 KeptUntilTheyMove == [][KeepsWhatStays]_coopVars
 RevokersRejoin == [][RevokedThenRejoins]_coopVars
 FailuresHaveReasons == [][FailsWithAReason]_coopVars

@@ -19,8 +19,9 @@ EXTENDS OpenGroup, Sequences
   What was seen of a member; {} is what the target does not show.
   @typeAlias: seenMember = {epoch: Int, previousEpoch: Set(Int), instance: Set(Str),
     subscription: Set(Set(Str)), regex: Set(Str), assignor: Set(Str),
-    assigned: Set(Set($partition)), revoking: Set(Set($partition))};
-  @typeAlias: seen = {epoch: Int, assignmentEpoch: Int, target: Set($partition -> Str),
+    assigned: Set(Set($partition)), revoking: Set(Set($partition)), acknowledged: Set(Bool)};
+  @typeAlias: seen = {state: Set(Str), metadata: Set(Set($partition)), epoch: Int, assignmentEpoch: Int,
+    target: Set($partition -> Str),
     members: Str -> $seenMember};
 
   One line: what was done ("Request", or an event by the name of its action),
@@ -143,6 +144,7 @@ LooksLikeMember(member, seen) ==
        /\ \A assignor \in seen.assignor : member.assignor = assignor
        /\ \A assigned \in seen.assigned : member.assigned \cap Shown = assigned
        /\ \A revoking \in seen.revoking : member.revoking \cap Shown = revoking
+       /\ \A acknowledged \in seen.acknowledged : member.acknowledged = acknowledged
 
 \* What one who was removed has in the target until the next one is not shown.
 \* @type: ($group, $partition -> Str) => Bool;
@@ -151,8 +153,14 @@ HasTarget(g, target) ==
   \A p \in Shown :
     IF target[p] = None THEN g.target[p] \notin members ELSE g.target[p] = target[p]
 
+\* What a group knows of topics: <<"foo", 2>> is one with two partitions.
+\* @type: (Str -> Int) => Set($partition);
+SizesIn(metadata) == {<<t, metadata[t]>> : t \in {u \in Topics : metadata[u] > 0}}
+
 \* @type: ($group, $seen) => Bool;
 LooksLike(g, seen) ==
+  /\ \A state \in seen.state : GroupState(g) = state
+  /\ \A sizes \in seen.metadata : SizesIn(g.metadata) = sizes
   /\ g.epoch = seen.epoch
   /\ g.assignmentEpoch = seen.assignmentEpoch
   /\ \A target \in seen.target : HasTarget(g, target)

@@ -54,7 +54,10 @@ def test_only_its_targets_and_the_benchmarks_touch_the_coordinator() -> None:
         if any(name.split(".")[0] == "coordinator" for name in imports(path))
         and path.parent.name != "benchmarks"  # they measure this coordinator, and judge no other
     }
-    assert users == {f"harness/targets/{name}.py" for name in ("python", "python_member", "groups/python")}
+    assert users == {
+        f"harness/targets/{name}.py"
+        for name in ("python", "python_member", "groups/python", "groups/local_assignors")
+    }
 
 
 def test_only_the_command_line_imports_the_command_line() -> None:

@@ -96,11 +96,12 @@ def command(
 
     Whole groups: consumers, with their clocks, and the coordinator in one simulation of discrete events.
     Messages are lost, late, doubled and reordered; consumers crash, leave, come back, stall and are cut off;
-    the coordinator fails over; topics come, grow, go and are made anew. After every event the invariants are
-    checked of what it touched (R7 in both views, E1 to E4, R1, R2, R5, R6, A4, O2, O3, K1 to K3, P2), and at
-    the end of a seed the faults stop and every group must converge (R8). What fails is shrunk to the shortest
-    schedule. --without takes an assumption away: r9, the network that drops what a process gave up on, or
-    exemption, by which a zombie may still own what is another's.
+    the coordinator fails over; topics come, grow, go and are made anew; members of some groups compute the
+    target themselves. After every event the invariants are checked of what it touched (R7 in both views, E1
+    to E4, R1, R2, R5, R6, A4 to A7, O2, O3, K1 to K3, P2), and at the end of a seed the faults stop and every
+    group must converge (R8). What fails is shrunk to the shortest schedule. --without takes an assumption
+    away: r9, the network that drops what a process gave up on, or exemption, by which a zombie may still own
+    what is another's.
 
     Two targets: heartbeats, commits and fetches, right and wrong ones, changes of topics, time, timers and
     fail-overs are drawn from the seed and from what the first implementation shows. Response, group, armed

@@ -47,9 +47,9 @@ def command(
 
     A log has one JSON object a line: an operation of the line protocol with its `answer`; --record of
     `conform replay` and `conform simulate` writes one, and any program can. What an answer leaves out is
-    not compared. The log, of a consumer group or a classic group, is rendered into a module over
-    spec/Recorded.tla or spec/RecordedClassic.tla that TLC follows line by line. Where a line
-    does not fit, the longest prefix that does is told, and what the specification has instead.
+    not compared. The log, of a consumer group, a classic group, a Connect group or one that migrates, is
+    rendered into a module over one of spec/Recorded*.tla that TLC follows line by line. Where a line does
+    not fit, the longest prefix that does is told, and what the specification has instead.
 
     \b
     {"op":"request","api":"ConsumerGroupHeartbeat","body":{...},"answer":{"body":{...},"group":{...}}}
@@ -64,7 +64,7 @@ def command(
     check_json_place(json_file)
     if out:
         output_folder(out)
-    recorded = read_log(log, group)
+    recorded = read_log(log, group, dialect)
     name = dialect or recorded.dialect or "kip-848"
     known = {forms.name for forms in FORMS.values()}
     if name not in known:

@@ -9,9 +9,10 @@ from typing import Final
 
 from harness.errors import USAGE, ConformError
 from harness.replay.compare import Difference
+from harness.replay.expect import group_state
 from harness.replay.state import Group, Partition, Response, SpecState, StateReader
 from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
-from harness.validate.read import REQUEST, Line, Run
+from harness.validate.read import REQUEST, Line, Run, Seen
 from harness.validate.render import assignments, render
 from harness.values import State
 
@@ -76,15 +77,10 @@ class ConsumerKind(Kind[Run, SpecState]):
             yield from differ("topic", step.topic, line.topic)
             yield from differ("partitions", step.partitions, line.partitions)
         if line.response is not None:
-            for name in ("error", "member", "epoch", "assigned", "pending"):
-                got = getattr(line.response, name)
-                yield from differ(f"response.{name}", getattr(step.response, name), got)
+            yield from response_differences(step.response, line.response)
         if line.seen is None:
             return
-        group = state.group
-        yield from differ("group.epoch", group.epoch, line.seen.epoch)
-        yield from differ("group.assignmentEpoch", group.assignment_epoch, line.seen.assignment_epoch)
-        yield from _members(group, line, state.topics if run.forgets else None)
+        yield from group_differences(state.group, line.seen, state.topics if run.forgets else None)
 
     def unseen(self, run: Run, fits: int) -> Run | None:
         """With another target assignment."""
@@ -103,10 +99,21 @@ def too_many(line: str) -> ConformError:
     )
 
 
-def _members(group: Group, line: Line, there: Mapping[str, int] | None) -> Iterator[Difference]:
-    """`there` are the topics of which partitions are shown, if those of others are not."""
-    assert line.seen is not None
-    seen = line.seen
+def response_differences(expected: Response, got: Response) -> Iterator[Difference]:
+    """What a response shows."""
+    for name in ("error", "member", "epoch", "assigned", "pending"):
+        yield from differ(f"response.{name}", getattr(expected, name), getattr(got, name))
+
+
+def group_differences(group: Group, seen: Seen, there: Mapping[str, int] | None) -> Iterator[Difference]:
+    """What a group shows; of partitions those of the topics `there`, if that is given."""
+    if seen.state is not None:
+        yield from differ("group.state", group_state(group), seen.state)
+    if seen.metadata is not None:
+        sizes = frozenset((topic, count) for topic, count in group.metadata.items() if count > 0)
+        yield from differ("group.metadata", sizes, seen.metadata)
+    yield from differ("group.epoch", group.epoch, seen.epoch)
+    yield from differ("group.assignmentEpoch", group.assignment_epoch, seen.assignment_epoch)
     yield from differ("group.members", sorted(group.members), sorted(seen.members))
     for name, member in group.members.items():
         if name not in seen.members:

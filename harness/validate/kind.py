@@ -39,7 +39,7 @@ class AnyRun(Protocol):
     @property
     def lines(self) -> Sequence[AnyLine]: ...
     @property
-    def constant(self) -> int:
+    def constant(self) -> tuple[int, ...]:
         """Runs of one module have the same one."""
 
 
@@ -119,7 +119,7 @@ class Recorded(Generic[R]):
 
 
 OWN: Final = ("run", "at", "due")
-"""The variables of spec/Recorded.tla and spec/RecordedClassic.tla that are not the open instance's."""
+"""The variables of spec/Recorded*.tla that are not the open instance's."""
 
 
 def trace_of(states: Sequence[State]) -> Trace:

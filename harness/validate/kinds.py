@@ -2,37 +2,75 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.replay import wire
+from harness.replay.dialects import TEXT
 from harness.validate.classic.kind import ClassicGroupKind
 from harness.validate.classic.read import ClassicLogReader
+from harness.validate.connect.kind import ConnectGroupKind
+from harness.validate.connect.read import ConnectLogReader
 from harness.validate.consumer import ConsumerKind
 from harness.validate.kind import Recorded
 from harness.validate.log import lines_of
+from harness.validate.migration.kind import MigrationGroupKind
+from harness.validate.migration.read import MigrationLogReader
 from harness.validate.read import ConsumerReader
 
 
-def read_log(path: Path, group: str | None = None) -> Recorded[Any]:
-    """Read a log; of several groups the one that is named, else the first, whose first request says what kind
-    of group it is.
+def read_log(path: Path, group: str | None = None, dialect: str | None = None) -> Recorded[Any]:
+    """Read a log; of several groups the one that is named, else the first. Its first run says what kind of
+    group it is; one that both protocols are used for, there or in a later run where the first is of a classic
+    group, migrates, as far as the dialect is the text's.
 
     ConformError (exit 2) with the line for what is no log, and for one in which nothing can be judged.
     """
-    named, is_classic = _first(path, group)
-    if is_classic:
-        return ClassicLogReader(path, named, ClassicGroupKind()).whole()
-    return ConsumerReader(path, named, ConsumerKind()).whole()
+    found = _first(path, group)
+    if (dialect or found.dialect) == TEXT.name and found.migrates:
+        return MigrationLogReader(path, found.group, MigrationGroupKind()).whole()
+    if found.api in wire.CLASSIC_VERSIONS:
+        return ClassicLogReader(path, found.group, ClassicGroupKind()).whole()
+    if found.api in wire.CONNECT_VERSIONS:
+        return ConnectLogReader(path, found.group, ConnectGroupKind()).whole()
+    return ConsumerReader(path, found.group, ConsumerKind()).whole()
 
 
-def _first(path: Path, group: str | None) -> tuple[str, bool]:
-    """The group, and whether its first request is of the classic protocol."""
+@dataclass
+class _First:
+    """What a log says of a group at first: its first request, whether that is to a classic group, and whether
+    some run uses both protocols."""
+
+    group: str
+    dialect: str = TEXT.name
+    api: str = ""
+    classic: bool = False
+    both: bool = False
+
+    @property
+    def migrates(self) -> bool:
+        return self.both and (self.classic or self.api == wire.HEARTBEAT)
+
+
+def _first(path: Path, group: str | None) -> _First:
+    known = {wire.HEARTBEAT, *wire.CLASSIC_VERSIONS, *wire.CONNECT_VERSIONS}
+    found, used = _First(group or ""), set[str]()
     for _, said in lines_of(path):
-        body: Any = said.get("body") if isinstance(said, dict) and said.get("op") == "request" else None
+        operation = said.get("op") if isinstance(said, dict) else None
+        if operation == "hello":
+            found.dialect = said.get("answer", {}).get("dialect") or found.dialect
+        if operation == "load":
+            if found.api and not found.classic:
+                break
+            used = {f"classic {name}" for name in (said.get("volatile") or {}).get("classic", ())}
+        body: Any = said.get("body") if operation == "request" else None
         named = body.get("groupId") if isinstance(body, dict) else None
-        api = said.get("api") if named else None
-        known = api == wire.HEARTBEAT or api in wire.CLASSIC_VERSIONS
-        if named and known and named == (group or named):
-            return str(named), api != wire.HEARTBEAT
-    return group or "", False
+        if not named or said.get("api") not in known or named != (found.group or named):
+            continue
+        used.add(f"classic {named}" if said["api"] in wire.CLASSIC_VERSIONS else said["api"])
+        is_classic = f"classic {named}" in used
+        if not found.api:
+            found.group, found.api, found.classic = str(named), str(said["api"]), is_classic
+        found.both = found.both or (is_classic and wire.HEARTBEAT in used)
+    return found

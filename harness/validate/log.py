@@ -23,6 +23,13 @@ NOT_THERE: Final = frozenset({14, 15, 16})
 """COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR: what was asked of no coordinator,
 or of one whose log took no records, changes nothing (H5, P3)."""
 
+FIELDS: Final = {
+    str: ("memberId", "instanceId", "subscribedTopicRegex", "serverAssignor"),
+    int: ("memberEpoch", "errorCode", "rebalanceTimeoutMs", "groupEpoch"),
+    list: ("subscribedTopicNames", "topicPartitions"),
+}
+"""What requests and responses have, by type; each may be null."""
+
 
 class LogReader(ABC, Generic[R]):
     """Reads a log line by line. `_run` is the run that goes on, `_lost` why there is none."""
@@ -49,8 +56,8 @@ class LogReader(ABC, Generic[R]):
             why = ", ".join(f"{reason}: {count}" for reason, count in found.left_out.items() if count)
             raise ConformError(
                 f"{self._path} has no step of a group that was answered or observed"
-                f"{f' (left out: {why})' if why else ''}: there is nothing to validate. It knows consumer "
-                "groups and classic groups; others are compared by conform replay and conform exhaust.",
+                f"{f' (left out: {why})' if why else ''}: there is nothing to validate. What "
+                "is left out is compared by conform replay and conform exhaust.",
                 USAGE,
             )
         return found
@@ -132,6 +139,13 @@ class LogReader(ABC, Generic[R]):
     def _end(self, reason: str) -> None:
         self._run, self._lost = None, reason
 
+    def _deleted(self, body: Json) -> bool:
+        """D1: whether the group is gone; that may have been its offsets alone, which no run has."""
+        return any(
+            result["groupId"] == self._found.group and not result["errorCode"]
+            for result in body.get("results", ())
+        )
+
     def _shows(self, name: str) -> bool:
         return f"members.{name}" not in self._hidden
 
@@ -146,6 +160,15 @@ def lines_of(path: Path) -> Sequence[tuple[int, Any]]:
             except ValueError as error:
                 raise no_operation(path, number, error) from None
     return found
+
+
+def check_types(body: Json) -> None:
+    """TypeError for a field that is not of its type: it would be compared with what it can never be."""
+    for kind, names in FIELDS.items():
+        for name in names:
+            value = body.get(name)
+            if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+                raise TypeError(f"{name} is {value!r}")
 
 
 def no_operation(path: Path, number: int, error: Exception) -> ConformError:

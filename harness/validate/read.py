@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -12,17 +12,12 @@ from harness.replay.state import NOT_IN_GROUP, Partition, Request, Response
 from harness.replay.view import DELETED_TOPICS
 from harness.targets.base import Json
 from harness.validate.kind import Kind
-from harness.validate.log import ERRORS, NOT_THERE, LogReader
+from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types
+from harness.validate.topics import Topics
 
 REQUEST: Final = "Request"
 _OTHER_KINDS: Final = wire.CLASSIC_VERSIONS.keys() | wire.CONNECT_VERSIONS.keys()
 TIMERS: Final = {"session": "SessionTimeout", "rebalance": "RebalanceTimeout", "group": "DeleteGroup"}
-FIELDS: Final = {
-    str: ("memberId", "instanceId", "subscribedTopicRegex", "serverAssignor"),
-    int: ("memberEpoch", "errorCode", "rebalanceTimeoutMs"),
-    list: ("subscribedTopicNames", "topicPartitions"),
-}
-"""What requests and responses have, by type; each may be null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +32,16 @@ class SeenMember:
     assignor: str | None = None
     assigned: frozenset[Partition] | None = None
     revoking: frozenset[Partition] | None = None
+    acknowledged: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A group as it was described; `targets` is None if the target assignment is not shown."""
+    """A group as it was described; None is what the target does not show. Of `metadata` ("foo", 2) is topic
+    foo with two partitions."""
 
+    state: str | None
+    metadata: frozenset[Partition] | None
     epoch: int
     assignment_epoch: int
     targets: Mapping[str, frozenset[Partition]] | None
@@ -90,18 +89,9 @@ class Run:
     lines: list[Line] = field(default_factory=list)
 
     @property
-    def constant(self) -> int:
+    def constant(self) -> tuple[int, ...]:
         """What the model has for all of its runs."""
-        return self.max_size
-
-
-def _check_types(body: Json) -> None:
-    """TypeError for a field that is not of its type: it would be compared with what it can never be."""
-    for kind, names in FIELDS.items():
-        for name in names:
-            value = body.get(name)
-            if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
-                raise TypeError(f"{name} is {value!r}")
+        return (self.max_size,)
 
 
 class ConsumerReader(LogReader[Run]):
@@ -109,8 +99,7 @@ class ConsumerReader(LogReader[Run]):
 
     def __init__(self, path: Path, group: str, kind: Kind[Run, Any]) -> None:
         super().__init__(path, group, kind)
-        self._ids_of: dict[str, str] = {}  # topic id on the wire -> topic of the specification
-        self._topics: dict[str, int] = {}
+        self._topics = Topics()
         self._size = int(wire.DEFAULTS[wire.MAX_SIZE])
         self._script: Mapping[str, Any] | None = None
         self._fails = False
@@ -120,9 +109,7 @@ class ConsumerReader(LogReader[Run]):
 
     def _load(self, number: int, said: Json, answer: Json) -> None:
         super()._load(number, said, answer)
-        self._script, self._topics, self._ids_of = None, {}, {}
-        for topic in said["topics"]:
-            self._topics[self._topic_of(topic)] = topic["partitions"]
+        self._script, self._topics = None, Topics(said["topics"])
 
     def _assign(self, number: int, said: Json, answer: Json) -> None:
         if said["group"] == (self._found.group or said["group"]):
@@ -146,25 +133,10 @@ class ConsumerReader(LogReader[Run]):
             last.seen = last.seen or self._seen(answer)
 
     def _change_topics(self, number: int, said: Json, answer: Json) -> None:
-        changes = [("DeleteTopic", self._live(name), -1) for name in said.get("delete", ())]
-        for given in said.get("upsert", ()):
-            topic = self._topic_of(given)
-            does = "AddPartitions" if self._topics.get(topic, 0) > 0 else "CreateTopic"
-            changes.append((does, topic, given["partitions"]))
-        changes = [
-            (does, topic, count) for does, topic, count in changes if self._topics.get(topic, 0) != count
-        ]
-        for place, (does, topic, count) in enumerate(changes, start=1):
-            if does == "DeleteTopic" and self._topics.get(topic, 0) <= 0:
-                continue
-            if does == "CreateTopic":
-                self._topics |= {
-                    other: -1 for other in self._topics if wire.topic_name(other) == wire.topic_name(topic)
-                }
-            self._topics[topic] = count
-            if self._run and self._run.lines:
-                line = Line(number, said, does, topic=topic, partitions=count)
-                self._add(line, answer if place == len(changes) else {})
+        changes = self._topics.change(said)
+        for one in changes if self._run and self._run.lines else ():
+            line = Line(number, said, one.does, topic=one.topic, partitions=one.partitions)
+            self._add(line, answer if one is changes[-1] else {})
 
     def _request(self, number: int, said: Json, answer: Json) -> None:
         body = said["body"]
@@ -192,50 +164,19 @@ class ConsumerReader(LogReader[Run]):
                 "a join without a rebalance time-out, which no request of the model has"
             ] += 1
             return
-        _check_types(body)
-        _check_types(answer["body"])
-        request = self._heartbeat(body)
-        response = self._response(answer["body"])
+        check_types(body)
+        check_types(answer["body"])
+        request = heartbeat_of(body, self._topics)
+        response = response_of(answer["body"], self._topics)
         member = request.member or response.member or "nobody"
         self._add(Line(number, said, REQUEST, member, request, response=response), answer)
-
-    def _deleted(self, body: Json) -> bool:
-        """D1: whether the group is gone; that may have been its offsets alone, which no run has."""
-        return any(
-            result["groupId"] == self._found.group and not result["errorCode"]
-            for result in body.get("results", ())
-        )
-
-    def _heartbeat(self, body: Json) -> Request:
-        owned, names = body.get("topicPartitions"), body.get("subscribedTopicNames")
-        return Request(
-            member=body.get("memberId") or "",
-            epoch=body["memberEpoch"],
-            instance=body.get("instanceId"),
-            owned=None if owned is None else self._partitions(owned),
-            subscription=None if names is None else frozenset(names),
-            regex=body.get("subscribedTopicRegex"),
-            assignor=body.get("serverAssignor"),
-        )
-
-    def _response(self, body: Json) -> Response:
-        code = body["errorCode"]
-        if code:
-            return Response(ERRORS.get(code, f"error {code}"), "", 0, None, None)
-        assignment = body.get("assignment")
-        assigned = pending = None
-        if assignment is not None:
-            assigned = self._partitions(assignment.get("assignedTopicPartitions") or ())
-            pending = self._partitions(assignment.get("pendingTopicPartitions") or ())
-        return Response("NONE", body["memberId"] or "", body["memberEpoch"], assigned, pending)
 
     def _add(self, line: Line, answer: Json) -> None:
         if self._lost:
             self._found.left_out[self._lost] += 1
             return
         if self._run is None:
-            existing = {topic: count for topic, count in self._topics.items() if count > 0}
-            self._run = Run(existing, self._timed, DELETED_TOPICS in self._hidden, self._size)
+            self._run = Run(self._topics.existing, self._timed, DELETED_TOPICS in self._hidden, self._size)
             self._found.runs.append(self._run)
         line.seen, line.script = self._seen(answer), self._scripted()
         self._run.lines.append(line)
@@ -244,7 +185,7 @@ class ConsumerReader(LogReader[Run]):
         """Read when it is used: it may name a topic that is created then. Where the assignor fails, the
         target assignment stays as it was."""
         if self._script is not None:
-            return {name: self._partitions(parts) for name, parts in self._script.items()}
+            return {name: self._topics.partitions(parts) for name, parts in self._script.items()}
         before = self._run.lines[-1].seen if self._run and self._run.lines else None
         return before.targets if self._fails and before else None
 
@@ -252,48 +193,75 @@ class ConsumerReader(LogReader[Run]):
         group = answer.get("group")
         if not group or group.get("groupId", self._found.group) != self._found.group:
             return None
-        members = {member["memberId"]: member for member in group["members"]}
-        targets = None
-        if self._shows("target"):
-            targets = {name: self._partitions(member["target"]) for name, member in members.items()}
-        shown = {name: self._member(member) for name, member in members.items()}
-        return Seen(group["groupEpoch"], group["assignmentEpoch"], targets, shown)
+        return seen_of(group, self._topics, self._hidden)
 
-    def _member(self, member: Json) -> SeenMember:
-        def text(name: str) -> str | None:
-            return (member[name] or "") if self._shows(name) and name in member else None
 
-        def partitions(name: str) -> frozenset[Partition] | None:
-            return self._partitions(member[name]) if self._shows(name) and name in member else None
+def heartbeat_of(body: Json, topics: Topics) -> Request:
+    """The body of a ConsumerGroupHeartbeat."""
+    owned, names = body.get("topicPartitions"), body.get("subscribedTopicNames")
+    return Request(
+        member=body.get("memberId") or "",
+        epoch=body["memberEpoch"],
+        instance=body.get("instanceId"),
+        owned=None if owned is None else topics.partitions(owned),
+        subscription=None if names is None else frozenset(names),
+        regex=body.get("subscribedTopicRegex"),
+        assignor=body.get("serverAssignor"),
+    )
 
-        names = member.get("subscribedTopicNames") if self._shows("subscribedTopicNames") else None
-        previous = member.get("previousMemberEpoch") if self._shows("previousMemberEpoch") else None
-        return SeenMember(
-            member["memberEpoch"],
-            previous,
-            text("instanceId"),
-            None if names is None else frozenset(names),
-            text("subscribedTopicRegex"),
-            text("serverAssignor"),
-            partitions("assigned"),
-            partitions("pendingRevocation"),
-        )
 
-    def _partitions(self, topics: Iterable[Mapping[str, Any]]) -> frozenset[Partition]:
-        return frozenset(
-            (self._ids_of.setdefault(topic["topicId"], topic["topicId"]), index)
-            for topic in topics
-            for index in topic["partitions"]
-        )
+def response_of(body: Json, topics: Topics) -> Response:
+    """And of its response."""
+    code = body["errorCode"]
+    if code:
+        return Response(ERRORS.get(code, f"error {code}"), "", 0, None, None)
+    assignment = body.get("assignment")
+    assigned = pending = None
+    if assignment is not None:
+        assigned = topics.partitions(assignment.get("assignedTopicPartitions") or ())
+        pending = topics.partitions(assignment.get("pendingTopicPartitions") or ())
+    return Response("NONE", body["memberId"] or "", body["memberEpoch"], assigned, pending)
 
-    def _topic_of(self, given: Mapping[str, Any]) -> str:
-        """T2: the second topic of a name is another one."""
-        uuid, name = given["id"], given["name"]
-        if uuid not in self._ids_of:
-            earlier = sum(wire.topic_name(topic) == name for topic in self._ids_of.values())
-            self._ids_of[uuid] = f"{name}#{earlier + 1}" if earlier else name
-        return self._ids_of[uuid]
 
-    def _live(self, name: str) -> str:
-        named = [topic for topic in self._topics if wire.topic_name(topic) == name]
-        return named[-1] if named else name
+def seen_of(group: Json, topics: Topics, hidden: Collection[str]) -> Seen:
+    """A group that was described, by what does not show what is `hidden`."""
+
+    def shows(name: str) -> bool:
+        return f"members.{name}" not in hidden
+
+    metadata = group.get("metadata") if "metadata" not in hidden else None
+    members = {member["memberId"]: member for member in group["members"]}
+    targets = None
+    if shows("target"):
+        targets = {name: topics.partitions(member["target"]) for name, member in members.items()}
+    shown = {name: _member(member, topics, shows) for name, member in members.items()}
+    return Seen(
+        group.get("state") if "state" not in hidden else None,
+        None if metadata is None else topics.sizes(metadata),
+        group["groupEpoch"],
+        group["assignmentEpoch"],
+        targets,
+        shown,
+    )
+
+
+def _member(member: Json, topics: Topics, shows: Callable[[str], bool]) -> SeenMember:
+    def text(name: str) -> str | None:
+        return (member[name] or "") if shows(name) and name in member else None
+
+    def partitions(name: str) -> frozenset[Partition] | None:
+        return topics.partitions(member[name]) if shows(name) and name in member else None
+
+    names = member.get("subscribedTopicNames") if shows("subscribedTopicNames") else None
+    previous = member.get("previousMemberEpoch") if shows("previousMemberEpoch") else None
+    return SeenMember(
+        member["memberEpoch"],
+        previous,
+        text("instanceId"),
+        None if names is None else frozenset(names),
+        text("subscribedTopicRegex"),
+        text("serverAssignor"),
+        partitions("assigned"),
+        partitions("pendingRevocation"),
+        member.get("acknowledged") if shows("acknowledged") else None,
+    )

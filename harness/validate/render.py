@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
-
-import jinja2
 
 from harness.replay.dialects import FORMS
 from harness.replay.state import Partition
 from harness.replay.wire import topic_name
-from harness.scenario.render import matching, tla_partitions, tla_text
+from harness.scenario.render import matching
 from harness.validate.read import Line, Run, SeenMember
-
-MODULE: Final = "RecordedRuns"
+from harness.validate.templates import write
 
 
 def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
@@ -23,7 +18,6 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
 
     `dialect` is a name of FORMS' values, as --dialect has it.
     """
-    module, config = folder / f"{MODULE}.tla", folder / f"{MODULE}.cfg"
     named = next(operator for operator, forms in FORMS.items() if forms.name == dialect)
     partitions = {partition for run in runs for partition in _partitions(run)}
     topics = {topic for topic, _ in partitions} | {topic for run in runs for topic in run.topics}
@@ -32,7 +26,6 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
     asked = {line.request.regex for line in lines if line.request and line.request.regex}
     regexes = {regex: matching(regex, names) for regex in sorted(asked)}
     values = {
-        "module": MODULE,
         "kafka": named.startswith("Kafka"),
         "members": {member for line in lines for member in _members(line)},
         "topics": topics,
@@ -40,13 +33,10 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
         "regexes": {regex: found for regex, found in regexes.items() if found is not None},
         "runs": runs,
         "absent": SeenMember(),
+        "dialect": named,
+        "max_size": runs[0].max_size,
     }
-    log = folder / f"{MODULE}Log.tla"
-    log.write_text(_templates().get_template("log.tla.j2").render(values), encoding="utf-8")
-    module.write_text(_templates().get_template("recorded.tla.j2").render(values), encoding="utf-8")
-    settings = {"dialect": named, "max_size": runs[0].max_size}
-    config.write_text(_templates().get_template("recorded.cfg.j2").render(settings), encoding="utf-8")
-    return module, config
+    return write(folder, "Recorded", "", values)
 
 
 def assignments(run: Run) -> int:
@@ -74,19 +64,3 @@ def _partitions(run: Run) -> Iterator[Partition]:
             yield from (partition for owned in (line.seen.targets or {}).values() for partition in owned)
             for member in line.seen.members.values():
                 yield from (member.assigned or frozenset()) | (member.revoking or frozenset())
-
-
-@lru_cache(maxsize=1)
-def _templates() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("harness.validate", "."), undefined=jinja2.StrictUndefined
-    )
-    forms: dict[str, Callable[[Any], str]] = {
-        "number": str,
-        "text": tla_text,
-        "texts": lambda texts: f"{{{', '.join(tla_text(text) for text in sorted(texts))}}}",
-        "partitions": tla_partitions,
-    }
-    environment.filters |= forms
-    environment.filters |= {"form": lambda value, name: forms[name](value), "topic_name": topic_name}
-    return environment

@@ -133,6 +133,11 @@ def give_back(line: Json) -> None:
     described(line)[0]["assigned"] = described(line)[0]["pendingRevocation"]
 
 
+def knows_nothing(line: Json) -> None:
+    line["answer"]["group"] |= {"state": "Empty", "metadata": []}
+    described(line)[0]["acknowledged"] = not described(line)[0]["acknowledged"]
+
+
 def without_m1(line: Json) -> None:
     del described(line)[0]
 
@@ -142,6 +147,10 @@ def without_m1(line: Json) -> None:
     [
         (give_away, "target of m2: {foo-0, foo-1}, not {}"),
         (give_back, "m1.assigned: "),
+        (
+            knows_nothing,
+            "group.state: Reconciling, not Empty\n    group.metadata: {foo-2}, not {}\n    m1.acknowledged: ",
+        ),
         (without_m1, "group.members: {m1, m2}, not {m2}"),
     ],
 )

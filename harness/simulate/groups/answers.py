@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from harness.simulate.groups.coordinator_view import NOBODY, NOTHING, Cause, GroupWatch, Seen, shown
-from harness.simulate.groups.parts import GroupView, Partitions, Violation
+from harness.simulate.groups.coordinator_view import NOBODY, NOTHING, Cause, GroupWatch, Seen
+from harness.simulate.groups.parts import GroupView, Partitions, Violation, shown
 from harness.targets.base import Json
 
 UNKNOWN_MEMBER_ID: Final = 25
@@ -56,6 +56,8 @@ def check_answer(
     member = group.members.get(cause.member)
     if member is None or body["memberEpoch"] != member.epoch:
         raise Violation("H9", "ResponseMatches", f"{cause.member} was told epoch {body['memberEpoch']}")
+    if body.get("shouldComputeAssignment") and group.computation.chosen != cause.member:
+        raise Violation("A5", "OnlyTheChosen", f"{cause.member} was told to compute, and was not chosen")
     if told is not None and told != member.assigned:
         raise Violation(
             "R5",

@@ -8,10 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Final
 
+from harness.simulate.groups.computed import (
+    Prepared,
+    check_installed,
+    check_kept,
+    check_prepared,
+    check_prepared_again,
+    check_refused,
+    illegal,
+)
 from harness.simulate.groups.parts import (
     GroupView,
     MemberView,
@@ -21,7 +30,9 @@ from harness.simulate.groups.parts import (
     TargetView,
     Topics,
     Violation,
+    shown,
 )
+from harness.targets.base import Json
 
 AWAY: Final = -2
 """The epoch of a static member that is gone for a while (S1)."""
@@ -32,10 +43,10 @@ NOBODY: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What made a step: "request", "timer", "topics", "fail-over" or "deletion".
+    """What made a step: "request", "install", "timer", "topics", "fail-over" or "deletion".
 
     Of a heartbeat: the member (the one answered, of a join), the epoch and the partitions that it says it
-    owns, and whether it was accepted."""
+    owns, and whether it was accepted. Of an assignment that was installed: the request's body."""
 
     kind: str
     member: str = ""
@@ -43,6 +54,7 @@ class Cause:
     owned: Partitions | None = None
     accepted: bool = False
     error: int = 0
+    body: Json = field(default_factory=dict)
 
     @property
     def joins(self) -> bool:
@@ -87,6 +99,7 @@ class GroupWatch:
         """The incarnation that held it last, and how many before that one did (O2)."""
         self._targets: Mapping[str, TargetView] = {}
         self._metadata: dict[str, tuple[str, int]] = {}
+        self._prepared: Prepared | None = None
         self._numbers = numbers or count(1)
 
     def step(self, group: GroupView | None, cause: Cause, topics: Topics) -> bool:
@@ -107,9 +120,10 @@ class GroupWatch:
             self._member(group, name, cause)
         self._take_over(group, cause, changed, gone)
         if cause is FAIL_OVER:
+            self._prepared = None
             for seen in self.members.values():
                 seen.previous = 0
-        self._target(group, topics)
+        self._target(group, cause, topics)
         self.epoch, self.assignment_epoch = group.epoch, group.assignment_epoch
         return bool(changed or gone)
 
@@ -121,8 +135,21 @@ class GroupWatch:
         had = bool(self.members)
         self.epoch = self.assignment_epoch = 0
         self.members, self.alive, self.holder = {}, set(), {}
-        self._targets, self._metadata = {}, {}
+        self._targets, self._metadata, self._prepared = {}, {}, None
         return had
+
+    def prepared(self, group: GroupView, again: bool, body: Json, topics: Topics) -> None:
+        """A member was given what to compute from (A5, A6): the group as it is, or what it was given before
+        if it asks `again`."""
+        if again:
+            check_prepared_again(self._prepared, body)
+        else:
+            self._prepared = Prepared.of(body)
+            check_prepared(group, wanted_by(group, topics), self._prepared)
+
+    def refused(self, sent: Json, error: int) -> None:
+        """An assignment was refused, though its member is the chosen one and has prepared (A6)."""
+        check_refused(self._prepared, sent, error)
 
     def _epochs(self, group: GroupView) -> None:
         """E4: ordered, and never less than before."""
@@ -335,9 +362,18 @@ class GroupWatch:
                 "S2", "InstancesUnique", f"{name} and another member have the instance id {instance}"
             )
 
-    def _target(self, group: GroupView, topics: Topics) -> None:
+    def _target(self, group: GroupView, cause: Cause, topics: Topics) -> None:
         """A4, E2: a target is legal when it is installed, and its epoch that of what it was computed from."""
         if group.assignment_epoch == self.assignment_epoch and group.targets == self._targets:
+            return
+        before, self._targets = self._targets, dict(group.targets)
+        if cause.kind == "install":
+            check_installed(group, self._prepared, cause.body, before)
+            self._prepared = None
+            return
+        due = group.assignment_epoch < group.epoch
+        if due and (group.assignment_epoch == self.assignment_epoch or not self.epoch):
+            check_kept(group.targets, before)
             return
         if group.assignment_epoch != group.epoch:
             raise Violation(
@@ -347,32 +383,23 @@ class GroupWatch:
                 f"the metadata of epoch {group.epoch}",
             )
         if not any(target.error for target in group.targets.values()):
-            wrong = illegal(group, topics)
+            wrong = illegal(
+                wanted_by(group, topics), {name: one.partitions for name, one in group.targets.items()}
+            )
             if wrong:
                 raise Violation("A4", "LegalAtInstallation", f"the target of {self.name} has {wrong}")
-        self._targets = dict(group.targets)
 
 
-def illegal(group: GroupView, topics: Topics) -> str:
-    """A4: what is wrong with the target of a group, "" for nothing."""
-    taken: set[Partition] = set()
-    wanted: set[Partition] = set()
-    for name, member in group.members.items():
-        own = {
+def wanted_by(group: GroupView, topics: Topics) -> dict[str, Partitions]:
+    """Which partitions each member may get: all of the topics that it subscribes to."""
+    return {
+        name: frozenset(
             (topic, index)
             for topic, partitions in (topics[known] for known in subscribed(member.metadata, topics))
             for index in range(partitions)
-        }
-        wanted |= own
-        target = group.targets[name].partitions if name in group.targets else NOTHING
-        if target - own:
-            return f"{shown(target - own)} for member {name}, which does not subscribe to that"
-        if target & taken:
-            return f"{shown(target & taken)} twice"
-        taken |= target
-    if strangers := sorted(set(group.targets) - set(group.members)):
-        return f"a part for {strangers[0]}, which is no member"
-    return f"{shown(wanted - taken)} for nobody" if wanted != taken else ""
+        )
+        for name, member in group.members.items()
+    }
 
 
 def subscribed(said: SubscriberView, topics: Topics) -> set[str]:
@@ -385,13 +412,9 @@ def subscribed(said: SubscriberView, topics: Topics) -> set[str]:
 
 
 def _says_otherwise(new: SubscriberView, old: SubscriberView) -> bool:
-    return (new.subscription, new.regex, new.server_assignor) != (
+    return (new.subscription, new.regex, new.server_assignor, new.client_assignors) != (
         old.subscription,
         old.regex,
         old.server_assignor,
+        old.client_assignors,
     )
-
-
-def shown(partitions: Partitions | set[Partition]) -> str:
-    """Partitions for a sentence: the end of each topic id, and the index."""
-    return ", ".join(f"{topic[-4:]}-{index}" for topic, index in sorted(partitions)) or "nothing"

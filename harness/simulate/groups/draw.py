@@ -7,7 +7,7 @@ rebalance would ever end.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from harness.replay import wire
@@ -33,6 +33,8 @@ DISTURBANCES: Final = {
     "everybody-goes": 4,
 }
 """What disturbs a storm, by weight; what happens to messages is drawn with each of them."""
+OFFERS: Final = (("spread",), ("spread", "reversed"), ("reversed", "spread"), ("picky", "spread"))
+"""Client-side assignors that a process may offer."""
 
 
 def drawn_settings(rng: random.Random, r9: bool = True, exemption: bool = True) -> Settings:
@@ -86,7 +88,7 @@ class Draw(Pump):
                         "permille": rng.choice((1000, 1000, 1000, 700, 950, 1050, 1500)),
                     }
                 )
-        return slots
+        return [slot for group in self.world.settings.groups for slot in _with_local(slots, group)]
 
     def _begin(self) -> None:
         for name in NAMES[: self._rng.randint(1, 3)]:
@@ -286,3 +288,18 @@ class Draw(Pump):
         self._topics += 1
         topic = wire.topic_id(f"{name}#{self._topics}")
         self._now({"do": "topic", "name": name, "id": topic, "partitions": self._rng.randint(1, 5)})
+
+
+def _with_local(slots: Sequence[Json], group: str) -> Iterator[Json]:
+    """The processes of a group, which in a quarter of all groups offer client-side assignors, most of them.
+
+    That follows from what was drawn before: what a seed draws otherwise does not depend on it."""
+    own = [slot for slot in slots if slot["group"] == group]
+    rng = random.Random(str(own))
+    if rng.random() >= 0.25:
+        yield from own
+        return
+    common = rng.choice(OFFERS)
+    for slot in own:
+        offers = common if rng.random() < 0.8 else rng.choice((*OFFERS, ()))
+        yield {**slot, "assignor": None, "local": list(offers)} if offers else slot

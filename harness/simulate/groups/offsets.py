@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.simulate.groups.coordinator_view import GroupWatch, shown
-from harness.simulate.groups.parts import Partition, Partitions, Violation
+from harness.simulate.groups.coordinator_view import GroupWatch
+from harness.simulate.groups.parts import Partition, Partitions, Violation, shown
 from harness.simulate.groups.process import Message
 from harness.targets.base import Json
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from harness.targets.base import Json
 
@@ -30,6 +30,8 @@ class SubscriberView(Protocol):
     def regex(self) -> str | None: ...
     @property
     def server_assignor(self) -> str | None: ...
+    @property
+    def client_assignors(self) -> Sequence[object]: ...
 
 
 class MemberView(Protocol):
@@ -65,6 +67,15 @@ class TopicView(Protocol):
     def partitions(self) -> int: ...
 
 
+class ComputationView(Protocol):
+    """Which member is to compute the target, "" for none, and what it has prepared from, if it has (A5)."""
+
+    @property
+    def chosen(self) -> str: ...
+    @property
+    def base(self) -> object: ...
+
+
 class GroupView(Protocol):
     """A group as the coordinator has it."""
 
@@ -78,6 +89,8 @@ class GroupView(Protocol):
     def members(self) -> Mapping[str, MemberView]: ...
     @property
     def targets(self) -> Mapping[str, TargetView]: ...
+    @property
+    def computation(self) -> ComputationView: ...
 
 
 class Cluster(Protocol):
@@ -175,6 +188,10 @@ class Machine(Protocol):
     def next_deadline_ms(self) -> int | None: ...
 
 
+LOCAL: Final = ("spread", "reversed", "picky")
+"""The client-side assignors that a consumer of a simulation may have; "picky" fails for a group of three."""
+
+
 @dataclass(frozen=True, slots=True)
 class Consumer:
     """How a consumer is configured; `member_id` "": the coordinator makes one (H1)."""
@@ -185,6 +202,8 @@ class Consumer:
     assignor: str | None = None
     max_poll_ms: int = 60_000
     auto_commit: bool = True
+    local: tuple[str, ...] = ()
+    """Its client-side assignors, the first preferred (K4); then it has no `assignor`."""
 
 
 class Parts(Protocol):
@@ -210,3 +229,8 @@ class Violation(Exception):
 def from_wire(topics: Iterable[Json]) -> Partitions:
     """[{"topicId", "partitions": [index]}] as a set."""
     return frozenset((topic["topicId"], index) for topic in topics for index in topic["partitions"])
+
+
+def shown(partitions: Partitions | set[Partition]) -> str:
+    """Partitions for a sentence: the end of each topic id, and the index."""
+    return ", ".join(f"{topic[-4:]}-{index}" for topic, index in sorted(partitions)) or "nothing"

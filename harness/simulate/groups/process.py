@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from harness.simulate.groups.coordinator_view import NOBODY, shown
+from harness.simulate.groups.coordinator_view import NOBODY
 from harness.simulate.groups.parts import (
     CallbackView,
     Consumer,
@@ -15,6 +15,7 @@ from harness.simulate.groups.parts import (
     RequestView,
     Violation,
     from_wire,
+    shown,
 )
 from harness.targets.base import Json
 

@@ -210,7 +210,13 @@ def _sooner(events: list[Json], fails: Callable[[Sequence[Json]], bool]) -> list
 
 def _simpler(event: Json) -> Iterator[Json]:
     """The same event with less to say."""
-    for name, plain in (("instance", None), ("assignor", None), ("permille", 1000), ("regex", None)):
+    for name, plain in (
+        ("instance", None),
+        ("assignor", None),
+        ("permille", 1000),
+        ("regex", None),
+        ("local", []),
+    ):
         if event.get(name, plain) != plain:
             yield {**event, name: plain}
     for name in ("slow", "again", "disconnected"):

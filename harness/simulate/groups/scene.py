@@ -14,9 +14,10 @@ from harness.simulate.groups.answers import (
     before_of,
     check_answer,
 )
-from harness.simulate.groups.coordinator_view import NOBODY, TIMER, Cause, GroupWatch, shown
+from harness.simulate.groups.computed import INSTALL, PREPARE
+from harness.simulate.groups.coordinator_view import NOBODY, TIMER, Cause, GroupWatch
 from harness.simulate.groups.offsets import OffsetsWatch
-from harness.simulate.groups.parts import Partition, Parts, Topics, Violation, from_wire
+from harness.simulate.groups.parts import Partition, Parts, Topics, Violation, from_wire, shown
 from harness.simulate.groups.process import HEARTBEAT, Message, Process, check_process
 from harness.targets.base import Json
 
@@ -179,11 +180,35 @@ class Scene:
         client = {"id": message.who, "host": "/127.0.0.1"}
         if request.api == HEARTBEAT:
             return self._heartbeat(message, client, process)
+        if request.api in (PREPARE, INSTALL):
+            return self._compute(message, client)
         body = self.cluster.request(request.api, request.version, client, request.body)
         if request.api == "OffsetCommit":
             group = request.body["groupId"]
             accepted = self.offsets[group].commits(message, body, self.watches[group])
             self.counts.answers["commit accepted" if accepted else "commit refused"] += 1
+        return body
+
+    def _compute(self, message: Message, client: Json) -> Json:
+        """A5: a member prepares, or installs what its assignor said."""
+        request, group = message.request, message.request.body["groupId"]
+        before, sender = self.cluster.group(group), request.body["memberId"]
+        chosen = before is not None and before.computation.chosen == sender
+        prepared = before is not None and chosen and before.computation.base is not None
+        body = self.cluster.request(request.api, request.version, client, request.body)
+        error, found = body["errorCode"], self.cluster.group(group)
+        name = "prepare" if request.api == PREPARE else "install"
+        self.counts.answers[f"{name} {error}"] += 1
+        if error or found is None:
+            if request.api == INSTALL and prepared:
+                self.watches[group].refused(request.body, error)
+            return body
+        if not chosen:
+            raise Violation("A5", "OnlyTheChosen", f"{sender} may compute, though it was not chosen")
+        if request.api == PREPARE:
+            self.watches[group].prepared(found, prepared, body, self.topics)
+        else:
+            self.stepped((group,), Cause("install", body=request.body))
         return body
 
     def _heartbeat(self, message: Message, client: Json, process: Process | None) -> Json:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from harness.errors import USAGE, ConformError
 from harness.files import read_text, write_text
+from harness.simulate.groups.parts import LOCAL
 from harness.simulate.groups.scene import Settings
 from harness.targets.base import Json
 
@@ -119,4 +120,9 @@ def _problem(event: Any) -> str:
         return f"{does} needs the field {missing[0]!r}"
     if does == "down" and event["how"] not in HOW:
         return f"'how' must be one of {', '.join(HOW)}"
+    if local := event.get("local"):
+        if not isinstance(local, list) or len(set(map(str, local)) & set(LOCAL)) != len(local):
+            return f"'local' must be a list of {', '.join(LOCAL)}"
+        if event.get("assignor"):
+            return "a consumer has 'local' assignors or an 'assignor', not both"
     return ""

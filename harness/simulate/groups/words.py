@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from harness.replay import wire
+from harness.simulate.groups.computed import INSTALL, PREPARE
 from harness.simulate.groups.parts import RequestView
 from harness.targets.base import Json
 
@@ -56,6 +57,10 @@ def of_request(request: RequestView, topics: _Topics) -> str:
     if request.api == "OffsetFetch":
         asked = _partitions(body["groups"][0]["topics"], "partitionIndexes", topics)
         return f"fetch offsets, epoch {body['generationIdOrMemberEpoch']}, {asked}"
+    if request.api == PREPARE:
+        return "prepare"
+    if request.api == INSTALL:
+        return f"install, epoch {body['groupEpoch']}" + (", the assignor failed" if body["error"] else "")
     return "find the coordinator"
 
 
@@ -72,6 +77,8 @@ def of_answer(body: Json, topics: _Topics) -> str:
     if "groups" in body:
         code = body["groups"][0]["errorCode"]
         return error_name(code) if code else "offsets"
+    if "topics" not in body or "assignorName" in body:
+        return error_name(body["errorCode"]) if body["errorCode"] else "done"
     codes = {one["errorCode"] for topic in body.get("topics", ()) for one in topic["partitions"]}
     return ", ".join(sorted(error_name(code) for code in codes - {0})) or "done"
 

@@ -215,7 +215,12 @@ class World(Network):
         static = event.get("instance")
         own = f"{name}.{self.starts[name]}" if static else name
         consumer = Consumer(
-            event["group"], own if event["ownId"] else "", static, event.get("assignor"), event["maxPollMs"]
+            event["group"],
+            own if event["ownId"] else "",
+            static,
+            event.get("assignor"),
+            event["maxPollMs"],
+            local=tuple(event.get("local", ())),
         )
         process = Process(
             name, consumer, self.parts.member(consumer), self.now_ms, event.get("permille", 1000)

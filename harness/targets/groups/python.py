@@ -9,6 +9,7 @@ from coordinator.member import Member, Settings
 from coordinator.model import Group, group_state
 from harness.simulate.groups.parts import Cluster, Consumer, GroupView, Machine
 from harness.targets.base import Json
+from harness.targets.groups.local_assignors import local_assignor
 
 _DURABLE = ("epoch", "assignment_epoch", "metadata", "targets", "owners", "instances", "subscriptions")
 
@@ -29,7 +30,7 @@ class PythonParts:
             max_poll_interval_ms=consumer.max_poll_ms,
             auto_commit=consumer.auto_commit,
         )
-        return Member(settings, consumer.member_id)
+        return Member(settings, consumer.member_id, tuple(map(local_assignor, consumer.local)))
 
 
 class _Clock(SimulatedClock):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final, cast
 
-import jinja2
 from frozendict import frozendict
 
 from harness.replay.classic.state import (
@@ -16,19 +14,20 @@ from harness.replay.classic.state import (
     ClassicReader,
     ClassicRequest,
     ClassicResponse,
+    ClassicSpecStep,
     ClassicState,
     read_response,
 )
 from harness.replay.compare import Difference
 from harness.replay.state import Fields
-from harness.scenario.render import tla_partitions, tla_text
-from harness.validate.classic.read import Line, Run, Seen, SeenMember, tell_leaders
+from harness.validate.classic.read import Answers, Line, Run, Seen, SeenMember, Words, tell_leaders
 from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
+from harness.validate.templates import write
 from harness.values import State, Value
 
-MODULE: Final = "RecordedRuns"
 _SHOWN: Final = ("error", "member", "generation", "type", "protocol", "leader", "skip_assignment")
-_NO_REQUEST: Final = ClassicRequest("", None, -1, None, None, (), frozenset(), frozendict())
+_WORDS: Final = Words()
+NO_REQUEST: Final = ClassicRequest("", None, -1, None, None, (), frozenset(), frozendict())
 _OWN: Final = ("instance", "protocols", "fresh", "owes_sync", "joining", "syncing")
 
 
@@ -44,25 +43,22 @@ class ClassicGroupKind(Kind[Run, ClassicState]):
         """KIP-848's text has a generation in the log at once (C2), and Kafka has not."""
         tell_leaders(runs)
         values = {
-            "module": MODULE,
+            "kafka": False,
             "runs": runs,
-            "members": sorted({member for run in runs for line in run.lines for member in _members(line)}),
+            "members": sorted({member for run in runs for line in run.lines for member in members_of(line)}),
             "texts": sorted({text for run in runs for line in run.lines for text in _texts(line)}),
             "extensions": runs[0].extensions,
             "generation_recorded": not dialect.startswith("kafka"),
-            "no_request": _NO_REQUEST,
+            "no_request": NO_REQUEST,
             "absent": SeenMember(),
         }
-        module, log, config = (folder / f"{MODULE}{end}" for end in (".tla", "Log.tla", ".cfg"))
-        for path, template in ((module, "classic.tla.j2"), (log, "log.tla.j2"), (config, "classic.cfg.j2")):
-            path.write_text(_templates().get_template(template).render(values), encoding="utf-8")
-        return module, config
+        return write(folder, self.module, "classic/", values)
 
     def states(self, dumped: Sequence[State]) -> list[ClassicState]:
         """Of the open instance; what a step has answered is all that is due."""
         states = ClassicReader().read(trace_of(dumped), "The state graph")
         return [
-            replace(state, step=replace(state.step, completed=_answers(raw["due"])))
+            replace(state, step=replace(state.step, completed=due_answers(raw["due"])))
             for state, raw in zip(states, dumped, strict=True)
         ]
 
@@ -77,31 +73,43 @@ class ClassicGroupKind(Kind[Run, ClassicState]):
         if line.request is None:
             yield from differ("member", step.member, line.member)
         if line.response is not None:
-            yield from _response("response", step.response, line.response)
-        if line.completed is not None:
-            got = {(member, one.api): one for member, one in line.completed}
-            expected = {(member, one.api): one for member, one in step.completed}
-            yield from differ("answered, of those that waited", _names(expected), _names(got))
-            for who in sorted(expected.keys() & got.keys()):
-                yield from _response(f"answer to the {who[1]} of {who[0]}", expected[who], got[who])
+            yield from response_differences("response", step.response, line.response, _WORDS)
+        yield from completed_differences(step, line.completed, _WORDS)
         if line.seen is not None:
-            yield from _group(state.group, line.seen)
+            yield from group_differences(state.group, line.seen, _WORDS)
 
     def unseen(self, run: Run, fits: int) -> Run | None:
         """Every line has a step here."""
         return None
 
 
-def _answers(due: Value) -> tuple[tuple[str, ClassicResponse], ...]:
+def due_answers(due: Value) -> tuple[tuple[str, ClassicResponse], ...]:
+    """Those of the variable `due`, by the member that waited."""
     found = [Fields(raw, "due") for raw in cast(frozenset[Value], due)]
     return tuple((one.get("member", str), read_response(one.get("response", frozendict))) for one in found)
+
+
+def completed_differences(
+    step: ClassicSpecStep, completed: Answers | None, words: Words
+) -> Iterator[Difference]:
+    """The answers to what waited."""
+    if completed is None:
+        return
+    got = {(member, one.api): one for member, one in completed}
+    expected = {(member, one.api): one for member, one in step.completed}
+    yield from differ("answered, of those that waited", _names(expected), _names(got))
+    for who in sorted(expected.keys() & got.keys()):
+        path = f"answer to the {who[1]} of {who[0]}"
+        yield from response_differences(path, expected[who], got[who], words)
 
 
 def _names(answers: Mapping[tuple[str, str], ClassicResponse]) -> list[str]:
     return [f"{api} of {member}" for member, api in sorted(answers)]
 
 
-def _response(path: str, expected: ClassicResponse, got: ClassicResponse) -> Iterator[Difference]:
+def response_differences(
+    path: str, expected: ClassicResponse, got: ClassicResponse, words: Words
+) -> Iterator[Difference]:
     """What a response shows; in an error little is."""
     if expected.error != got.error or expected.error not in ("", "NONE"):
         yield from differ(f"{path}.error", expected.error or "(waits)", got.error or "(waits)")
@@ -112,9 +120,10 @@ def _response(path: str, expected: ClassicResponse, got: ClassicResponse) -> Ite
         return
     for name in _SHOWN:
         yield from differ(f"{path}.{name}", getattr(expected, name), getattr(got, name))
-    yield from differ(f"{path}.assignment", _bytes(expected.assignment), _bytes(got.assignment))
+    yield from differ(f"{path}.assignment", words.given(expected.assignment), words.given(got.assignment))
     told = {
-        one.member: (one.instance, _said(one.subscription, {expected.protocol})) for one in expected.members
+        one.member: (one.instance, words.of({expected.protocol}, one.subscription))
+        for one in expected.members
     }
     seen = {one.member: (one.instance, sorted(one.subscription)) for one in got.members}
     yield from differ(f"{path}.members", sorted(told), sorted(seen))
@@ -122,7 +131,8 @@ def _response(path: str, expected: ClassicResponse, got: ClassicResponse) -> Ite
         yield from differ(f"{path}.members of {name}", str(told[name]), str(seen[name]))
 
 
-def _group(group: ClassicGroup, seen: Seen) -> Iterator[Difference]:
+def group_differences(group: ClassicGroup, seen: Seen, words: Words) -> Iterator[Difference]:
+    """What a group shows."""
     yield from differ("group.state", group.state, seen.state)
     if not group.exists or group.state != seen.state:
         return
@@ -139,26 +149,16 @@ def _group(group: ClassicGroup, seen: Seen) -> Iterator[Difference]:
             if getattr(shown, own) is not None:
                 yield from differ(f"{name}.{own}", getattr(member, own), getattr(shown, own))
         if shown.subscription is not None:
-            said = _said(member.subscription, set(member.protocols))
+            said = words.of(set(member.protocols), member.subscription)
             yield from differ(f"{name}.subscription", str(said), str(sorted(shown.subscription)))
         if shown.assignment is not None:
-            yield from differ(f"{name}.assignment", _bytes(member.assignment), _bytes(shown.assignment[0]))
+            yield from differ(
+                f"{name}.assignment", words.given(member.assignment), words.given(shown.assignment[0])
+            )
 
 
-def _said(subscription: frozenset[str], protocols: set[str]) -> list[str]:
-    return sorted(text for text in subscription if protocol_of(text) in protocols)
-
-
-def _bytes(assignment: frozenset[tuple[str, int]] | None) -> str:
-    return next(iter(assignment))[0] if assignment else ""
-
-
-def protocol_of(text: str) -> str:
-    """The protocol that a text of a subscription is for."""
-    return text.rpartition(" ")[0]
-
-
-def _members(line: Line) -> Iterator[str]:
+def members_of(line: Line) -> Iterator[str]:
+    """Every member id that a line names."""
     yield from [line.member] if line.member else []
     yield from [line.request.member, *line.request.assignments] if line.request else []
     yield from line.seen.members if line.seen else ()
@@ -172,23 +172,3 @@ def _texts(line: Line) -> Iterator[str]:
             yield from joined.subscription
     for member in line.seen.members.values() if line.seen else ():
         yield from member.subscription or ()
-
-
-@lru_cache(maxsize=1)
-def _templates() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("harness.validate.classic", "."), undefined=jinja2.StrictUndefined
-    )
-    forms: dict[str, Callable[[Any], str]] = {
-        "truth": lambda value: "TRUE" if value else "FALSE",
-        "text": tla_text,
-        "texts": lambda texts: f"{{{', '.join(tla_text(text) for text in sorted(texts))}}}",
-        "list_of": lambda texts: f"<<{', '.join(tla_text(text) for text in texts)}>>",
-        "assignment": lambda given: "{}" if given is None else f"{{{tla_partitions(given)}}}",
-        "seen_assignment": lambda shown: (
-            f"{{{'{}' if shown[0] is None else f'{{{tla_partitions(shown[0])}}}'}}}"
-        ),
-    }
-    environment.filters |= forms
-    environment.filters |= {"form": lambda value, name: forms[name](value), "protocol_of": protocol_of}
-    return environment

@@ -20,6 +20,7 @@ from harness.replay.kinds import DELAY
 from harness.targets.base import Json
 from harness.validate.kind import Kind
 from harness.validate.log import ERRORS, LogReader
+from harness.validate.templates import protocol_of
 
 TIMERS: Final = {
     "session": "SessionTimeout",
@@ -45,6 +46,26 @@ _DELAY_MS: Final = 3_000
 """Kafka's default of group.initial.rebalance.delay.ms."""
 Answers = frozenset[tuple[str, ClassicResponse]]
 """By the member that waited."""
+
+
+class Words:
+    """How the bytes of members and leaders are read: not at all."""
+
+    def subscription(self, protocols: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+        """What a member says of itself, of [{"name", "metadata"}]."""
+        return frozenset(f"{one['name']} {one['metadata']}" for one in protocols)
+
+    def assignment(self, text: str) -> Assignment:
+        """What a leader assigns."""
+        return frozenset({(text, 0)}) if text else None
+
+    def given(self, assignment: Assignment) -> object:
+        """An assignment as it is shown."""
+        return next(iter(assignment))[0] if assignment else ""
+
+    def of(self, protocols: set[str], subscription: frozenset[str]) -> list[str]:
+        """What of it is for some protocols."""
+        return sorted(text for text in subscription if protocol_of(text) in protocols)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +126,17 @@ class Run:
     lines: list[Line] = field(default_factory=list)
 
     @property
-    def constant(self) -> int:
+    def constant(self) -> tuple[int, ...]:
         """What the model has for all of its runs."""
-        return self.extensions
+        return (self.extensions,)
 
 
 class ClassicLogReader(LogReader[Run]):
-    """Reads a log of a classic group."""
+    """Reads a log of a classic group; `line` makes its lines."""
+
+    line: type[Line] = Line
+    timers: Mapping[str, str] = TIMERS
+    words = Words()
 
     def __init__(self, path: Path, group: str, kind: Kind[Run, Any]) -> None:
         super().__init__(path, group, kind)
@@ -129,18 +154,17 @@ class ClassicLogReader(LogReader[Run]):
 
     def _fail_over(self, number: int, said: Json, answer: Json) -> None:
         self._waiting.clear()
-        self._add(Line(number, said, "FailOver"), answer)
+        self._add(self.line(number, said, "FailOver"), answer)
 
     def _fired(self, number: int, said: Json, answer: Json) -> None:
         timers = [timer for timer in answer.get("fired", ()) if timer["group"] == self._found.group]
         for timer in timers:
-            line = Line(number, said, TIMERS.get(timer["timer"], timer["timer"]), timer["member"])
+            line = self.line(number, said, self.timers.get(timer["timer"], timer["timer"]), timer["member"])
             self._add(line, answer if timer is timers[-1] else None)
 
     def _describe(self, number: int, said: Json, answer: Json) -> None:
         if said["group"] == self._found.group and self._run and self._run.lines:
-            last = self._run.lines[-1]
-            last.seen = last.seen or self._seen(answer)
+            self._look(self._run.lines[-1], answer)
 
     def _request(self, number: int, said: Json, answer: Json) -> None:
         api, body = said["api"], said["body"]
@@ -153,23 +177,33 @@ class ClassicLogReader(LogReader[Run]):
             self._end("of a group of another kind (M1, W1)")
         elif api not in ACTIONS or (api == wire.COMMIT and not _one_answer(answer)):
             self._found.left_out[api] += 1
-        elif lacks := _not_modelled(api, said.get("version", wire.CLASSIC_VERSIONS.get(api, 0)), body):
+        elif lacks := self._lacks(api, said.get("version", wire.CLASSIC_VERSIONS.get(api, 0)), body):
             self._found.left_out[lacks] += 1
             self._end(f"after {lacks}")
         else:
             self._add(self._line(number, said, answer), answer)
 
+    def _lacks(self, api: str, version: int, body: Json) -> str:
+        """What the specification has no step for."""
+        if api == classic.JOIN and version < _KNOWN_MEMBER:
+            return "a JoinGroup of a version before 4, which no step of the model is"
+        if api == classic.JOIN and version < _SKIPS and body.get("groupInstanceId") is not None:
+            return "a JoinGroup of a static member of a version before 9, which no step of the model is"
+        if api == classic.LEAVE and len(body["members"]) != 1:
+            return "a LeaveGroup of several members, which no step of the model is"
+        return ""
+
     def _line(self, number: int, said: Json, answer: Json) -> Line:
         api, body, response = said["api"], said["body"], answer.get("body")
-        asked = _asked(api, body)
-        line = Line(number, said, ACTIONS[api], asked.member, asked)
+        request = asked(api, body, self.words)
+        line = self.line(number, said, ACTIONS[api], request.member, request)
         if response is not None:
-            line.response = _answered(api, response)
+            line.response = answered(api, response, self.words)
         elif api in (classic.JOIN, classic.SYNC):
             client = said.get("client", {}).get("id", "")
             line.waits = said.get("id") or f"{api} {client}"
             line.response = _NOTHING
-        if not asked.member and api == classic.JOIN:
+        if not request.member and api == classic.JOIN:
             line.member = (line.response.member if line.response else "") or f"nobody of line {number}"
         return line
 
@@ -179,7 +213,7 @@ class ClassicLogReader(LogReader[Run]):
             self._found.left_out[self._lost] += 1
             return
         if self._run is None:
-            self._run = Run(self._extensions(line))
+            self._run = self._begun(line)
             self._found.runs.append(self._run)
         self._run.lines.append(line)
         if answer is None:
@@ -187,15 +221,22 @@ class ClassicLogReader(LogReader[Run]):
         ended = [(self._waiting.pop(one["id"], None), one) for one in answer.get("completed", ())]
         if line.waits:
             self._waiting[line.waits] = line
-        line.seen = self._seen(answer)
+        self._look(line, answer)
         self._name_who_waits(answer)
         for waiting, one in ended:
             if waiting is not None and waiting.does == "JoinGroup":
                 self._name(waiting, one["body"].get("memberId") or "")
         known = [(waiting, one) for waiting, one in ended if waiting is not None]
         line.completed = frozenset(
-            (waiting.member, _answered(waiting.said["api"], one["body"])) for waiting, one in known
+            (waiting.member, answered(waiting.said["api"], one["body"], self.words)) for waiting, one in known
         )
+
+    def _begun(self, line: Line) -> Run:
+        return Run(self._extensions(line))
+
+    def _look(self, line: Line, answer: Json) -> None:
+        """What the group is like after a line, where it was not seen before."""
+        line.seen = line.seen or self._seen(answer)
 
     def _extensions(self, line: Line) -> int:
         rebalance_ms = int(line.said.get("body", {}).get("rebalanceTimeoutMs", wire.REBALANCE_TIMEOUT_MS))
@@ -240,8 +281,8 @@ class ClassicLogReader(LogReader[Run]):
             "member",
             (member["instanceId"] or "") if shown("instanceId") else None,
             None if protocols is None else tuple(one["name"] for one in protocols),
-            None if protocols is None else _subscription(protocols),
-            (_assignment(member["assignment"]),) if shown("assignment") else None,
+            None if protocols is None else self.words.subscription(protocols),
+            (self.words.assignment(member["assignment"]),) if shown("assignment") else None,
             bool(member["isNew"]) if shown("isNew") else None,
             member["awaitingJoin"] is not None if shown("awaitingJoin") else None,
             member["awaitingSync"] is not None if shown("awaitingSync") else None,
@@ -265,17 +306,6 @@ def tell_leaders(runs: Iterable[Run]) -> None:
             line.leader = leader
 
 
-def _not_modelled(api: str, version: int, body: Json) -> str:
-    """What the specification has no step for."""
-    if api == classic.JOIN and version < _KNOWN_MEMBER:
-        return "a JoinGroup of a version before 4, which no step of the model is"
-    if api == classic.JOIN and version < _SKIPS and body.get("groupInstanceId") is not None:
-        return "a JoinGroup of a static member of a version before 9, which no step of the model is"
-    if api == classic.LEAVE and len(body["members"]) != 1:
-        return "a LeaveGroup of several members, which no step of the model is"
-    return ""
-
-
 def _one_answer(answer: Json) -> bool:
     """Whether all partitions of a commit were answered in the same way: the model has one, of a topic that
     there is."""
@@ -284,9 +314,9 @@ def _one_answer(answer: Json) -> bool:
     return len(codes) == 1 and wire.ERROR_CODES["UNKNOWN_TOPIC_OR_PARTITION"] not in codes
 
 
-def _asked(api: str, body: Json) -> ClassicRequest:
+def asked(api: str, body: Json, words: Words) -> ClassicRequest:
     who = body["members"][0] if api == classic.LEAVE else body
-    given = {one["memberId"]: _assignment(one["assignment"]) for one in body.get("assignments") or ()}
+    given = {one["memberId"]: words.assignment(one["assignment"]) for one in body.get("assignments") or ()}
     protocols = body.get("protocols") or ()
     return ClassicRequest(
         who.get("memberId") or "",
@@ -295,12 +325,12 @@ def _asked(api: str, body: Json) -> ClassicRequest:
         body.get("protocolType"),
         body.get("protocolName"),
         tuple(one["name"] for one in protocols),
-        _subscription(protocols),
+        words.subscription(protocols),
         frozendict(given),
     )
 
 
-def _answered(api: str, body: Json) -> ClassicResponse:
+def answered(api: str, body: Json, words: Words) -> ClassicResponse:
     code = body.get("errorCode", 0)
     if api == wire.COMMIT:
         parts = [part for topic in body["topics"] for part in topic["partitions"]]
@@ -315,7 +345,7 @@ def _answered(api: str, body: Json) -> ClassicResponse:
             Joined(
                 one["memberId"],
                 one.get("groupInstanceId") or "",
-                frozenset({f"{protocol} {one['metadata']}"}),
+                words.subscription([{"name": protocol, "metadata": one["metadata"]}]),
             )
             for one in body["members"]
         )
@@ -326,15 +356,7 @@ def _answered(api: str, body: Json) -> ClassicResponse:
         )
     if api == classic.SYNC and not code:
         type_, protocol = body.get("protocolType") or "", body.get("protocolName") or ""
-        given = _assignment(body["assignment"])
+        given = words.assignment(body["assignment"])
         return ClassicResponse(api, error, "", -1, type_, protocol, "", False, frozenset(), given)
     who = member if api == classic.JOIN else ""
     return ClassicResponse(api, error, who, -1, "", "", "", False, frozenset(), None)
-
-
-def _subscription(protocols: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    return frozenset(f"{one['name']} {one['metadata']}" for one in protocols)
-
-
-def _assignment(text: str) -> Assignment:
-    return frozenset({(text, 0)}) if text else None

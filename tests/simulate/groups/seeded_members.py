@@ -1,6 +1,6 @@
 """Seeds of the simulation on a coordinator and members with a seeded bug; prints what is found first.
 
-    python tests/simulate/groups/seeded_members.py SEEDS EVENTS   # prints JSON
+    python tests/simulate/groups/seeded_members.py FIRST SEEDS EVENTS   # prints JSON
 
 in a folder that has the mutated package `coordinator`, with the repository on PYTHONPATH.
 """
@@ -17,10 +17,10 @@ from harness.simulate.groups.run import Asked, run_seed, shrunk
 from harness.targets.groups.python import PythonParts
 
 
-def main(seeds: int, events: int) -> None:
+def main(first: int, seeds: int, events: int) -> None:
     """Stop at the first violation."""
     parts, asked, done = PythonParts(), Asked(events=events), 0
-    for seed in range(seeds):
+    for seed in range(first, first + seeds):
         outcome = run_seed(parts, asked, seed)
         done += outcome.counts.events
         if outcome.found is not None:
@@ -32,4 +32,4 @@ def main(seeds: int, events: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(*map(int, sys.argv[1:]))

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 EVENTS = 2_500
 
 
-def found(mutant: str, folder: Path, seeds: int = 3) -> dict[str, Any]:
+def found(mutant: str, folder: Path, first: int = 0, seeds: int = 3) -> dict[str, Any]:
     """What few seeds find first on a copy of the coordinator and the members with a bug."""
     shutil.copytree(
         ROOT / "coordinator", folder / "coordinator", ignore=shutil.ignore_patterns("__pycache__")
@@ -28,7 +28,7 @@ def found(mutant: str, folder: Path, seeds: int = 3) -> dict[str, Any]:
     program = str(Path(__file__).with_name("seeded_members.py"))
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [sys.executable, program, str(seeds), str(EVENTS)],
+        [sys.executable, program, str(first), str(seeds), str(EVENTS)],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -56,3 +56,15 @@ def test_a_seeded_bug_is_found_and_shrunk(
     result = found(mutant, tmp_path)
     assert (result["requirement"], result["invariant"]) == (requirement, invariant)
     assert result["shortest"] <= most, result
+
+
+@pytest.mark.parametrize(
+    ("mutant", "requirement", "invariant", "first"),
+    [("182", "A6", "LegalIsInstalled", 2), ("183", "A5", "OnlyTheChosen", 9)],
+)
+def test_so_is_one_of_targets_that_members_compute(
+    mutant: str, requirement: str, invariant: str, first: int, tmp_path: Path
+) -> None:
+    """In a group whose processes offer client-side assignors."""
+    result = found(mutant, tmp_path, first, 1)
+    assert (result["requirement"], result["invariant"]) == (requirement, invariant)

@@ -30,22 +30,23 @@ def test_a_violation_is_shrunk_and_can_be_seen_again(
 ) -> None:
     result = tmp_path / "result.json"
     with pytest.raises(ConformError, match=r"^Violated: R7 NoDoubleOwnership\.$") as caught:
-        command(seed=9, without=[Assumption.exemption], out=tmp_path, json_file=result)
+        command(seed=14, without=[Assumption.exemption], out=tmp_path, json_file=result)
     assert caught.value.exit_code == 11
     said = capsys.readouterr().out
-    assert "again: conform simulate --seed 9 --events 5000 --without exemption\n" in said
+    assert "again: conform simulate --seed 14 --events 5000 --without exemption\n" in said
     (violation,) = json.loads(result.read_text())["violations"]
     assert (violation["requirement"], violation["seen_in_seeds"]) == ("R7", 1)
-    assert "bar-0" in violation["said"] and "start group=g" in said and "topics=[" in said
+    partition = violation["said"].split()[0]
+    assert partition == "baz-0" and "start group=g" in said and "topics=[" in said
     assert f"shrunk to {len(violation['steps'])} events: {violation['schedule']}" in said
     assert {one["kind"] for one in violation["messages"]} >= {"request", "answer", "note"}
     assert all(set(one) == {"from", "to", "label", "kind"} for one in violation["messages"])
     before, after = (violation[name] for name in ("before", "after"))
     assert before != after and before.keys() == after.keys() >= {"groupEpoch", "members", "processes"}
-    owners = [one["memberId"] for one in after["processes"] if "bar-0" in one["owned"]]
+    owners = [one["memberId"] for one in after["processes"] if partition in one["owned"]]
     assert len(owners) == 2 and all(owner in violation["said"] for owner in owners)
     scenario = load_scenario(Path(violation["scenario"]))
-    assert {step.does for step in scenario.steps} == {"Request", "RebalanceTimeout"}
+    assert {step.does for step in scenario.steps} == {"Request", "SessionTimeout"}
 
     with pytest.raises(ConformError, match=f"after event {len(violation['steps'])}: R7, NoDouble") as caught:
         command(schedule=Path(violation["schedule"]))

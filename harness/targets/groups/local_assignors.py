@@ -1,0 +1,64 @@
+"""Client-side assignors for simulated consumers (A5): what group.local.assignors would name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from coordinator.member.assignors import AssignedMember, AssignedPart, Assignment, Metadata, PartitionAssignor
+from coordinator.member.types import Partitions
+
+NEWS: Final = 2
+"""How often an assignor has something new to tell the others, so that groups come to rest (R8)."""
+
+
+def local_assignor(name: str) -> PartitionAssignor:
+    """The assignor of that name: "spread" and "reversed" give everyone as much as they can, beginning at
+    either end; "picky" does so, too, but raises for a group of three. KeyError for another name."""
+    return {"spread": _Spread, "reversed": _Reversed, "picky": _Picky}[name]()
+
+
+class _Spread:
+    name = "spread"
+    minimum_version = 0
+    maximum_version = 1
+
+    def __init__(self) -> None:
+        self._told = 0
+
+    def metadata(self) -> Metadata:
+        """E1: another reason is another version of the group's metadata."""
+        return Metadata(version=1, reason=min(self._told, NEWS))
+
+    def assign(self, members: Mapping[str, AssignedMember], topics: Mapping[str, int]) -> Assignment:
+        """Each partition to the subscriber that has the fewest so far."""
+        parts: dict[str, set[tuple[str, int]]] = {name: set() for name in self.in_order(sorted(members))}
+        for topic, partitions in sorted(topics.items()):
+            able = [name for name in parts if topic in members[name].topics]
+            for index in range(partitions):
+                parts[min(able, key=lambda name: len(parts[name]))].add((topic, index))
+        return Assignment({name: AssignedPart(frozenset(part)) for name, part in parts.items()})
+
+    def in_order(self, names: list[str]) -> list[str]:
+        """Who comes first."""
+        return names
+
+    def on_assignment(self, error: int, metadata: Metadata, partitions: Partitions) -> None:
+        """It counts what it was told."""
+        self._told += 1
+
+
+class _Reversed(_Spread):
+    name = "reversed"
+
+    def in_order(self, names: list[str]) -> list[str]:
+        return names[::-1]
+
+
+class _Picky(_Spread):
+    name = "picky"
+
+    def assign(self, members: Mapping[str, AssignedMember], topics: Mapping[str, int]) -> Assignment:
+        if len(members) == 3:
+            raise RuntimeError("A group of three is not to my liking.")
+        return super().assign(members, topics)

@@ -1,0 +1,338 @@
+"""A log of a Connect group as lines that spec/RecordedConnect.tla has words for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from harness.replay import wire
+from harness.replay.connect import wire as connect
+from harness.replay.connect.state import PreparedWorker, Resources
+from harness.replay.state import NOT_IN_GROUP, Partition, Request
+from harness.targets.base import Json
+from harness.validate.kind import Kind
+from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types
+from harness.validate.topics import Topics
+
+ACTIONS: Final = {
+    connect.HEARTBEAT: "Request",
+    connect.PREPARE: "PrepareAssignment",
+    connect.INSTALL: "InstallAssignment",
+}
+TIMERS: Final = {
+    "session": "SessionTimeout",
+    "rebalance": "RebalanceTimeout",
+    "assignment": "AssignmentTimeout",
+    "group": "DeleteGroup",
+}
+NOTHING: Final[Resources] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenWorker:
+    """A worker as it was described; None is what the target does not show. `target` is its part of the
+    target in a tuple, (None,) for one that the target does not know."""
+
+    epoch: int = NOT_IN_GROUP
+    previous_epoch: int | None = None
+    acknowledged: bool | None = None
+    reason: int | None = None
+    assigned: Resources | None = None
+    revoking: Resources | None = None
+    target: tuple[Resources | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPrepared:
+    """What PrepareAssignment was answered from."""
+
+    epoch: int
+    workers: frozenset[str]
+    connectors: Resources
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A group as it was described. Of `connectors` ("A", 2) is connector A with one task; `lost` has each
+    resource with the worker that had it; `prepared` is in a tuple, (None,) where nothing is."""
+
+    state: str | None
+    epoch: int
+    assignment_epoch: int
+    members: Mapping[str, SeenWorker]
+    connectors: Resources | None
+    lost: frozenset[tuple[Partition, str]] | None
+    chosen: str | None
+    prepared: tuple[SeenPrepared | None] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A response of any of the three requests; what another one has is empty."""
+
+    error: str
+    epoch: int = 0
+    assigned: Resources | None = None
+    compute: bool = False
+    group_epoch: int = 0
+    workers: frozenset[PreparedWorker] = frozenset()
+    connectors: Resources = NOTHING
+
+
+@dataclass(slots=True)
+class Line:
+    """One step, as in `harness.validate.read`; `target` and `twice` are what an install gives, and what of it
+    to a second worker, too."""
+
+    number: int
+    said: Json
+    does: str
+    member: str = ""
+    request: Request | None = None
+    reason: int | None = None
+    group_epoch: int = 0
+    target: Mapping[Partition, str] = field(default_factory=dict)
+    twice: Resources = NOTHING
+    topic: str = ""
+    partitions: int = 0
+    response: Told | None = None
+    seen: Seen | None = None
+
+    @property
+    def observed(self) -> bool:
+        """Whether there is anything to compare."""
+        return self.response is not None or self.seen is not None
+
+
+@dataclass(slots=True)
+class Run:
+    """From a new coordinator to the next one: as in `harness.validate.read`."""
+
+    topics: Mapping[str, int]
+    timed: bool
+    max_size: int
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def constant(self) -> tuple[int, ...]:
+        """What the model has for all of its runs."""
+        return (self.max_size,)
+
+
+class ConnectLogReader(LogReader[Run]):
+    """Reads a log of a Connect group."""
+
+    def __init__(self, path: Path, group: str, kind: Kind[Run, Any]) -> None:
+        super().__init__(path, group, kind)
+        self._topics = Topics()
+        self._size = int(wire.DEFAULTS[wire.MAX_SIZE])
+        self._offers: dict[str, Json] = {}
+
+    def _configure(self, number: int, said: Json, answer: Json) -> None:
+        self._size = int(said.get(wire.MAX_SIZE, self._size))
+
+    def _load(self, number: int, said: Json, answer: Json) -> None:
+        super()._load(number, said, answer)
+        self._topics, self._offers = Topics(said["topics"]), {}
+
+    def _fail_over(self, number: int, said: Json, answer: Json) -> None:
+        self._add(Line(number, said, "FailOver"), answer)
+
+    def _fired(self, number: int, said: Json, answer: Json) -> None:
+        timers = [timer for timer in answer.get("fired", ()) if timer["group"] == self._found.group]
+        for timer in timers:
+            line = Line(number, said, TIMERS[timer["timer"]], timer["member"])
+            self._add(line, answer if timer is timers[-1] else {})
+
+    def _describe(self, number: int, said: Json, answer: Json) -> None:
+        if said["group"] == self._found.group and self._run and self._run.lines:
+            last = self._run.lines[-1]
+            last.seen = last.seen or self._seen(answer)
+
+    def _change_topics(self, number: int, said: Json, answer: Json) -> None:
+        changes = self._topics.change(said)
+        if not changes or not self._run or not self._run.lines:
+            return
+        (does, topic, count), *others = changes
+        if others:
+            self._end("after a change of several connectors at once, which no step of the model is")
+        elif "#" in topic:
+            self._end("after a connector that was removed is there again, which no step of the model is")
+        else:
+            self._add(Line(number, said, does, topic=topic, partitions=count), answer)
+
+    def _request(self, number: int, said: Json, answer: Json) -> None:
+        api, body, told = said["api"], said["body"], answer.get("body")
+        if api not in ACTIONS:
+            self._found.left_out[api] += 1
+            if (api == wire.HEARTBEAT or api in wire.CLASSIC_VERSIONS) and body[
+                "groupId"
+            ] == self._found.group:
+                self._end("of a group of another kind (C1, M1)")
+            if api == wire.DELETE and self._deleted(told or {}):
+                self._end("after a deletion of the group")
+        elif body["groupId"] != self._found.group:
+            self._found.left_out["another group"] += 1
+        elif told is not None and told["errorCode"] in NOT_THERE:
+            self._found.left_out["refused by what is no coordinator, or has no log (H5, P3)"] += 1
+        elif lacks := self._not_modelled(api, body):
+            self._found.left_out[lacks] += 1
+            if told is None or told["errorCode"] != wire.ERROR_CODES["INVALID_REQUEST"]:
+                self._end(f"after {lacks}")
+        else:
+            self._add(_line(number, said, told), answer)
+
+    def _not_modelled(self, api: str, body: Json) -> str:
+        """What the specification has no step for; who gave which assignor is kept."""
+        check_types(body)
+        if api == connect.INSTALL and body.get("error"):
+            return "an assignor that failed, which no step of the model is"
+        if api != connect.HEARTBEAT:
+            return ""
+        if body["memberEpoch"] == 0 and body.get("rebalanceTimeoutMs", -1) <= 0:
+            return "a join without a rebalance time-out, which no request of the model has"
+        if max(Counter(_resources(body.get("connectorsAndTasks") or ())).values(), default=1) > 1:
+            return "a connector or task that is named twice, which no request of the model has"
+        offers = body.get("clientAssignors")
+        if offers is None:
+            return ""
+        if len(offers) != 1 or body.get("serverAssignor") is not None:
+            return "other than one assignor, which no request of the model has"
+        offered = {name: value for name, value in offers[0].items() if name != "reason"}
+        if self._offers.setdefault(body["memberId"], offered) != offered:
+            return "another assignor than before, which no request of the model has"
+        return ""
+
+    def _add(self, line: Line, answer: Json) -> None:
+        if self._lost:
+            self._found.left_out[self._lost] += 1
+            return
+        if self._run is None:
+            self._run = Run(self._topics.existing, self._timed, self._size)
+            self._found.runs.append(self._run)
+        line.seen = self._seen(answer)
+        self._run.lines.append(line)
+
+    def _seen(self, answer: Json) -> Seen | None:
+        group = answer.get("group")
+        if not group or group.get("groupId", self._found.group) != self._found.group:
+            return None
+
+        def shown(name: str) -> bool:
+            return name in group and name not in self._hidden
+
+        lost = None
+        if shown("lost"):
+            one_by_one = ((one["memberId"], one["connectorsAndTasks"]) for one in group["lost"])
+            lost = frozenset((resource, who) for who, given in one_by_one for resource in _resources(given))
+        return Seen(
+            group["state"] if shown("state") else None,
+            group["groupEpoch"],
+            group["assignmentEpoch"],
+            {member["memberId"]: self._worker(member) for member in group["members"]},
+            _connectors(group["connectors"]) if shown("connectors") else None,
+            lost,
+            (group["chosen"] or "") if shown("chosen") else None,
+            (_prepared(group["prepared"]),) if shown("prepared") else None,
+        )
+
+    def _worker(self, member: Json) -> SeenWorker:
+        def value(name: str) -> Any:
+            return member.get(name) if self._shows(name) else None
+
+        def resources(name: str) -> Resources | None:
+            return None if value(name) is None else frozenset(_resources(value(name)))
+
+        target_shown = self._shows("target") and "target" in member
+        return SeenWorker(
+            member["memberEpoch"],
+            value("previousMemberEpoch"),
+            value("acknowledged"),
+            None if value("assignors") is None else _reason(value("assignors")) or 0,
+            resources("assigned"),
+            resources("pendingRevocation"),
+            (resources("target"),) if target_shown else None,
+        )
+
+
+def _line(number: int, said: Json, told: Json | None) -> Line:
+    api, body = said["api"], said["body"]
+    owned = body.get("connectorsAndTasks")
+    who = body.get("memberId") or ""
+    request = Request(
+        member=who,
+        epoch=body["memberEpoch"],
+        instance=body.get("instanceId"),
+        owned=None if owned is None else frozenset(_resources(owned)),
+        subscription=None,
+        regex=None,
+        assignor=body.get("serverAssignor"),
+    )
+    line = Line(number, said, ACTIONS[api], who, request, _reason(body.get("clientAssignors") or ()))
+    if api == connect.INSTALL:
+        line.group_epoch = body["groupEpoch"]
+        line.target, line.twice = _given(body["members"])
+    if told is not None:
+        line.response = _told(api, told)
+    return line
+
+
+def _given(members: Iterable[Mapping[str, Any]]) -> tuple[dict[Partition, str], Resources]:
+    """Who is given what, the first one if there are several, and what there are several for."""
+    given: dict[Partition, str] = {}
+    twice: set[Partition] = set()
+    for one in members:
+        for resource in _resources(one.get("connectorsAndTasks", ())):
+            if resource in given:
+                twice.add(resource)
+            given.setdefault(resource, one["memberId"])
+    return given, frozenset(twice)
+
+
+def _told(api: str, body: Json) -> Told:
+    check_types(body)
+    error = ERRORS.get(body["errorCode"], f"error {body['errorCode']}")
+    if api == connect.INSTALL or (api == connect.PREPARE and error != "NONE"):
+        return Told(error)
+    if api == connect.PREPARE:
+        workers = frozenset(_prepared_worker(one) for one in body["members"])
+        connectors = _connectors(body["connectors"])
+        return Told(error, group_epoch=body["groupEpoch"], workers=workers, connectors=connectors)
+    given = body.get("assignment")
+    assigned = None if given is None else frozenset(_resources(given["connectorsAndTasks"]))
+    epoch = body["memberEpoch"] if error == "NONE" else 0
+    return Told(error, epoch, assigned, bool(body.get("shouldComputeAssignment")))
+
+
+def _prepared_worker(one: Json) -> PreparedWorker:
+    resources = frozenset(_resources(one["connectorsAndTasks"]))
+    return PreparedWorker(one["memberId"], one["memberEpoch"], _reason(one["assignors"]) or 0, resources)
+
+
+def _prepared(given: Json | None) -> SeenPrepared | None:
+    if given is None:
+        return None
+    return SeenPrepared(given["groupEpoch"], frozenset(given["members"]), _connectors(given["connectors"]))
+
+
+def _reason(offers: Iterable[Mapping[str, Any]]) -> int | None:
+    """That of the assignor, if one is given (W2)."""
+    for offer in offers:
+        return int(offer["reason"])
+    return None
+
+
+def _connectors(given: Iterable[Mapping[str, Any]]) -> Resources:
+    return frozenset((one["connectorId"], one["numTasks"] + 1) for one in given)
+
+
+def _resources(given: Iterable[Mapping[str, Any]]) -> list[Partition]:
+    """Connectors and tasks, each as often as it is named."""
+    found = []
+    for one in given:
+        found += [(name, 0) for name in one["connectors"]]
+        found += [(task["connectorId"], task["taskId"]) for task in one["tasks"]]
+    return found

@@ -1,0 +1,1 @@
+"""Recorded runs of groups that migrate."""

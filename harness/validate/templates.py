@@ -1,0 +1,61 @@
+"""Recorded runs as TLA+ modules, with their configuration: what is the same for all kinds of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import jinja2
+
+from harness.replay.wire import topic_name
+from harness.scenario.render import tla_partitions, tla_text
+
+MODULE: Final = "RecordedRuns"
+
+
+def write(folder: Path, over: str, templates: str, values: Mapping[str, Any]) -> tuple[Path, Path]:
+    """Write a log as a module over the one named, and its configuration, into a folder: the paths of both.
+
+    `templates` is what the kind's own begin with: connect/ has connect/log.tla.j2 and connect/model.cfg.j2.
+    """
+    module, log, config = (folder / f"{MODULE}{end}" for end in (".tla", "Log.tla", ".cfg"))
+    texts = {module: "recorded.tla.j2", log: f"{templates}log.tla.j2", config: f"{templates}model.cfg.j2"}
+    for path, template in texts.items():
+        text = _templates().get_template(template).render(values, module=MODULE, over=over)
+        path.write_text(text, encoding="utf-8")
+    return module, config
+
+
+@lru_cache(maxsize=1)
+def _templates() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("harness.validate", "."), undefined=jinja2.StrictUndefined
+    )
+    forms: dict[str, Callable[[Any], str]] = {
+        "number": str,
+        "truth": lambda value: "TRUE" if value else "FALSE",
+        "text": tla_text,
+        "texts": lambda texts: f"{{{', '.join(tla_text(text) for text in sorted(texts))}}}",
+        "list_of": lambda texts: f"<<{', '.join(tla_text(text) for text in texts)}>>",
+        "partitions": tla_partitions,
+        "assignment": _option,
+        "maybe": lambda shown: _option(shown[0]),
+    }
+    environment.filters |= forms
+    environment.filters |= {
+        "form": lambda value, name: forms[name](value),
+        "topic_name": topic_name,
+        "protocol_of": protocol_of,
+    }
+    return environment
+
+
+def _option(partitions: Any) -> str:
+    return "{}" if partitions is None else f"{{{tla_partitions(partitions)}}}"
+
+
+def protocol_of(text: str) -> str:
+    """The protocol that a text of a classic member's subscription is for."""
+    return text.rpartition(" ")[0]

@@ -43,6 +43,8 @@ _HEADER: Final = ("Bug", "Requirement", "Real bug", "Check")
 _MODEL: Final = re.compile(r"(\w+)(?: with (\w+) = (\S+))?")
 _TIMEOUT_S: Final = 120
 _TESTS_FAILED: Final = 1
+_FAILED: Final = re.compile(r"^(?:FAILED|ERROR) \S*?(tests/.+?)(?: - .*)?$", re.MULTILINE)
+"""The first of what pytest sums up, without the way to the repository."""
 """The exit code of pytest when tests ran and some failed."""
 
 
@@ -146,7 +148,7 @@ def _difference(root: Path, folder: Path, traces: Sequence[Path]) -> str:
 
 
 def failed_tests(root: Path, folder: Path, tests: list[str]) -> str:
-    """The tests, of the repository in `root` on what is in `folder`, if one fails; "" if none does.
+    """The first that fails of the tests of the repository in `root`, on what is in `folder`; "" if none does.
 
     ConformError if they could not be run, or take too long.
     """
@@ -160,7 +162,8 @@ def failed_tests(root: Path, folder: Path, tests: list[str]) -> str:
     )
     if ended.returncode not in (0, _TESTS_FAILED):
         raise ConformError(f"The tests {', '.join(tests)} could not be run: {ended.stdout.strip()}")
-    return " ".join(tests) if ended.returncode else ""
+    failed = _FAILED.search(ended.stdout)
+    return failed[1] if failed else " ".join(tests) if ended.returncode else ""
 
 
 def _otherwise(root: Path, folder: Path, check: str) -> str:

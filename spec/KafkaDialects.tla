@@ -30,10 +30,11 @@ EXTENDS Dialects
 \*   of a static member that left for a while in the middle of a revocation,
 \*   and it is removed by it.  In the models: its session may end at any time,
 \*   which does the same.
-\* EmptyGroupCommits (since kafka-4.0) O2: in a group without members a commit
-\*   with any epoch below 0 is taken, whatever member id it has; where there is
-\*   no group, a classic group is made for it.  In the models: what is committed
-\*   without a member (OpenOffsets) writes the same offsets.
+\* EmptyGroupCommits (since kafka-4.0) O2: in a group without members, a classic
+\*   group, too, a commit with any epoch or generation below 0 is taken, whatever
+\*   member id and instance id it has; where there is no group, a classic group is
+\*   made for it.  In the models: what is committed without a member (OpenOffsets)
+\*   writes the same offsets.
 \* UnknownGroupFetch (since kafka-4.0) O4: a member's fetch from a group that
 \*   does not exist finds nothing committed, and has no error.  In the models:
 \*   a fetch without a member (OpenOffsets) is answered so.
@@ -43,7 +44,7 @@ EXTENDS Dialects
 \*   of 4.4.
 \* GenerationUnrecorded (since kafka-4.0) C2: a generation is in the log with its
 \*   assignment only.  In the models: GenerationRecorded in MCClassicKafkaLive,
-\*   MCKafka42Migration and those of 4.3 and 4.4, as all that follows.
+\*   MCKafka42Migration and those of other versions, as all that follows.
 \* RebalanceTold (since kafka-4.0) M3: the time in which a member of the
 \*   classic protocol must rejoin begins as it is told so; in the text, as it
 \*   must.  In the models: Told in MCKafka42Migration.
@@ -68,6 +69,9 @@ EXTENDS Dialects
 \* TimeoutsOutlive (since kafka-4.0) M2: time-outs of members of the classic
 \*   protocol go on as their group is converted back, and remove them if it is
 \*   converted again.
+\* PlaceOfTheLast (since kafka-4.0) M1: as a JoinGroup takes the place (S1) of the
+\*   last member of the consumer protocol, the group is converted back without a
+\*   rebalance; in the text its members rejoin.
 \* LateAnswers (since kafka-4.0) C1: a request that a later one of its member
 \*   replaces is not answered, nor is a SyncGroup of a member that is removed.  In
 \*   the models: IsAnswered in MCKafka42Migration.

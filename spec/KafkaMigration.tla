@@ -10,11 +10,14 @@
 (* and until when it must send its SyncGroup.  `phase` is which of them are*)
 (* armed: "prepare", "complete", "both", or "stable" for neither.          *)
 (*                                                                         *)
-(* Left out: static members, protocols that others do not have, topics that*)
-(* change.  Excluded (Bearable), as more would have to be remembered than a*)
-(* group has:                                                              *)
+(* Left out: static processes that join a classic group, static members    *)
+(* that are away, protocols that others do not have, topics that change.   *)
+(* Excluded (Bearable), as more would have to be remembered than a group   *)
+(* has:                                                                    *)
 (* - a JoinGroup with a member id to a consumer group without members: the *)
 (*   group is forgotten then, but is in the log still;                     *)
+(* - a JoinGroup that takes the place of the last member of the consumer   *)
+(*   protocol (S1): the group is converted back without a rebalance;       *)
 (* - a member that moves to the classic protocol in the middle of a        *)
 (*   revocation, whose timer stays armed, or is in one as the coordinator  *)
 (*   fails, which arms it;                                                 *)
@@ -57,11 +60,12 @@ IsAnswered(a) ==
   /\ a.response.error # "NOT_COORDINATOR"
   /\ ~(a.response.api = "SyncGroup" /\ a.response.error = "UNKNOWN_MEMBER_ID")
 
-\* C1: a barrier waits for pending ids, too, where no member is left.
+\* C1: a barrier waits for pending ids, too, where no member is left; one that
+\* begins then has no time for it, which is that of its members.
 \* @type: ($classicGroup, Str, $classicGroup) => $classicGroup;
 WaitingForPending(before, action, after) ==
   LET gone == {m \in Classic!InGroup(before) : after.members[m].place = ""} IN
-  IF /\ after.state = "Empty" /\ before.state \notin {"Empty", "Dead"}
+  IF /\ after.state = "Empty" /\ before.state = "PreparingRebalance"
      /\ Classic!PendingIds(after) # {} /\ action # "JoinTimeout"
   THEN [Classic!Without(before, gone) EXCEPT !.state = "PreparingRebalance"]
   ELSE after
@@ -103,6 +107,7 @@ KafkaUpgraded(c) ==
        !.members = [m \in MemberIds |->
           IF m \notin there THEN NoMember
           ELSE [NoMember EXCEPT !.epoch = c.generation, !.previousEpoch = c.generation,
+                                !.instance = c.members[m].instance,
                                 !.subscription = TopicsIn(c.members[m].subscription),
                                 !.assigned = AssignedIn(c, m)]]]]
 
@@ -114,7 +119,8 @@ KafkaDowngraded(x, gone, said) ==
       members == [m \in MemberIds |->
         IF m \notin left THEN Classic!NoClassicMember
         ELSE [Classic!NoClassicMember EXCEPT
-                !.place = "member", !.protocols = said[m].protocols, !.subscription = said[m].subscription,
+                !.place = "member", !.instance = x.group.members[m].instance,
+                !.protocols = said[m].protocols, !.subscription = said[m].subscription,
                 !.assignment = {TargetOf(x.group, m)}]]
       stable == [Classic!NoClassicGroup EXCEPT !.state = "Stable", !.members = members]
   IN KeepingAssignments(stable, BackToClassic(x.group.epoch, members).group)
@@ -144,24 +150,34 @@ Told(m) == [phase EXCEPT ![m] = IF @ \in {"complete", "both"} THEN "both" ELSE "
 \* @type: (Str, $classicRequest) => $request;
 JoinThatSays(m, request) ==
   [NoRequest EXCEPT !.member = m, !.epoch = IF m \in Members(consumer) THEN consumer.members[m].epoch ELSE 0,
-                    !.owned = {ClaimedIn(request.subscription)}, !.subscription = {TopicsIn(request.subscription)}]
+                    !.instance = request.instance, !.owned = {ClaimedIn(request.subscription)}, !.subscription = {TopicsIn(request.subscription)}]
 
-\* M2, M3: whoever sends a JoinGroup is a member of the classic protocol then.
+\* Of members that are no more, and of one that uses the consumer protocol, no time
+\* runs.
+\* @type: ($group, Str -> Str) => Str -> Str;
+PhasesIn(g, phases) == [m \in MemberIds |-> IF m \in Members(g) THEN phases[m] ELSE ""]
+
+\* M2, M3: whoever sends a JoinGroup is a member of the classic protocol then; with
+\* the instance id of a member it takes its place (S1).
 \* @type: (Str, $classicRequest) => Bool;
 KafkaJoinMixed(m, request) ==
   LET says == JoinThatSays(m, request)
       new == m \notin Members(consumer)
       said == [words EXCEPT ![m] = [protocols |-> request.protocols, subscription |-> request.subscription]]
-  IN IF request.member = None
+  IN IF request.member = None /\ request.instance = {}
      THEN Translated(Mixed, words, "JoinGroup", "mixed-known", m, request,
                      Classic!ClassicError("JoinGroup", m, "MEMBER_ID_REQUIRED"))
-     ELSE \E updated \in {IF new THEN Join(consumer, topics, m, says)
+     ELSE \E updated \in {IF Holds(request) # {} THEN Return(consumer, topics, m, says)
+                          ELSE IF new THEN Join(consumer, topics, m, says)
                           ELSE Updated(UpdateSubscription(consumer, topics, m, says), "NONE", "current",
                                        Acknowledges(consumer, m, says))} :
             LET Install(installed) ==
                   \E after \in {ReconcileMember(installed, m, says, updated.acknowledges, FALSE)} :
-                    Translated([Mixed EXCEPT !.group = after, !.phase[m] = "complete"], said, "JoinGroup",
-                               IF new THEN "mixed-join" ELSE "mixed-rejoin", m, request,
+                    Translated([Mixed EXCEPT !.group = after,
+                                             !.phase = PhasesIn(after, [phase EXCEPT ![m] = "complete"])],
+                               said, "JoinGroup",
+                               IF updated.kind = "return" THEN "mixed-return"
+                               ELSE IF new THEN "mixed-join" ELSE "mixed-rejoin", m, request,
                                JoinReply(m, request, [api |-> "JoinGroup", error |-> "NONE",
                                                       epoch |-> after.members[m].epoch, assigned |-> {}]))
             IN UpdateTarget(updated.group, TRUE, Install)
@@ -187,7 +203,8 @@ KafkaSyncMixed(m, request) ==
 \* M2: whether to rejoin.
 \* @type: (Str, $classicRequest) => Bool;
 KafkaHeartbeatMixed(m, request) ==
-  LET error == IF phase[m] = "" THEN "UNKNOWN_MEMBER_ID"
+  LET error == IF FencedError(m, request) # "NONE" THEN FencedError(m, request)
+               ELSE IF phase[m] = "" THEN "UNKNOWN_MEMBER_ID"
                ELSE IF request.generation # consumer.members[m].epoch THEN "ILLEGAL_GENERATION"
                ELSE IF IsToRejoin(m) THEN "REBALANCE_IN_PROGRESS" ELSE "NONE"
   IN Translated([Mixed EXCEPT !.phase = IF error = "REBALANCE_IN_PROGRESS" THEN Told(m) ELSE phase], words,
@@ -225,21 +242,25 @@ KafkaAskToJoin(m, request) ==
   ELSE LET group == IF Exists(consumer) THEN Classic!NoClassicGroup ELSE classic
        IN KafkaClassic(group, Classic!JoinGroup(group, m, request))
 
-\* An id that is made is nobody's, nor in the log.
+\* An id that is made is nobody's, nor in the log.  A static process that joins a
+\* classic group is left out: its id is in no answer while it waits.
 KafkaJoinRequest ==
   \E m \in MemberIds, protocols \in ProtocolLists, owned \in Claims,
-     generation \in RequestGenerations \cup {NoGeneration} :
+     generation \in RequestGenerations \cup {NoGeneration}, instance \in InstanceIds \cup {None} :
     LET stranger == /\ classic.members[m].place = "" /\ m \notin Members(consumer)
                     /\ \A s \in classic.saved : ~s.members[m].there
         request == [Classic!NoClassicRequest EXCEPT
-                      !.member = m, !.type = {"consumer"}, !.protocols = protocols,
+                      !.member = m, !.instance = {instance} \ {None}, !.type = {"consumer"},
+                      !.protocols = protocols,
                       !.subscription = Saying(Names, owned, generation)]
     IN /\ generation = NoGeneration => owned = {}
        /\ IsClassic /\ generation # NoGeneration =>
             generation <= classic.generation /\ generation + StaleBy >= classic.generation
        /\ ~IsClassic /\ ~Exists(consumer) => generation = NoGeneration
-       /\ \/ ~(Exists(consumer) /\ Members(consumer) = {}) /\ KafkaAskToJoin(m, request)
-          \/ stranger /\ generation = NoGeneration /\ KafkaAskToJoin(m, [request EXCEPT !.member = None])
+       /\ \/ instance = None /\ ~(Exists(consumer) /\ Members(consumer) = {}) /\ KafkaAskToJoin(m, request)
+          \/ /\ stranger /\ generation = NoGeneration
+             /\ instance # None => Members(consumer) # {}
+             /\ KafkaAskToJoin(m, [request EXCEPT !.member = None])
 
 KafkaSyncRequest ==
   \E m \in MemberIds, generation \in RequestGenerations, assignments \in Assignments :
@@ -250,8 +271,9 @@ KafkaSyncRequest ==
        ELSE KafkaClassic(classic, Classic!SyncGroup(classic, request))
 
 KafkaHeartbeatRequest ==
-  \E m \in MemberIds, generation \in RequestGenerations :
-    LET request == [Classic!NoClassicRequest EXCEPT !.member = m, !.generation = generation]
+  \E m \in MemberIds, generation \in RequestGenerations, instance \in InstanceIds \cup {None} :
+    LET request == [Classic!NoClassicRequest EXCEPT !.member = m, !.instance = {instance} \ {None},
+                                                    !.generation = generation]
     IN IF Exists(consumer) THEN KafkaHeartbeatMixed(m, request)
        ELSE KafkaClassic(classic, Classic!ClassicHeartbeat(classic, request))
 
@@ -283,14 +305,17 @@ KafkaRefused(m, request, updated, through) ==
 \* Who is answered is a member of the consumer protocol then.
 \* @type: ($mixed, Str -> $words, Str, $request, Set($answer), $group) => Bool;
 KafkaHandled(x, said, m, request, answers, through) ==
-  \E updated \in {UpdateMember(x.group, topics, m, request)} :
+  \E updated \in {IF Replaces(x, request) THEN Return(x.group, topics, m, request)
+                  ELSE UpdateMember(x.group, topics, m, request)} :
     LET \* @type: ($step) => $classicStep;
         Answering(taken) == [NoRequestOf(taken.action, m) EXCEPT !.completed = answers]
         Install(installed) ==
           \E h \in {Handle(x.group, m, request, updated, installed)} :
-            IsConsumer([x EXCEPT !.group = h.group,
-                                 !.phase[m] = IF h.step.response.error = "NONE" THEN "" ELSE @],
-                       said, h.step, Answering(h.step), through)
+            LET accepted == h.step.response.error = "NONE"
+                taken == IF Replaces(x, request) THEN [h.step EXCEPT !.action = "Return"] ELSE h.step
+            IN IsConsumer([x EXCEPT !.group = h.group,
+                                    !.phase = PhasesIn(h.group, [x.phase EXCEPT ![m] = IF accepted THEN "" ELSE @])],
+                          said, taken, Answering(taken), through)
     IN IF Exists(consumer) /\ m \notin Members(updated.group) /\ KafkaDowngrades(m)
        THEN \E h \in {Handle(x.group, m, request, updated, updated.group)} :
             \E back \in {KafkaDowngraded(Mixed, m, said)} : IsClassicNow(back, h.step, Answering(h.step))
@@ -307,8 +332,10 @@ KafkaConsumerRequest(m, request) ==
   ELSE KafkaHandled(Mixed, words, m, request, {}, NoGroup)
 
 KafkaConsumerJoinRequest ==
-  \E m \in MemberIds :
-    KafkaConsumerRequest(m, [NoRequest EXCEPT !.member = m, !.owned = {{}}, !.subscription = {Names}])
+  \E m \in MemberIds, instance \in InstanceIds \cup {None} :
+    /\ instance # None => m \notin Members(consumer) /\ classic.members[m].place = ""
+    /\ KafkaConsumerRequest(m, [NoRequest EXCEPT !.member = m, !.instance = {instance} \ {None}, !.owned = {{}},
+                                                 !.subscription = {Names}])
 
 KafkaConsumerHeartbeatRequest ==
   \E m \in MemberIds, epoch \in RequestEpochs, owned \in {{}} \cup {{o} : o \in Owned} :
@@ -368,6 +395,8 @@ KafkaFailOver ==
 
 \* What is not excluded (see above).
 Bearable ==
+  /\ step'.branch = "mixed-return" /\ Exists(consumer) =>
+       {m \in Members(consumer) : phase[m] = ""} # Holds(classicStep'.request)
   /\ \A m \in MemberIds : phase'[m] # "" /\ phase[m] = "" /\ m \in Members(consumer) => consumer.members[m].revoking = {}
   /\ step'.action = "FailOver" => \A m \in MemberIds : phase[m] # "" => consumer.members[m].revoking = {}
   /\ IsClassic /\ Exists(consumer') /\ Classic!InGroup(classic) # {} => classic.protocol # "" /\ ~outlived
@@ -394,49 +423,4 @@ KafkaNext ==
 KafkaInit == Init /\ outlived = FALSE
 
 KafkaSpec == KafkaInit /\ [][KafkaNext]_kafkaVars
-(***************************************************************************)
-(* What must hold                                                          *)
-(***************************************************************************)
-
-\* M1, R7: as a group is converted, members hold what the log assigned to them
-\* last, unless a rebalance was interrupted since; nothing else.
-UpgradeKeepsAssigned ==
-  [][IsClassic /\ Exists(consumer') /\ Classic!InGroup(classic) # {} =>
-       \A m \in MemberIds :
-         /\ Held(converted', m) = AssignedIn(classic, m)
-         /\ Held(converted', m) \subseteq SavedAssignment(classic, m)]_kafkaVars
-
-\* M1: as it is converted back, everybody is assigned their target, in the log, too.
-DowngradeKeepsTargets ==
-  [][Exists(consumer) /\ Classic!InGroup(classic') # {} =>
-       \A m \in Classic!InGroup(classic') :
-         /\ AssignedIn(classic', m) = TargetOf(consumer, m)
-         /\ SavedAssignment(classic', m) = TargetOf(consumer, m)]_kafkaVars
-
-\* M1, C1: nothing waits for an answer that never comes as a group is converted.
-UpgradeAnswers ==
-  [][Upgrades =>
-       /\ {a.member : a \in classicStep'.completed} =
-            {m \in Classic!InGroup(classic) : classic.members[m].joining \/ classic.members[m].syncing}
-       /\ \A a \in classicStep'.completed : a.response.error = "REBALANCE_IN_PROGRESS"]_kafkaVars
-
-\* E4: an epoch goes back only where nobody is in the group, or with a generation
-\* that is not in the log yet as the coordinator fails.
-EpochsGoBackFromEmpty ==
-  [][consumer'.epoch + classic'.generation < consumer.epoch + classic.generation =>
-       step'.action = "FailOver" \/ (Members(consumer) = {} /\ Classic!InGroup(classic) = {})]_kafkaVars
-
-\* M2, M3: a Heartbeat tells a member of the classic protocol to rejoin exactly
-\* while it must.
-HeartbeatTells ==
-  [][Exists(consumer) /\ step'.action = "ClassicHeartbeat" /\ phase[step'.member] # ""
-       /\ classicStep'.request.generation = consumer.members[step'.member].epoch =>
-       (classicStep'.response.error = "REBALANCE_IN_PROGRESS") = IsToRejoin(step'.member)]_kafkaVars
-
-\* M2: a LeaveGroup, a time-out or a session ends the membership.
-WhoGoesIsNoMember ==
-  [][Exists(consumer) /\ (\/ step'.action \in {"SessionTimeout", "RebalanceTimeout", "JoinTimeout", "SyncTimeout"}
-                          \/ step'.action = "LeaveGroup" /\ classicStep'.response.error = "NONE") =>
-       /\ step'.member \in Members(consumer)
-       /\ step'.member \notin Members(consumer') \cup Classic!InGroup(classic')]_kafkaVars
 =============================================================================

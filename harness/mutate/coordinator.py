@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
@@ -26,10 +27,12 @@ from harness.engines.base import Limits, Model, Progress
 from harness.errors import ConformError
 from harness.generate import STEP_VARIABLE, dump_graph, tour_traces
 from harness.itf import read_trace
+from harness.manifest import Manifest
 from harness.mutants import failed_tests
-from harness.mutate.mutant import KILLED, SURVIVED, TESTS_OF_ITS_OWN, TIMED_OUT, UNVIABLE, Mutant
+from harness.mutate.journal import Asked, files, of_model
+from harness.mutate.mutant import KILLED, SURVIVED, TESTS_OF_ITS_OWN, TIMED_OUT, UNVIABLE, Mutant, Verdict
 from harness.replay.decode import DecodedTrace, Decoder
-from harness.replay.files import trace_files
+from harness.replay.files import SUFFIX, trace_files
 from harness.replay.run import Replayer
 from harness.stategraph import merge_by_hidden
 
@@ -45,6 +48,7 @@ TEXT: Final = (
     "connect",
     "classic",
     "cooperative",
+    "migration",
 )
 """Folders of traces/ that are of the protocols' texts."""
 TESTS: Final = (
@@ -60,9 +64,12 @@ TESTS: Final = (
 )
 """Those that take seconds; a package's own come first."""
 OF_PACKAGE: Final = {
+    "admission": ("tests/coordinator/test_admin_groups.py",),
     "admin": ("tests/coordinator/test_admin_groups.py", "tests/coordinator/test_group_configs.py"),
     "assignors": ("tests/assignors",),
-    "classic": ("tests/classic/test_classic_groups.py", "tests/classic/test_classic_assignors.py"),
+    "classic": tuple(
+        f"tests/classic/test_classic_{name}.py" for name in ("survivors", "groups", "assignors")
+    ),
     "classic_member": ("tests/classic_member",),
     "connect": ("tests/connect/test_connect_administration.py",),
     "member": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
@@ -76,6 +83,11 @@ TESTS_FOLDERS: Final = tuple(
         }
     )
 )
+ALWAYS: Final = (PACKAGE, "harness/replay", "harness/targets")
+"""What every judgement reads, besides the trace, the model or the test."""
+TYPES: Final = "types"
+CONFIGURED: Final = "pyproject.toml"
+"""What a judgement by types, or one by loading the mutant, rests on."""
 TYPES_CACHE: Final = "build/mutate/mypy"
 TYPES_LIMIT_S: Final = 120.0
 LENGTH: Final = 200
@@ -84,45 +96,84 @@ LENGTH: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Traces of one dialect that are replayed together."""
+    """Traces of one dialect that are replayed together, and what they are of: folders, or a model."""
 
     name: str
     dialect: str
     traces: Sequence[DecodedTrace]
+    of: Sequence[str] = ()
 
 
-def committed_checks(traces: Path) -> Iterator[Check]:
-    """Of the committed traces: those of the texts, then those of each dialect."""
-    folders = [traces / name for name in TEXT if (traces / name).is_dir()]
-    yield Check("committed traces", "kip-848", _decoded(trace_files(folders)))
-    dialects = traces / "dialects"
-    for folder in sorted(dialects.iterdir()) if dialects.is_dir() else ():
-        yield Check(f"traces of {folder.name}", folder.name, _decoded(trace_files([folder])))
+def asked(root: Path, mutant: Mutant, tours: Sequence[str], with_types: bool, with_tests: bool) -> Asked:
+    """All that judges a mutant, in this order, and what it rests on."""
+    found: dict[str, Sequence[str]] = {name: of for name, _, of in _committed(root)}
+    found |= {tour(model): (model,) for model in tours}
+    if with_types:
+        found[TYPES] = (CONFIGURED,)
+    if with_tests:
+        found[TESTS_OF_ITS_OWN] = (*_own(mutant.path), *TESTS)
+    return found
 
 
-def _decoded(files: Sequence[Path]) -> list[DecodedTrace]:
-    decoder = Decoder()
-    return [decoder.decode(read_trace(file), str(file)) for file in files if file.name.endswith(".itf.json")]
+@cache
+def _committed(root: Path) -> Sequence[tuple[str, str, Sequence[str]]]:
+    """Name, dialect and folders of the committed traces: those of the texts, then those of each dialect."""
+    texts = [f"traces/{name}" for name in TEXT if (root / "traces" / name).is_dir()]
+    dialects = sorted(folder.name for folder in (root / "traces" / "dialects").glob("*"))
+    return [
+        ("committed traces", "kip-848", texts),
+        *((f"traces of {name}", name, [f"traces/dialects/{name}"]) for name in dialects),
+    ]
 
 
-def judge(mutant: Mutant, checks: Sequence[Check]) -> tuple[str, str]:
-    """The outcome for a mutant, and what said so. To be called in a process of its own."""
+def tour(model: str) -> str:
+    """The check by a model's tours."""
+    return f"every step of {model}"
+
+
+def reads(root: Path, manifest: Manifest, name: str) -> list[Path | str]:
+    """What a judgement by something reads: traces, a test with what tests have in common, a model's tours."""
+    always = [file for folder in ALWAYS for file in files(root / folder)]
+    if not (root / name).exists():
+        model = of_model(manifest, name)
+        return [*always, *model] if model else []
+    folders = TESTS_FOLDERS if name.startswith("tests/") else ()
+    helpers = [
+        file for folder in folders for file in files(root / folder) if not file.name.startswith("test_")
+    ]
+    return [*always, *helpers, *files(root / name)]
+
+
+def committed_checks(root: Path) -> Iterator[Check]:
+    """Of the committed traces, read."""
+    for name, dialect, folders in _committed(root):
+        yield Check(
+            name, dialect, _decoded(trace_files([root / folder for folder in folders]), root), folders
+        )
+
+
+def _decoded(found: Sequence[Path], root: Path) -> list[DecodedTrace]:
+    decoder, traces = Decoder(), [file for file in found if file.name.endswith(SUFFIX)]
+    return [decoder.decode(read_trace(file), str(file.relative_to(root))) for file in traces]
+
+
+def judge(mutant: Mutant, checks: Sequence[Check]) -> Verdict:
+    """What replays say of a mutant. To be called in a process of its own."""
     try:
         compile(mutant.text, mutant.path, "exec")
         load(mutant)
     except Exception as error:
-        return UNVIABLE, f"{type(error).__name__}: {error}"
+        return Verdict(UNVIABLE, f"{type(error).__name__}: {error}", (CONFIGURED,))
     return verdict(checks)
 
 
-def judge_more(
-    mutant: Mutant, checks: Sequence[Check], root: Path, with_types: bool, with_tests: bool
-) -> tuple[str, str]:
-    """The same, and what survives is judged by its types and by the coordinator's own tests, too."""
-    outcome, by = judge(mutant, checks)
-    if outcome == SURVIVED and with_types and (wrong := _wrong_types(mutant, root)):
-        return UNVIABLE, wrong
-    return _tested(mutant, root, by) if outcome == SURVIVED and with_tests else (outcome, by)
+def judge_more(task: tuple[Mutant, Sequence[str]], checks: Sequence[Check], root: Path) -> Verdict:
+    """The same by some checks, of which types and the coordinator's own tests may be."""
+    mutant, names = task
+    said = judge(mutant, [check for check in checks if check.name in names])
+    if said.outcome == SURVIVED and TYPES in names and (wrong := _wrong_types(mutant, root)):
+        return Verdict(UNVIABLE, wrong, (CONFIGURED,))
+    return _tested(mutant, root, said.by) if said.outcome == SURVIVED and TESTS_OF_ITS_OWN in names else said
 
 
 def _wrong_types(mutant: Mutant, root: Path) -> str:
@@ -136,46 +187,48 @@ def _wrong_types(mutant: Mutant, root: Path) -> str:
     return ended.stdout.partition("\n")[0] if ended.returncode == 1 else ""
 
 
-def _tested(mutant: Mutant, root: Path, by: str) -> tuple[str, str]:
+def _tested(mutant: Mutant, root: Path, by: str) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="conform-mutate-") as name:
         folder = Path(name)
         shutil.copytree(root / PACKAGE, folder / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
         (folder / mutant.path).write_text(mutant.text, encoding="utf-8")
-        try:
-            failed = any(
-                failed_tests(root, folder, list(tests)) for tests in (_own(mutant.path), TESTS) if tests
-            )
-        except ConformError as error:
-            return TIMED_OUT, error.message
-    return (KILLED, TESTS_OF_ITS_OWN) if failed else (SURVIVED, f"{by}, {TESTS_OF_ITS_OWN}")
+        for tests in (_own(mutant.path), TESTS):
+            try:
+                failed = failed_tests(root, folder, list(tests)) if tests else ""
+            except ConformError as error:
+                return Verdict(TIMED_OUT, error.message, tests)
+            if failed:
+                return Verdict(KILLED, f"{TESTS_OF_ITS_OWN}: {failed}", (failed.partition("::")[0],))
+    return Verdict(SURVIVED, f"{by}, {TESTS_OF_ITS_OWN}")
 
 
 def _own(path: str) -> tuple[str, ...]:
-    """The tests of the package that a file is in."""
-    return OF_PACKAGE.get(Path(path).parent.name, ())
+    """The tests of a file, or of the package that it is in."""
+    return OF_PACKAGE.get(Path(path).stem, OF_PACKAGE.get(Path(path).parent.name, ()))
 
 
-def verdict(checks: Sequence[Check]) -> tuple[str, str]:
+def verdict(checks: Sequence[Check]) -> Verdict:
     """The same for the coordinator as it is loaded."""
-    for check in checks:
-        try:
-            if found := _difference(check):
-                return KILLED, found
-        except Exception as error:
-            return KILLED, f"{check.name}: {type(error).__name__}: {error}"
-    return SURVIVED, ", ".join(check.name for check in checks)
+    noticed = (said for check in checks if (said := _noticed(check)))
+    return next(noticed, None) or Verdict(SURVIVED, ", ".join(check.name for check in checks))
 
 
-def _difference(check: Check) -> str:
-    target = importlib.import_module(REBOUND[0]).PythonTarget(check.dialect)
-    process = importlib.import_module(REBOUND[1]).PythonProcess
-    replayer = Replayer(target, 1, process)
-    for trace in check.traces:
-        replayer.replay(trace)
-        for failure in replayer.result.failures:
-            signature = failure.signature(failure.differences[0])
-            return f"{Path(trace.name).name}, step {failure.index}: {signature}"
-    return ""
+def _noticed(check: Check) -> Verdict | None:
+    """The first difference of a replay; it rests on the one trace, if that is a file."""
+    on = check.of
+    try:
+        target = importlib.import_module(REBOUND[0]).PythonTarget(check.dialect)
+        process = importlib.import_module(REBOUND[1]).PythonProcess
+        replayer = Replayer(target, 1, process)
+        for trace in check.traces:
+            on = (trace.name,) if trace.name.endswith(SUFFIX) else check.of
+            replayer.replay(trace)
+            for failure in replayer.result.failures:
+                signature = failure.signature(failure.differences[0])
+                return Verdict(KILLED, f"{Path(trace.name).name}, step {failure.index}: {signature}", on)
+    except Exception as error:
+        return Verdict(KILLED, f"{check.name}: {type(error).__name__}: {error}", on)
+    return None
 
 
 def load(mutant: Mutant) -> None:
@@ -231,4 +284,4 @@ def tour_check(model: Model, log: Path, limits: Limits, progress: Progress) -> C
         decoder.decode(trace, f"{model.name}-tour-{number}")
         for number, trace in enumerate(tour_traces(model, graph, max_length=LENGTH), start=1)
     ]
-    return Check(f"every step of {model.name}", traces[0].start.forms.name, traces)
+    return Check(tour(model.name), traces[0].start.forms.name, traces, (model.name,))

@@ -1,42 +1,84 @@
-"""What is known of mutants from runs before: JSON lines, one a mutant, good as long as nothing changes."""
+"""What is known of mutants from runs before: JSON lines, one a verdict, each with what it rests on.
+
+A verdict rests on what gave it: a trace, a folder of traces, a test, a model, each by its name and with a
+hash of all that a judgement by it reads. It holds as long as these are what they were. So a mutant stays
+killed while what killed it is as it was, and one that survived is judged anew by those checks alone that are
+new or have changed. The file that a mutant changes needs no hash: a mutant's name follows from its text.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from harness.errors import ConformError
 from harness.files import output_folder
-from harness.mutate.mutant import SURVIVED, TESTS_OF_ITS_OWN, Judged, Mutant
+from harness.manifest import Manifest
+from harness.modules import config_beside, dependencies
+from harness.mutate.mutant import SURVIVED, Judged, Mutant, Verdict
+
+Asked = Mapping[str, Sequence[str]]
+"""The checks that judge a mutant, in their order, and the names of what each rests on."""
+Reads = Callable[[str], Iterable[Path | str]]
+"""The files that a judgement by something reads, and texts; none if there is no such thing any more."""
+_SUFFIXES: Final = (".py", ".tla", ".cfg", ".json", ".yaml", ".j2", ".toml")
 
 
-def digest(root: Path, folders: Iterable[str]) -> str:
-    """A hash of all that a judgement depends on: the files in some folders."""
-    whole = hashlib.sha256()
-    for folder in folders:
-        for path in sorted((root / folder).rglob("*")):
-            if path.is_file() and path.suffix in (".py", ".tla", ".cfg", ".json", ".yaml", ".j2"):
-                whole.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
-    return whole.hexdigest()[:16]
+def files(path: Path) -> Iterator[Path]:
+    """A file itself; of a folder all that can change a verdict."""
+    inside = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return (one for one in inside if one.is_file() and one.suffix in _SUFFIXES)
 
 
-def _names(more: Iterable[str]) -> set[str]:
-    return {one.split()[0] for one in more}
+def of_model(manifest: Manifest, name: str) -> list[Path | str]:
+    """What TLC and the comparison with the manifest read of a model; nothing if there is no such model."""
+    entry = next((one for one in manifest.entries if one.name == name), None)
+    if entry is None:
+        return []
+    figures = json.dumps([entry.expected(), dict(entry.args)], sort_keys=True)
+    return [figures, *dependencies(entry.module), entry.config or config_beside(entry.module)]
+
+
+class Basis:
+    """Hashes of what judgements read, by the names of what they rest on. Each file is read once."""
+
+    def __init__(self, root: Path, reads: Reads) -> None:
+        self._root, self._reads = root, reads
+        self._names: dict[str, str] = {}
+        self._files: dict[Path, str] = {}
+
+    def digest(self, name: str) -> str:
+        """ "" if there is nothing of this name."""
+        if name not in self._names:
+            parts = [part if isinstance(part, str) else self._file(part) for part in self._reads(name)]
+            self._names[name] = _hash("\0".join(parts).encode())[:16] if parts else ""
+        return self._names[name]
+
+    def holds(self, name: str, digest: str) -> bool:
+        """Is it there, and as it was?"""
+        return bool(digest) and self.digest(name) == digest
+
+    def _file(self, path: Path) -> str:
+        if path not in self._files:
+            self._files[path] = f"{path.relative_to(self._root)} {_hash(path.read_bytes())}"
+        return self._files[path]
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 class Journal:
-    """Rows of one digest of a file are read; new ones are appended as they come.
+    """The verdicts of a file that still hold; new ones are appended as they come."""
 
-    `more` names checks besides those of every run, and which they are ("tests 0123"): what was found without
-    some of them, or by others that always come before, is known, too, if the mutant did not survive.
-    """
-
-    def __init__(self, path: Path, state: str, more: Sequence[str] = ()) -> None:
+    def __init__(self, path: Path, basis: Basis) -> None:
         output_folder(path.parent)
-        self._path, self._state, self._more = path, state, list(more)
-        self._known: dict[str, tuple[str, str, float]] = {}
+        self._path, self._basis = path, basis
+        self._ended: dict[str, tuple[str, str, float]] = {}
+        self._passed: dict[str, set[str]] = {}
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         self._begin = "" if text.endswith("\n") or not text else "\n"
         for line in text.splitlines():
@@ -45,28 +87,36 @@ class Journal:
     def _read(self, line: str) -> None:
         try:
             row = json.loads(line)
-            fewer = _names(row["more"]) <= _names(self._more) and row["outcome"] != SURVIVED
-            kept = fewer and row["by"] != TESTS_OF_ITS_OWN
-            if row["state"] == self._state and (row["more"] == self._more or kept):
-                self._known[row["id"]] = row["outcome"], row["by"], row["seconds"]
-        except (ValueError, KeyError, TypeError):
-            return  # the last line of a run that was killed
+            held = {name for name, digest in row["on"].items() if self._basis.holds(name, digest)}
+            if row["outcome"] == SURVIVED:
+                self._passed.setdefault(row["id"], set()).update(held)
+            elif held == row["on"].keys():
+                self._ended[row["id"]] = row["outcome"], row["by"], row["seconds"]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return  # the last line of a run that was killed, or of an older kind
 
-    def known(self, mutant: Mutant) -> Judged | None:
-        """What became of it before."""
-        row = self._known.get(mutant.id)
-        return None if row is None else Judged(mutant, *row)
+    def left(self, mutant: Mutant, asked: Asked) -> list[str]:
+        """The checks that it has still to be judged by, of all that are asked for."""
+        passed = self._passed.get(mutant.id, set())
+        return [check for check, names in asked.items() if not passed.issuperset(names)]
 
-    def add(self, judged: Judged) -> None:
-        """Write one down. ConformError if it cannot be."""
+    def known(self, mutant: Mutant, asked: Asked) -> Judged | None:
+        """What became of it before: noticed, by whatever it was, or not by any check that is asked for."""
+        if mutant.id in self._ended:
+            return Judged(mutant, *self._ended[mutant.id])
+        return None if self.left(mutant, asked) else Judged(mutant, SURVIVED, ", ".join(asked), 0.0)
+
+    def add(self, mutant: Mutant, verdict: Verdict, seconds: float, asked: Asked) -> Judged:
+        """Write one down: a verdict that names nothing rests on all that was asked. ConformError if it cannot
+        be written."""
+        names = verdict.on or [name for names in asked.values() for name in names]
         row = {
-            "id": judged.mutant.id,
-            "state": self._state,
-            "more": self._more,
-            "place": judged.mutant.place,
-            "outcome": judged.outcome,
-            "by": judged.by,
-            "seconds": round(judged.seconds, 2),
+            "id": mutant.id,
+            "place": mutant.place,
+            "outcome": verdict.outcome,
+            "by": verdict.by,
+            "on": {name: self._basis.digest(name) for name in names},
+            "seconds": round(seconds, 2),
         }
         try:
             with self._path.open("a", encoding="utf-8") as stream:
@@ -74,3 +124,5 @@ class Journal:
             self._begin = ""
         except OSError as error:
             raise ConformError(f"{self._path} cannot be written: {error.strerror}.") from None
+        by = ", ".join(asked) if verdict.outcome == SURVIVED else verdict.by
+        return Judged(mutant, verdict.outcome, by, seconds)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from harness.errors import USAGE, ConformError
 
@@ -47,6 +47,15 @@ class Mutant:
         return [f"- {line}" for line in self.before.splitlines()] + [
             f"+ {line}" for line in self.after.splitlines()
         ]
+
+
+class Verdict(NamedTuple):
+    """The outcome for a mutant, what said so, and the names of what that rests on (`harness.mutate.journal`):
+    nothing stands for all that judged it."""
+
+    outcome: str
+    by: str
+    on: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ from multiprocessing.context import ForkProcess
 from typing import Final, Generic, TypeVar
 
 from harness.engines.process import stop_when_told
+from harness.mutate.mutant import KILLED, Verdict
 
 Task = TypeVar("Task")
 
@@ -37,13 +39,13 @@ class Done(Generic[Task]):
     """What the work said of a task; None if it did not end in time."""
 
     task: Task
-    said: tuple[str, str] | None
+    said: Verdict | None
     seconds: float
 
 
 def run_all(
     tasks: Sequence[Task],
-    work: Callable[[Task], tuple[str, str]],
+    work: Callable[[Task], Verdict],
     jobs: int,
     limit_s: float,
     until: float | None = None,
@@ -51,17 +53,19 @@ def run_all(
     """The results as they come. `limit_s` is a task's time; after `until` (time.monotonic) none is begun.
 
     Each task is done in a fork of this process, which must have only one thread. However this ends, nothing
-    goes on that a fork started in its process group or with `run_program`.
+    goes on that a fork started in its process group or with `run_program`: where this process is killed, too,
+    since the forks see the end of a pipe of which it alone has the other one.
     """
     context = multiprocessing.get_context("fork")
     left, running = list(reversed(tasks)), list[_Running[Task]]()
+    lives = os.pipe()
     gc.freeze()  # or a fork's first collection would copy all that this process has
     try:
         while left or running:
             while left and len(running) < jobs and (until is None or time.monotonic() < until):
                 task = left.pop()
                 ours, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=_do, args=(work, task, theirs))
+                process = context.Process(target=_do, args=(work, task, theirs, lives))
                 with _untold():
                     process.start()
                     running.append(_Running(task, process, ours, time.monotonic()))
@@ -78,6 +82,8 @@ def run_all(
         gc.unfreeze()
         for one in running:
             _stop(one)
+        for end in lives:
+            os.close(end)
 
 
 @contextmanager
@@ -90,23 +96,36 @@ def _untold() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
 
 
-def _do(work: Callable[[Task], tuple[str, str]], task: Task, pipe: Connection) -> None:
+def _do(work: Callable[[Task], Verdict], task: Task, pipe: Connection, lives: tuple[int, int]) -> None:
     """In a group of its own, so that a terminal's Ctrl-C goes to the parent alone, which ends the others."""
     os.setpgid(0, 0)
+    os.close(lives[1])
+    threading.Thread(target=_end_with_parent, args=lives[:1], daemon=True).start()
     stop_when_told()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
-    pipe.send(work(task))
-    pipe.close()
+    try:
+        pipe.send(work(task))
+        pipe.close()
+    except SystemExit:  # it is told to stop, perhaps by nobody who would end the others of its group
+        os.killpg(0, signal.SIGKILL)
+
+
+def _end_with_parent(lives: int) -> None:
+    """When the pipe ends, tell this process to end what it started, and kill what is left after a while."""
+    os.read(lives, 1)
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+    time.sleep(GRACE_S)
+    os.killpg(0, signal.SIGKILL)
 
 
 def _ended(one: _Running[Task], limit_s: float) -> Done[Task] | None:
     seconds = time.monotonic() - one.began
     if one.pipe.poll():
         try:
-            said: tuple[str, str] | None = one.pipe.recv()
+            said: Verdict | None = one.pipe.recv()
         except EOFError:
             one.process.join()
-            said = ("killed", f"its process ended with exit code {one.process.exitcode}")
+            said = Verdict(KILLED, f"its process ended with exit code {one.process.exitcode}")
     elif seconds > limit_s:
         said = None
     else:

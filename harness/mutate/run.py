@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,8 +15,8 @@ from harness.errors import ConformError
 from harness.files import read_text
 from harness.manifest import read_manifest
 from harness.mutate import coordinator, spec
-from harness.mutate.journal import Journal, digest
-from harness.mutate.mutant import SURVIVED, TIMED_OUT, Judged, Mutant, Only
+from harness.mutate.journal import Asked, Basis, Journal
+from harness.mutate.mutant import SURVIVED, TIMED_OUT, Judged, Mutant, Only, Verdict
 from harness.mutate.pool import run_all
 from harness.mutate.python import python_mutants
 from harness.mutate.tla import tla_mutants
@@ -34,12 +34,6 @@ MORE_LIMIT_S: Final = 300.0
 """What types and the coordinator's own tests may take besides."""
 SPEC_LIMIT_S: Final = 600.0
 """What one run of TLC may take, beside other work, too."""
-READS: Final = {
-    coordinator.PACKAGE: (coordinator.PACKAGE, "traces", "spec", "harness/replay", "harness/targets"),
-    spec.FOLDER: (spec.FOLDER, "traces/golden", "traces/corpus", "harness/scenario", "harness/engines"),
-}
-"""What the judgement of the mutants of a folder depends on."""
-
 Show = Callable[[str], None]
 
 
@@ -110,70 +104,79 @@ def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Jud
     """
     for folder, prepare in ((coordinator.PACKAGE, _coordinator), (spec.FOLDER, _spec)):
         of_folder = [mutant for mutant in mutants if Path(mutant.path).parts[0] == folder]
-        if not of_folder:
-            continue
-        more = _more(plan) if folder == coordinator.PACKAGE else [f"states {plan.states}"]
-        journal = Journal(plan.journal, digest(plan.root, READS[folder]), more)
-        known = [(mutant, journal.known(mutant)) for mutant in of_folder]
-        yield from (judged for _, judged in known if judged)
-        left = [mutant for mutant, judged in known if judged is None]
-        if left and not plan.late:
-            random.Random(plan.seed).shuffle(left)
-            work, limit_s = prepare(left, plan, show)
-            yield from _judged(left, work, plan, limit_s, journal)
+        if of_folder:
+            yield from _judged(of_folder, prepare(plan, show), plan)
 
 
-def _more(plan: Plan) -> list[str]:
-    """What judges besides the replays, as it is now."""
-    tests = digest(plan.root, coordinator.TESTS_FOLDERS)
-    more = [f"{name} {tests}" if name == "tests" else name for name in plan.more]
-    return [*(f"tours {name}" for name in plan.tours), *more]
+Task = tuple[Mutant, Sequence[str]]
+"""A mutant, and the checks that it has still to be judged by."""
+Work = Callable[[Task], Verdict]
 
 
-def _judged(
-    mutants: Iterable[Mutant],
-    work: Callable[[Mutant], tuple[str, str]],
-    plan: Plan,
-    limit_s: float,
-    journal: Journal,
-) -> Iterator[Judged]:
-    for done in run_all(list(mutants), work, plan.jobs, limit_s, plan.until):
-        outcome, by = done.said or (TIMED_OUT, f"no answer in {limit_s:.0f} s")
-        judged = Judged(done.task, outcome, by, done.seconds)
-        journal.add(judged)
-        yield judged
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How mutants of a folder are judged: by what, what that rests on, and what makes ready to judge some,
+    with the seconds that each may take."""
+
+    asked: Callable[[Mutant], Asked]
+    basis: Basis
+    ready: Callable[[Sequence[Task]], tuple[Work, float]]
 
 
-Prepared = tuple[Callable[[Mutant], tuple[str, str]], float]
+def _judged(mutants: Sequence[Mutant], kind: Kind, plan: Plan) -> Iterator[Judged]:
+    journal = Journal(plan.journal, kind.basis)
+    left: list[Task] = []
+    for one in mutants:
+        if known := journal.known(one, kind.asked(one)):
+            yield known
+        else:
+            left.append((one, journal.left(one, kind.asked(one))))
+    if not left or plan.late:
+        return
+    random.Random(plan.seed).shuffle(left)
+    work, limit_s = kind.ready(left)
+    for done in run_all(left, work, plan.jobs, limit_s, plan.until):
+        mutant, checks = done.task
+        asked = {check: names for check, names in kind.asked(mutant).items() if check in checks}
+        verdict = done.said or Verdict(TIMED_OUT, f"no answer in {limit_s:.0f} s")
+        yield journal.add(mutant, verdict, done.seconds, asked)
 
 
-def _coordinator(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:
-    show("reading traces")
-    checks = list(coordinator.committed_checks(plan.root / "traces"))
+def _coordinator(plan: Plan, show: Show) -> Kind:
     manifest = read_manifest(plan.root / "spec" / "manifest.json")
-    for name in plan.tours:
-        show(f"tours of {name}")
-        model = manifest.entry(name).model()
-        log = plan.journal.parent.resolve() / f"{name}.log"
-        checks.append(coordinator.tour_check(model, log, Limits("2g", None, 1), show))
-    began = time.monotonic()
-    show("the coordinator without a mutant")
-    outcome, by = coordinator.verdict(checks)
-    if outcome != SURVIVED:
-        raise ConformError(f"Without a mutant the coordinator does not conform: {by}.")
-    limit_s = max(AT_LEAST_S, SLOWER * (time.monotonic() - began))
-    judge = partial(
-        coordinator.judge_more,
-        checks=checks,
-        root=plan.root.resolve(),
-        with_types=plan.with_types,
-        with_tests=plan.with_tests,
+
+    def ready(left: Sequence[Task]) -> tuple[Work, float]:
+        wanted = {check for _, names in left for check in names}
+        show("reading traces")
+        checks = list(coordinator.committed_checks(plan.root))
+        for name in (one for one in plan.tours if coordinator.tour(one) in wanted):
+            show(f"tours of {name}")
+            log = plan.journal.parent.resolve() / f"{name}.log"
+            model = manifest.entry(name).model()
+            checks.append(coordinator.tour_check(model, log, Limits("2g", None, 1), show))
+        began = time.monotonic()
+        show("the coordinator without a mutant")
+        original = coordinator.verdict(checks)
+        if original.outcome != SURVIVED:
+            raise ConformError(f"Without a mutant the coordinator does not conform: {original.by}.")
+        limit_s = max(AT_LEAST_S, SLOWER * (time.monotonic() - began))
+        work = partial(coordinator.judge_more, checks=checks, root=plan.root.resolve())
+        return work, limit_s + (MORE_LIMIT_S if plan.more else 0)
+
+    return Kind(
+        lambda mutant: coordinator.asked(plan.root, mutant, plan.tours, plan.with_types, plan.with_tests),
+        Basis(plan.root, partial(coordinator.reads, plan.root, manifest)),
+        ready,
     )
-    return judge, limit_s + (MORE_LIMIT_S if plan.more else 0)
 
 
-def _spec(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Prepared:
-    show("the specification without a mutant: golden scenarios")
-    checks = spec.with_behaviours(spec.read_checks(plan.root, SPEC_LIMIT_S, plan.states))
-    most = max(len(checks.of(Path(mutant.path).name)) for mutant in mutants)
-    return partial(spec.judge, checks=checks), SPEC_LIMIT_S * most
+def _spec(plan: Plan, show: Show) -> Kind:
+    checks = spec.read_checks(plan.root, SPEC_LIMIT_S, plan.states)
+
+    def ready(left: Sequence[Task]) -> tuple[Work, float]:
+        show("the specification without a mutant: golden scenarios")
+        most = max(len(names) for _, names in left)
+        return partial(spec.judge, checks=spec.with_behaviours(checks)), SPEC_LIMIT_S * most
+
+    manifest = read_manifest(plan.root / "spec" / "manifest.json")
+    return Kind(checks.asked, Basis(plan.root, partial(spec.reads, plan.root, manifest)), ready)

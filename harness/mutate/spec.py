@@ -18,9 +18,10 @@ from harness.engines.base import EngineError, Failure, Limits
 from harness.engines.tlc import Tlc
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace, read_trace
-from harness.manifest import Entry, read_manifest
+from harness.manifest import Entry, Manifest, read_manifest
 from harness.modules import dependencies
-from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Mutant
+from harness.mutate.journal import Asked, files, of_model
+from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Mutant, Verdict
 from harness.scenario.files import explain, load_file, scenario_files
 from harness.scenario.from_trace import scenario_of_trace
 from harness.scenario.model import Scenario
@@ -30,7 +31,19 @@ FOLDER: Final = "spec"
 MOST: Final = 6_000
 """States of a model that judges mutants, where nothing else is asked for."""
 SCENARIOS: Final = "scenarios"
-FIRST: Final = ("MCTour", SCENARIOS, "MCStaticTour", "MCKafka44Full", "MCKafka42Tour", "MCRefused")
+SCRIPTS: Final = ("traces/golden", "traces/corpus")
+PLAYED_BY: Final = "harness/scenario"
+FIRST: Final = (
+    "MCTour",
+    "MCKafka44Full",
+    "MCRefused",
+    "MCStaticTour",
+    SCENARIOS,
+    "MCKafka42Full",
+    "MCKafka42Tour",
+    "MCKafka44Tour",
+    "MCUniform",
+)
 """What finds most in a second of a processor comes first."""
 _NOT_THERE: Final = frozenset({Failure.PARSE, Failure.TYPE, Failure.CONFIGURATION})
 
@@ -51,6 +64,11 @@ class Checks:
         """The checks that depend on a module, by its file name."""
         return [name for name, needs in self.names if module in needs]
 
+    def asked(self, mutant: Mutant) -> Asked:
+        """The same for a mutant, with what each rests on."""
+        names = self.of(Path(mutant.path).name)
+        return {name: SCRIPTS if name == SCENARIOS else (name,) for name in names}
+
 
 def read_checks(root: Path, limit_s: float, states: int = MOST) -> Checks:
     """Golden scenarios of consumer groups, the committed traces that can be said as such, and models of at
@@ -58,9 +76,9 @@ def read_checks(root: Path, limit_s: float, states: int = MOST) -> Checks:
 
     ConformError as of reading them.
     """
-    files = map(load_file, scenario_files([root / "traces" / "golden"]))
-    scenarios = [one for one in files if isinstance(one, Scenario)]
-    for path in sorted((root / "traces" / "corpus").glob("*.itf.json")):
+    golden, corpus = (root / name for name in SCRIPTS)
+    scenarios = [one for one in map(load_file, scenario_files([golden])) if isinstance(one, Scenario)]
+    for path in sorted(corpus.glob("*.itf.json")):
         trace = read_trace(path)
         if not trace.meta.get("constants") and "log" not in trace.variables:
             scenarios.append(scenario_of_trace(trace, path.stem, str(path)))
@@ -88,35 +106,44 @@ def with_behaviours(checks: Checks) -> Checks:
     return replace(checks, behaviours=[one.trace for one in played])
 
 
-def judge(mutant: Mutant, checks: Checks) -> tuple[str, str]:
-    """The outcome for a mutant, and what said so."""
+def reads(root: Path, manifest: Manifest, name: str) -> list[Path | str]:
+    """What a judgement by a model reads, or by scenarios: then Golden, and what plays them."""
+    if (root / name).exists():
+        played = dependencies(root / FOLDER / "Golden.tla")
+        return [*played, *files(root / PLAYED_BY), *files(root / name)]
+    return of_model(manifest, name)
+
+
+def judge(task: tuple[Mutant, Sequence[str]], checks: Checks) -> Verdict:
+    """The verdict on a mutant by some of the checks."""
+    mutant, names = task
     with tempfile.TemporaryDirectory(prefix="conform-mutate-") as name:
         folder = Path(name) / FOLDER
         shutil.copytree(checks.root / FOLDER, folder, ignore=shutil.ignore_patterns("evidence"))
         (Path(name) / mutant.path).write_text(mutant.text, encoding="utf-8")
-        return verdict(folder, Path(mutant.path).name, checks)
+        return verdict(folder, names, checks)
 
 
-def verdict(folder: Path, module: str, checks: Checks) -> tuple[str, str]:
-    """The outcome for the specification in a folder, as far as a module of it goes."""
+def verdict(folder: Path, names: Sequence[str], checks: Checks) -> Verdict:
+    """The verdict of some checks on the specification in a folder."""
     limits = Limits("1g", checks.limit_s, 1)
     manifest = read_manifest(folder / "manifest.json")
-    names = checks.of(module)
     for said in names:
+        on = SCRIPTS if said == SCENARIOS else (said,)
         try:
             if said == SCENARIOS:
                 found = _not_played(checks, folder, limits)
             else:
                 found = _not_as_expected(manifest.entry(said), folder / "tlc.log", limits)
         except EngineError as error:
-            return _no_answer(error, said)
+            return Verdict(*_no_answer(error, said), on)
         except ConformError as error:
             if error.exit_code != USAGE:
                 raise
             found = error.message
         if found:
-            return KILLED, f"{said}: {found}"
-    return SURVIVED, ", ".join(names)
+            return Verdict(KILLED, f"{said}: {found}", on)
+    return Verdict(SURVIVED, ", ".join(names))
 
 
 def _not_played(checks: Checks, folder: Path, limits: Limits) -> str:

@@ -52,6 +52,7 @@ class ClassicDriver:
         metadata: str = "foo",
         instance: str | None = None,
         rebalance_ms: int = 60_000,
+        session_ms: int = 10_000,
     ) -> Json | None:
         """JoinGroup."""
         return self.send(
@@ -60,7 +61,7 @@ class ClassicDriver:
             {
                 "memberId": member,
                 "groupInstanceId": instance,
-                "sessionTimeoutMs": 10_000,
+                "sessionTimeoutMs": session_ms,
                 "rebalanceTimeoutMs": rebalance_ms,
                 "protocolType": "consumer",
                 "protocols": [{"name": name, "metadata": encoded(metadata)} for name in protocols],

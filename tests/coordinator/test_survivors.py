@@ -172,3 +172,31 @@ def test_the_leader_epoch_of_a_record_is_known_or_minus_one() -> None:
     assert read.value and read.value.leader_epoch == -1
     with pytest.raises(BadInput, match="leaderEpoch"):
         offset_from_wire({"key": key, "value": {**value, "leaderEpoch": -2}})
+
+
+def test_an_empty_expression_at_a_join_is_none() -> None:
+    """H7: as in a heartbeat, so that to say it again is no change."""
+    g = GroupDriver()
+    g.join("m1", subscribedTopicRegex="")
+    before = g.epochs()
+    g.heartbeat("m1", subscribedTopicRegex="")
+    assert g.epochs() == before
+
+
+def test_who_joins_by_an_expression_alone_subscribes() -> None:
+    """E1: in a dialect where a join without a subscription is no new group epoch."""
+    g = GroupDriver(KAFKA)
+    g.join("m1")
+    before, _ = g.epochs()
+    g.join("m2", subscribedTopicNames=[], subscribedTopicRegex="ba.*")
+    assert g.epochs()[0] == before + 1
+
+
+def test_a_second_temporary_leave_is_recorded_where_revocations_are() -> None:
+    """S1, P1, RevocationRecorded: as Kafka does, which writes the member as it is once more."""
+    g = GroupDriver(KAFKA)
+    g.join("m1", **STATIC)
+    for _ in range(2):
+        g.new_records()
+        g.request(memberId="m1", memberEpoch=-2, instanceId="i1")
+        assert [kind for kind, *_ in g.new_records()] == ["CurrentMemberAssignment"]

@@ -192,11 +192,11 @@ def test_reading_needs_the_right_to_read_the_group() -> None:
     coordinator = Coordinator(authorizer=authorizer)
     coordinator.upsert_topic("foo", IDS["foo"], 1)
     body = {"groupId": "g", "memberId": "m1", **JOIN}
-    for principal in ("User:bob", ""):
+    for principal, who in [("User:bob", "User:bob"), ("", "A client without principal")]:
         client = {**CLIENT, "principal": principal}
         response = coordinator.request(API, 0, client, body)
         assert error(response) == ErrorCode.GROUP_AUTHORIZATION_FAILED
-        assert "needs the right to READ group g" in response["errorMessage"]
+        assert response["errorMessage"] == f"{who} needs the right to READ group g."
     assert error(coordinator.request(API, 0, client, {**body, "groupId": ""})) == 30
     assert (coordinator.describe("g")["state"], coordinator.end) == ("Dead", 0)
     assert error(coordinator.request(API, 0, CLIENT, body)) == 0

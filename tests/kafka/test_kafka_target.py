@@ -244,13 +244,14 @@ def test_an_empty_group_stays_as_long_as_it_is_told_to(kafka: Driver) -> None:
     assert list(answer.fired) == [{"timer": "group", "group": "g", "member": ""}]
 
 
-def commit(kafka: Driver, member: str, epoch: int, offset: int) -> Json:
+def commit(kafka: Driver, member: str, epoch: int, offset: int, instance: str | None = None) -> Json:
     partition = {"partitionIndex": 0, "committedOffset": offset}
     topic: Json = {"name": None, "topicId": TOPICS["foo"], "partitions": [partition]}
     unknown: Json = {"name": None, "topicId": TOPICS["bar"], "partitions": [partition]}
     body = {
         "groupId": "g",
         "memberId": member,
+        "groupInstanceId": instance,
         "generationIdOrMemberEpoch": epoch,
         "topics": [topic, unknown],
     }
@@ -277,6 +278,27 @@ def test_offsets_go_by_topic_id(kafka: Driver) -> None:
     fetched = fetch(kafka, "m1", epoch)
     assert fetched["topics"][0]["topicId"] == TOPICS["foo"]
     assert fetched["topics"][0]["partitions"][0]["committedOffset"] == 7
+
+
+@pytest.mark.parametrize("classic", [False, True])
+@pytest.mark.parametrize("started", WITH_OFFSETS, indirect=True)
+def test_a_group_without_members_takes_what_anybody_commits_below_epoch_0(
+    kafka: Driver, classic: bool
+) -> None:
+    """EmptyGroupCommits (O2): whatever member id and instance id, and whatever kind the group is of."""
+
+    def error(member: str, epoch: int, instance: str | None = None) -> int:
+        return int(commit(kafka, member, epoch, 7, instance)["topics"][0]["partitions"][0]["errorCode"])
+
+    if classic:
+        assert error("", -1) == 0  # which makes a classic group
+    else:
+        kafka.join("m1", "foo")
+        assert error("nobody", -1) == 25
+        kafka.heartbeat("m1", -1)
+    assert described(kafka.target.advance(0, "g"))["state"] == "Empty"
+    assert error("nobody", -1) == error("nobody", -2) == error("nobody", -1, "i") == error("", -1, "i") == 0
+    assert error("nobody", 0) == 25
 
 
 def fetch(kafka: Driver, member: str, epoch: int) -> Json:

@@ -12,20 +12,21 @@ import sys
 from pathlib import Path
 
 from harness.engines.process import run_program, stop_when_told
+from harness.mutate.mutant import KILLED, Verdict
 from harness.mutate.pool import run_all
 
 
 def main(folder: Path) -> None:
     """Until it is told to stop."""
 
-    def work(task: str) -> tuple[str, str]:
+    def work(task: str) -> Verdict:
         script = f"sleep 1000 & echo $! > {folder}/{task}.new; mv {folder}/{task}.new {folder}/{task}; wait"
         command = ["sh", "-c", script]
         if task == "engine":
             run_program(command, name="sh", log=folder / "log", folder=folder, timeout=None)
         else:
             subprocess.run(command, check=False)
-        return "", ""
+        return Verdict(KILLED, "")
 
     stop_when_told()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts this may ignore it

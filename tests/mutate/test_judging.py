@@ -13,8 +13,7 @@ from harness.errors import ConformError
 from harness.itf import read_trace
 from harness.mutate import coordinator, spec
 from harness.mutate.equivalent import read_equivalent, stale
-from harness.mutate.journal import Journal, digest
-from harness.mutate.mutant import KILLED, SURVIVED, TESTS_OF_ITS_OWN, TIMED_OUT, UNVIABLE, Judged, Mutant
+from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Judged, Mutant, Verdict
 from harness.mutate.pool import run_all
 from harness.mutate.report import Mutated, rows, survivors, to_json
 from harness.mutate.run import sampled
@@ -59,7 +58,8 @@ def test_mutants_of_the_coordinator(golden: coordinator.Check) -> None:
         got = said[mutant]
         assert (got and got[0]) == (outcome or None), (mutant.after, got)
     killed = said[next(iter(mutants))]
-    assert killed and "itf.json, step " in killed[1], "the trace, the step and the signature are told"
+    assert killed and "itf.json, step " in killed.by, "the trace, the step and the signature are told"
+    assert [Path(name).name for name in killed.on] == [killed.by.partition(",")[0]], "it rests on that trace"
     assert coordinator.verdict([golden])[0] == SURVIVED, "this process still has the original"
 
 
@@ -67,22 +67,27 @@ def test_mutants_of_the_specification() -> None:
     checks = spec.read_checks(ROOT, 60.0)
     names = [(spec.SCENARIOS, frozenset({"Coordinator.tla"}))]
     few = spec.with_behaviours(spec.Checks(ROOT, checks.scenarios[:2], names, 60.0))
-    assert checks.of("Coordinator.tla")[:2] == ["MCTour", spec.SCENARIOS]
+    assert checks.of("Coordinator.tla")[:2] == ["MCTour", "MCKafka44Full"]
     path = "spec/Coordinator.tla"
     assigned = "TargetOf(g, m) \\ HeldByOthers(g, m),"
-    outcome, by = spec.judge(changed(path, assigned, "TargetOf(g, m),"), few)
+
+    def judge(mutant: Mutant) -> Verdict:
+        return spec.judge((mutant, [spec.SCENARIOS]), few)
+
+    outcome, by, on = judge(changed(path, assigned, "TargetOf(g, m),"))
+    assert on == spec.SCRIPTS
     assert outcome == KILLED, by
     assert "basic.yaml" in by or "incremental.yaml" in by
-    outcome, by = spec.judge(changed(path, assigned, "TargetOf(g, m) ) HeldByOthers(g, m),"), few)
+    outcome, by, _ = judge(changed(path, assigned, "TargetOf(g, m) ) HeldByOthers(g, m),"))
     assert outcome == UNVIABLE, by
-    outcome, by = spec.judge(changed(path, '# old.epoch THEN "advance"', '# old.epoch THEN "moves"'), few)
+    outcome, by, _ = judge(changed(path, '# old.epoch THEN "advance"', '# old.epoch THEN "moves"'))
     assert outcome == KILLED and "another state" in by, "what no document prints counts, too"
 
 
 def test_a_task_that_takes_too_long_is_ended() -> None:
-    def work(seconds: float) -> tuple[str, str]:
+    def work(seconds: float) -> Verdict:
         time.sleep(seconds)
-        return "slept", str(os.getpid())
+        return Verdict("slept", str(os.getpid()))
 
     done = {one.task: one.said for one in run_all([0.0, 600.0, 0.01], work, 3, 1.0)}
     assert done[600.0] is None
@@ -91,31 +96,7 @@ def test_a_task_that_takes_too_long_is_ended() -> None:
 
 
 def test_none_is_begun_when_the_time_is_up() -> None:
-    assert list(run_all([1, 2], lambda _: ("", ""), 2, 1.0, time.monotonic() - 1)) == []
-
-
-def test_what_is_known_is_not_judged_again(tmp_path: Path) -> None:
-    mutant, other = Mutant("a.py", 1, "o", "a", "b", "b"), Mutant("a.py", 1, "o", "a", "c", "c")
-    path = tmp_path / "journal.jsonl"
-    Journal(path, "state").add(Judged(mutant, KILLED, "a trace", 1.0))
-    Journal(path, "state").add(Judged(other, SURVIVED, "a trace", 1.0))
-    path.write_text(path.read_text() + '{"id": "cut o')
-    assert Journal(path, "state").known(mutant) == Judged(mutant, KILLED, "a trace", 1.0)
-    assert Journal(path, "another").known(mutant) is None
-    assert Journal(path, "state", ["tests"]).known(mutant) is not None
-    assert Journal(path, "state", ["tests 1"]).known(other) is None, "more checks may kill it"
-    Journal(path, "state", ["tests 1"]).add(Judged(other, KILLED, TESTS_OF_ITS_OWN, 1.0))
-    assert Journal(path, "state", ["tests 1"]).known(other) is not None
-    assert Journal(path, "state", ["tests 2"]).known(other) is None, "tests that have changed"
-    assert Journal(path, "state", ["tests 2"]).known(mutant) is not None
-
-
-def test_the_state_of_a_journal_changes_with_what_was_read(tmp_path: Path) -> None:
-    (tmp_path / "spec").mkdir()
-    (tmp_path / "spec" / "M.tla").write_text("A == 1")
-    before = digest(tmp_path, ["spec"])
-    (tmp_path / "spec" / "M.tla").write_text("A == 2")
-    assert digest(tmp_path, ["spec"]) != before
+    assert list(run_all([1, 2], lambda _: Verdict("", ""), 2, 1.0, time.monotonic() - 1)) == []
 
 
 def result(known_toml: str, folder: Path) -> Mutated:

@@ -16,7 +16,7 @@ PROGRAM = Path(__file__).with_name("stopped_pool.py")
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("everybody", [False, True], ids=["it alone", "its process group"])
 def test_what_a_stopped_run_started_ends_with_it(
     told: signal.Signals, everybody: bool, tmp_path: Path

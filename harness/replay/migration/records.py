@@ -26,12 +26,17 @@ def written(before: MigrationState, after: MigrationState, now_ms: int, forms: F
 
 
 def _once(records: list[Json]) -> list[Json]:
-    """The batch with the last value of each key, where a key is there twice: removals, then in P1's order."""
+    """The batch with the last value of each key, where a key is there twice: removals of what it does not
+    write, then in P1's order."""
     last = {tuple(record["key"].items()): record for record in records}
     if len(last) == len(records):
         return records
+    wrote = {tuple(record["key"].items()) for record in records if record["value"]}
     return sorted(
-        last.values(), key=lambda record: _KINDS.index(record["key"]["type"]) if record["value"] else -1
+        last.values(),
+        key=lambda record: (
+            _KINDS.index(record["key"]["type"]) if tuple(record["key"].items()) in wrote else -1
+        ),
     )
 
 

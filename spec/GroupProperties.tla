@@ -188,6 +188,37 @@ RejoinReleases(g, h, s) ==
   s.action = "Rejoin" /\ s.response.error = "NONE" =>
     h.members[s.member].revoking \cap g.members[s.member].revoking = {}
 
+\* R1 with RevocationRestart, while a revocation is not acknowledged: besides, a
+\* member gives up what it has just ceased to subscribe to, or nothing at all.
+\* @type: ($group, $group, $step) => Bool;
+RevocationGrowsBySubscription(g, h, s) ==
+  \A m \in MemberIds :
+    LET before == g.members[m]
+        after == h.members[m]
+        gone == {p \in before.assigned : p[1] \notin TopicsOf(after) \/ p[2] >= h.metadata[p[1]]}
+        said == Dialect.RevocationRestart = "unsubscribed" /\ TopicsOf(after) # TopicsOf(before)
+    IN /\ Dialect.RevocationRestart \in {"unsubscribed", "waits"}
+       /\ SameIncarnation(g, h, s, m)
+       /\ before.revoking # {} /\ before.revoking \subseteq after.revoking
+       => before.assigned \ after.assigned = IF said THEN gone ELSE {}
+
+\* R1 with RevocationAsked: who reports what it owns is asked for what it has.
+\* @type: ($group, $group, $step) => Bool;
+AskedForWhatItOwns(g, h, s) ==
+  Dialect.RevocationAsked = "if-owned" /\ s.action = "Heartbeat" /\ s.response.error = "NONE" =>
+    \/ h.members[s.member].revoking = {} \/ g.members[s.member].revoking # {}
+    \/ s.request.owned = {} \/ ValueOr(s.request.owned, {}) \cap h.members[s.member].revoking # {}
+
+\* H9 with AssignmentSent: a heartbeat is answered with the assignment where that
+\* has changed, and where the member says everything anew.
+\* @type: ($group, $group, $step) => Bool;
+AssignmentIsToldOnChange(g, h, s) ==
+  Dialect.AssignmentSent = "on-change" /\ s.action = "Heartbeat" /\ s.response.error = "NONE" =>
+    (s.response.assignment # {} <=>
+       \/ h.members[s.member].assigned # g.members[s.member].assigned
+       \/ /\ s.request.owned # {}
+          /\ s.request.subscription # {} \/ s.request.regex # {})
+
 \* R2 with AcknowledgedEpoch: or by one, on the way from one revocation to
 \* another, and never beyond the target's epoch.
 \* @type: ($group, $group, $step) => Bool;

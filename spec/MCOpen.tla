@@ -39,6 +39,9 @@ NeverBoth == [][NeverRevokeAndAssign(group, group', step')]_vars
 Undisturbed == [][UndisturbedIfUnchanged(group, group', step') /\ OthersUntouched(group, group', step')]_vars
 ReleaseNeedsAcknowledgement == [][ReleasedOnlyByAcknowledgement(group, group', step')]_vars
 RejoinsAcknowledge == [][RejoinReleases(group, group', step')]_vars
+RevocationsGrow == [][RevocationGrowsBySubscription(group, group', step')]_vars
+OwnersAreAsked == [][AskedForWhatItOwns(group, group', step')]_vars
+ChangesAreTold == [][AssignmentIsToldOnChange(group, group', step')]_vars
 AdvanceNeedsRevocation == [][AdvancesWithoutRevocation(group, group', step')]_vars
 ErrorsAreExact == [][ErrorsExactly(group, group', step')]_vars
 PlacesKept == [][PlaceIsKept(group, group', step')]_vars

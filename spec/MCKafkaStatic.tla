@@ -32,10 +32,4 @@ FullIsToldTo ==
 
 \* H5, UnknownGroupError: a group that has members is there.
 NotFoundIsGone == [][step'.response.error = "GROUP_ID_NOT_FOUND" => Members(group) = {}]_vars
-
-\* R5, AssignmentSent: whatever is left out, a member hears of what changes.
-ChangeIsTold ==
-  [][step'.action = "Heartbeat" /\ step'.response.error = "NONE" =>
-       \/ group'.members[step'.member].assigned = group.members[step'.member].assigned
-       \/ step'.response.assignment # {}]_vars
 =============================================================================

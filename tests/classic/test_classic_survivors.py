@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from classic_driver import FOO, ClassicDriver, Json, encoded
 
+from coordinator.classic.handlers import commit_error
+from coordinator.classic.model import ClassicGroup
+
 INCONSISTENT, UNKNOWN, FENCED = 23, 25, 82
 
 
@@ -214,3 +217,14 @@ def test_who_is_no_member_hears_that_first() -> None:
     topics = [{"topicId": FOO, "partitions": [{"partitionIndex": 0, "committedOffset": 5}]}]
     body = {"memberId": "m", "generationIdOrMemberEpoch": 1, "topics": topics}
     assert answer(driver, "OffsetCommit", body)["topics"][0]["partitions"][0]["errorCode"] == UNKNOWN
+
+
+def test_who_is_no_member_may_commit_where_there_is_no_group() -> None:
+    """O2, ClassicCommitError: as in a group that is empty, and only without a member id and a generation."""
+    absent = ClassicGroup("g")
+    assert absent.state == "Dead"
+    assert [int(commit_error(absent, *who)) for who in (("", None, -1), ("m", None, -1), ("", None, 0))] == [
+        0,
+        UNKNOWN,
+        UNKNOWN,
+    ]

@@ -94,6 +94,15 @@ class Run:
         return (self.max_size,)
 
 
+def left_out(body: Json, error: int) -> str:
+    """Why a heartbeat and its answer are no step of the model, "" if they are one."""
+    if error in NOT_THERE:
+        return "refused by what is no coordinator, or has no log (H5, P3)"
+    if not body["memberEpoch"] and body.get("rebalanceTimeoutMs", 1) <= 0:
+        return "a join without a rebalance time-out, which no request of the model has"
+    return ""
+
+
 class ConsumerReader(LogReader[Run]):
     """Reads a log of a consumer group; its name is that of the first one if none is given."""
 
@@ -156,13 +165,8 @@ class ConsumerReader(LogReader[Run]):
             return
         if body.get("clientAssignors"):
             self._end("from a member on that may compute the target itself (A5)")
-        if answer["body"]["errorCode"] in NOT_THERE:
-            self._found.left_out["refused by what is no coordinator, or has no log (H5, P3)"] += 1
-            return
-        if not body["memberEpoch"] and body.get("rebalanceTimeoutMs", 1) <= 0:
-            self._found.left_out[
-                "a join without a rebalance time-out, which no request of the model has"
-            ] += 1
+        if why := left_out(body, answer["body"]["errorCode"]):
+            self._found.left_out[why] += 1
             return
         check_types(body)
         check_types(answer["body"])

@@ -16,9 +16,9 @@ from harness.targets.base import Json
 from harness.validate.classic import read as old
 from harness.validate.classic.read import TIMERS, ClassicLogReader
 from harness.validate.kind import Kind
-from harness.validate.log import NOT_THERE, check_types
+from harness.validate.log import check_types
 from harness.validate.migration.words import MigrationWords, differ
-from harness.validate.read import REQUEST, Seen, heartbeat_of, response_of, seen_of
+from harness.validate.read import REQUEST, Seen, heartbeat_of, left_out, response_of, seen_of
 from harness.validate.topics import Topics
 
 PHASES: Final = {"PreparingRebalance": "prepare", "CompletingRebalance": "complete", "Stable": "stable"}
@@ -140,13 +140,8 @@ class MigrationLogReader(ClassicLogReader):
             self._end("from a member on that may compute the target itself (A5, M4)")
         if body.get("subscribedTopicRegex"):
             self._end("from a regular expression on, which no request of the model has")
-        if told["errorCode"] in NOT_THERE:
-            self._found.left_out["refused by what is no coordinator, or has no log (H5, P3)"] += 1
-            return
-        if not body["memberEpoch"] and body.get("rebalanceTimeoutMs", 1) <= 0:
-            self._found.left_out[
-                "a join without a rebalance time-out, which no request of the model has"
-            ] += 1
+        if why := left_out(body, told["errorCode"]):
+            self._found.left_out[why] += 1
             return
         check_types(body)
         check_types(told)

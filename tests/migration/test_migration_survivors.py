@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from mixed_driver import MixedDriver, said
+from mixed_driver import FOO, Json, MixedDriver, said
 
-from coordinator import Dialect
+from coordinator import Config, Dialect
+from coordinator.dialect import DIALECTS
 
 
 def test_a_topic_that_is_not_there_is_none_of_the_groups() -> None:
@@ -90,3 +91,117 @@ def test_one_request_removes_the_last_consumer_and_members_of_the_classic_protoc
     assert answer is not None and {one["errorCode"] for one in answer["members"]} == {0}
     assert driver.group.get("type", "consumer") == kind
     assert [one["memberId"] for one in driver.group["members"]] == sorted({"b", "c"} - set(leaves))
+
+
+JOIN: Json = {
+    "memberId": "",
+    "groupInstanceId": None,
+    "sessionTimeoutMs": 10_000,
+    "rebalanceTimeoutMs": 60_000,
+    "protocolType": "consumer",
+    "protocols": [{"name": "range", "metadata": said()}],
+}
+
+
+def mixed(driver: MixedDriver | None = None, **more: list[int]) -> MixedDriver:
+    """The group of b, of the classic protocol, and of a, of the consumer protocol, which b has told of."""
+    driver = driver or MixedDriver()
+    driver.stable(more or {"b": [0, 1, 2, 3]}, static=more)
+    driver.upgraded("a")
+    return driver
+
+
+def refused(driver: MixedDriver, member: str, instance: str | None = None, **more: object) -> int:
+    """The error of a JoinGroup."""
+    answer = driver.join(member, client="z", instance=instance, **more)  # type: ignore[arg-type]
+    assert answer is not None
+    return int(answer["errorCode"])
+
+
+def test_who_names_an_instance_id_must_be_who_has_it() -> None:
+    """M2, S2: unknown where nobody has it, fenced where another has; nobody joins by the way."""
+    driver = mixed(None, B=[0, 1, 2, 3])
+    assert refused(driver, "x", "nobodys") == 25
+    assert refused(driver, "x", "b") == 82
+    assert [one["memberId"] for one in driver.group["members"]] == ["B", "a"]
+
+
+def test_whose_place_is_taken_need_not_share_a_protocol() -> None:
+    """M2, S1: of a static member its next process may say something else."""
+    driver = mixed(None, B=[0, 1, 2, 3])
+    driver.coordinator.use_ids(["c"])
+    assert refused(driver, "", "b", protocols=("sticky",)) == 0
+
+
+def test_a_full_group_takes_nobody() -> None:
+    """H5: nor one of the classic protocol."""
+    driver = mixed(MixedDriver(config=Config(group_max_size=2)))
+    assert refused(driver, "c") == 81
+
+
+def test_a_join_sees_that_a_topic_has_grown() -> None:
+    """E1 with MetadataChange "next-heartbeat": a JoinGroup is as good as one."""
+    driver = mixed(MixedDriver(dialect=dataclasses.replace(Dialect(), MetadataChange="next-heartbeat")))
+    generation = driver.joined("b", [], driver.epoch("b"))
+    driver.synced("b", driver.joined("b", [], generation))
+    epoch = driver.group["groupEpoch"]
+    driver.coordinator.upsert_topic("foo", FOO, 6)
+    assert driver.group["groupEpoch"] == epoch
+    driver.joined("b", [], generation)  # which says what it said before
+    assert driver.group["groupEpoch"] == epoch + 1
+
+
+def test_a_sync_names_the_protocol_of_consumers() -> None:
+    """M2, S2: and an instance id that is its own."""
+    driver = mixed()
+    generation = driver.joined("b", [], driver.epoch("b"))
+    body: Json = {"memberId": "b", "groupInstanceId": None, "generationId": generation, "assignments": []}
+    answer = driver.send("SyncGroup", "b", protocolType="connect", protocolName="range", **body)
+    assert answer is not None and answer["errorCode"] == 23
+    body["groupInstanceId"] = "nobodys"
+    answer = driver.send("SyncGroup", "b", protocolType="consumer", protocolName="range", **body)
+    assert answer is not None and answer["errorCode"] == 25
+
+
+def test_a_partition_that_a_topic_does_not_have_is_nobodys() -> None:
+    """M1, T2: whoever says that it owns it."""
+    driver = MixedDriver()
+    generation = driver.stable({"b": [0, 1, 2, 3]})
+    driver.join("b", [3, 4], generation)
+    driver.upgraded("a")
+    assert driver.held("b") == {3}
+
+
+@pytest.mark.parametrize(
+    ("kind", "protocols"), [("", [{"name": "range", "metadata": said()}]), ("consumer", [])]
+)
+def test_a_join_that_names_no_protocol_makes_no_classic_group(kind: str, protocols: list[Json]) -> None:
+    """M1: an empty consumer group stays what it is."""
+    driver = mixed()
+    driver.leave("b")
+    driver.heartbeat("a", -1)
+    answer = driver.send("JoinGroup", "z", **{**JOIN, "protocolType": kind, "protocols": protocols})
+    assert answer is not None and answer["errorCode"] == 23
+    assert "type" not in driver.group
+
+
+def test_what_is_wrong_with_a_request_is_so_in_a_mixed_group() -> None:
+    """C1, M2: a session time-out that the coordinator does not take."""
+    answer = mixed().send("JoinGroup", "z", **{**JOIN, "sessionTimeoutMs": 1})
+    assert answer is not None and answer["errorCode"] == 26
+
+
+def test_an_id_is_made_for_who_has_none() -> None:
+    """M2: and for nobody else."""
+    driver = mixed()
+    driver.coordinator.use_ids(["c", "d"])
+    driver.joined("b", [], driver.epoch("b"))
+    answer = driver.join("", client="z")
+    assert answer is not None and (answer["errorCode"], answer["memberId"]) == (79, "c")
+
+
+def test_kafka_knows_no_assignor_of_a_client() -> None:
+    """M4 is of the text alone."""
+    driver = mixed(MixedDriver(dialect=DIALECTS["kafka-4.2"]))
+    assert not driver.member("b").get("clientAssignors")
+    assert mixed().member("b")["clientAssignors"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 
 import pytest
 from mixed_driver import FOO, Json, MixedDriver, said
 
 from coordinator import Config, Dialect
+from coordinator.classic.embedded import Subscription, write_subscription
 from coordinator.dialect import DIALECTS
 
 
@@ -145,9 +147,13 @@ def test_a_join_sees_that_a_topic_has_grown() -> None:
     generation = driver.joined("b", [], driver.epoch("b"))
     driver.synced("b", driver.joined("b", [], generation))
     epoch = driver.group["groupEpoch"]
+    driver.joined("b", [], generation)
+    assert driver.group["groupEpoch"] == epoch
     driver.coordinator.upsert_topic("foo", FOO, 6)
     assert driver.group["groupEpoch"] == epoch
     driver.joined("b", [], generation)  # which says what it said before
+    assert driver.group["groupEpoch"] == epoch + 1
+    driver.coordinator.restart()
     assert driver.group["groupEpoch"] == epoch + 1
 
 
@@ -164,12 +170,14 @@ def test_a_sync_names_the_protocol_of_consumers() -> None:
 
 
 def test_a_partition_that_a_topic_does_not_have_is_nobodys() -> None:
-    """M1, T2: whoever says that it owns it."""
+    """M1, T2: whoever says that it owns it; its rack is what it says."""
     driver = MixedDriver()
     generation = driver.stable({"b": [0, 1, 2, 3]})
-    driver.join("b", [3, 4], generation)
+    owned = frozenset({("foo", 3), ("foo", 4), ("missing", 0)})
+    content = write_subscription(Subscription(frozenset({"foo"}), None, owned, generation, "r1"), 3)
+    driver.join("b", metadata=base64.b64encode(content).decode())
     driver.upgraded("a")
-    assert driver.held("b") == {3}
+    assert (driver.held("b"), driver.member("b")["rackId"]) == ({3}, "r1")
 
 
 @pytest.mark.parametrize(
@@ -183,6 +191,21 @@ def test_a_join_that_names_no_protocol_makes_no_classic_group(kind: str, protoco
     answer = driver.send("JoinGroup", "z", **{**JOIN, "protocolType": kind, "protocols": protocols})
     assert answer is not None and answer["errorCode"] == 23
     assert "type" not in driver.group
+
+
+def test_who_is_not_there_makes_no_classic_group() -> None:
+    """M1, M2: whoever has a member id was a member; of an empty group nobody is one."""
+    driver = mixed()
+    driver.leave("b")
+    driver.heartbeat("a", -1)
+    assert refused(driver, "b") == 25
+    assert "type" not in driver.group
+
+
+def test_a_member_may_join_again_with_another_protocol() -> None:
+    """M2: with what it said before it need have none in common."""
+    driver = mixed()
+    assert refused(driver, "b", protocols=("sticky",)) == 0
 
 
 def test_what_is_wrong_with_a_request_is_so_in_a_mixed_group() -> None:

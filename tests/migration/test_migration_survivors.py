@@ -139,6 +139,7 @@ def test_a_full_group_takes_nobody() -> None:
     """H5: nor one of the classic protocol."""
     driver = mixed(MixedDriver(config=Config(group_max_size=2)))
     assert refused(driver, "c") == 81
+    assert refused(driver, "b") == 0  # who is in it may join again without a generation
 
 
 def test_a_join_sees_that_a_topic_has_grown() -> None:

@@ -95,6 +95,9 @@ class Network(Scene):
         a third request between two answers, which a connection (R9) never makes of one."""
         if process.request is None or process.copy is not None:
             return False
+        body = process.request.request.body
+        if process.consumer.local and process.request.request.api == HEARTBEAT and not body["memberEpoch"]:
+            return False  # A5: before a member has computed both would have one epoch, and nobody be fenced
         process.copy = process.request
         self.counts.faults["request duplicated"] += 1
         return self._note(process.name, event)
@@ -106,19 +109,8 @@ class Network(Scene):
         process.copy = None
         self.counts.faults["copy delivered"] += 1
         self._told(process.name, "coordinator", message.request, "copy")
-        answer = self.handle(message, None)
-        first = process.answer or (process.old_answer and process.old_answer[1])
-        if answer == first and process.incarnation:
-            self._joined_twice(process)
+        self.handle(message, None)
         return True
-
-    def _joined_twice(self, process: Process) -> None:
-        """A join and its copy, between which nothing was installed (A5), are answered the same: nobody can
-        tell the two incarnations apart, and so they are one."""
-        watch = self.watches[process.consumer.group]
-        member = watch.members.get(process.machine.member_id)
-        if member is not None and process.incarnation not in watch.alive:
-            process.incarnation = member.incarnation
 
     def _late(self, event: Json) -> bool:
         """A request of a process that is gone arrives; `again`: and will once more."""

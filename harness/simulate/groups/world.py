@@ -213,7 +213,11 @@ class World(Network):
         again = self.starts[name] > 0
         self.starts[name] += 1
         static = event.get("instance")
-        own = f"{name}.{self.starts[name]}" if static else name
+        # A new id for each process, as Kafka's clients have, where the epoch of a join may be one that the id
+        # has had: a static member's, or before a member has computed (A5). A commit that the process before
+        # it sent late would be taken for its own.
+        again_known = static or event.get("local")
+        own = f"{name}.{self.starts[name]}" if again_known else name
         consumer = Consumer(
             event["group"],
             own if event["ownId"] else "",

@@ -10,13 +10,16 @@ from typing import Any
 import pytest
 
 from harness.errors import ConformError
+from harness.scenario.from_ops import scenario_from_ops
 from harness.simulate.groups.computed import Prepared, check_installed, check_kept, check_prepared, illegal
+from harness.simulate.groups.operations import operations_of
 from harness.simulate.groups.parts import Violation
 from harness.simulate.groups.run import Asked, run_seed
 from harness.simulate.groups.scene import Settings
-from harness.simulate.groups.schedule import read_schedule
+from harness.simulate.groups.schedule import Schedule, read_schedule
 from harness.simulate.groups.settle import settle
 from harness.simulate.groups.world import World
+from harness.targets.base import Json
 from harness.targets.groups.python import PythonParts
 
 PARTS = PythonParts()
@@ -122,16 +125,41 @@ def test_a_schedule_names_assignors_that_there_are(more: dict[str, Any], tmp_pat
         read_schedule(path)
 
 
-def test_a_join_that_arrives_twice_before_a_target_is_installed_is_one() -> None:
-    """Both are answered the same: the process is the member, and may commit what it is given then."""
+def test_a_join_of_who_may_compute_is_not_doubled() -> None:
+    """A5: until a target is installed a join gives the epoch that the id has had, so that a copy would fence
+    nobody; other requests have copies."""
     world = world_of("spread", processes=2)
-    before = dict(world.counts.answers)
     start = {"who": "late", "group": "g", "topics": ["foo"], "ownId": True, "maxPollMs": 60_000}
     world.apply({"at": world.now_ms, "do": "start", **start, "local": ["spread"]})
-    for does in ("send", "duplicate", "deliver", "deliver-copy", "answer"):
+    for does in ("send", "duplicate", "deliver", "answer"):
         world.apply({"at": world.now_ms, "do": does, "who": "late"})
-    late = world.processes["late"]
-    assert world.counts.faults["copy delivered"] == 1 and late.epoch > 0
-    assert late.incarnation in world.watches["g"].alive
+    assert world.counts.faults["request duplicated"] == 0
+    for does in ("send", "duplicate", "deliver", "deliver-copy"):
+        world.apply({"at": world.now_ms, "do": does, "who": "late"})
+    assert world.counts.faults["copy delivered"] == 1
     settle(world)
-    assert world.counts.answers["install 0"] > before["install 0"] and late.owned
+
+
+def test_a_scenario_leaves_out_what_a_member_computes() -> None:
+    """Where a scenario has no words for a request, it says so, and goes on."""
+    schedule = Schedule(Settings(), tuple(EVENTS_OF_ONE))
+    operations = operations_of(PARTS, schedule, settles=True)
+    assert {"ConsumerGroupPrepareAssignment", "ConsumerGroupHeartbeat"} <= {
+        one["api"] for one in operations if one["op"] == "request"
+    }
+    assert "ConsumerGroupPrepareAssignment, which a scenario" in scenario_from_ops(operations)
+
+
+EVENTS_OF_ONE: list[Json] = [
+    {"at": 0, "do": "topic", "name": "foo", "id": FOO, "partitions": 1},
+    {
+        "at": 0,
+        "do": "start",
+        "who": "p",
+        "group": "g",
+        "topics": ["foo"],
+        "ownId": True,
+        "maxPollMs": 60_000,
+        "local": ["spread"],
+    },
+]

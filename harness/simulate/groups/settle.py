@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from harness.simulate.groups.parts import Violation
+from harness.simulate.groups.parts import Partition, Violation
 from harness.simulate.groups.process import Process
 from harness.simulate.groups.pump import Pump
 from harness.simulate.groups.scene import ACTIVE
@@ -81,12 +81,14 @@ def _behind(world: World, process: Process) -> str:
         return f"{process.name} is not in its group"
     if not machine.epoch == member.epoch == group.epoch:
         return f"{process.name} is at epoch {machine.epoch}, and the group at {group.epoch}"
-    target = (
-        group.targets[machine.member_id].partitions if machine.member_id in group.targets else frozenset()
-    )
+    part = group.targets.get(machine.member_id)
+    target = frozenset[Partition]() if part is None else part.partitions
+    kept = (
+        part is not None and part.error
+    )  # A7: of topics that are gone, too, of which nothing can be fetched
     if machine.owned != target:
         return f"{process.name} does not own its target"
-    if machine.fetchable != target:
+    if machine.fetchable != {one for one in target if not kept or one[0] not in world.gone_topics}:
         return f"{process.name} does not fetch all that it owns"
     if (frozenset(member.metadata.subscription), member.metadata.regex) != process.subscription:
         return f"the coordinator does not know what {process.name} subscribes to"

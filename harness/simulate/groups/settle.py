@@ -83,12 +83,11 @@ def _behind(world: World, process: Process) -> str:
         return f"{process.name} is at epoch {machine.epoch}, and the group at {group.epoch}"
     part = group.targets.get(machine.member_id)
     target = frozenset[Partition]() if part is None else part.partitions
-    kept = (
-        part is not None and part.error
-    )  # A7: of topics that are gone, too, of which nothing can be fetched
+    kept = part is not None and part.error  # A7: of topics that are gone, too, which perhaps nobody can fetch
     if machine.owned != target:
         return f"{process.name} does not own its target"
-    if machine.fetchable != {one for one in target if not kept or one[0] not in world.gone_topics}:
+    there = {one for one in target if not kept or one[0] not in world.gone_topics}
+    if not there <= machine.fetchable <= target:
         return f"{process.name} does not fetch all that it owns"
     if (frozenset(member.metadata.subscription), member.metadata.regex) != process.subscription:
         return f"the coordinator does not know what {process.name} subscribes to"

@@ -54,7 +54,8 @@ def run_all(
 
     Each task is done in a fork of this process, which must have only one thread. However this ends, nothing
     goes on that a fork started in its process group or with `run_program`: where this process is killed, too,
-    since the forks see the end of a pipe of which it alone has the other one.
+    since the forks see the end of a pipe of which it alone has the other one. Told twice, it may leave before
+    it has told each fork: they are daemons, or Python would then wait for them, and they for it.
     """
     context = multiprocessing.get_context("fork")
     left, running = list(reversed(tasks)), list[_Running[Task]]()
@@ -65,7 +66,7 @@ def run_all(
             while left and len(running) < jobs and (until is None or time.monotonic() < until):
                 task = left.pop()
                 ours, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=_do, args=(work, task, theirs, lives))
+                process = context.Process(target=_do, args=(work, task, theirs, lives), daemon=True)
                 with _untold():
                     process.start()
                     running.append(_Running(task, process, ours, time.monotonic()))
@@ -79,11 +80,12 @@ def run_all(
                     running.remove(one)
                     yield done
     finally:
-        gc.unfreeze()
-        for one in running:
-            _stop(one)
-        for end in lives:
-            os.close(end)
+        with _untold():
+            gc.unfreeze()
+            for end in lives:
+                os.close(end)
+            for one in running:
+                _stop(one)
 
 
 @contextmanager

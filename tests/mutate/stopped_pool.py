@@ -1,5 +1,5 @@
 """Two tasks that never end, each with a program, as mutants of spec/ and of coordinator/ have; their process
-ids go into files of a folder.
+ids go into files of a folder. Before them one that takes a second to stop, and says when it begins to.
 
     python tests/mutate/stopped_pool.py FOLDER
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from harness.engines.process import run_program, stop_when_told
@@ -20,6 +21,8 @@ def main(folder: Path) -> None:
     """Until it is told to stop."""
 
     def work(task: str) -> Verdict:
+        if task == "slow":
+            return slow()
         script = f"sleep 1000 & echo $! > {folder}/{task}.new; mv {folder}/{task}.new {folder}/{task}; wait"
         command = ["sh", "-c", script]
         if task == "engine":
@@ -28,9 +31,17 @@ def main(folder: Path) -> None:
             subprocess.run(command, check=False)
         return Verdict(KILLED, "")
 
+    def slow() -> Verdict:
+        try:
+            time.sleep(1000)
+        finally:
+            (folder / "stopping").touch()
+            time.sleep(1)
+        return Verdict(KILLED, "")
+
     stop_when_told()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts this may ignore it
-    list(run_all(["engine", "tests"], work, 2, 1000.0))
+    list(run_all(["slow", "engine", "tests"], work, 3, 1000.0))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,19 +23,40 @@ def test_what_a_stopped_run_started_ends_with_it(
     told: signal.Signals, everybody: bool, tmp_path: Path
 ) -> None:
     """`kill` tells one process, a terminal and `timeout` its process group; here some of it twice."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, str(PROGRAM), str(tmp_path)]
-    with subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.PIPE) as run:
-        started = [tmp_path / "engine", tmp_path / "tests"]
-        wait_until(lambda: all(one.is_file() for one in started) or run.poll() is not None)
-        numbers = [int(one.read_text()) for one in started]
-        assert all(map(alive, numbers))
+    with a_run(tmp_path) as (run, numbers):
         if everybody:
             os.killpg(run.pid, told)
         os.kill(run.pid, told)
         run.communicate(timeout=30)
         assert run.returncode
     wait_until(lambda: not any(map(alive, numbers)))
+
+
+def test_a_second_ctrl_c_while_it_stops_leaves_nothing_either(tmp_path: Path) -> None:
+    """It once left without telling the forks that came next, and waited for them, as they did for it."""
+    with a_run(tmp_path) as (run, numbers):
+        os.kill(run.pid, signal.SIGINT)
+        wait_until((tmp_path / "stopping").is_file)
+        os.kill(run.pid, signal.SIGINT)
+        run.communicate(timeout=30)
+        assert run.returncode
+    wait_until(lambda: not any(map(alive, numbers)))
+
+
+@contextmanager
+def a_run(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
+    """It, and the process ids of what it started; whatever it does, nothing of it outlives the test."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(PROGRAM), str(folder)]
+    started = [folder / "engine", folder / "tests"]
+    with subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.PIPE) as run:
+        try:
+            wait_until(lambda: all(one.is_file() for one in started) or run.poll() is not None)
+            numbers = [int(one.read_text()) for one in started]
+            assert all(map(alive, numbers))
+            yield run, numbers
+        finally:
+            run.kill()
 
 
 def alive(number: int) -> bool:

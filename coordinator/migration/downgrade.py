@@ -38,7 +38,7 @@ def converted_back(env: Env, group: Group, result: Result, now_ms: int) -> Resul
     if not leaves_only_classic(group, result.gone):
         return result
     members = {name: member.metadata for name, member in group.members.items() if name not in result.gone}
-    return downgraded(env, group, members, now_ms, response=result)
+    return downgraded(env, group, members, now_ms)
 
 
 def downgraded(
@@ -46,13 +46,12 @@ def downgraded(
     group: Group,
     members: Mapping[str, MemberMetadata],
     now_ms: int,
-    response: Result | None = None,
     joining: tuple[str, RequestId] | None = None,
 ) -> Result:
     """The step that makes a classic group of a consumer group, with these members: all must rejoin.
 
-    `joining` is a member whose JoinGroup does so, and waits for the others. The response is that of the step
-    `response`, if there is one.
+    `joining` is a member whose JoinGroup does so, and waits for the others. Another request that does so has
+    its answer already, that of its own step.
     """
     there = {name: _member(env, group, name, metadata) for name, metadata in members.items()}
     if joining is not None:
@@ -72,7 +71,7 @@ def downgraded(
     else:
         step.arm("group", "", env.config.empty_retention_ms)
     records: list[AnyRecord] = [*_tombstones(group), *step.records]
-    return Result(group.id, records, None if response is None else response.response, classic_step=step)
+    return Result(group.id, records, classic_step=step)
 
 
 def _member(env: Env, group: Group, name: str, metadata: MemberMetadata) -> ClassicMember:

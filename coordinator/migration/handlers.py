@@ -57,7 +57,8 @@ def join_group(
 def _said(env: Env, group: Group, request: JoinRequest) -> Said:
     """What the protocols say. INCONSISTENT_GROUP_PROTOCOL where they are no consumer's, are too old, or have
     none in common with all other members that use the classic protocol."""
-    replaced = group.instances.get(request.instance_id or "", request.member_id)
+    named = request.instance_id
+    replaced = request.member_id if named is None else group.instances.get(named, request.member_id)
     common = {name for name, _ in request.protocols}
     for name in group.classic - {request.member_id, replaced}:
         classic = group.members[name].metadata.classic
@@ -260,7 +261,7 @@ def leave_group(env: Env, group: Group, request: LeaveRequest, now_ms: int) -> R
     answers = []
     for member_id, instance_id in request.members:
         error = ErrorCode.NONE
-        found = member_id or group.instances.get(instance_id or "", "")
+        found = member_id or ("" if instance_id is None else group.instances.get(instance_id, ""))
         try:
             if member_id or not found:
                 classic_member(group, member_id, instance_id)

@@ -229,3 +229,20 @@ def test_kafka_knows_no_assignor_of_a_client() -> None:
     driver = mixed(MixedDriver(dialect=DIALECTS["kafka-4.2"]))
     assert not driver.member("b").get("clientAssignors")
     assert mixed().member("b")["clientAssignors"]
+
+
+def test_an_empty_instance_id_is_one_and_none_is_not() -> None:
+    """M1, M2, S1: Kafka takes it, too. A request without instance id neither removes its member nor joins in
+    its place, where what that member supports would not count."""
+    driver = MixedDriver()
+    driver.stable({"b": [0, 1, 2, 3]})
+    driver.upgraded("a")
+    driver.coordinator.use_ids(["e", "f"])
+    driver.joined("", instance="", client="e")
+    driver.leave("b")
+    assert driver.leave("")["members"][0]["errorCode"] == 25
+    driver.join("", client="f")
+    assert (driver.join("f", protocols=["roundrobin"]) or {})["errorCode"] == 23
+    assert {one["memberId"] for one in driver.group["members"]} == {"a", "e"}
+    assert driver.leave("", instance="")["members"][0]["errorCode"] == 0
+    assert {one["memberId"] for one in driver.group["members"]} == {"a"}

@@ -17,9 +17,10 @@ from harness.targets.broker.connection import Connection, Unreachable
 
 
 @contextmanager
-def server(behaviour: Callable[[socket.socket], None]) -> Iterator[int]:
+def server(behaviour: Callable[[socket.socket], None], host: str = "127.0.0.1") -> Iterator[int]:
     """The port of a server that does that with its one connection, after the first request."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, 0), family=family) as listener:
 
         def serve() -> None:
             connection, _ = listener.accept()
@@ -131,6 +132,18 @@ def test_a_broker_without_the_protocol() -> None:
         open_target(f"broker:127.0.0.1:{port}")
 
 
+def test_a_broker_with_an_ipv6_address() -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError as error:
+        pytest.skip(f"this machine has no IPv6 loopback: {error}")
+    with (
+        server(lambda to: to.sendall(versions(1)), "::1") as port,
+        pytest.raises(ConformError, match=rf"The broker \[::1\]:{port} does not have version 0"),
+    ):
+        open_target(f"broker:[::1]:{port}")
+
+
 def test_nobody_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -140,7 +153,8 @@ def test_nobody_listens() -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["", "localhost", ":9092", "localhost:", "localhost:kafka", "localhost:0", "localhost:99999"]
+    "address",
+    ["", "localhost", ":9092", "localhost:", "localhost:kafka", "localhost:0", "localhost:99999", "[]:9092"],
 )
 def test_an_address_that_is_none(address: str) -> None:
     with pytest.raises(ConformError, match="write broker:HOST:PORT") as failure:

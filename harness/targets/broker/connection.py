@@ -35,6 +35,11 @@ class Unreachable(ConformError):
         super().__init__(f"The broker {address} {what}: {way_out}.", ENGINE_FAILED)
 
 
+def address_of(host: str, port: int) -> str:
+    """HOST:PORT, of an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 class Connection:
     """A synchronous client of one broker; one request at a time.
 
@@ -43,7 +48,7 @@ class Connection:
     """
 
     def __init__(self, host: str, port: int, timeout_s: float = TIMEOUT_S) -> None:
-        self.address = f"{host}:{port}"
+        self.address = address_of(host, port)
         self._place = host, port
         self._timeout_s = timeout_s
         self._correlation_id = 0

@@ -13,7 +13,7 @@ from typing import Final
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.targets.base import Answer, Capabilities, Json, Refused
 from harness.targets.broker import admin
-from harness.targets.broker.connection import TIMEOUT_S, Connection
+from harness.targets.broker.connection import TIMEOUT_S, Connection, address_of
 from harness.targets.broker.forms import HEARTBEAT, from_kafka, sorted_partitions, to_kafka, versions_of
 from harness.targets.broker.names import Names, translated
 from harness.targets.broker.refusing import Refusing, check_topics
@@ -58,6 +58,7 @@ class BrokerTarget(Refusing):
         self, address: str, dialect: str, run: str | None = None, timeout_s: float = TIMEOUT_S
     ) -> None:
         host, _, port = address.rpartition(":")
+        host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
         if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
             raise ConformError(f"broker:{address} names no broker: write broker:HOST:PORT.", USAGE)
         self.name = f"broker:{address}"
@@ -133,7 +134,7 @@ class BrokerTarget(Refusing):
             return self._broker
         if group not in self._groups:
             host, port = admin.wait_for_coordinator(self._broker, group, self._timeout_s)
-            address = f"{host}:{port}"
+            address = address_of(host, port)
             if address not in self._connections:
                 self._connections[address] = Connection(host, port, self._timeout_s)
             admin.wait_for_group(self._connections[address], group, self._timeout_s)

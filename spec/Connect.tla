@@ -31,7 +31,11 @@
 (*  5 The chosen worker stays chosen while it is in the group (draft "the  *)
 (*    Leader assignment is sticky"); then the first by id; after a time-out*)
 (*    the next by id.  A new coordinator chooses anew.  [Any one each time:*)
-(*    the delay runs in the worker that computed last.]                    *)
+(*    the delay runs in the worker that computed last.]  Chosen is one     *)
+(*    that reads the versions of all others (draft 152); if none does, any:*)
+(*    the draft asks that ranges overlap, no more.  [Nobody: the group     *)
+(*    would never have a target again.]  Who has prepared goes on, though, *)
+(*    as with A6.                                                          *)
 (*  6 What a worker had in the target when it was removed is the group's   *)
 (*    lost work, in the log, and PrepareAssignment tells of it with member *)
 (*    epoch -1, until someone else is given it, it is removed, or no worker*)
@@ -52,13 +56,16 @@
 (*    worker that is behind (draft 336); it has no pending work.           *)
 (* 11 Connectors and tasks come to the coordinator as topics do: from      *)
 (*    outside the group.  [From a worker's metadata.]                      *)
-(* 12 A server side assignor is refused (UNSUPPORTED_ASSIGNOR).            *)
+(* 12 A server side assignor is refused (UNSUPPORTED_ASSIGNOR), and so is a*)
+(*    worker that joins with versions that do not overlap with those of    *)
+(*    each other worker (draft 321).                                       *)
 (*                                                                         *)
 (* The draft's case studies are scenarios over these operators (W3), in    *)
 (* traces/golden/connect, with what it prints wrongly.                     *)
 (*                                                                         *)
-(* Left out: versions of assignors, an assignor that fails, the            *)
-(* migration of classic groups of workers, offsets.                        *)
+(* Left out: a worker that comes back with an assignor of other versions,  *)
+(* an assignor that fails, the migration of classic groups of workers,     *)
+(* offsets.                                                                *)
 (***************************************************************************)
 EXTENDS Coordinator
 
@@ -66,7 +73,10 @@ CONSTANTS
   \* The order of the workers' ids: where any worker would do, the first one is
   \* taken.
   \* @type: Str -> Int;
-  MemberRank
+  MemberRank,
+  \* The first and the last version of metadata that each worker's assignor reads.
+  \* @type: Str -> <<Int, Int>>;
+  Versions
 
 (*
   What PrepareAssignment was answered from: an install is judged by it (W4).
@@ -133,12 +143,23 @@ NextWorker(workers, m) ==
   LET later == {n \in workers : MemberRank[n] > MemberRank[m]}
   IN FirstWorker(IF later = {} THEN workers ELSE later)
 
-\* W1: somebody is chosen as long as somebody is there; who stays, stays chosen.
+\* W1: does the assignor of `m` read every version that the one of `n` may write?
+\* @type: (Str, Str) => Bool;
+Reads(m, n) == Versions[m][1] <= Versions[n][1] /\ Versions[n][2] <= Versions[m][2]
+
+\* W1: who may be chosen: those who read the metadata of all, if anybody does.
+\* @type: (Set(Str)) => Set(Str);
+Covering(workers) ==
+  LET all == {m \in workers : \A n \in workers : Reads(m, n)}
+  IN IF all = {} THEN workers ELSE all
+
+\* W1: somebody is chosen as long as somebody is there; who stays, stays chosen
+\* while it reads the metadata of all, or has prepared.
 \* @type: ($group, $work) => $work;
 Choose(g, w) ==
-  IF w.chosen \in Members(g) THEN w
+  IF w.chosen \in (IF w.prepared = {} THEN Covering(Members(g)) ELSE Members(g)) THEN w
   ELSE [w EXCEPT !.prepared = {},
-                 !.chosen = IF Members(g) = {} THEN None ELSE FirstWorker(Members(g))]
+                 !.chosen = IF Members(g) = {} THEN None ELSE FirstWorker(Covering(Members(g)))]
 
 \* What is there of connectors and tasks.
 \* @type: (Str -> Int, $partition) => Bool;
@@ -180,10 +201,16 @@ WithoutTarget(g, updated, m) ==
   IF updated.kind # "join" \/ m \in Members(g) THEN updated
   ELSE [updated EXCEPT !.group.target = [r \in Partitions |-> IF g.target[r] = m THEN None ELSE g.target[r]]]
 
+\* W4: are there versions that both assignors know, of `m` and of each other worker?
+\* @type: ($group, Str) => Bool;
+Overlaps(g, m) ==
+  \A n \in Members(g) \ {m} : Versions[m][1] <= Versions[n][2] /\ Versions[n][1] <= Versions[m][2]
+
 \* Step 1 (E1): as in a consumer group.
 \* @type: ($group, Str -> Int, Str, $request) => $updated;
 UpdateMembership(g, topics, m, request) ==
   IF ConnectInvalid(request) THEN Updated(g, "INVALID_REQUEST", "invalid", FALSE)
+  ELSE IF request.epoch = 0 /\ ~Overlaps(g, m) THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
   ELSE IF request.epoch = 0 /\ Waits(g, m) /\ ~Unsupported(request)
   THEN Heartbeat(g, topics, m, request)
   ELSE WithoutTarget(g, UpdateMember(g, topics, m, AsMember(request)), m)
@@ -290,8 +317,8 @@ ValidTarget(prepared, target, twice) ==
 Installed(g, w, prepared, target) ==
   LET given == [r \in Partitions |-> IF target[r] \in Members(g) THEN target[r] ELSE None] IN
   [group |-> [g EXCEPT !.target = given, !.assignmentEpoch = prepared.epoch],
-   work |-> [w EXCEPT !.prepared = {}, !.named = prepared.workers \cap Members(g),
-                      !.lost = [r \in Partitions |-> IF given[r] # None THEN None ELSE w.lost[r]]]]
+   work |-> Choose(g, [w EXCEPT !.prepared = {}, !.named = prepared.workers \cap Members(g),
+                                !.lost = [r \in Partitions |-> IF given[r] # None THEN None ELSE w.lost[r]]])]
 
 \* @type: ($group, $work, Str, Int, Int, $partition -> Str, Set($partition)) => $worked;
 InstallAssignment(g, w, m, epoch, groupEpoch, target, twice) ==
@@ -317,7 +344,7 @@ WorkerEvent(g, h, w, s) ==
 \* @type: ($group, $work) => $worked;
 ChooseAnother(g, w) ==
   [group |-> g,
-   work |-> [w EXCEPT !.prepared = {}, !.chosen = NextWorker(Members(g), w.chosen)],
+   work |-> [w EXCEPT !.prepared = {}, !.chosen = NextWorker(Covering(Members(g)), w.chosen)],
    step |-> EventStep("AssignmentTimeout", w.chosen, "", 0), call |-> NoCall]
 
 \* P2: lost work, whom the target knows and reasons are in the log; who computes,

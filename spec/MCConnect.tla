@@ -1,8 +1,9 @@
 ------------------------------ MODULE MCConnect -----------------------------
 (***************************************************************************)
 (* Bounds of the open instance of Connect groups: 2 workers, one connector *)
-(* with at most one task.  Group epochs above MaxEpoch are cut off, which  *)
-(* is sound here: no property is a promise of progress.                    *)
+(* with at most one task; or 3 workers whose assignors read other versions.*)
+(* Group epochs above MaxEpoch are cut off, which is sound here: no        *)
+(* property is a promise of progress.                                      *)
 (***************************************************************************)
 EXTENDS OpenConnect, ConnectProperties
 
@@ -12,6 +13,12 @@ CONSTANT
 
 TwoWorkers == {"w1", "w2"}
 InOrder == [m \in TwoWorkers |-> IF m = "w1" THEN 1 ELSE 2]
+ThreeWorkers == {"w1", "w2", "w3"}
+ThreeInOrder == [m \in ThreeWorkers |-> IF m = "w1" THEN 1 ELSE IF m = "w2" THEN 2 ELSE 3]
+\* w1 and w2 have none in common, the last one reads w1's, and of w2 and w3 neither
+\* reads all.
+SomeVersions == [m \in ThreeWorkers |-> IF m = "w1" THEN <<4, 4>> ELSE IF m = "w2" THEN <<1, 3>> ELSE <<2, 5>>]
+SameVersions == [m \in TwoWorkers |-> <<0, 2>>]
 OneConnector == {"A"}
 ConnectorOnly == {<<"A", 0>>}
 ConnectorAndTask == {<<"A", 0>>, <<"A", 1>>}
@@ -47,6 +54,7 @@ NoDoubleHolding == HeldDisjoint(group)
 EpochsInOrder == EpochsOrdered(group) /\ PreviousEpochOrdered(group)
 LostOK == LostIsNobodys(group, work) /\ TargetIsOfWorkers(group, work)
 AllTopicsNoticed == TopicsNoticed(group, topics)
+VersionsOK == VersionsFit(group, work)
 
 \* What the bounded checks of Apalache look for.
 BoundedSafe == TypeOK /\ NoDoubleHolding /\ EpochsInOrder /\ LostOK /\ AllTopicsNoticed

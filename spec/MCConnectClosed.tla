@@ -7,6 +7,7 @@ EXTENDS ClosedConnect, ConnectProperties
 
 TwoWorkers == {"w1", "w2"}
 InOrder == [m \in TwoWorkers |-> IF m = "w1" THEN 1 ELSE 2]
+SameVersions == [m \in TwoWorkers |-> <<0, 2>>]
 OneConnector == {"A"}
 ConnectorOnly == {<<"A", 0>>}
 ConnectorAndTask == {<<"A", 0>>, <<"A", 1>>}
@@ -34,6 +35,7 @@ NoDoubleHolding == HeldDisjoint(group)
 EpochsInOrder == EpochsOrdered(group) /\ PreviousEpochOrdered(group)
 LostOK == LostIsNobodys(group, work) /\ TargetIsOfWorkers(group, work)
 AllTopicsNoticed == TopicsNoticed(group, topics)
+VersionsOK == VersionsFit(group, work)
 
 \* What the bounded checks of Apalache look for.
 BoundedSafe ==

@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from coordinator import heartbeat
-from coordinator.connect.model import Prepared, Work, is_there, lost_by, next_worker, target_is_due
+from coordinator.client.select import offer_of
+from coordinator.connect.model import (
+    Prepared,
+    Work,
+    Workers,
+    is_there,
+    lost_by,
+    next_worker,
+    target_is_due,
+    who_may_compute,
+    workers_of,
+)
 from coordinator.connect.records import LOST, ConnectRecord, Lost, shared_record
 from coordinator.connect.request import InstallRequest, PrepareRequest
 from coordinator.connect.response import heartbeat_response, install_response, prepare_response
@@ -25,6 +36,7 @@ from coordinator.records import (
     TARGET_METADATA,
     AssignmentEpoch,
     GroupEpoch,
+    MemberUpdate,
     PartitionMetadata,
     Record,
 )
@@ -53,6 +65,7 @@ def connect_group_heartbeat(
     A worker that has joined and waits for the first target with it sends epoch 0 again.
     """
     member = None if group is None else group.members.get(request.member_id)
+    check_versions(group, request)
     if group is not None and member is not None and request.member_epoch == member.epoch == JOIN_EPOCH:
         result = heartbeat.heartbeat(env, group, member, request._replace(regex=None), now_ms)
     else:
@@ -66,34 +79,58 @@ def connect_group_heartbeat(
     return worked
 
 
+def check_versions(group: Group | None, request: HeartbeatRequest) -> None:
+    """Overlaps (W4). Raises RequestRejected for a join with versions of which another worker knows none."""
+    if group is None or request.member_epoch != JOIN_EPOCH:
+        return
+    for worker, metadata in workers_of(group).items():
+        for mine in request.client_assignors or ():
+            theirs = offer_of(metadata, mine.name)
+            if worker == request.member_id or theirs is None:
+                continue
+            if mine.minimum_version > theirs.maximum_version or theirs.minimum_version > mine.maximum_version:
+                sentence = (
+                    f"Assignor {mine.name} reads versions {mine.minimum_version} to {mine.maximum_version}, "
+                    f"that of worker {worker} {theirs.minimum_version} to {theirs.maximum_version}: join "
+                    "with one that knows a version of each other worker's."
+                )
+                raise RequestRejected(ErrorCode.UNSUPPORTED_ASSIGNOR, sentence)
+
+
 def follow_work(group: Group, result: Result, work: Work) -> Worked:
     """FollowWork (W2): what those who are gone had in the target is lost; choose who computes (W1)."""
     records = [record for record in result.records if isinstance(record, Record)]
     metadata = group.metadata
-    members = set(group.members)
+    workers = workers_of(group)
     gone: set[str] = set()
     for record in records:
         if isinstance(record.value, PartitionMetadata):
             metadata = record.value.topics
         elif record.type == MEMBER_METADATA and record.member_id is not None:
-            (members.add if record.value is not None else gone.add)(record.member_id)
-    members -= gone
+            if isinstance(record.value, MemberUpdate):
+                workers[record.member_id] = record.value.metadata
+            else:
+                gone.add(record.member_id)
+    for worker in gone:
+        workers.pop(worker, None)
     lost: dict[Partition, str] = {}
-    if members:
+    if workers:
         lost = dict(work.lost)
         for worker in gone:
             lost.update(dict.fromkeys(group.targets.get(worker, NO_TARGET).partitions, worker))
         lost = {resource: worker for resource, worker in lost.items() if is_there(metadata, resource)}
     shared = [ConnectRecord(*record) for record in records]
-    new = choose(work._replace(lost=lost), members)
+    new = choose(work._replace(lost=lost), workers)
     return Worked(result, new, [*shared, *lost_records(group.id, work.lost, lost)])
 
 
-def choose(work: Work, members: set[str]) -> Work:
-    """Choose (W1): who is chosen stays so; else the first by id."""
-    if work.chosen in members:
+def choose(work: Work, workers: Workers) -> Work:
+    """Choose (W1): who is chosen stays so while it reads the metadata of all, or has prepared; else the first
+    by id of those that do."""
+    computing = who_may_compute(workers)
+    if work.chosen in (computing if work.prepared is None else workers):
         return work
-    return work._replace(chosen=min(members, default=""), prepared=None)
+    return work._replace(chosen=min(computing, default=""), prepared=None)
 
 
 def lost_records(
@@ -166,7 +203,8 @@ def install_assignment(group: Group | None, work: Work, request: InstallRequest)
     records = [*lost_records(found.id, work.lost, lost), *targets, epoch]
     result = Result(found.id)
     result.records += [one for one in map(shared_record, records) if one is not None]
-    return Worked(result, work._replace(prepared=None, lost=lost), records, install_response())
+    new = choose(work._replace(prepared=None, lost=lost), workers_of(found))
+    return Worked(result, new, records, install_response())
 
 
 def invalid_target(prepared: Prepared, request: InstallRequest) -> str | None:
@@ -186,4 +224,4 @@ def invalid_target(prepared: Prepared, request: InstallRequest) -> str | None:
 
 def choose_another(group: Group, work: Work) -> Work:
     """ChooseAnother (W1): the chosen worker did not install in time; it is not fenced."""
-    return work._replace(chosen=next_worker(sorted(group.members), work.chosen), prepared=None)
+    return work._replace(chosen=next_worker(who_may_compute(workers_of(group)), work.chosen), prepared=None)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from coordinator.model import Group, Partition, Partitions, Topics
+from coordinator.client.select import covering
+from coordinator.model import Group, MemberMetadata, Partition, Partitions, Topics
+
+Workers = Mapping[str, MemberMetadata]
+"""Worker -> what it said of itself."""
 
 
 class Prepared(NamedTuple):
@@ -44,6 +48,21 @@ def is_there(metadata: Topics, resource: Partition) -> bool:
     """IsThere: whether a group's connectors have it."""
     connector, task = resource
     return connector in metadata and task < metadata[connector].partitions
+
+
+def workers_of(group: Group) -> dict[str, MemberMetadata]:
+    """The workers of a group."""
+    return {name: member.metadata for name, member in group.members.items()}
+
+
+def assignor_name(workers: Iterable[MemberMetadata]) -> str | None:
+    """The assignor that the target is computed with: of those that are offered the first by name."""
+    return min((one.name for worker in workers for one in worker.client_assignors), default=None)
+
+
+def who_may_compute(workers: Workers) -> list[str]:
+    """Covering (W1): those whose assignor reads what every other one may write, by id; if none does, all."""
+    return covering(workers, assignor_name(workers.values()) or "") or sorted(workers)
 
 
 def next_worker(workers: list[str], worker: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from coordinator.connect import wire
-from coordinator.connect.model import lost_by
+from coordinator.connect.model import assignor_name, lost_by, workers_of
 from coordinator.connect.records import assignors_to_wire
 from coordinator.errors import ErrorCode
 from coordinator.fields import Json
@@ -66,11 +66,10 @@ def prepare_response(group: Group, lost: Mapping[Partition, str]) -> Json:
     members += [
         _prepared(name, -1, [], wire.to_wire(lost_by(lost, name))) for name in sorted({*lost.values()})
     ]
-    offered = [one.name for member in group.members.values() for one in member.metadata.client_assignors]
     return {
         **_error(ErrorCode.NONE, None),
         "groupEpoch": group.epoch,
-        "assignorName": min(offered, default=None),
+        "assignorName": assignor_name(workers_of(group).values()),
         "connectors": [
             {"connectorId": name, "numTasks": image.partitions - 1}
             for name, image in sorted(group.metadata.items())

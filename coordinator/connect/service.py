@@ -15,7 +15,7 @@ from coordinator.admin.groups import check_deletion
 from coordinator.connect import handlers
 from coordinator.connect.describe import ASSIGNMENT, describe_connect, restore, timers_of, volatile_of
 from coordinator.connect.handlers import Worked
-from coordinator.connect.model import NO_WORK, Work, target_is_due
+from coordinator.connect.model import NO_WORK, Work, target_is_due, workers_of
 from coordinator.connect.records import ConnectRecord, Lost, shared_record
 from coordinator.connect.request import ConnectRequest, PrepareRequest, WorkerHeartbeat, validate
 from coordinator.connect.response import heartbeat_error, install_response, prepare_error
@@ -212,7 +212,7 @@ class ConnectGroups:
                 lost[group_id].update(dict.fromkeys(value.resources, worker or ""))
         self._work, self._assignment_ms, self._timers = {}, {}, Timers()
         for name, group in self.groups.items():
-            self._work[name] = handlers.choose(Work(lost=lost[name]), set(group.members))
+            self._work[name] = handlers.choose(Work(lost=lost[name]), workers_of(group))
             self._follow_assignment(group, anew=True, now_ms=now_ms)
         self._arm_all()
 

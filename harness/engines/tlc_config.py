@@ -27,7 +27,7 @@ _KEYWORDS = {
 _WORD = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s"]+')
 
 _ASSIGNED = re.compile(r'(\w+)\s*=\s*(-?\d+|TRUE|FALSE|"(?:[^"\\\n]|\\.)*")(?=\s|$)')
-_DIALECT = re.compile(r"\bDialect\s*<-\s*(\w+)")
+_NAMED = re.compile(r"\b(Dialect|Versions)\s*<-\s*(\w+)")
 
 UNKNOWN_TO_TLC = ("ALIAS", "POSTCONDITION", "PERIODIC")
 """Sections of newer TLCs that version 2.18 does not read."""
@@ -56,11 +56,10 @@ class Config:
 
     def constants(self) -> dict[str, int | str | bool]:
         """The constants whose value is a number, a string or a boolean, e.g. MaxEpoch = 3; and the name of
-        the operator that is the dialect."""
+        the operators that are the dialect, and the Versions of Connect's workers."""
         text = "\n".join(text for key, text in self.sections if key == "CONSTANT")
         known = {name: _literal(value) for name, value in _ASSIGNED.findall(text)}
-        dialect = _DIALECT.search(text)
-        return {**known, "Dialect": dialect[1]} if dialect else known
+        return {**known, **dict(_NAMED.findall(text))}
 
     def text(self) -> str:
         """The configuration as a file's text."""

@@ -39,7 +39,7 @@ class AnyRun(Protocol):
     @property
     def lines(self) -> Sequence[AnyLine]: ...
     @property
-    def constant(self) -> tuple[int, ...]:
+    def constant(self) -> tuple[Any, ...]:
         """Runs of one module have the same one."""
 
 

@@ -52,15 +52,15 @@ def _prepared_for(before: ConnectState, after: ConnectState) -> Json:
         "groupEpoch": after.call.group_epoch,
         "assignorName": connect.ASSIGNOR,
         "connectors": connect.connectors(before.group.metadata),
-        "members": [_worker(one) for one in (*there, *gone)],
+        "members": [_worker(one, after.versions_of(one.worker)) for one in (*there, *gone)],
     }
 
 
-def _worker(one: PreparedWorker) -> Json:
+def _worker(one: PreparedWorker, versions: tuple[int, int]) -> Json:
     return {
         "memberId": one.worker,
         "memberEpoch": one.epoch,
-        "assignors": connect.assignors(one.reason) if one.epoch >= 0 else [],
+        "assignors": connect.assignors(one.reason, versions) if one.epoch >= 0 else [],
         "connectorsAndTasks": connect.resources(one.resources),
     }
 
@@ -98,7 +98,7 @@ def _member(state: ConnectState, name: str, member: Member) -> Json:
         "target": connect.resources(state.group.target(name)) if named else None,
         "targetError": 0,
         "acknowledged": member.acknowledged,
-        "assignors": connect.assignors(state.work.reasons.get(name, 0)),
+        "assignors": connect.assignors(state.work.reasons.get(name, 0), state.versions_of(name)),
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
         "clientId": wire.client_id(name),
         "clientHost": wire.CLIENT_HOST,

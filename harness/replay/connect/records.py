@@ -104,7 +104,7 @@ def _metadata(state: ConnectState, name: str) -> Json:
         "clientId": wire.client_id(name),
         "clientHost": wire.CLIENT_HOST,
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
-        "assignors": connect.assignors(state.work.reasons.get(name, 0)),
+        "assignors": connect.assignors(state.work.reasons.get(name, 0), state.versions_of(name)),
     }
 
 

@@ -9,12 +9,18 @@ from typing import Final
 
 from frozendict import frozendict
 
-from harness.errors import ConformError
+from harness.errors import USAGE, ConformError
 from harness.itf import Trace
 from harness.replay.state import BadField, Fields, Group, Partition, SpecState, SpecStep, StateReader
 from harness.values import Value
 
 VARIABLES: Final = ("work", "call")
+VERSIONS: Final[Mapping[str, Mapping[str, tuple[int, int]]]] = {
+    "SameVersions": {},
+    "SomeVersions": {"w1": (4, 4), "w2": (1, 3), "w3": (2, 5)},
+}
+"""What models have as their Versions, by the name of its definition: of each worker, or everybody's."""
+EVERYBODYS: Final = (0, 2)
 Resources = frozenset[Partition]
 
 
@@ -62,12 +68,14 @@ class CallMade:
 
 @dataclass(frozen=True, slots=True)
 class ConnectState:
-    """One state; `key` are numbers that one reader gives: equal keys, equal group, work and connectors."""
+    """One state; `key` are numbers that one reader gives: equal keys, equal group, work, connectors and
+    versions, by worker."""
 
     shared: SpecState
     work: Work
     call: CallMade
     key: tuple[int, int, int]
+    versions: Mapping[str, tuple[int, int]]
 
     @property
     def group(self) -> Group:
@@ -89,6 +97,10 @@ class ConnectState:
         """None: only consumer groups have configurations of their own (D1)."""
         return {}
 
+    def versions_of(self, worker: str) -> tuple[int, int]:
+        """The first and the last version of metadata that a worker's assignor reads."""
+        return self.versions.get(worker, EVERYBODYS)
+
     @property
     def due(self) -> bool:
         """Whether the group has moved on since its target was computed (E2)."""
@@ -105,23 +117,38 @@ class ConnectReader:
 
     def __init__(self) -> None:
         self._shared = StateReader()
-        self._work: dict[Value, tuple[int, Work]] = {}
+        self._work: dict[tuple[str, Value], tuple[int, Work]] = {}
 
     def read(self, trace: Trace, name: str) -> list[ConnectState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
-        states = []
+        states, versions = [], _versions(trace, name)
         for index, (raw, shared) in enumerate(zip(trace.states, self._shared.read(trace, name), strict=True)):
             try:
-                if raw["work"] not in self._work:
-                    self._work[raw["work"]] = len(self._work), _work(Fields(raw["work"], "work"))
-                number, work = self._work[raw["work"]]
+                known = versions, raw["work"]
+                if known not in self._work:
+                    self._work[known] = len(self._work), _work(Fields(raw["work"], "work"))
+                number, work = self._work[known]
                 call = _call(Fields(raw["call"], "call"))
             except BadField as error:
                 raise ConformError(f"{name}, state {index}: {error}.") from None
             targets = {who: target for who, target in shared.group.targets.items() if who in work.named}
             shared = replace(shared, group=replace(shared.group, targets=targets))
-            states.append(ConnectState(shared, work, call, (shared.key[0], shared.key[1], number)))
+            key = shared.key[0], shared.key[1], number
+            states.append(ConnectState(shared, work, call, key, VERSIONS[versions]))
         return states
+
+
+def _versions(trace: Trace, name: str) -> str:
+    """What its model has as Versions; scenarios have everybody's."""
+    constants = trace.meta.get("constants")
+    found = constants.get("Versions", "SameVersions") if isinstance(constants, dict) else "SameVersions"
+    if found not in VERSIONS:
+        raise ConformError(
+            f"{name} has {found!r} as its Versions; known are {', '.join(VERSIONS)} "
+            "(harness/replay/connect/state.py).",
+            USAGE,
+        )
+    return str(found)
 
 
 def _work(fields: Fields) -> Work:

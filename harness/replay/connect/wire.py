@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from harness.replay import wire
-from harness.replay.connect.state import ConnectState
+from harness.replay.connect.state import EVERYBODYS, ConnectState
 from harness.replay.state import Partition
 from harness.targets.base import Json
 
@@ -33,10 +33,11 @@ def connectors(counts: Mapping[str, int]) -> list[Json]:
     ]
 
 
-def assignors(reason: int) -> list[Json]:
-    """What a worker offers, with its reason (W2)."""
-    versions = {"minimumVersion": 0, "maximumVersion": 2, "version": 0}
-    return [{"name": ASSIGNOR, **versions, "reason": reason, "metadata": ""}]
+def assignors(reason: int, versions: tuple[int, int] = EVERYBODYS) -> list[Json]:
+    """What a worker offers, with its reason (W2), and metadata of the first version that it reads (W1)."""
+    least, most = versions
+    said = {"minimumVersion": least, "maximumVersion": most, "version": least}
+    return [{"name": ASSIGNOR, **said, "reason": reason, "metadata": ""}]
 
 
 def heartbeat(after: ConnectState) -> Json:
@@ -52,7 +53,7 @@ def heartbeat(after: ConnectState) -> Json:
         "instanceId": request.instance,
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS if request.epoch == 0 else -1,
         "serverAssignor": request.assignor,
-        "clientAssignors": assignors(reason or 0) if offers else None,
+        "clientAssignors": assignors(reason or 0, after.versions_of(request.member)) if offers else None,
         "connectorsAndTasks": None if request.owned is None else resources(request.owned),
     }
 

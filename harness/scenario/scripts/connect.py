@@ -131,6 +131,7 @@ def _definitions(universe: Universe) -> str:
     return "\n".join(
         [
             f"GoldenMembers == {{{', '.join(map(tla_text, members))}}}",
+            "GoldenVersions == [m \\in GoldenMembers |-> <<0, 2>>]",
             f"GoldenRank == [m \\in GoldenMembers |-> {ranks}0]",
             f"GoldenTopics == {{{', '.join(map(tla_text, sorted(universe.topics)))}}}",
             f"GoldenPartitions == {tla_partitions(resources)}",
@@ -143,6 +144,7 @@ def _definitions(universe: Universe) -> str:
 _CONFIG: Final = """CONSTANTS
   MemberIds <- GoldenMembers
   MemberRank <- GoldenRank
+  Versions <- GoldenVersions
   Topics <- GoldenTopics
   TopicName <- GoldenNames
   Regexes <- OnlyEveryConnector

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.replay.compare import Difference
-from harness.replay.connect.state import ConnectReader, ConnectState, PreparedWorker, Resources
+from harness.replay.connect.state import EVERYBODYS, ConnectReader, ConnectState, PreparedWorker, Resources
 from harness.replay.expect import group_state
 from harness.replay.state import Partition
 from harness.validate.connect.read import (
@@ -46,6 +46,8 @@ class ConnectGroupKind(Kind[Run, ConnectState]):
             "partitions": resources,
             "runs": runs,
             "absent": SeenWorker(),
+            "versions": runs[0].versions,
+            "everybodys": EVERYBODYS,
             "max_size": runs[0].max_size,
         }
         return write(folder, self.module, "connect/", values)

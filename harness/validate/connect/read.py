@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from harness.replay import wire
 from harness.replay.connect import wire as connect
-from harness.replay.connect.state import PreparedWorker, Resources
+from harness.replay.connect.state import EVERYBODYS, PreparedWorker, Resources
 from harness.replay.state import NOT_IN_GROUP, Partition, Request
 from harness.targets.base import Json
 from harness.validate.kind import Kind
@@ -109,17 +109,19 @@ class Line:
 
 @dataclass(slots=True)
 class Run:
-    """From a new coordinator to the next one: as in `harness.validate.read`."""
+    """From a new coordinator to the next one: as in `harness.validate.read`. `versions` are those that the
+    assignors of workers read, where they are not everybody's."""
 
     topics: Mapping[str, int]
     timed: bool
     max_size: int
+    versions: dict[str, tuple[int, int]] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
 
     @property
-    def constant(self) -> tuple[int, ...]:
+    def constant(self) -> tuple[Any, ...]:
         """What the model has for all of its runs."""
-        return (self.max_size,)
+        return self.max_size, tuple(sorted(self.versions.items()))
 
 
 class ConnectLogReader(LogReader[Run]):
@@ -184,6 +186,8 @@ class ConnectLogReader(LogReader[Run]):
                 self._end(f"after {lacks}")
         else:
             self._add(_line(number, said, told), answer)
+            if self._run is not None:
+                self._run.versions |= _versions(body)
 
     def _not_modelled(self, api: str, body: Json) -> str:
         """What the specification has no step for; who gave which assignor is kept."""
@@ -323,6 +327,13 @@ def _reason(offers: Iterable[Mapping[str, Any]]) -> int | None:
     for offer in offers:
         return int(offer["reason"])
     return None
+
+
+def _versions(body: Json) -> dict[str, tuple[int, int]]:
+    """Those that the worker's assignor reads, if it says so and they are not everybody's (W1)."""
+    offers = body.get("clientAssignors") or ()
+    found = {body["memberId"]: (int(one["minimumVersion"]), int(one["maximumVersion"])) for one in offers}
+    return {worker: versions for worker, versions in found.items() if versions != EVERYBODYS}
 
 
 def _connectors(given: Iterable[Mapping[str, Any]]) -> Resources:

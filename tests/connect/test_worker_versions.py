@@ -1,0 +1,77 @@
+"""W1, W4: the versions that workers' assignors read; traces/connect/MCConnectVersions-* have the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coordinator import Coordinator, SimulatedClock
+
+Json = dict[str, Any]
+UNSUPPORTED_ASSIGNOR = 112
+
+
+class Workers:
+    """The workers of one group, each with its assignors: (name, first version, last version)."""
+
+    def __init__(self) -> None:
+        self.coordinator = Coordinator(clock=SimulatedClock())
+
+    def join(self, worker: str, *offers: tuple[str, int, int]) -> Json:
+        """ConnectGroupHeartbeat at member epoch 0."""
+        said = [
+            {
+                "name": name,
+                "minimumVersion": least,
+                "maximumVersion": most,
+                "version": least,
+                "reason": 0,
+                "metadata": "",
+            }
+            for name, least, most in offers
+        ]
+        body = {"groupId": "g", "memberId": worker, "memberEpoch": 0, "rebalanceTimeoutMs": 60_000}
+        more: Json = {"connectorsAndTasks": [], "clientAssignors": said}
+        return self.coordinator.request("ConnectGroupHeartbeat", 0, {}, {**body, **more})
+
+    @property
+    def chosen(self) -> str:
+        """Who computes."""
+        return str(self.coordinator.describe("g")["chosen"])
+
+
+def test_versions_that_do_not_overlap_are_refused_and_both_are_named() -> None:
+    workers = Workers()
+    workers.join("w1", ("x", 3, 4))
+    before = workers.coordinator.end
+    refused = workers.join("w2", ("x", 1, 2))
+    assert refused["errorCode"] == UNSUPPORTED_ASSIGNOR
+    assert "Assignor x reads versions 1 to 2, that of worker w1 3 to 4" in refused["errorMessage"]
+    assert workers.coordinator.end == before
+    assert workers.join("w2", ("x", 5, 6))["errorCode"] == UNSUPPORTED_ASSIGNOR
+    assert workers.join("w2", ("x", 4, 6))["errorCode"] == 0
+
+
+def test_a_worker_may_come_back_with_other_versions_if_it_is_alone() -> None:
+    workers = Workers()
+    workers.join("w1", ("x", 3, 4))
+    assert workers.join("w1", ("x", 1, 2))["errorCode"] == 0
+
+
+def test_other_assignors_are_not_compared() -> None:
+    """Only one is used, the first by name; of the other there is no version to agree on."""
+    workers = Workers()
+    workers.join("w1", ("x", 3, 4))
+    assert workers.join("w2", ("y", 1, 2))["errorCode"] == 0
+    assert workers.chosen == "w1"
+
+
+def test_of_three_workers_the_one_that_reads_all_versions_computes() -> None:
+    """The draft's example: A 1 to 5, B 3 to 4, C 2 to 4."""
+    workers = Workers()
+    workers.join("b", ("x", 3, 4))
+    workers.join("c", ("x", 2, 4))
+    assert workers.chosen == "c"
+    workers.join("z", ("x", 1, 5))
+    assert workers.chosen == "z"
+    workers.coordinator.restart()
+    assert workers.chosen == "z"

@@ -96,6 +96,10 @@ class Kind(ABC, Generic[R, S]):
     def differences(self, run: R, line: AnyLine, state: S) -> Iterator[Difference]:
         """Where a step of the specification is not what was recorded, in the specification's terms."""
 
+    def constants(self, run: R) -> Json:
+        """What replaying the behaviour of a run has to know of its model, beside the dialect."""
+        return {}
+
     @abstractmethod
     def unseen(self, run: R, fits: int) -> R | None:
         """The run as far as it fits, and the next line as if nothing of it were seen: what else could be
@@ -122,11 +126,11 @@ OWN: Final = ("run", "at", "due")
 """The variables of spec/Recorded*.tla that are not the open instance's."""
 
 
-def trace_of(states: Sequence[State]) -> Trace:
-    """Some states of a dump, as the open instance has them."""
+def trace_of(states: Sequence[State], constants: Json | None = None) -> Trace:
+    """Some states of a dump, as the open instance has them, with those constants in #meta."""
     variables = tuple(name for name in states[0] if name not in OWN)
     return Trace(
-        {"description": "A recorded run"},
+        {"description": "A recorded run", **({"constants": constants} if constants else {})},
         variables,
         [frozendict({name: state[name] for name in variables}) for state in states],
     )

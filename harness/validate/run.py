@@ -145,7 +145,7 @@ class _Validator(Generic[R, S]):
             fits = max(ats.values())
             end = next(node for node, at in ats.items() if at == fits)
             path = nx.shortest_path(graph, starts[number], end)
-            trace = trace_of([graph.nodes[node]["state"] for node in path])
+            trace = trace_of([graph.nodes[node]["state"] for node in path], self.kind.constants(run))
             misfit = None
             if fits < len(run.lines):
                 instead = [graph.nodes[node]["state"] for node, at in ats.items() if at == -(fits + 1)]

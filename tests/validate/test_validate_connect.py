@@ -142,6 +142,21 @@ def test_what_was_not_observed_is_not_compared(tmp_path: Path) -> None:
     assert "there is nothing to validate" in failure(write(tmp_path / "deaf", wrong)).message
 
 
+def test_who_computes_reads_the_versions_that_workers_say(tmp_path: Path) -> None:
+    """W1: as it was, and as if the one were told that has been chosen before."""
+    log = tmp_path / "versions"
+    (trace,) = (ROOT / "traces" / "connect").glob("MCConnectVersions-*-who-reads-the-versions-of-all-*")
+    replay([trace], record=log)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    wrong = deepcopy(lines)
+    last = answers(wrong, connect.HEARTBEAT)[-1]
+    last["body"]["shouldComputeAssignment"] = False
+    last["group"]["chosen"] = "w1"
+    runs = judged(log, lines, wrong)
+    assert [run["fits"] == run["steps"] for run in runs] == [True, False]
+    assert "response.compute: True, not False" in told(runs[1])
+
+
 def has_another_epoch(lines: list[Json]) -> None:
     answers(lines, connect.HEARTBEAT)[1]["body"]["memberEpoch"] = 0
 

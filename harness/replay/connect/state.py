@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from frozendict import frozendict
 
@@ -15,9 +15,10 @@ from harness.replay.state import BadField, Fields, Group, Partition, SpecState, 
 from harness.values import Value
 
 VARIABLES: Final = ("work", "call")
-VERSIONS: Final[Mapping[str, Mapping[str, tuple[int, int]]]] = {
-    "SameVersions": {},
-    "SomeVersions": {"w1": (4, 4), "w2": (1, 3), "w3": (2, 5)},
+Versions = frozendict[str, tuple[int, int]]
+VERSIONS: Final[Mapping[str, Versions]] = {
+    "SameVersions": frozendict(),
+    "SomeVersions": frozendict({"w1": (4, 4), "w2": (1, 3), "w3": (2, 5)}),
 }
 """What models have as their Versions, by the name of its definition: of each worker, or everybody's."""
 EVERYBODYS: Final = (0, 2)
@@ -75,7 +76,7 @@ class ConnectState:
     work: Work
     call: CallMade
     key: tuple[int, int, int]
-    versions: Mapping[str, tuple[int, int]]
+    versions: Versions
 
     @property
     def group(self) -> Group:
@@ -117,7 +118,7 @@ class ConnectReader:
 
     def __init__(self) -> None:
         self._shared = StateReader()
-        self._work: dict[tuple[str, Value], tuple[int, Work]] = {}
+        self._work: dict[tuple[Versions, Value], tuple[int, Work]] = {}
 
     def read(self, trace: Trace, name: str) -> list[ConnectState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
@@ -134,21 +135,25 @@ class ConnectReader:
             targets = {who: target for who, target in shared.group.targets.items() if who in work.named}
             shared = replace(shared, group=replace(shared.group, targets=targets))
             key = shared.key[0], shared.key[1], number
-            states.append(ConnectState(shared, work, call, key, VERSIONS[versions]))
+            states.append(ConnectState(shared, work, call, key, versions))
         return states
 
 
-def _versions(trace: Trace, name: str) -> str:
-    """What its model has as Versions; scenarios have everybody's."""
+def _versions(trace: Trace, name: str) -> Versions:
+    """What its model has as Versions: one of VERSIONS by its name, or of each worker [first, last]. Scenarios
+    have everybody's."""
     constants = trace.meta.get("constants")
-    found = constants.get("Versions", "SameVersions") if isinstance(constants, dict) else "SameVersions"
-    if found not in VERSIONS:
+    found: Any = constants.get("Versions", "SameVersions") if isinstance(constants, dict) else "SameVersions"
+    if isinstance(found, str) and found in VERSIONS:
+        return VERSIONS[found]
+    try:
+        return frozendict({str(worker): (int(least), int(most)) for worker, (least, most) in found.items()})
+    except (AttributeError, TypeError, ValueError):
         raise ConformError(
-            f"{name} has {found!r} as its Versions; known are {', '.join(VERSIONS)} "
-            "(harness/replay/connect/state.py).",
+            f"{name} has {found!r} as its Versions, neither one of {', '.join(VERSIONS)} nor two numbers of "
+            "each worker.",
             USAGE,
-        )
-    return str(found)
+        ) from None
 
 
 def _work(fields: Fields) -> Work:

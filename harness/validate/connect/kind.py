@@ -10,6 +10,7 @@ from harness.replay.compare import Difference
 from harness.replay.connect.state import EVERYBODYS, ConnectReader, ConnectState, PreparedWorker, Resources
 from harness.replay.expect import group_state
 from harness.replay.state import Partition
+from harness.targets.base import Json
 from harness.validate.connect.read import (
     NOTHING,
     Line,
@@ -70,6 +71,10 @@ class ConnectGroupKind(Kind[Run, ConnectState]):
             yield from _response(_told(state), line.response)
         if line.seen is not None:
             yield from _group(state, line.seen)
+
+    def constants(self, run: Run) -> Json:
+        """W1: the versions of workers."""
+        return {"Versions": {worker: list(found) for worker, found in run.versions.items()}}
 
     def unseen(self, run: Run, fits: int) -> Run | None:
         """Every request has a step here."""

@@ -331,9 +331,10 @@ def _reason(offers: Iterable[Mapping[str, Any]]) -> int | None:
 
 def _versions(body: Json) -> dict[str, tuple[int, int]]:
     """Those that the worker's assignor reads, if it says so and they are not everybody's (W1)."""
-    offers = body.get("clientAssignors") or ()
-    found = {body["memberId"]: (int(one["minimumVersion"]), int(one["maximumVersion"])) for one in offers}
-    return {worker: versions for worker, versions in found.items() if versions != EVERYBODYS}
+    for offer in body.get("clientAssignors") or ():
+        found = int(offer["minimumVersion"]), int(offer["maximumVersion"])
+        return {} if found == EVERYBODYS else {body["memberId"]: found}
+    return {}
 
 
 def _connectors(given: Iterable[Mapping[str, Any]]) -> Resources:

@@ -7,6 +7,7 @@ EXTENDS ClosedConnect, ConnectProperties
 
 TwoWorkers == {"w1", "w2"}
 InOrder == [m \in TwoWorkers |-> IF m = "w1" THEN 1 ELSE 2]
+\* @type: Str -> <<Int, Int>>;
 SameVersions == [m \in TwoWorkers |-> <<0, 2>>]
 OneConnector == {"A"}
 ConnectorOnly == {<<"A", 0>>}

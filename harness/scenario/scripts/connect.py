@@ -131,6 +131,7 @@ def _definitions(universe: Universe) -> str:
     return "\n".join(
         [
             f"GoldenMembers == {{{', '.join(map(tla_text, members))}}}",
+            "\\* @type: Str -> <<Int, Int>>;",
             "GoldenVersions == [m \\in GoldenMembers |-> <<0, 2>>]",
             f"GoldenRank == [m \\in GoldenMembers |-> {ranks}0]",
             f"GoldenTopics == {{{', '.join(map(tla_text, sorted(universe.topics)))}}}",

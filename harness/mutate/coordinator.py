@@ -78,7 +78,9 @@ OF_PACKAGE: Final = {
         f"tests/client/test_{name}.py"
         for name in ("client_survivors", "client_assignors", "client_administration", "member_assignors")
     ),
-    "connect": ("tests/connect/test_connect_administration.py",),
+    "connect": tuple(
+        f"tests/connect/test_connect_{name}.py" for name in ("survivors", "input", "administration")
+    ),
     "member": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
     "migration": ("tests/migration",),
 }

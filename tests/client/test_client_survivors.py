@@ -12,6 +12,7 @@ from coordinator import BadInput, Coordinator, Dialect
 
 TOPICS = [{"name": "foo", "id": FOO, "partitions": 2}]
 NOW_MS = 100_000
+UNSUPPORTED_ASSIGNOR = 112
 
 
 class Later:
@@ -148,3 +149,29 @@ def test_a10_what_may_be_left_out() -> None:
     g = ClientGroup().prepared("m1")
     assert g.request(INSTALL, **carried, error=-128)["errorCode"] == 0
     assert g.beat("m1", 1)["assignment"]["error"] == -128
+
+
+def test_a10_what_was_prepared_is_named() -> None:
+    g = ClientGroup().prepared("m1")
+    assert "but group epoch 2 was prepared" in g.install("m1", 3)["errorMessage"]
+
+
+@pytest.mark.parametrize("member", ["m1", "m9"])
+def test_s1_who_was_away_computes_as_it_returns(member: str) -> None:
+    """Under its own member id, or under another one."""
+    g = ClientGroup()
+    g.join("m1", offer(), instanceId="i1")
+    g.beat("m1", -2, instanceId="i1")
+    assert not g.chosen()
+    assert g.join(member, offer(), instanceId="i1")["shouldComputeAssignment"]
+    assert g.chosen() == member
+
+
+@pytest.mark.parametrize("versions", [(0, 1), (5, 6)])
+def test_a8_versions_beside_the_others_on_either_side(versions: tuple[int, int]) -> None:
+    g = ClientGroup()
+    g.join("m1", offer("x", 2, 4))
+    assert g.join("m2", offer("x", *versions))["errorCode"] == UNSUPPORTED_ASSIGNOR
+    assert g.join("m2", offer("x", *versions), offer("x2"))["errorCode"] == UNSUPPORTED_ASSIGNOR
+    least, most = versions
+    assert g.join("m2", offer("x", min(least, 4), max(most, 2)))["errorCode"] == 0

@@ -86,10 +86,8 @@ class ConnectGroups:
     def _env(self, env: Env) -> Env:
         """What the shared handlers read: connectors for topics, targets that workers compute."""
         if self._envs is None or self._envs[0] is not env:
-            dialect = dataclasses.replace(env.dialect, PendingInResponse=False)
             topics = {name: TopicImage(name, image.partitions) for name, image in env.topics.items()}
-            ours = dataclasses.replace(env, dialect=dialect, topics=topics, assignors={}, client_side=True)
-            self._envs = env, ours
+            self._envs = env, dataclasses.replace(env, topics=topics, client_side=True)
         return self._envs[1]
 
     def _commit(self, worked: Worked, log: Log, env: Env, now_ms: int) -> None:

@@ -175,3 +175,16 @@ def test_a8_versions_beside_the_others_on_either_side(versions: tuple[int, int])
     assert g.join("m2", offer("x", *versions), offer("x2"))["errorCode"] == UNSUPPORTED_ASSIGNOR
     least, most = versions
     assert g.join("m2", offer("x", min(least, 4), max(most, 2)))["errorCode"] == 0
+
+
+@pytest.mark.parametrize(("prepares", "chosen"), [(True, "m1"), (False, "m2")])
+def test_a6_who_has_prepared_goes_on_though_it_could_not_be_chosen_now(prepares: bool, chosen: str) -> None:
+    """A8: m2 reads versions that m1 does not; who has not prepared would be given metadata of these."""
+    g = ClientGroup()
+    g.join("m1", offer("x", 0, 2))
+    if prepares:
+        g.prepare("m1")
+    g.join("m2", offer("x", 0, 3))
+    assert g.chosen() == chosen
+    error = g.install("m1", 2, part("m1", 0, 1))["errorCode"]
+    assert (error == 0) is prepares

@@ -57,12 +57,11 @@ def connect_group_heartbeat(
         result = heartbeat.heartbeat(env, group, member, request._replace(regex=None), now_ms)
     else:
         result = heartbeat.consumer_group_heartbeat(env, group, request, now_ms)
-    worked = follow_work(group or Group(request.group_id), result, work)
-    answered = result.response or {}
-    answers = not answered["errorCode"] and answered["memberEpoch"] >= JOIN_EPOCH
-    epoch, assignment_epoch = _epochs(group or Group(request.group_id), result)
-    compute = answers and worked.work.chosen == request.member_id and epoch > assignment_epoch
-    worked.response = heartbeat_response(answered, compute)
+    before = group or Group(request.group_id)
+    worked = follow_work(before, result, work)
+    epoch, assignment_epoch = _epochs(before, result)
+    compute = worked.work.chosen == request.member_id and epoch > assignment_epoch
+    worked.response = heartbeat_response(result.response or {}, compute)
     return worked
 
 

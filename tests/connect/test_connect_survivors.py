@@ -130,6 +130,15 @@ def test_w1_nobody_computes_while_no_target_is_due() -> None:
     assert not g.beat("w1", -1)["shouldComputeAssignment"], "it is gone"
 
 
+def test_h5_who_is_fenced_is_not_told_to_compute() -> None:
+    """It is no worker any more, so another one computes."""
+    g = pair()
+    g.beat("w2", 2, clientAssignors=other_reason())
+    fenced = g.beat("w1", 7)
+    assert (code(fenced), fenced["shouldComputeAssignment"]) == ("FENCED_MEMBER_EPOCH", False)
+    assert (g.group()["chosen"], lost(g)) == ("w2", {"w1": "A"})
+
+
 def test_w1_who_makes_a_target_due_is_told_at_once_if_it_computes() -> None:
     g = pair()
     assert g.beat("w1", 2, clientAssignors=other_reason())["shouldComputeAssignment"]

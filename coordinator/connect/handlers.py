@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from coordinator import heartbeat
 from coordinator.connect.model import Prepared, Work, is_there, lost_by, next_worker, target_is_due
@@ -30,9 +29,6 @@ from coordinator.records import (
 )
 from coordinator.request import JOIN_EPOCH, HeartbeatRequest
 from coordinator.step import Env, Result
-
-GONE: Final = -1
-"""Member epoch of a worker that PrepareAssignment tells of, but that is not there."""
 
 
 @dataclass(slots=True)

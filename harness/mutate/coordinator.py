@@ -68,7 +68,7 @@ OF_PACKAGE: Final = {
     "admin": ("tests/coordinator/test_admin_groups.py", "tests/coordinator/test_group_configs.py"),
     "assignors": ("tests/assignors",),
     "classic": (
-        *(f"tests/classic/test_classic_{name}.py" for name in ("survivors", "service", "groups")),
+        *(f"tests/classic/test_classic_{name}.py" for name in ("survivors", "service", "input", "groups")),
         "tests/classic/test_classic_administration.py",
         *("tests/classic/test_leaders.py", "tests/classic/test_classic_assignors.py"),
     ),

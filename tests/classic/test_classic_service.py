@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 from classic_driver import FOO, VERSIONS, ClassicDriver, Json, encoded
 
 from coordinator import BadInput, Config, Coordinator
+
+sys.path.append(str(Path(__file__).parents[1] / "coordinator"))
+from admin_driver import delete
 
 UNAVAILABLE, UNKNOWN, ILLEGAL, INCONSISTENT, UNAUTHORIZED = 15, 25, 22, 23, 30
 INVALID_GROUP, GROUP_NOT_FOUND, REQUIRED = 24, 69, 79
@@ -164,37 +169,49 @@ def test_c1_answers_come_in_the_order_of_their_ids() -> None:
     assert list(driver.late) == ["JoinGroup c2", "JoinGroup c3"]
 
 
-@pytest.mark.parametrize("timer", ["join", "sync", "group"])
+@pytest.mark.parametrize("timer", ["session", "join", "sync", "group"])
 def test_p3_a_timer_that_the_log_refuses_is_put_off(timer: str) -> None:
     """And runs out then; nobody is answered before."""
     driver = ClassicDriver()
-    driver.coordinator.upsert_topic("foo", FOO, 1)
-    members = driver.stable("c1", "c2")
-    if timer == "group":
-        _committed(driver, members["c1"])
-        for name in members.values():
+    members = driver.stable(*(("c1",) if timer == "session" else ("c1", "c2")))
+    for client, name in members.items():
+        if timer == "group":
             driver.leave(name)
-    else:
-        for client, name in members.items():
-            if timer == "sync" or client == "c1":
-                driver.join(client, name)
+        elif timer == "sync" or (timer == "join" and client == "c1"):
+            driver.join(client, name)
     driver.late.clear()
+    member = members["c1"] if timer == "session" else ""
     before, end = driver.group, driver.coordinator.end
     driver.coordinator.fail_appends(True)
-    assert not driver.coordinator.fire(timer, "g")
-    assert (driver.coordinator.end, timers(driver)[timer]) == (end, 500)
+    assert not driver.coordinator.fire(timer, "g", member)
+    assert (driver.coordinator.end, timers(driver)[f"{timer} {member}".strip()]) == (end, 500)
     assert {**driver.group, "timers": 0} == {**before, "timers": 0} and not driver.late
     driver.coordinator.fail_appends(False)
     assert driver.advance(499) == []
     assert driver.advance(1)[0] == timer
     assert driver.coordinator.end > end
-    if timer == "group":
-        written = driver.coordinator.records(end)
-        assert [(one["key"]["type"], one["value"]) for one in written] == [
-            ("OffsetCommit", None),
-            ("GroupMetadata", None),
-        ]
-        assert _fetched(driver) == -1
+
+
+def test_e5_a_group_that_is_deleted_takes_its_offsets_along() -> None:
+    """All or nothing: the log that refuses one keeps both."""
+    driver = ClassicDriver()
+    driver.coordinator.upsert_topic("foo", FOO, 1)
+    (member,) = driver.stable("c1").values()
+    _committed(driver, member)
+    driver.leave(member)
+    end = driver.coordinator.end
+    driver.coordinator.fail_appends(True)
+    assert not driver.coordinator.fire("group", "g")
+    assert delete(driver.coordinator, "g") == {"g": "COORDINATOR_NOT_AVAILABLE"}
+    assert _fetched(driver) == 7
+    driver.coordinator.fail_appends(False)
+    assert driver.advance(500) == ["group"]
+    written = driver.coordinator.records(end)
+    assert [(one["key"]["type"], one["value"]) for one in written] == [
+        ("OffsetCommit", None),
+        ("GroupMetadata", None),
+    ]
+    assert _fetched(driver) == -1
 
 
 def _committed(driver: ClassicDriver, member: str) -> None:

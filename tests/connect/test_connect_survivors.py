@@ -357,3 +357,19 @@ def test_p2_a_new_coordinator_chooses_anew_and_starts_every_timer() -> None:
     assert (g.group()["chosen"], g.group()["prepared"]) == ("w1", None)
     assert g.timers() == {"session w1": 45_000, "session w2": 45_000, "assignment w1": 60_000}
     assert len(g.coordinator.advance(45_000)) == 2, "and they run out"
+
+
+def test_d2_each_group_is_on_its_own() -> None:
+    g = pair()
+    full = {"rebalanceTimeoutMs": 1_000, "connectorsAndTasks": [], "clientAssignors": [OFFER]}
+    g.request(HEARTBEAT, groupId="h", memberId="w1", memberEpoch=0, **full)
+    state = g.coordinator.volatile()["connect"]
+    assert state.keys() == {"g", "h"}
+    assert g.coordinator.volatile("h")["connect"] == {"h": state["h"]}
+    assert g.coordinator.volatile("x")["connect"] == {}
+    g.connector("B", 1)
+    epochs = [g.coordinator.describe(name)["groupEpoch"] for name in ("g", "h")]
+    assert epochs == [3, 2], "E1: of both"
+    assert g.coordinator.advance(1_000) == [{"timer": "assignment", "group": "h", "member": "w1"}]
+    g.coordinator.restart()
+    assert g.coordinator.volatile()["connect"].keys() == {"g", "h"}

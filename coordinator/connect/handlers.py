@@ -159,8 +159,7 @@ def install_assignment(group: Group | None, work: Work, request: InstallRequest)
     lost = {resource: worker for resource, worker in work.lost.items() if resource not in taken}
     epoch = ConnectRecord(TARGET_METADATA, found.id, None, AssignmentEpoch(prepared.epoch))
     records = [*lost_records(found.id, work.lost, lost), *targets, epoch]
-    result = Result(found.id)
-    result.records += [one for one in map(shared_record, records) if one is not None]
+    result = Result(found.id, [one for one in map(shared_record, records) if one is not None])
     return Worked(result, work._replace(prepared=None, lost=lost), records, install_response())
 
 

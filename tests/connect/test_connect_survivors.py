@@ -284,9 +284,11 @@ def test_w1_the_time_begins_anew_with_the_next_target_and_the_next_worker() -> N
     assert g.group()["groupEpoch"] == 4
     assert g.timers()["assignment w1"] == 60_000, "of the target of epoch 4"
     g.coordinator.advance(20_000)
+    g.prepare("w1", 2)
     g.beat("w1", -1)
     assert g.group()["chosen"] == "w2"
     assert g.timers()["assignment w2"] == 60_000
+    assert code(g.install("w2", 2, 4, w2=ALL)) == "INVALID_ASSIGNMENT", "what the other one prepared"
 
 
 def test_w1_whose_time_it_is() -> None:

@@ -71,6 +71,36 @@ def test_p2_deadlines_are_as_far_away_by_another_clock() -> None:
     assert other.timers() == g.timers() and g.timers().keys() == {"group"}
 
 
+def test_p2_without_a_clock_deadlines_count_from_0() -> None:
+    """And what says nothing of deadlines has those that a new coordinator starts."""
+    g = at_work()
+    volatile = deepcopy(g.coordinator.volatile())
+    del volatile["clockMs"]
+    volatile["connect"]["g"]["assignmentDeadlineMs"] = None
+    other = loaded(g, volatile, clock=Later())
+    state = other.coordinator.volatile()["connect"]["g"]
+    assert state["assignmentDeadlineMs"] == NOW_MS + 60_000
+    w1 = volatile["connect"]["g"]["members"]["w1"]
+    assert state["members"]["w1"] == {
+        **w1,
+        "sessionDeadlineMs": NOW_MS + w1["sessionDeadlineMs"],
+        "rebalanceDeadlineMs": NOW_MS + w1["rebalanceDeadlineMs"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("volatile", "sentence"),
+    [
+        ({"connect": 1}, "'connect' of volatile must be an object"),
+        ({"connect": {"g": 1}}, "'g' of volatile must be an object"),
+        ({"clockMs": "1"}, "'clockMs' of volatile"),
+    ],
+)
+def test_p2_what_is_no_volatile_state(volatile: Json, sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        loaded(at_work(), volatile)
+
+
 def test_p2_timers_that_are_given_run_out() -> None:
     g = at_work()
     other = loaded(g, g.coordinator.volatile())

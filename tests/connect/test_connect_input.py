@@ -93,6 +93,7 @@ def test_p2_without_a_clock_deadlines_count_from_0() -> None:
     [
         ({"connect": 1}, "'connect' of volatile must be an object"),
         ({"connect": {"g": 1}}, "'g' of volatile must be an object"),
+        ({"connect": {"h": {}}}, "volatile names the Connect group 'h', which the records do not have"),
         ({"clockMs": "1"}, "'clockMs' of volatile"),
     ],
 )

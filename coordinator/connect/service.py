@@ -97,13 +97,12 @@ class ConnectGroups:
         log.append([worked.records], env.config.max_batch_bytes)
         group_id = worked.result.group_id
         before = self.groups.get(group_id)
-        epoch = before.assignment_epoch if before is not None else 0
+        epoch = None if before is None else before.assignment_epoch
         was = self._work.get(group_id, NO_WORK).chosen
         show(self.groups, {}, worked.result, 0)
         group = self.groups.get(group_id)
         if group is None:
             self._work.pop(group_id, None)
-            self._assignment_ms.pop(group_id, None)
             return
         self._work[group_id] = worked.work
         self._follow_assignment(

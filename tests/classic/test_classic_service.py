@@ -347,3 +347,27 @@ def test_p2_what_is_no_state_of_a_group(changed: tuple[tuple[Any, ...], object],
         place[path[-1]] = to
     with pytest.raises(BadInput, match=sentence):
         ClassicDriver().coordinator.load(driver.coordinator.records(), [], volatile)
+
+
+@pytest.mark.parametrize(
+    ("volatile", "sentence"),
+    [
+        ({"classic": 1}, "'classic' of volatile must be an object"),
+        ({"classic": {"g": 1}}, "volatile classic group 'g' must be an object"),
+    ],
+)
+def test_p2_what_is_no_volatile_state(volatile: Json, sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        Coordinator().load([], [], volatile)
+
+
+def test_p2_without_a_clock_deadlines_count_from_0() -> None:
+    """And a group that is not in the records is there, as it may have written nothing yet."""
+    driver = ClassicDriver()
+    driver.known("c1")
+    given = {"g": driver.group}
+    for volatile in ({"classic": given}, {"classic": given, "clockMs": 0}):
+        copy = ClassicDriver()
+        copy.coordinator = Coordinator(clock=Later())
+        copy.coordinator.load([], [], volatile)
+        assert timers(copy) == timers(driver)

@@ -49,7 +49,7 @@ def version_of(data: bytes, what: str = "subscription") -> int:
     """The version that the bytes say they are. BadInput where it is below 0 or missing."""
     version = Reader(data, what).int16("version")
     if version < 0:
-        raise BadInput(f"a {what} has a version from 0, not {version}")
+        raise BadInput(f"the {what} has a version from 0, not {version}")
     return version
 
 

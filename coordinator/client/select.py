@@ -17,10 +17,11 @@ def offer_of(member: MemberMetadata, name: str) -> ClientAssignor | None:
 
 
 def covering(members: Members, name: str) -> list[str]:
-    """Covering (A8): who can read the metadata of every member, by id; nobody if one does not offer it."""
+    """Covering (A8): who can read the metadata of every one of some members, by id; nobody if one does not
+    offer it."""
     offers = {member_id: offer_of(member, name) for member_id, member in members.items()}
     known = {member_id: offer for member_id, offer in offers.items() if offer is not None}
-    if not known or len(known) < len(members):
+    if len(known) < len(members):
         return []
     least = min(offer.minimum_version for offer in known.values())
     most = max(offer.maximum_version for offer in known.values())
@@ -60,7 +61,7 @@ def settle(step: Step, gone: Set[str] = frozenset()) -> None:
     if step.env.client_side:
         return
     computation = step.computation
-    if computation.chosen and computation.chosen == step.replaced:
+    if computation.chosen == step.replaced:
         computation = IDLE._replace(tried=computation.tried)
     members = step.metadata_of_members()
     name = selected(members) if step.epoch > step.assignment_epoch else ""
@@ -104,9 +105,7 @@ def told(step: Step, member_id: str) -> bool:
         return False
     if computation.deadline_ms is None:
         timeout_ms = step.metadata_of_members()[member_id].rebalance_timeout_ms
-        deadline_ms = step.now_ms + timeout_ms
-        step.compute_by(computation._replace(deadline_ms=deadline_ms))
-        step.result.timers.append(Timer("computation", member_id, deadline_ms))
+        step.result.timers.append(Timer("computation", member_id, step.now_ms + timeout_ms))
     return True
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from coordinator import heartbeat
 from coordinator.client.select import offer_of
@@ -43,9 +42,6 @@ from coordinator.records import (
 from coordinator.request import JOIN_EPOCH, HeartbeatRequest
 from coordinator.step import Env, Result
 
-GONE: Final = -1
-"""Member epoch of a worker that PrepareAssignment tells of, but that is not there."""
-
 
 @dataclass(slots=True)
 class Worked:
@@ -70,12 +66,11 @@ def connect_group_heartbeat(
         result = heartbeat.heartbeat(env, group, member, request._replace(regex=None), now_ms)
     else:
         result = heartbeat.consumer_group_heartbeat(env, group, request, now_ms)
-    worked = follow_work(group or Group(request.group_id), result, work)
-    answered = result.response or {}
-    answers = not answered["errorCode"] and answered["memberEpoch"] >= JOIN_EPOCH
-    epoch, assignment_epoch = _epochs(group or Group(request.group_id), result)
-    compute = answers and worked.work.chosen == request.member_id and epoch > assignment_epoch
-    worked.response = heartbeat_response(answered, compute)
+    before = group or Group(request.group_id)
+    worked = follow_work(before, result, work)
+    epoch, assignment_epoch = _epochs(before, result)
+    compute = worked.work.chosen == request.member_id and epoch > assignment_epoch
+    worked.response = heartbeat_response(result.response or {}, compute)
     return worked
 
 
@@ -201,8 +196,7 @@ def install_assignment(group: Group | None, work: Work, request: InstallRequest)
     lost = {resource: worker for resource, worker in work.lost.items() if resource not in taken}
     epoch = ConnectRecord(TARGET_METADATA, found.id, None, AssignmentEpoch(prepared.epoch))
     records = [*lost_records(found.id, work.lost, lost), *targets, epoch]
-    result = Result(found.id)
-    result.records += [one for one in map(shared_record, records) if one is not None]
+    result = Result(found.id, [one for one in map(shared_record, records) if one is not None])
     new = choose(work._replace(prepared=None, lost=lost), workers_of(found))
     return Worked(result, new, records, install_response())
 

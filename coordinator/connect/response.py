@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from coordinator.connect import wire
 from coordinator.connect.model import assignor_name, lost_by, workers_of
@@ -10,6 +11,9 @@ from coordinator.connect.records import assignors_to_wire
 from coordinator.errors import ErrorCode
 from coordinator.fields import Json
 from coordinator.model import NO_TARGET, Group, Partition
+
+GONE: Final = -1
+"""Member epoch of a worker that PrepareAssignment tells of, but that is not there."""
 
 
 def heartbeat_response(shared: Json, compute: bool) -> Json:
@@ -64,7 +68,7 @@ def prepare_response(group: Group, lost: Mapping[Partition, str]) -> Json:
             _prepared(name, member.epoch, assignors_to_wire(member.metadata), wire.to_wire(target))
         )
     members += [
-        _prepared(name, -1, [], wire.to_wire(lost_by(lost, name))) for name in sorted({*lost.values()})
+        _prepared(name, GONE, [], wire.to_wire(lost_by(lost, name))) for name in sorted({*lost.values()})
     ]
     return {
         **_error(ErrorCode.NONE, None),

@@ -19,7 +19,7 @@ from coordinator.connect.model import NO_WORK, Work, target_is_due, workers_of
 from coordinator.connect.records import ConnectRecord, Lost, shared_record
 from coordinator.connect.request import ConnectRequest, PrepareRequest, WorkerHeartbeat, validate
 from coordinator.connect.response import heartbeat_error, install_response, prepare_error
-from coordinator.errors import AppendFailed, ErrorCode, RequestRejected
+from coordinator.errors import AppendFailed, BadInput, ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.load import groups_from, restore_volatile
 from coordinator.membership import delete_group, rebalance_timeout, session_timeout
@@ -86,10 +86,8 @@ class ConnectGroups:
     def _env(self, env: Env) -> Env:
         """What the shared handlers read: connectors for topics, targets that workers compute."""
         if self._envs is None or self._envs[0] is not env:
-            dialect = dataclasses.replace(env.dialect, PendingInResponse=False)
             topics = {name: TopicImage(name, image.partitions) for name, image in env.topics.items()}
-            ours = dataclasses.replace(env, dialect=dialect, topics=topics, assignors={}, client_side=True)
-            self._envs = env, ours
+            self._envs = env, dataclasses.replace(env, topics=topics, client_side=True)
         return self._envs[1]
 
     def _commit(self, worked: Worked, log: Log, env: Env, now_ms: int) -> None:
@@ -99,22 +97,21 @@ class ConnectGroups:
         log.append([worked.records], env.config.max_batch_bytes)
         group_id = worked.result.group_id
         before = self.groups.get(group_id)
-        epoch = before.assignment_epoch if before is not None else 0
+        epoch = None if before is None else before.assignment_epoch
         was = self._work.get(group_id, NO_WORK).chosen
         show(self.groups, {}, worked.result, 0)
         group = self.groups.get(group_id)
         if group is None:
             self._work.pop(group_id, None)
-            self._assignment_ms.pop(group_id, None)
             return
         self._work[group_id] = worked.work
         self._follow_assignment(
-            group, anew=was != worked.work.chosen or epoch != group.assignment_epoch, now_ms=now_ms
+            group, now_ms, anew=was != worked.work.chosen or epoch != group.assignment_epoch
         )
         for due in self.armed(group_id):
             self._timers.arm(due)
 
-    def _follow_assignment(self, group: Group, anew: bool, now_ms: int) -> None:
+    def _follow_assignment(self, group: Group, now_ms: int, anew: bool = False) -> None:
         """W1: whoever is chosen has its rebalance time-out from when a target is due, or it is chosen."""
         chosen = self._work[group.id].chosen
         if not chosen or not target_is_due(group):
@@ -151,7 +148,7 @@ class ConnectGroups:
         ours, group, work = self._env(env), self.groups[due.group_id], self._work[due.group_id]
         if due.timer == ASSIGNMENT:
             self._work[group.id] = handlers.choose_another(group, work)
-            self._follow_assignment(group, anew=True, now_ms=now_ms)
+            self._follow_assignment(group, now_ms, anew=True)
             for armed in self.armed(group.id):
                 self._timers.arm(armed)
             return True
@@ -196,7 +193,8 @@ class ConnectGroups:
         }
 
     def replay(self, records: Iterable[object], env: Env, now_ms: int) -> None:
-        """P2: become what the log gives back: lost work is there, who computes is chosen anew."""
+        """P2: become what the log gives back: lost work is there, who computes is chosen anew. Timers are
+        armed by `notice_topics` or `restore`, one of which follows."""
         ours = [record for record in records if isinstance(record, ConnectRecord)]
         shared = [one for one in map(shared_record, ours) if one is not None]
         self.groups = groups_from(shared, 0)
@@ -213,14 +211,15 @@ class ConnectGroups:
         self._work, self._assignment_ms, self._timers = {}, {}, Timers()
         for name, group in self.groups.items():
             self._work[name] = handlers.choose(Work(lost=lost[name]), workers_of(group))
-            self._follow_assignment(group, anew=True, now_ms=now_ms)
-        self._arm_all()
+            self._follow_assignment(group, now_ms)
 
     def restore(self, volatile: Mapping[str, object], now_ms: int) -> None:
         """Give groups what a coordinator's volatile state says of them. BadInput where it is none."""
         shift_ms = now_ms - (fields.optional_integer(volatile, "clockMs", "volatile") or 0)
         given = fields.mapping(volatile, "connect", "volatile") if "connect" in volatile else {}
-        for name in given.keys() & self.groups.keys():
+        for name in given:
+            if name not in self.groups:
+                raise BadInput(f"volatile names the Connect group {name!r}, which the records do not have")
             known = fields.mapping(given, name, "volatile")
             self._work[name], due_ms = restore(self.groups[name], self._work[name], known, shift_ms)
             if due_ms is not None:

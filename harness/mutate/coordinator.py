@@ -62,16 +62,26 @@ TESTS: Final = (
     "tests/client/test_client_assignors.py",
     "tests/migration/test_classic_members.py",
 )
-"""Those that take seconds; a package's own come first."""
+"""Those that take seconds; those of a file or a package come first."""
 OF_PACKAGE: Final = {
     "admission": ("tests/coordinator/test_admin_groups.py",),
     "admin": ("tests/coordinator/test_admin_groups.py", "tests/coordinator/test_group_configs.py"),
     "assignors": ("tests/assignors",),
-    "classic": tuple(
-        f"tests/classic/test_classic_{name}.py" for name in ("survivors", "groups", "assignors")
+    "classic": (
+        *(f"tests/classic/test_classic_{name}.py" for name in ("survivors", "service", "input", "groups")),
+        "tests/classic/test_classic_administration.py",
+        *("tests/classic/test_leaders.py", "tests/classic/test_classic_assignors.py"),
     ),
+    "classic/assignors": ("tests/classic/test_leaders.py", "tests/classic/test_classic_assignors.py"),
+    "classic/embedded": ("tests/classic/test_leaders.py", "tests/classic/test_embedded_protocol.py"),
     "classic_member": ("tests/classic_member",),
-    "connect": ("tests/connect/test_connect_administration.py",),
+    "client": tuple(
+        f"tests/client/test_{name}.py"
+        for name in ("client_survivors", "client_assignors", "client_administration", "member_assignors")
+    ),
+    "connect": tuple(
+        f"tests/connect/test_connect_{name}.py" for name in ("survivors", "input", "administration")
+    ),
     "member": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
     "migration": ("tests/migration",),
 }
@@ -204,7 +214,8 @@ def _tested(mutant: Mutant, root: Path, by: str) -> Verdict:
 
 def _own(path: str) -> tuple[str, ...]:
     """The tests of a file, or of the package that it is in."""
-    return OF_PACKAGE.get(Path(path).stem, OF_PACKAGE.get(Path(path).parent.name, ()))
+    inside = Path(path).relative_to(PACKAGE).with_suffix("")
+    return OF_PACKAGE.get(inside.as_posix(), OF_PACKAGE.get(inside.parent.as_posix(), ()))
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:

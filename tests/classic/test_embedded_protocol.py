@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
+from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -134,7 +137,7 @@ def test_what_is_cut_off_is_refused_wherever(version: int) -> None:
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        ("ffff", "a subscription has a version from 0, not -1"),
+        ("ffff", "the subscription has a version from 0, not -1"),
         ("0000 ffffffff", "'topics' of the subscription has a negative length: -1"),
         ("0000 00000001 ffff", "'topics' of the subscription has a negative length: -1"),
         ("0000 00000001 fffe", "'topics' of the subscription has a negative length: -2"),
@@ -171,3 +174,66 @@ def test_what_cannot_be_written() -> None:
         write_subscription(Subscription(frozenset({"x" * 32768})))
     with pytest.raises(BadInput, match="must fit into an int32"):
         write_assignment(Assignment(frozenset({("foo", 2**31)})))
+
+
+def test_the_field_that_is_cut_off_is_named() -> None:
+    """In their order, each where the bytes before it are there."""
+
+    def named(data: bytes, read: Callable[[bytes], object], what: str) -> list[str]:
+        found = []
+        for length in range(1, len(data)):
+            with pytest.raises(BadInput) as raised:
+                read(data[:length])
+            said = re.fullmatch(
+                rf"the {what} is cut off: '(\w+)' needs \d bytes, and \d are left", str(raised.value)
+            )
+            assert said is not None
+            found.append(said[1])
+        return list(dict.fromkeys(found))
+
+    fields = ["version", "topics", "userData", "ownedPartitions", "generationId", "rackId"]
+    assert named(write_subscription(FULL), read_subscription, "subscription") == fields
+    assigned = write_assignment(Assignment(FULL.owned, b"\x01"))
+    assert named(assigned, read_assignment, "assignment") == ["version", "assignedPartitions", "userData"]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"topics": frozenset({"\ud800"})}, "'topics' of a subscription is not Unicode text"),
+        ({"owned": frozenset({("\ud800", 0)})}, "'ownedPartitions' of a subscription is not Unicode text"),
+        (
+            {"owned": frozenset({("foo", 2**31)})},
+            "'ownedPartitions' of a subscription must fit into an int32",
+        ),
+        ({"generation": 2**31}, "'generationId' of a subscription must fit into an int32"),
+        ({"rack_id": "\ud800"}, "'rackId' of a subscription is not Unicode text"),
+    ],
+)
+def test_what_a_subscription_cannot_say_is_named(change: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        write_subscription(replace(FULL, **change))
+
+
+def test_what_an_assignment_cannot_say_is_named() -> None:
+    for partition, sentence in (
+        (("\ud800", 0), "'assignedPartitions' of an assignment is not Unicode text"),
+        (("foo", 2**31), "'assignedPartitions' of an assignment must fit into an int32"),
+    ):
+        with pytest.raises(BadInput, match=sentence):
+            write_assignment(Assignment(frozenset({partition})))
+    for version in (-1, 4):
+        with pytest.raises(BadInput, match=f"an assignment has a version from 0 to 3, not {version}"):
+            write_assignment(Assignment(FULL.owned), version)
+
+
+def test_the_bounds_of_what_can_be_said() -> None:
+    """Names of 32767 bytes, numbers of 32 bits, nothing at all."""
+    most = Subscription(
+        frozenset({"x" * 32767, ""}), b"", frozenset({("", 2**31 - 1), ("", -(2**31))}), 2**31 - 1, ""
+    )
+    assert read_subscription(write_subscription(most)) == most
+    with pytest.raises(BadInput, match="the assignment has a version from 0, not -1"):
+        read_assignment(b"\xff\xff")
+    with pytest.raises(BadInput, match="'assignedPartitions' of the assignment has a negative length: -1"):
+        read_assignment(struct.pack(">hi", 0, -1))

@@ -32,7 +32,7 @@ class ClientGroup:
 
     def __init__(self, **options: Any) -> None:
         self.clock = SimulatedClock()
-        self.coordinator = Coordinator(clock=self.clock, **options)
+        self.coordinator = Coordinator(**{"clock": self.clock, **options})
         self.coordinator.upsert_topic("foo", FOO, 2)
 
     def request(self, api: str, **body: Any) -> Json:

@@ -1,0 +1,296 @@
+"""What a classic group is given: its requests, and the records that it leaves (C1, M1, P1)."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from classic_driver import VERSIONS, ClassicDriver, Json, encoded
+
+from coordinator import BadInput, Coordinator
+
+REMOVED = ...
+JOIN: Json = {
+    "groupId": "g",
+    "memberId": "",
+    "sessionTimeoutMs": 10_000,
+    "rebalanceTimeoutMs": 60_000,
+    "protocolType": "consumer",
+    "protocols": [{"name": "range", "metadata": encoded("foo")}],
+}
+BODIES: dict[str, Json] = {
+    "JoinGroup": JOIN,
+    "SyncGroup": {
+        **{"groupId": "g", "memberId": "m", "generationId": 1},
+        "assignments": [{"memberId": "m", "assignment": ""}],
+    },
+    "Heartbeat": {"groupId": "g", "memberId": "m", "generationId": 1},
+    "LeaveGroup": {"groupId": "g", "members": [{"memberId": "m"}]},
+}
+
+
+def put(value: Any, path: tuple[str | int, ...], to: object) -> Json:
+    """The JSON with something else in that place, or without it."""
+    changed = deepcopy(value)
+    place = changed
+    for name in path[:-1]:
+        place = place[name]
+    if to is REMOVED:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = to
+    return dict(changed)
+
+
+@pytest.mark.parametrize(
+    ("api", "path", "to", "sentence"),
+    [
+        *(
+            (api, (name,), REMOVED, f"{api} needs the field '{name}'")
+            for api, body in BODIES.items()
+            for name in body
+        ),
+        *((api, ("more",), 1, f"{api} has no field 'more'") for api in BODIES),
+        *(
+            (api, ("groupInstanceId",), 1, f"'groupInstanceId' of {api}")
+            for api in BODIES
+            if api != "LeaveGroup"
+        ),
+        ("JoinGroup", ("reason",), 1, "'reason' of JoinGroup"),
+        ("JoinGroup", ("sessionTimeoutMs",), 2**31, "'sessionTimeoutMs' of JoinGroup must fit into an int32"),
+        (
+            "JoinGroup",
+            ("rebalanceTimeoutMs",),
+            2**31,
+            "'rebalanceTimeoutMs' of JoinGroup must fit into an int32",
+        ),
+        ("JoinGroup", ("protocols",), [1], "an entry of JoinGroup must be an object"),
+        ("JoinGroup", ("protocols",), JOIN["protocols"] * 2, "JoinGroup names a protocol twice"),
+        ("JoinGroup", ("protocols", 0, "more"), 1, "an entry of JoinGroup has no field 'more'"),
+        ("JoinGroup", ("protocols", 0, "name"), REMOVED, "an entry of JoinGroup needs the field 'name'"),
+        (
+            "JoinGroup",
+            ("protocols", 0, "metadata"),
+            REMOVED,
+            "an entry of JoinGroup needs the field 'metadata'",
+        ),
+        (
+            "JoinGroup",
+            ("protocols", 0, "metadata"),
+            "a",
+            "'metadata' of an entry of JoinGroup must be bytes in",
+        ),
+        (
+            "JoinGroup",
+            ("protocols", 0, "metadata"),
+            "YQ==YQ==",
+            "'metadata' of an entry of JoinGroup must be",
+        ),
+        ("SyncGroup", ("generationId",), 2**31, "'generationId' of SyncGroup must fit into an int32"),
+        ("SyncGroup", ("protocolType",), 1, "'protocolType' of SyncGroup"),
+        ("SyncGroup", ("protocolName",), 1, "'protocolName' of SyncGroup"),
+        (
+            "SyncGroup",
+            ("assignments", 0, "memberId"),
+            REMOVED,
+            "an entry of SyncGroup needs the field 'memberId'",
+        ),
+        (
+            "SyncGroup",
+            ("assignments", 0, "assignment"),
+            "a",
+            "'assignment' of an entry of SyncGroup must be byt",
+        ),
+        ("Heartbeat", ("generationId",), -(2**31) - 1, "'generationId' of Heartbeat must fit into an int32"),
+        ("LeaveGroup", ("members",), [1], "a member of LeaveGroup must be an object"),
+        (
+            "LeaveGroup",
+            ("members", 0, "memberId"),
+            REMOVED,
+            "a member of LeaveGroup needs the field 'memberId'",
+        ),
+        ("LeaveGroup", ("members", 0, "groupInstanceId"), 1, "'groupInstanceId' of a member of LeaveGroup"),
+        ("LeaveGroup", ("members", 0, "reason"), 1, "'reason' of a member of LeaveGroup"),
+        ("LeaveGroup", ("members", 0, "more"), 1, "a member of LeaveGroup has no field 'more'"),
+    ],
+)
+def test_c1_what_the_schema_cannot_say_is_named(
+    api: str, path: tuple[str | int, ...], to: object, sentence: str
+) -> None:
+    coordinator = Coordinator()
+    with pytest.raises(BadInput, match=sentence):
+        coordinator.request(api, VERSIONS[api], {}, put(BODIES[api], path, to))
+    assert "g" not in coordinator.others
+
+
+def test_c1_what_may_be_said_besides() -> None:
+    """Why it joins or leaves, and times of any length that an int32 has; a session must be in range."""
+    coordinator = Coordinator()
+    for change, error in (
+        ({"reason": "new"}, 79),
+        ({"rebalanceTimeoutMs": 2**31 - 1}, 79),
+        ({"rebalanceTimeoutMs": -(2**31)}, 79),
+        ({"sessionTimeoutMs": -(2**31)}, 26),
+    ):
+        assert coordinator.request("JoinGroup", 9, {}, {**JOIN, **change})["errorCode"] == error
+    leaves = {"groupId": "g", "members": [{"memberId": "m", "reason": "done", "groupInstanceId": None}]}
+    assert coordinator.request("LeaveGroup", 5, {}, leaves)["members"][0]["errorCode"] == 25
+
+
+def static_pair() -> ClassicDriver:
+    """A static member that leads and a dynamic one, Stable."""
+    driver = ClassicDriver()
+    driver.join("c1", instance="i1", rebalance_ms=30_000)
+    driver.join("c2", driver.known("c2"), session_ms=20_000)
+    while driver.group["state"] == "PreparingRebalance":
+        driver.advance(3_000)
+    first, second = (driver.taken("JoinGroup", client)["memberId"] for client in ("c1", "c2"))
+    driver.sync("c2", second, 1)
+    driver.sync("c1", first, 1, {first: "one", second: "two"})
+    return driver
+
+
+def test_p1_the_record_is_kafkas() -> None:
+    driver = static_pair()
+    first, second = (one["memberId"] for one in driver.group["members"])
+    (written,) = driver.coordinator.records(driver.coordinator.end - 1)
+    common = {"clientHost": "/h", "subscription": encoded("foo")}
+    assert written == {
+        "offset": driver.coordinator.end - 1,
+        "key": {"type": "GroupMetadata", "group": "g"},
+        "value": {
+            "protocolType": "consumer",
+            "generation": 1,
+            "protocol": "range",
+            "leader": first,
+            "currentStateTimestamp": driver.clock.now_ms(),
+            "members": [
+                {
+                    **common,
+                    "memberId": first,
+                    "groupInstanceId": "i1",
+                    "clientId": "c1",
+                    "rebalanceTimeout": 30_000,
+                    "sessionTimeout": 10_000,
+                    "assignment": encoded("one"),
+                },
+                {
+                    **common,
+                    "memberId": second,
+                    "groupInstanceId": None,
+                    "clientId": "c2",
+                    "rebalanceTimeout": 60_000,
+                    "sessionTimeout": 20_000,
+                    "assignment": encoded("two"),
+                },
+            ],
+        },
+    }
+
+
+def test_p2_the_record_gives_the_group_back() -> None:
+    driver = static_pair()
+    before = driver.group
+    driver.coordinator.restart()
+    assert {**driver.group, "timers": 0} == {**before, "timers": 0}
+
+
+MEMBER = {
+    "memberId": "m",
+    "groupInstanceId": None,
+    "clientId": "c",
+    "clientHost": "/h",
+    "rebalanceTimeout": 1,
+    "sessionTimeout": 1,
+    "subscription": "",
+    "assignment": "",
+}
+RECORD: Json = {
+    "offset": 0,
+    "key": {"type": "GroupMetadata", "group": "g"},
+    "value": {
+        "protocolType": "consumer",
+        "generation": 1,
+        "protocol": None,
+        "leader": None,
+        "currentStateTimestamp": -1,
+        "members": [MEMBER],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "sentence"),
+    [
+        (("key", "group"), REMOVED, "the key of a GroupMetadata record needs the field 'group'"),
+        (("key", "more"), 1, "the key of a GroupMetadata record has no field 'more'"),
+        (("value",), 1, "'value' of a GroupMetadata record must be an object"),
+        *(
+            (("value", name), REMOVED, f"a GroupMetadata record needs the field '{name}'")
+            for name in ("protocolType", "generation", "currentStateTimestamp", "members")
+        ),
+        *((("value", name), 1, f"'{name}' of a GroupMetadata record") for name in ("protocol", "leader")),
+        (("value", "generation"), -1, "'generation' of a GroupMetadata record must be at least 0"),
+        (("value", "currentStateTimestamp"), -2, "'currentStateTimestamp' of a GroupMetadata .* at least -1"),
+        (("value", "members"), [1], "a member of a GroupMetadata record must be an object"),
+        (("value", "members", 0, "groupInstanceId"), 1, "'groupInstanceId' of a GroupMetadata record"),
+        *(
+            (("value", "members", 0, name), REMOVED, f"a GroupMetadata record needs the field '{name}'")
+            for name in MEMBER
+            if name != "groupInstanceId"
+        ),
+    ],
+)
+def test_p1_what_is_no_record(path: tuple[str | int, ...], to: object, sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        Coordinator().load([put(RECORD, path, to)], [], {})
+
+
+def test_p1_a_record_without_protocol_and_leader() -> None:
+    """Of a group that is empty, or that somebody else wrote so; no value at all is a tombstone."""
+    driver = ClassicDriver()
+    driver.coordinator.load([RECORD], [], {})
+    group = driver.group
+    assert (group["state"], group["protocol"], group["leader"]) == ("CompletingRebalance", None, None)
+    assert driver.coordinator.records() == [RECORD]
+    driver.coordinator.load([RECORD, put(RECORD, ("value",), None)], [], {})
+    assert "g" not in driver.coordinator.others
+
+
+def consumer_record(metadata: object) -> list[Json]:
+    """A consumer group's member that uses the classic protocol, in the log."""
+    value = {
+        "instanceId": None,
+        "rackId": None,
+        "clientId": "c",
+        "clientHost": "/h",
+        "subscribedTopicNames": ["foo"],
+        "subscribedTopicRegex": None,
+        "rebalanceTimeoutMs": 1,
+        "serverAssignor": None,
+        "classicMemberMetadata": metadata,
+    }
+    return [{"key": {"type": "ConsumerGroupMemberMetadata", "groupId": "g", "memberId": "m"}, "value": value}]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "sentence"),
+    [
+        (1, "classicMemberMetadata of .* must be an object"),
+        ({"supportedProtocols": []}, "classicMemberMetadata of .* needs the field 'sessionTimeoutMs'"),
+        ({"sessionTimeoutMs": 1}, "classicMemberMetadata of .* needs the field 'supportedProtocols'"),
+        ({"sessionTimeoutMs": 1, "supportedProtocols": [1]}, "classicMemberMetadata of .* must be an object"),
+        (
+            {"sessionTimeoutMs": 1, "supportedProtocols": [{"metadata": ""}]},
+            "classicMemberMetadata .* 'name'",
+        ),
+        (
+            {"sessionTimeoutMs": 1, "supportedProtocols": [{"name": ""}]},
+            "classicMemberMetadata .* 'metadata'",
+        ),
+    ],
+)
+def test_m1_what_a_classic_member_of_a_consumer_group_has_in_the_log(metadata: object, sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        Coordinator().load(consumer_record(metadata), [], {})

@@ -1,0 +1,373 @@
+"""Around a classic group: who is refused, what the log refuses, timers and fail-over (C1, C2, P2, P3)."""
+
+from __future__ import annotations
+
+import sys
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from classic_driver import FOO, VERSIONS, ClassicDriver, Json, encoded
+
+from coordinator import BadInput, Config, Coordinator
+
+sys.path.append(str(Path(__file__).parents[1] / "coordinator"))
+from admin_driver import delete
+
+UNAVAILABLE, UNKNOWN, ILLEGAL, INCONSISTENT, UNAUTHORIZED = 15, 25, 22, 23, 30
+INVALID_GROUP, GROUP_NOT_FOUND, REQUIRED = 24, 69, 79
+NOW_MS = 100_000
+
+
+class Later:
+    """Another machine's clock."""
+
+    def now_ms(self) -> int:
+        return NOW_MS
+
+
+JOIN: Json = {
+    "memberId": "",
+    "sessionTimeoutMs": 10_000,
+    "rebalanceTimeoutMs": 60_000,
+    "protocolType": "consumer",
+    "protocols": [{"name": "range", "metadata": encoded("foo")}],
+}
+REFUSED: dict[str, tuple[Json, Json]] = {
+    "JoinGroup": (
+        {**JOIN, "memberId": "m"},
+        {
+            "generationId": -1,
+            "protocolType": None,
+            "protocolName": None,
+            "leader": "",
+            "skipAssignment": False,
+            "memberId": "m",
+            "members": [],
+        },
+    ),
+    "SyncGroup": (
+        {"memberId": "m", "generationId": 1, "assignments": []},
+        {"protocolType": None, "protocolName": None, "assignment": ""},
+    ),
+    "Heartbeat": ({"memberId": "m", "generationId": 1}, {}),
+    "LeaveGroup": ({"members": []}, {"members": []}),
+}
+"""What a member sends, and what it is told beside an error."""
+
+
+def timers(driver: ClassicDriver) -> dict[str, int]:
+    """What runs out, and in how many milliseconds."""
+    now_ms = driver.coordinator.clock.now_ms()
+    return {
+        f"{one['timer']} {one['member']}".strip(): one["deadlineMs"] - now_ms for one in described(driver)
+    }
+
+
+def described(driver: ClassicDriver) -> list[Json]:
+    armed: list[Json] = driver.group["timers"]
+    return armed
+
+
+def rebalancing() -> tuple[ClassicDriver, dict[str, str]]:
+    """c1 and c2 are a generation, c1 rejoins and waits, an id was given out, time has passed."""
+    driver = ClassicDriver()
+    members = driver.stable("c1", "c2")
+    driver.advance(700)
+    driver.join("c1", members["c1"])
+    members["c3"] = driver.known("c3")
+    driver.advance(300)
+    return driver, members
+
+
+@pytest.mark.parametrize("api", REFUSED)
+def test_c1_what_is_refused_has_an_error_and_nothing_else(api: str) -> None:
+    """Of a client that may not use the group, and of a group without a name."""
+    body, more = REFUSED[api]
+    for group_id, error, options in (
+        ("g", UNAUTHORIZED, {"authorizer": lambda *asked: False}),
+        ("", INVALID_GROUP, {}),
+    ):
+        coordinator = Coordinator(**options)
+        said = coordinator.request(api, VERSIONS[api], {"id": "c"}, {"groupId": group_id, **body})
+        assert said == {"throttleTimeMs": 0, "errorCode": error, **more}
+        assert coordinator.end == 0
+
+
+@pytest.mark.parametrize("api", ["JoinGroup", "LeaveGroup"])
+def test_p3_who_is_refused_by_the_log_is_told(api: str) -> None:
+    driver = ClassicDriver()
+    (member,) = driver.stable("c1").values()
+    driver.coordinator.fail_appends(True)
+    body: Json = {"members": [{"memberId": member}]} if api == "LeaveGroup" else {**JOIN, "memberId": member}
+    said = driver.send(api, "c1", body)
+    assert said == {
+        **{"throttleTimeMs": 0, "errorCode": UNAVAILABLE},
+        **(REFUSED[api][1] | ({"memberId": member} if api == "JoinGroup" else {})),
+    }
+
+
+def test_c1_a_join_to_a_group_of_workers() -> None:
+    driver = ClassicDriver()
+    body: Json = {"groupId": "g", "memberId": "w", "memberEpoch": 0, "rebalanceTimeoutMs": 1}
+    body |= {"connectorsAndTasks": [], "clientAssignors": []}
+    assert driver.coordinator.request("ConnectGroupHeartbeat", 0, {}, body)["errorCode"] == 0
+    said = driver.join("c1")
+    assert said is not None and said["errorCode"] == INCONSISTENT
+    assert driver.group["type"] == "connect"
+
+
+def test_h5_a_consumer_that_does_not_join_is_refused() -> None:
+    """M1: a group is converted by who joins it alone."""
+    driver = ClassicDriver()
+    driver.stable("c1")
+    body = {"groupId": "g", "memberId": "m", "memberEpoch": 1}
+    said = driver.coordinator.request("ConsumerGroupHeartbeat", 0, {}, body)
+    assert (said["errorCode"], said["errorMessage"]) == (
+        UNKNOWN,
+        "Group g is a classic group; join it first.",
+    )
+    assert driver.coordinator.request("ConsumerGroupHeartbeat", 0, {}, {**body, "groupId": "h"})["errorCode"]
+
+
+def test_o2_commits_and_fetches_say_what_they_are_refused_for() -> None:
+    driver = ClassicDriver()
+    driver.coordinator.upsert_topic("foo", FOO, 1)
+    (member,) = driver.stable("c1").values()
+
+    def commit(group_id: str, name: str, generation: int) -> int:
+        topics = [{"topicId": FOO, "partitions": [{"partitionIndex": 0, "committedOffset": 7}]}]
+        body = {"memberId": name, "generationIdOrMemberEpoch": generation, "topics": topics}
+        said = driver.send("OffsetCommit", "c1", {**body, "groupId": group_id})
+        assert said is not None
+        return int(said["topics"][0]["partitions"][0]["errorCode"])
+
+    assert [commit("g", member, generation) for generation in (0, 1, 2)] == [ILLEGAL, 0, ILLEGAL]
+    assert commit("g", "m", 1) == UNKNOWN
+    assert commit("h", "", -1) == 0, "nobody's group"
+
+
+def test_c1_an_id_that_was_given_out_is_not_given_again() -> None:
+    """H1: not that of a member, and not one that is pending; a member's own is never drawn."""
+    driver = ClassicDriver()
+    (member,) = driver.stable("c1").values()
+    pending = driver.known("c2")
+    driver.coordinator.use_ids([member, pending, pending, "m3"])
+    assert driver.known("c3") == "m3"
+    assert driver.group["pending"] == sorted([pending, "m3"])
+    driver.coordinator.use_ids(["m4"])
+    assert driver.join("c2", pending) is None
+    assert driver.known("c4") == "m4"
+
+
+def test_c1_answers_come_in_the_order_of_their_ids() -> None:
+    driver = ClassicDriver()
+    members = driver.stable("c3", "c2", "c1")
+    for client in members:
+        driver.join(client, members[client])
+    assert list(driver.late) == ["JoinGroup c2", "JoinGroup c3"]
+
+
+@pytest.mark.parametrize("timer", ["session", "join", "sync", "group"])
+def test_p3_a_timer_that_the_log_refuses_is_put_off(timer: str) -> None:
+    """And runs out then; nobody is answered before."""
+    driver = ClassicDriver()
+    members = driver.stable(*(("c1",) if timer == "session" else ("c1", "c2")))
+    for client, name in members.items():
+        if timer == "group":
+            driver.leave(name)
+        elif timer == "sync" or (timer == "join" and client == "c1"):
+            driver.join(client, name)
+    driver.late.clear()
+    member = members["c1"] if timer == "session" else ""
+    before, end = driver.group, driver.coordinator.end
+    driver.coordinator.fail_appends(True)
+    assert not driver.coordinator.fire(timer, "g", member)
+    assert (driver.coordinator.end, timers(driver)[f"{timer} {member}".strip()]) == (end, 500)
+    assert {**driver.group, "timers": 0} == {**before, "timers": 0} and not driver.late
+    driver.coordinator.fail_appends(False)
+    assert driver.advance(499) == []
+    assert driver.advance(1)[0] == timer
+    assert driver.coordinator.end > end
+
+
+def test_e5_a_group_that_is_deleted_takes_its_offsets_along() -> None:
+    """All or nothing: the log that refuses one keeps both."""
+    driver = ClassicDriver()
+    driver.coordinator.upsert_topic("foo", FOO, 1)
+    (member,) = driver.stable("c1").values()
+    _committed(driver, member)
+    driver.leave(member)
+    end = driver.coordinator.end
+    driver.coordinator.fail_appends(True)
+    assert not driver.coordinator.fire("group", "g")
+    assert delete(driver.coordinator, "g") == {"g": "COORDINATOR_NOT_AVAILABLE"}
+    assert _fetched(driver) == 7
+    driver.coordinator.fail_appends(False)
+    assert driver.advance(500) == ["group"]
+    written = driver.coordinator.records(end)
+    assert [(one["key"]["type"], one["value"]) for one in written] == [
+        ("OffsetCommit", None),
+        ("GroupMetadata", None),
+    ]
+    assert _fetched(driver) == -1
+
+
+def _committed(driver: ClassicDriver, member: str) -> None:
+    topics = [{"topicId": FOO, "partitions": [{"partitionIndex": 0, "committedOffset": 7}]}]
+    body = {"memberId": member, "generationIdOrMemberEpoch": 1, "topics": topics}
+    driver.send("OffsetCommit", "c1", body)
+    assert _fetched(driver) == 7
+
+
+def _fetched(driver: ClassicDriver) -> int:
+    groups = [{"groupId": "g", "topics": [{"topicId": FOO, "partitionIndexes": [0]}]}]
+    body = {"memberId": "", "generationIdOrMemberEpoch": -1, "groups": groups}
+    said = driver.coordinator.request("OffsetFetch", 9, {}, body)
+    return int(said["groups"][0]["topics"][0]["partitions"][0]["committedOffset"])
+
+
+def test_p2_a_deleted_group_is_not_there_after_a_fail_over() -> None:
+    driver = ClassicDriver()
+    (member,) = driver.stable("c1").values()
+    driver.leave(member)
+    assert driver.coordinator.fire("group", "g")
+    for _ in range(2):
+        assert driver.coordinator.volatile()["classic"] == {}
+        assert "g" not in driver.coordinator.others
+        driver.coordinator.restart()
+    said = driver.join("c1")
+    assert said is not None and said["errorCode"] == REQUIRED
+    assert timers(driver).pop(f"session {said['memberId']}") == 10_000
+
+
+def test_p2_timers_start_anew_in_a_new_coordinator() -> None:
+    """At full length: the session of each member and the longest time-out of a rebalance."""
+    driver = ClassicDriver(Config(empty_retention_ms=90_000))
+    members = {client: driver.known(client) for client in ("c1", "c2")}
+    driver.join("c1", members["c1"], session_ms=20_000, rebalance_ms=30_000)
+    driver.join("c2", members["c2"], session_ms=40_000, rebalance_ms=50_000)
+    while driver.group["state"] == "PreparingRebalance":
+        driver.advance(3_000)
+    driver.advance(1_000)
+    driver.coordinator.restart()
+    sessions = {f"session {members['c1']}": 20_000, f"session {members['c2']}": 40_000}
+    assert timers(driver) == {"sync": 50_000, **sessions}
+    assert driver.group["state"] == "CompletingRebalance"
+    assert sorted(driver.advance(50_000)) == ["session", "session"], "they run out"
+    driver.coordinator.restart()
+    assert timers(driver) == {"group": 90_000}
+
+
+def test_p2_requests_that_wait_are_lost_with_their_coordinator() -> None:
+    driver, members = rebalancing()
+    driver.coordinator.restart()
+    assert driver.coordinator.others.take_completed() == []
+    assert driver.group["state"] == "Stable" and driver.group["pending"] == []
+    assert timers(driver).keys() == {f"session {members[client]}" for client in ("c1", "c2")}
+
+
+def test_p2_answers_that_nobody_has_taken_are_lost_with_their_coordinator() -> None:
+    driver = ClassicDriver()
+    members = driver.stable("c1", "c2")
+    body = {**JOIN, "groupId": "g", "memberId": members["c1"]}
+    driver.coordinator.request("JoinGroup", 9, {"id": "c1"}, body)
+    driver.coordinator.fire("join", "g")
+    driver.coordinator.restart()
+    assert driver.coordinator.others.take_completed() == []
+
+
+def test_p2_a_description_is_what_load_takes() -> None:
+    driver, _ = rebalancing()
+    volatile = driver.coordinator.volatile("g")
+    assert volatile["classic"] == {"g": driver.group}
+    assert driver.coordinator.volatile("h")["classic"] == {}
+    copy = ClassicDriver()
+    copy.coordinator = Coordinator(clock=Later())
+    copy.coordinator.load(driver.coordinator.records(), [], driver.coordinator.volatile())
+    assert timers(copy) == timers(driver)
+    assert {**copy.group, "timers": 0} == {**driver.group, "timers": 0}
+    assert copy.coordinator.fire_due() == []
+
+
+def change(*path: str | int, to: object) -> tuple[tuple[str | int, ...], object]:
+    return path, to
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        (change("more", to=1), "volatile classic group 'g' has no field 'more'"),
+        (change("state", to="Assigning"), "'state' of volatile classic group 'g' must be one of Dead, Empty"),
+        (change("state", to=...), "'g' needs the field 'state'"),
+        (change("generation", to=-1), "'generation' of volatile classic group 'g'"),
+        (change("protocolType", to=...), "'g' needs the field 'protocolType'"),
+        (change("protocol", to=1), "'protocol' of volatile classic group 'g'"),
+        (change("leader", to=1), "'leader' of volatile classic group 'g'"),
+        (change("delayRemainingMs", to="1"), "'delayRemainingMs' of volatile classic group 'g'"),
+        (change("newMember", to=...), "'g' needs the field 'newMember'"),
+        (change("pending", to=...), "'g' needs the field 'pending'"),
+        (change("members", to=...), "'g' needs the field 'members'"),
+        (change("members", to=[1]), "a member of volatile classic group 'g' must be an object"),
+        (change("timers", to=...), "'g' needs the field 'timers'"),
+        (change("timers", to=[1]), "a timer of volatile classic group 'g' must be an object"),
+        (change("timers", to=[]), r"'timers' of volatile classic group 'g' must be those .*\('join', ''\)"),
+        (change("timers", 0, "timer", to=...), "'g' needs the field 'timer'"),
+        (change("timers", 0, "member", to=...), "'g' needs the field 'member'"),
+        (change("timers", 0, "deadlineMs", to=...), "'g' needs the field 'deadlineMs'"),
+        *(
+            (change("members", 0, name, to=...), f"volatile classic group 'g' needs the field '{name}'")
+            for name in (
+                *("memberId", "protocols", "assignment", "isNew", "owesSync", "sessionTimeoutMs"),
+                *("rebalanceTimeoutMs", "clientId", "clientHost"),
+            )
+        ),
+        (change("members", 0, "instanceId", to=1), "'instanceId' of volatile classic group 'g'"),
+        (change("members", 0, "awaitingJoin", to=True), "'awaitingJoin' .* must be a request's id or null"),
+        (
+            change("members", 0, "awaitingSync", to=[]),
+            "'awaitingSync' of volatile classic group 'g' must be a",
+        ),
+        (change("members", 0, "protocols", to=[1]), "volatile classic group 'g' must be an object"),
+        (change("members", 0, "protocols", 0, "name", to=...), "'g' needs the field 'name'"),
+        (change("members", 0, "protocols", 0, "metadata", to=...), "'g' needs the field 'metadata'"),
+    ],
+)
+def test_p2_what_is_no_state_of_a_group(changed: tuple[tuple[Any, ...], object], sentence: str) -> None:
+    driver, _ = rebalancing()
+    volatile = deepcopy(driver.coordinator.volatile())
+    path, to = changed
+    place: Any = volatile["classic"]["g"]
+    for name in path[:-1]:
+        place = place[name]
+    if to is ...:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = to
+    with pytest.raises(BadInput, match=sentence):
+        ClassicDriver().coordinator.load(driver.coordinator.records(), [], volatile)
+
+
+@pytest.mark.parametrize(
+    ("volatile", "sentence"),
+    [
+        ({"classic": 1}, "'classic' of volatile must be an object"),
+        ({"classic": {"g": 1}}, "volatile classic group 'g' must be an object"),
+    ],
+)
+def test_p2_what_is_no_volatile_state(volatile: Json, sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        Coordinator().load([], [], volatile)
+
+
+def test_p2_without_a_clock_deadlines_count_from_0() -> None:
+    """And a group that is not in the records is there, as it may have written nothing yet."""
+    driver = ClassicDriver()
+    driver.known("c1")
+    given = {"g": driver.group}
+    for volatile in ({"classic": given}, {"classic": given, "clockMs": 0}):
+        copy = ClassicDriver()
+        copy.coordinator = Coordinator(clock=Later())
+        copy.coordinator.load([], [], volatile)
+        assert timers(copy) == timers(driver)

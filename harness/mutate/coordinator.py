@@ -63,6 +63,12 @@ TESTS: Final = (
     "tests/migration/test_classic_members.py",
 )
 """Those that take seconds; a package's own come first."""
+_INPUT: Final = ("tests/coordinator/test_heartbeat_input.py", "tests/coordinator/test_offset_input.py")
+_SCHEDULES: Final = (
+    "tests/coordinator/test_line_protocol.py",
+    "tests/coordinator/test_random_schedules.py",
+    "tests/coordinator/test_real_bugs.py",
+)
 OF_PACKAGE: Final = {
     "admission": ("tests/coordinator/test_admin_groups.py",),
     "admin": ("tests/coordinator/test_admin_groups.py", "tests/coordinator/test_group_configs.py"),
@@ -74,7 +80,12 @@ OF_PACKAGE: Final = {
     "connect": ("tests/connect/test_connect_administration.py",),
     "member": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
     "migration": ("tests/migration",),
+    **dict.fromkeys(("load", "log", "storage", "records"), ("tests/coordinator/test_storage.py",)),
+    **dict.fromkeys(("service", "timers", "others", "step"), _SCHEDULES),
+    **dict.fromkeys(("heartbeat", "request", "validation", "offset_request"), _INPUT),
+    "partition_epochs": ("tests/coordinator/test_partition_epochs.py",),
 }
+"""By the name of a package, or of a file that is in none."""
 TESTS_FOLDERS: Final = tuple(
     sorted(
         {
@@ -204,7 +215,7 @@ def _tested(mutant: Mutant, root: Path, by: str) -> Verdict:
 
 def _own(path: str) -> tuple[str, ...]:
     """The tests of a file, or of the package that it is in."""
-    return OF_PACKAGE.get(Path(path).stem, OF_PACKAGE.get(Path(path).parent.name, ()))
+    return OF_PACKAGE.get(Path(path).relative_to(PACKAGE).parts[0].removesuffix(".py"), ())
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:

@@ -69,9 +69,14 @@ _SCHEDULES: Final = (
     "tests/coordinator/test_random_schedules.py",
     "tests/coordinator/test_real_bugs.py",
 )
+_ADMINISTRATION: Final = (
+    "tests/coordinator/test_admin_groups.py",
+    "tests/coordinator/test_group_configs.py",
+)
+_STORAGE: Final = "tests/coordinator/test_storage.py"
 OF_PACKAGE: Final = {
     "admission": ("tests/coordinator/test_admin_groups.py",),
-    "admin": ("tests/coordinator/test_admin_groups.py", "tests/coordinator/test_group_configs.py"),
+    "admin": _ADMINISTRATION,
     "assignors": ("tests/assignors",),
     "classic": tuple(
         f"tests/classic/test_classic_{name}.py" for name in ("survivors", "groups", "assignors")
@@ -80,8 +85,16 @@ OF_PACKAGE: Final = {
     "connect": ("tests/connect/test_connect_administration.py",),
     "member": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
     "migration": ("tests/migration",),
-    **dict.fromkeys(("load", "log", "storage", "records"), ("tests/coordinator/test_storage.py",)),
-    **dict.fromkeys(("service", "timers", "others", "step"), _SCHEDULES),
+    **dict.fromkeys(("load", "log", "storage", "records"), (_STORAGE,)),
+    "service": (
+        *("tests/coordinator/test_service.py", "tests/migration/test_conversion.py"),
+        *("tests/classic/test_classic_groups.py", "tests/connect/test_connect_administration.py"),
+        "tests/coordinator/test_metrics.py",
+        *_SCHEDULES,
+        *_ADMINISTRATION,
+        _STORAGE,
+    ),
+    **dict.fromkeys(("timers", "others", "step"), _SCHEDULES),
     **dict.fromkeys(("heartbeat", "request", "validation", "offset_request"), _INPUT),
     "partition_epochs": ("tests/coordinator/test_partition_epochs.py",),
 }

@@ -290,6 +290,7 @@ FOO_BELOW_0 = [{"topicId": IDS["foo"], "partitions": [-1]}]
             "must be at least 0, not -1",
         ),
         ([], {"clock": 1}, "volatile has no field 'clock'"),
+        ([], {"clockMs": "1"}, "^'clockMs' of volatile must be a whole number"),
         ([], {"groups": {"g": {}}}, "the group 'g', which the records do not have"),
         ([member_record()], {"groups": {"g": {"members": {"n": {}}}}}, "the member 'n'"),
         ([member_record()], {"groups": {"g": {"members": {"m": {"epoch": 1}}}}}, "has no field 'epoch'"),

@@ -298,6 +298,14 @@ CURRENT: dict[str, Any] = {
 }
 
 
+OFFSET = {"offset": 1, "leaderEpoch": -1, "metadata": "", "commitTimestamp": 0, "topicId": IDS["foo"]}
+
+
+def offset_record(value: dict[str, Any] | None, **key: Any) -> dict[str, Any]:
+    key = {"type": "OffsetCommit", "groupId": "g", "topic": "foo", "partition": 0, **key}
+    return {"key": key, "value": value}
+
+
 FOO_BELOW_0 = [{"topicId": IDS["foo"], "partitions": [-1]}]
 
 
@@ -332,6 +340,9 @@ FOO_BELOW_0 = [{"topicId": IDS["foo"], "partitions": [-1]}]
             {},
             "must be at least 0, not -1",
         ),
+        ([offset_record({**OFFSET, "member": 1})], {}, "an OffsetCommit record has no field 'member'"),
+        ([offset_record(None, memberId="m")], {}, "key of an OffsetCommit record has no field 'memberId'"),
+        ([{"key": offset_record(None)["key"]}], {}, "an OffsetCommit record needs the field 'value'"),
         ([], {"clock": 1}, "volatile has no field 'clock'"),
         ([], {"clockMs": "1"}, "^'clockMs' of volatile must be a whole number"),
         ([], {"groups": []}, "^'groups' of volatile must be an object"),

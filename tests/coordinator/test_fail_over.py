@@ -233,6 +233,21 @@ def test_restart_notices_topics_and_computes_a_target_that_is_due() -> None:
     assert (g.epochs(), g.target("m1")) == ((2, 2), ["foo-0", "foo-1", "foo-2"])
 
 
+def test_who_must_revoke_by_the_target_that_a_restart_computes_has_its_time_for_it() -> None:
+    """P2, R4: the log ends between the group epoch that a second member brings and its target."""
+    g = GroupDriver()
+    g.join("m1")
+    g.join("m2")
+    records = g.coordinator.records()
+    kinds = [record["key"]["type"] for record in records]
+    cut = len(kinds) - kinds[::-1].index("ConsumerGroupMetadata")
+    g.coordinator.load([*records[:cut], records[-1]], TOPICS, {})
+    assert (g.epochs(), g.revoking("m1")) == ((2, 1), [])
+    g.coordinator.restart()
+    assert (g.epochs(), len(g.revoking("m1"))) == ((2, 2), 1)
+    assert [(one["timer"], one["member"]) for one in g.coordinator.advance(5000)] == [("rebalance", "m1")]
+
+
 def test_failed_append_leaves_no_trace_and_the_retry_works() -> None:
     """real-bugs row 15: only replay changes state."""
     g = GroupDriver()

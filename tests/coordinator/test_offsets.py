@@ -265,7 +265,8 @@ def test_offsets_of_the_old_id_do_not_apply_even_where_their_tombstones_are_miss
     g.coordinator.load(records, topics, {})
     assert offsets.fetch() == {}
     assert offsets.fetch("foo-0", by_name=True) == {"foo-0": -1}
-    g.coordinator.upsert_topic("bar", IDS["bar"], 1)
+    for partitions in (1, 2):
+        g.coordinator.upsert_topic("bar", IDS["bar"], partitions)
     noticed = {record["key"]["type"] for record in g.coordinator.records(len(records))}
     assert noticed and "OffsetCommit" not in noticed, "nothing was deleted, so no offsets are read"
     end = g.coordinator.end

@@ -85,7 +85,8 @@ OF_PACKAGE: Final = {
     "connect": ("tests/connect/test_connect_administration.py",),
     "member": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
     "migration": ("tests/migration",),
-    **dict.fromkeys(("load", "log", "storage", "records"), (_STORAGE,)),
+    **dict.fromkeys(("log", "storage", "records"), (_STORAGE,)),
+    "load": ("tests/coordinator/test_fail_over.py", _STORAGE, "tests/migration/test_migrating_log.py"),
     "service": (
         *("tests/coordinator/test_service.py", "tests/migration/test_conversion.py"),
         *("tests/classic/test_classic_groups.py", "tests/connect/test_connect_administration.py"),
@@ -94,7 +95,11 @@ OF_PACKAGE: Final = {
         *_ADMINISTRATION,
         _STORAGE,
     ),
-    **dict.fromkeys(("timers", "others", "step"), _SCHEDULES),
+    "timers": ("tests/coordinator/test_timers.py", "tests/coordinator/test_line_protocol.py"),
+    **dict.fromkeys(("others", "step"), _SCHEDULES),
+    **dict.fromkeys(
+        ("offsets", "offset_records", "notice"), ("tests/coordinator/test_offsets.py", _INPUT[1])
+    ),
     **dict.fromkeys(("heartbeat", "request", "validation", "offset_request"), _INPUT),
     "partition_epochs": ("tests/coordinator/test_partition_epochs.py",),
 }

@@ -162,6 +162,14 @@ def test_real_clock_fires_what_is_due_and_cannot_be_advanced() -> None:
         coordinator.advance(1)
 
 
+def test_no_time_at_all_fires_what_is_due_now() -> None:
+    g = GroupDriver()
+    g.join("m1")
+    assert fired(g, 0) == []
+    g.clock.set(45_000)
+    assert fired(g, 0) == [("session", "m1")]
+
+
 @pytest.mark.parametrize("ms", [-1, 0.5, True])
 def test_time_does_not_go_back(ms: int) -> None:
     with pytest.raises(BadInput, match="whole number of milliseconds"):

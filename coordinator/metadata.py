@@ -14,7 +14,7 @@ from coordinator.target import update_target
 def create_topic(topics: Topics, name: str, image: TopicImage) -> Topics:
     """The topics with a new one. A topic of the same name and another id is replaced (T2)."""
     for other, known in topics.items():
-        if known.id == image.id and other != name:
+        if known.id == image.id:
             raise BadInput(f"topic {name!r} cannot have the id {image.id}: topic {other!r} has it")
     return {**topics, name: image}
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from coordinator.errors import ErrorCode, RequestRejected
 from coordinator.fields import Json
-from coordinator.model import Group, Topics
+from coordinator.model import AWAY, Group, Topics
 from coordinator.offset_records import CommittedOffset, OffsetRecord, Offsets, OffsetsOfGroup
 from coordinator.offset_request import (
     NO_MEMBER_EPOCH,
@@ -90,7 +90,7 @@ def verify_member(env: Env, group: Group | None, group_id: str, member_id: str, 
             ErrorCode.ILLEGAL_GENERATION,
             f"Generation {member_epoch} is not that of member {member_id}; rejoin.",
         )
-    if member_epoch != member.epoch or (member.epoch < 0 and not env.dialect.AwayCommits):
+    if member_epoch != member.epoch or (member.epoch == AWAY and not env.dialect.AwayCommits):
         raise RequestRejected(
             ErrorCode.STALE_MEMBER_EPOCH,
             f"Member epoch {member_epoch} of member {member_id} is not its current one; "

@@ -55,6 +55,6 @@ def from_wire(value: Mapping[str, object], where: str) -> Given:
     given = []
     for entry in fields.items(value, "assignmentEpochs", where):
         one = fields.as_object(entry, f"an entry of assignmentEpochs of {where}")
-        epoch = fields.integer(one, "assignmentEpoch", where, least=0)
+        epoch = fields.integer(one, "assignmentEpoch", where)
         given.append((epoch, wire.from_wire(one.get("topicPartitions"), where)))
     return tuple(given)

@@ -27,8 +27,8 @@ def regex_problem(regex: str) -> str | None:
     try:
         _compiled(regex)
     except re2.error as error:
-        (reason,) = error.args
-        return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+        reason: bytes = error.args[0]
+        return reason.decode()
     return None
 
 

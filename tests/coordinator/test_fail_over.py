@@ -46,6 +46,15 @@ def told_twice(g: GroupDriver) -> None:
     g.leave("m2")
 
 
+def all_revoking(g: GroupDriver) -> None:
+    """m1 must give up whatever it has."""
+    g.script(m1=["foo-0", "foo-1"])
+    g.join("m1")
+    g.script(m1=[], m2=["foo-0", "foo-1"])
+    g.join("m2")
+    g.heartbeat("m1", owned=["foo-0", "foo-1"])
+
+
 def emptied(g: GroupDriver) -> None:
     g.join("m1")
     g.coordinator.advance(7)
@@ -60,7 +69,7 @@ def failed_assignor(g: GroupDriver) -> None:
 
 @pytest.mark.parametrize(
     "reach",
-    [revoking, acknowledged, told_twice, emptied, failed_assignor],
+    [revoking, acknowledged, told_twice, all_revoking, emptied, failed_assignor],
     ids=lambda reach: str(reach.__name__),
 )
 @pytest.mark.parametrize("compact", [False, True])
@@ -131,6 +140,40 @@ def test_deadlines_are_read_relative_to_the_time_of_the_source() -> None:
     assert before_ms + 45_000 <= timer["deadlineMs"] <= clock.now_ms() + 45_000
 
 
+def later(state: Any, ms: int) -> Any:
+    """Volatile state with all its times so much later."""
+    if not isinstance(state, dict):
+        return state
+    times = {name for name, value in state.items() if name.endswith("Ms") and value is not None}
+    return {name: value + ms if name in times else later(value, ms) for name, value in state.items()}
+
+
+@pytest.mark.parametrize("reach", [revoking, emptied], ids=lambda reach: str(reach.__name__))
+def test_deadlines_of_a_source_that_says_no_time_count_from_0(reach: Any) -> None:
+    source = GroupDriver()
+    reach(source)
+    volatile = source.coordinator.volatile()
+    if source.members():
+        volatile["groups"]["g"]["computation"] = {
+            **{"chosen": "m1", "deadlineMs": 9, "tried": ["m2"], "prepared": None}
+        }
+    del volatile["clockMs"]
+    other = Coordinator()
+    other.advance(1000)
+    other.load(source.coordinator.records(), TOPICS, volatile)
+    assert other.volatile() == {"clockMs": 1000, **later(volatile, 1000)}
+
+
+def test_of_a_member_that_was_away_the_epoch_before_is_loaded() -> None:
+    """S1, H6."""
+    source = GroupDriver()
+    source.join("m1")
+    other = Coordinator()
+    before = {"groups": {"g": {"members": {"m1": {"previousMemberEpoch": -2}}}}}
+    other.load(source.coordinator.records(), TOPICS, before)
+    assert other.describe("g")["members"][0]["previousMemberEpoch"] == -2
+
+
 def test_restart_keeps_epochs_and_partitions_and_arms_every_session_anew() -> None:
     """P2."""
     g = GroupDriver()
@@ -188,6 +231,21 @@ def test_restart_notices_topics_and_computes_a_target_that_is_due() -> None:
     assert g.epochs() == (1, 0)
     g.coordinator.restart()
     assert (g.epochs(), g.target("m1")) == ((2, 2), ["foo-0", "foo-1", "foo-2"])
+
+
+def test_who_must_revoke_by_the_target_that_a_restart_computes_has_its_time_for_it() -> None:
+    """P2, R4: the log ends between the group epoch that a second member brings and its target."""
+    g = GroupDriver()
+    g.join("m1")
+    g.join("m2")
+    records = g.coordinator.records()
+    kinds = [record["key"]["type"] for record in records]
+    cut = len(kinds) - kinds[::-1].index("ConsumerGroupMetadata")
+    g.coordinator.load([*records[:cut], records[-1]], TOPICS, {})
+    assert (g.epochs(), g.revoking("m1")) == ((2, 1), [])
+    g.coordinator.restart()
+    assert (g.epochs(), len(g.revoking("m1"))) == ((2, 2), 1)
+    assert [(one["timer"], one["member"]) for one in g.coordinator.advance(5000)] == [("rebalance", "m1")]
 
 
 def test_failed_append_leaves_no_trace_and_the_retry_works() -> None:
@@ -255,6 +313,14 @@ CURRENT: dict[str, Any] = {
 }
 
 
+OFFSET = {"offset": 1, "leaderEpoch": -1, "metadata": "", "commitTimestamp": 0, "topicId": IDS["foo"]}
+
+
+def offset_record(value: dict[str, Any] | None, **key: Any) -> dict[str, Any]:
+    key = {"type": "OffsetCommit", "groupId": "g", "topic": "foo", "partition": 0, **key}
+    return {"key": key, "value": value}
+
+
 FOO_BELOW_0 = [{"topicId": IDS["foo"], "partitions": [-1]}]
 
 
@@ -289,7 +355,19 @@ FOO_BELOW_0 = [{"topicId": IDS["foo"], "partitions": [-1]}]
             {},
             "must be at least 0, not -1",
         ),
+        ([offset_record({**OFFSET, "member": 1})], {}, "an OffsetCommit record has no field 'member'"),
+        ([offset_record(None, memberId="m")], {}, "key of an OffsetCommit record has no field 'memberId'"),
+        ([{"key": offset_record(None)["key"]}], {}, "an OffsetCommit record needs the field 'value'"),
         ([], {"clock": 1}, "volatile has no field 'clock'"),
+        ([], {"clockMs": "1"}, "^'clockMs' of volatile must be a whole number"),
+        ([], {"groups": []}, "^'groups' of volatile must be an object"),
+        ([], {"configs": []}, "^'configs' of volatile must be an object"),
+        ([member_record()], {"groups": {"g": {"epoch": 1}}}, "^volatile group 'g' has no field 'epoch'"),
+        (
+            [member_record()],
+            {"groups": {"g": {"members": {"m": {"previousMemberEpoch": -3}}}}},
+            "^'previousMemberEpoch' of volatile member 'm' must be at least -2",
+        ),
         ([], {"groups": {"g": {}}}, "the group 'g', which the records do not have"),
         ([member_record()], {"groups": {"g": {"members": {"n": {}}}}}, "the member 'n'"),
         ([member_record()], {"groups": {"g": {"members": {"m": {"epoch": 1}}}}}, "has no field 'epoch'"),

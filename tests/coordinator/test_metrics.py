@@ -86,6 +86,7 @@ def test_rebalances_are_new_group_epochs_and_their_rate_is_of_the_last_minute() 
 def test_the_partition_and_its_loads(state: str, counted: str) -> None:
     g = GroupDriver()
     assert math.isnan(metrics(g.coordinator)["partition_load_time_max"])
+    g.coordinator.advance(1000)
     g.coordinator.restart()
     g.coordinator.set_state(state)
     found = metrics(g.coordinator)
@@ -95,7 +96,9 @@ def test_the_partition_and_its_loads(state: str, counted: str) -> None:
 
 
 def test_requests_that_wait_are_the_queue() -> None:
-    protocol = LineProtocol(Coordinator())
+    coordinator = Coordinator()
+    protocol = LineProtocol(coordinator)
+    assert metrics(coordinator)["event_queue_size"] == 0
     protocol.answer({"op": "commit", "mode": "manual"})
     body: dict[str, list[str]] = {"groupsNames": []}
     protocol.answer({"op": "request", "id": 1, "api": "DeleteGroups", "version": 2, "body": body})

@@ -189,6 +189,46 @@ def test_manually_assigned_consumer_commits_without_a_group(instance: str | None
     assert g.coordinator.volatile() == GroupDriver().coordinator.volatile()
 
 
+@pytest.mark.parametrize(("member", "epoch"), [("m1", -1), ("", 1), ("m1", 1), ("", -2)])
+def test_who_says_a_member_or_an_epoch_is_not_nobody(member: str, epoch: int) -> None:
+    """O4, O2: neither of a group that is not there nor of one without members."""
+    g = GroupDriver()
+    assert Committer(g).commit(member, epoch, {"foo-0": 5}) == {"foo-0": UNKNOWN_MEMBER}
+    g.join("m2")
+    g.leave("m2")
+    assert Committer(g).commit(member, epoch, {"foo-0": 5}) == {"foo-0": UNKNOWN_MEMBER}
+
+
+@pytest.mark.parametrize(("offset", "leader_epoch"), [(0, -1), (0, 0), (2**63 - 1, 2**31 - 1)])
+def test_the_least_and_the_largest_that_is_committed(offset: int, leader_epoch: int) -> None:
+    g, offsets = joined()
+    assert offsets.commit("m1", 1, {"foo-0": offset}, committedLeaderEpoch=leader_epoch) == {"foo-0": 0}
+    (answer,) = g.coordinator.request("OffsetFetch", 9, CLIENT, fetch_body(["foo-0"]))["groups"]
+    (partition,) = answer["topics"][0]["partitions"]
+    assert (partition["committedOffset"], partition["committedLeaderEpoch"]) == (offset, leader_epoch)
+
+
+def test_a_stale_member_is_told_so_whatever_else_is_wrong() -> None:
+    """O2 comes before O1's partitions, where a dialect has no PartitionEpochs."""
+    g = GroupDriver()
+    g.two_stable_members()
+    assert Committer(g).commit("m1", 1, {"foo-9": 5}) == {"foo-9": STALE}
+    assert Committer(g).commit("m1", 2, {"foo-9": 5}) == {"foo-9": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+
+
+def test_of_a_partition_that_the_topic_does_not_have_nothing_is_fetched() -> None:
+    """T2: even if the log knows an offset of it."""
+    g, offsets = joined()
+    offsets.commit("m1", 1, {"foo-1": 5})
+    g.coordinator.load(g.coordinator.records(), [{"name": "foo", "id": FOO_ID, "partitions": 1}], {})
+    (answer,) = g.coordinator.request("OffsetFetch", 9, CLIENT, fetch_body(["foo-1"]))["groups"]
+    (partition,) = answer["topics"][0]["partitions"]
+    assert (partition["errorCode"], partition["committedOffset"]) == (
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        -1,
+    )
+
+
 def test_group_without_members_takes_commits_of_nobody_only() -> None:
     g, offsets = joined()
     g.leave("m1")
@@ -225,9 +265,14 @@ def test_offsets_of_the_old_id_do_not_apply_even_where_their_tombstones_are_miss
     g.coordinator.load(records, topics, {})
     assert offsets.fetch() == {}
     assert offsets.fetch("foo-0", by_name=True) == {"foo-0": -1}
+    for partitions in (1, 2):
+        g.coordinator.upsert_topic("bar", IDS["bar"], partitions)
+    noticed = {record["key"]["type"] for record in g.coordinator.records(len(records))}
+    assert noticed and "OffsetCommit" not in noticed, "nothing was deleted, so no offsets are read"
+    end = g.coordinator.end
     g.coordinator.restart()
-    assert g.coordinator.records(len(records))[0] == {
-        "offset": len(records),
+    assert g.coordinator.records(end)[0] == {
+        "offset": end,
         "key": records[-1]["key"],
         "value": None,
     }

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-from group_driver import GroupDriver
+from group_driver import GroupDriver, partition_names
 from offset_driver import Committer, commit_body, errors, send
 
 from coordinator import Dialect, ErrorCode
 
 KAFKA: Final = dataclasses.replace(Dialect(), PartitionEpochs=True, RevocationRecorded=True)
+CURRENT: Final = "CurrentMemberAssignment"
 STALE: Final = int(ErrorCode.STALE_MEMBER_EPOCH)
 
 
@@ -79,3 +80,71 @@ def test_what_a_returning_static_member_finds_was_always_its_own() -> None:
     for _ in range(2):
         assert Committer(kafka).commit("m3", 0, {"foo-0": 5}) == {"foo-0": 0}
         kafka.coordinator.restart()
+
+
+def epochs_of(g: GroupDriver) -> dict[int, list[str]]:
+    """AssignmentEpochs of m1's last record."""
+    *_, value = (value for kind, member, value in g.new_records() if (kind, member) == (CURRENT, "m1"))
+    assert value is not None
+    given = value.get("assignmentEpochs", [])
+    return {entry["assignmentEpoch"]: partition_names(entry["topicPartitions"]) for entry in given}
+
+
+def test_what_is_to_be_given_up_keeps_its_epoch_until_it_is() -> None:
+    """Then nothing is said of it any more, and no commit of it is accepted."""
+    g = GroupDriver(KAFKA)
+    g.script(m1=["foo-0", "foo-1"])
+    g.join("m1")
+    g.topic("bar", 1)
+    g.script(m1=["foo-0", "foo-1", "bar-0"])
+    g.heartbeat("m1", owned=["foo-0", "foo-1"], subscribedTopicNames=["foo", "bar"])
+    assert epochs_of(g) == {1: ["foo-0", "foo-1"], 2: ["bar-0"]}
+    g.script(m1=["foo-0", "bar-0"], m2=["foo-1"])
+    g.join("m2")
+    g.heartbeat("m1", owned=["foo-0", "foo-1", "bar-0"])
+    assert g.revoking("m1") == ["foo-1"]
+    assert epochs_of(g) == {1: ["foo-0", "foo-1"], 2: ["bar-0"]}
+    assert Committer(g).commit("m1", 1, {"foo-1": 5}) == {"foo-1": 0}
+    g.heartbeat("m1", owned=["foo-0", "bar-0"])
+    assert epochs_of(g) == {1: ["foo-0"], 2: ["bar-0"]}
+    assert Committer(g).commit("m1", 1, {"foo-1": 5}) == {"foo-1": STALE}
+
+
+def test_what_a_member_has_released_by_itself_is_no_longer_its_own() -> None:
+    """RevocationAsked "if-owned"."""
+    g = GroupDriver(dataclasses.replace(KAFKA, RevocationAsked="if-owned"))
+    g.script(m1=["foo-0", "foo-1"])
+    g.join("m1")
+    g.script(m1=["foo-0"], m2=["foo-1"])
+    g.join("m2")
+    g.heartbeat("m1", owned=["foo-0"])
+    assert (g.member("m1")["memberEpoch"], g.assigned("m1")) == (2, ["foo-0"])
+    assert epochs_of(g) == {1: ["foo-0"]}
+    assert Committer(g).commit("m1", 1, {"foo-1": 5}) == {"foo-1": STALE}
+
+
+def test_what_is_given_later_at_the_same_epoch() -> None:
+    g = GroupDriver(KAFKA, topics={"foo": 3})
+    g.script(m2=["foo-0", "foo-1", "foo-2"])
+    g.join("m2")
+    g.script(m1=["foo-0", "foo-1"], m2=["foo-2"])
+    g.join("m1")
+    g.heartbeat("m2", owned=["foo-0", "foo-1", "foo-2"])
+    assert g.assigned("m1") == []
+    for owned in (["foo-1", "foo-2"], ["foo-2"]):
+        g.heartbeat("m2", owned=owned)
+        g.heartbeat("m1", owned=[])
+    assert epochs_of(g) == {2: ["foo-0", "foo-1"]}
+
+
+def test_one_that_is_away_commits_nothing_with_the_epoch_that_says_so() -> None:
+    """S1, without AwayCommits: nor does it learn what is wrong with its partitions; one without any has no
+    epochs."""
+    g = GroupDriver(KAFKA)
+    g.script(m1=[])
+    g.join("m1", instanceId="i1")
+    g.request(memberId="m1", memberEpoch=-2, instanceId="i1")
+    assert epochs_of(g) == {}
+    g.coordinator.restart()
+    g.delete_topic("foo")
+    assert Committer(g).commit("m1", -2, {"foo-0": 5}) == {"foo-0": STALE}

@@ -185,6 +185,23 @@ def test_operation_that_the_storage_refuses_changes_nothing(operation: Json) -> 
     assert look(disk) == before
 
 
+def test_members_have_their_sessions_where_what_a_new_coordinator_notices_is_refused() -> None:
+    """P2, P3: it has loaded the log by then, and the target that is due waits."""
+    disk = RefusingDisk()
+    coordinator = Coordinator(storage=disk)
+    join = {"groupId": "g1", "memberId": "m1", "memberEpoch": 0, "rebalanceTimeoutMs": 1}
+    body = {**join, "subscribedTopicNames": ["foo"], "topicPartitions": []}
+    coordinator.request("ConsumerGroupHeartbeat", 0, {}, body)
+    coordinator.load(coordinator.records()[:3], [FOO], {})
+    coordinator.advance(1000)
+    disk.refuses = True
+    with pytest.raises(AppendFailed):
+        coordinator.restart()
+    disk.refuses = False
+    assert coordinator.advance(44_999) == []
+    assert [one["timer"] for one in coordinator.advance(1)] == ["session"]
+
+
 @pytest.mark.parametrize("keep", [None, 7, 0])
 def test_load_and_restart_leave_in_the_file_what_they_leave_in_memory(
     tmp_path: Path, keep: int | None

@@ -6,6 +6,7 @@ import pytest
 from group_driver import GroupDriver, given
 
 from coordinator import BadInput, Config, Coordinator, SystemClock
+from coordinator.timers import Due, Timers
 
 
 def fired(g: GroupDriver, ms: int) -> list[tuple[str, str]]:
@@ -161,7 +162,27 @@ def test_real_clock_fires_what_is_due_and_cannot_be_advanced() -> None:
         coordinator.advance(1)
 
 
+def test_no_time_at_all_fires_what_is_due_now() -> None:
+    g = GroupDriver()
+    g.join("m1")
+    assert fired(g, 0) == []
+    g.clock.set(45_000)
+    assert fired(g, 0) == [("session", "m1")]
+
+
 @pytest.mark.parametrize("ms", [-1, 0.5, True])
 def test_time_does_not_go_back(ms: int) -> None:
     with pytest.raises(BadInput, match="whole number of milliseconds"):
         GroupDriver().coordinator.advance(ms)
+
+
+def test_a_timer_that_is_put_off_has_one_entry_and_one_that_is_brought_forward_is_due_then() -> None:
+    """A heartbeat, which puts its session off, costs nothing in the queue."""
+    timers, due = Timers(), Due(10, "g", "session", "m1")
+    for deadline_ms in (10, 10, 20):
+        timers.arm(due._replace(deadline_ms=deadline_ms))
+    assert len(timers._queue) == 1
+    assert timers.next_due(lambda _: 20, 19) is None
+    assert timers.next_due(lambda _: 20, 20) == due._replace(deadline_ms=20)
+    timers.arm(due._replace(deadline_ms=15))
+    assert timers.next_due(lambda _: 15, 15) == due._replace(deadline_ms=15)

@@ -67,6 +67,15 @@ def test_several_changes_at_once_bump_once() -> None:
     assert given(g.heartbeat("m1")) == ["bar-0", "foo-0", "foo-1"]
 
 
+def test_a_topic_that_is_as_it_was_is_no_change() -> None:
+    """T2."""
+    g = GroupDriver()
+    g.join("m1")
+    before = g.group(), g.coordinator.end
+    g.topic("foo", 2)
+    assert (g.group(), g.coordinator.end) == before
+
+
 def test_group_without_members_does_not_notice() -> None:
     g = GroupDriver()
     g.join("m1")

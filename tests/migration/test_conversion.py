@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mixed_driver import SESSION_MS, MixedDriver, said
 
-from coordinator import Config
+from coordinator import Config, Dialect, ErrorCode
 
 
 def mixed(**members: list[int]) -> tuple[MixedDriver, int]:
@@ -26,6 +26,25 @@ def test_a_member_of_the_consumer_protocol_converts_the_group() -> None:
     records = driver.coordinator.records()
     classic = [one["value"] for one in records if one["key"]["type"] == "GroupMetadata"]
     assert classic[-1] is None and classic[-2] is not None
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+@pytest.mark.parametrize("dialect", ["kip-848", "kafka-4.2"])
+def test_only_who_joins_converts_the_group(dialect: str, leaves: bool) -> None:
+    """M1, H5: a member of the classic group that has not joined with the consumer protocol is none of it."""
+    driver = MixedDriver(dialect=Dialect.named(dialect))
+    generation = driver.stable({"b": [0, 1]})
+    before = driver.group, driver.coordinator.end
+    answer = driver.heartbeat("b", -1 if leaves else generation)
+    assert answer["errorCode"] == ErrorCode[driver.coordinator.dialect.UnknownGroupError]
+    assert (driver.group, driver.coordinator.end) == before
+
+
+def test_who_converts_without_an_id_gets_one_that_nobody_has() -> None:
+    """H1, M1: the members of the classic group are those of the group that it becomes."""
+    driver, _ = mixed(b=[0, 1])
+    driver.coordinator.use_ids(["b", "c"])
+    assert driver.upgraded("")["memberId"] == "c"
 
 
 def test_what_members_still_hold_is_nobody_elses() -> None:

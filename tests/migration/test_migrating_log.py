@@ -140,3 +140,25 @@ def test_a_group_is_loaded_as_it_was_after_several_compactions(log: list[Json]) 
             first, last = sorted(draw.choices(range(len(shorter)), k=2))
             shorter = compacted(shorter, first, last, draw.random() < 0.5) or shorter
         assert loaded(shorter) == expected, [key_of(record) for record in shorter]
+
+
+def test_deadlines_of_classic_members_count_from_0_where_no_time_is_said() -> None:
+    """P2, M2: b has joined and must sync, c must join; each within the session that it asked for."""
+    driver = MixedDriver()
+    driver.stable({"b": [0, 1], "c": [2, 3]})
+    driver.target(a=[0], b=[1], c=[2, 3])
+    driver.upgraded("a")
+    driver.joined("b", [1], driver.epoch("b"))
+    volatile = driver.coordinator.volatile()
+    volatile.pop("clockMs")
+    other = MixedDriver()
+    other.coordinator.advance(1000)
+    other.coordinator.load(driver.coordinator.records(), TOPICS, volatile)
+    loaded_at = other.coordinator.volatile()["groups"]["g"]["members"]
+    for name, armed in (("a", []), ("b", ["sync"]), ("c", ["join"])):
+        before = volatile["groups"]["g"]["members"][name]
+        for timer in ("session", "join", "sync"):
+            deadline_ms = before.get(f"{timer}DeadlineMs")
+            assert (deadline_ms is not None) == (timer in (*armed, "session")), (name, timer)
+            moved = None if deadline_ms is None else deadline_ms + 1000
+            assert loaded_at[name].get(f"{timer}DeadlineMs") == moved, (name, timer)

@@ -73,6 +73,7 @@ def command(
         )
     with running(f"validating {recorded.lines} steps of {log.name}") as progress:
         result = validate(recorded, name, spec, Limits(memory, timeout, 1), progress)
+    recorded = result.recorded
     steps, runs = recorded.lines, len(result.runs)
     print(f"{log}: {steps} steps of group {recorded.group} in {runs} run{'s' * (runs != 1)}, dialect {name}")
     for reason, count in sorted(recorded.left_out.items()):

@@ -31,7 +31,7 @@ IsThereAlready(m) == m \in Members(consumer) \cup Classic!InGroup(classic)
 \* @type: (Str, $classicRequest) => Bool;
 JoinGroupLeftOut(m, request) ==
   IF Members(consumer) = {}
-  THEN request.instance # {} \/ (Exists(consumer) /\ request.member # None)
+  THEN Exists(consumer) /\ request.member # None
   ELSE \/ IsInconsistent(m, request)
        \/ ~IsThereAlready(m) /\ Cardinality(Members(consumer)) >= MaxGroupSize
 
@@ -43,12 +43,13 @@ SyncGroupLeftOut(m, request) ==
      \/ \E type \in request.type : type # "consumer"
      \/ \E protocol \in request.protocol : protocol # words[m].protocols[1]
 
-\* M1: of another type, of more members than a group may have, or of a member whose
-\* subscription cannot be read.
+\* M1: of another type, in the first delay of its members, of more of them than a
+\* group may have, or of one whose subscription cannot be read.
 \* @type: ($classicGroup) => Bool;
 CannotBeConverted(c) ==
   LET there == Classic!InGroup(c) IN
   there # {} /\ (\/ c.type # "consumer"
+                 \/ c.protocol = ""
                  \/ Cardinality(there) > MaxGroupSize
                  \/ \E m \in there : IsTooOld(c.members[m].subscription))
 
@@ -61,11 +62,12 @@ RefusedWhileWaiting(m, request) ==
   /\ UpdateMember(x.group, topics, m, request).error # "NONE"
 
 \* S1, M1: static members that are away, or name an instance id as they change
-\* their protocol.
+\* their protocol, or another one.
 \* @type: (Str, $request) => Bool;
 HeartbeatLeftOut(m, request) ==
   \/ request.epoch = Away
   \/ request.instance # {} /\ (phase[m] # "" \/ m \in Classic!InGroup(classic))
+  \/ request.epoch = 0 /\ m \in Members(consumer) /\ \E i \in request.instance : i # consumer.members[m].instance
   \/ IsClassic /\ request.epoch = 0 /\ (CannotBeConverted(classic) \/ RefusedWhileWaiting(m, request))
 
 IsLeftOut ==
@@ -126,6 +128,15 @@ RecordedKafkaEvent ==
      \/ Line.does = "FailOver" /\ (KafkaFailOver \/ FailOverOfNone)
   /\ IsLinesEvent
 
+\* R5: an assignment that has not changed is sent where the request is whole: it has a
+\* rebalance time-out, too, of which a request of the model knows nothing.
+\* @type: $response;
+ToldByKafka ==
+  LET member == consumer'.members[Line.member] IN
+  IF /\ Line.does = "Request" /\ Line.request.epoch > 0 /\ ~Line.whole
+     /\ step'.response.error = "NONE" /\ member.assigned = consumer.members[Line.member].assigned
+  THEN [step'.response EXCEPT !.assignment = {}] ELSE step'.response
+
 \* As Bearable has it, which looks at it.
 OutlivedNow ==
   /\ step'.action # "FailOver"
@@ -135,7 +146,7 @@ OutlivedNow ==
 RecordedKafkaLine ==
   /\ RecordedKafkaRequest \/ RecordedKafkaEvent
   /\ outlived' = OutlivedNow
-  /\ IF Bearable THEN Judge /\ beyond' = FALSE ELSE GoBeyond
+  /\ IF Bearable THEN Judge(ToldByKafka) /\ beyond' = FALSE ELSE GoBeyond
 
 RecordedKafkaInit == RecordedInit /\ outlived = FALSE /\ beyond = FALSE
 

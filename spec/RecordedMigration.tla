@@ -41,10 +41,10 @@ EXTENDS MixedChanges, MixedOffsets, Sequences
     members: Str -> $seenOldMember};
 
   One line: what was done ("Request" for a heartbeat of the consumer protocol,
-  else the name of its action), the response of either protocol, the answers to
+  which may be `whole` for Kafka, else the name of its action), the response of either protocol, the answers to
   requests that waited since the last line that has them, and the group after
   it, as far as they were seen; and who leads the classic group by then, or next.
-  @typeAlias: mixedLine = {does: Str, member: Str, leader: Set(Str), request: $request, asked: $classicRequest,
+  @typeAlias: mixedLine = {does: Str, member: Str, leader: Set(Str), whole: Bool, request: $request, asked: $classicRequest,
     topic: Str, partitions: Int, response: Set($response), answer: Set($classicResponse),
     completed: Set(Set($answer)), seen: Set($seenMixed), seenOld: Set($seenOld)};
   `start` is the stable classic group that a run begins with, if it does.
@@ -165,9 +165,11 @@ LooksLikeOld(g, seen) ==
   /\ \A leader \in seen.leader : g.leader = leader
   /\ \A m \in MemberIds : LooksLikeOldMember(g.members[m], seen.members[m])
 
-\* Has the step that is taken the line's response, answers and state?
-Fits ==
-  /\ \A response \in Line.response : step'.response = response
+\* Has the step that is taken the line's response, answers and state?  A heartbeat is
+\* answered with `told`.
+\* @type: ($response) => Bool;
+Fits(told) ==
+  /\ \A response \in Line.response : told = response
   /\ \A answer \in Line.answer : AsTold(classicStep'.response) = answer
   /\ \A answers \in Line.completed : ToldAnswers(due \cup classicStep'.completed) = answers
   /\ \A seen \in Line.seen : ~Classic!ClassicExists(classic') /\ LooksLike(consumer', phase', words', seen)
@@ -226,8 +228,9 @@ RecordedEvent ==
   /\ IsLinesEvent
 
 \* The line is judged by the step.
-Judge ==
-  /\ at' = IF Fits THEN at + 1 ELSE -(at + 1)
+\* @type: ($response) => Bool;
+Judge(told) ==
+  /\ at' = IF Fits(told) THEN at + 1 ELSE -(at + 1)
   /\ due' = IF Line.completed # {} /\ at' > at THEN {} ELSE due \cup classicStep'.completed
 
 \* @type: (Str, Set(Str)) => Set({timer: Str, member: Str});
@@ -272,7 +275,7 @@ RecordedInit ==
 
 RecordedNext ==
   /\ 0 <= at /\ at < Len(Lines)
-  /\ ((RecordedRequest \/ RecordedEvent) /\ Judge) \/ OtherTimer
+  /\ ((RecordedRequest \/ RecordedEvent) /\ Judge(step'.response)) \/ OtherTimer
   /\ UNCHANGED <<run, offsets>>
 
 RecordedSpec == RecordedInit /\ [][RecordedNext]_recordedVars

@@ -11,12 +11,15 @@
 (***************************************************************************)
 EXTENDS RecordedMigration, KafkaMigration
 
-VARIABLE
+VARIABLES
   \* Is the last line one of which nothing is said?
   \* @type: Bool;
-  beyond
+  beyond,
+  \* What its heartbeat is answered with, in the place of `step.response`.
+  \* @type: $response;
+  told
 
-recordedKafkaVars == <<recordedVars, outlived, beyond>>
+recordedKafkaVars == <<recordedVars, outlived, beyond, told>>
 
 (***************************************************************************)
 (* What nothing is said of                                                 *)
@@ -82,6 +85,7 @@ GoBeyond ==
   /\ beyond' = TRUE
   /\ at' = -(at + 1)
   /\ due' = due
+  /\ told' = NoResponse
 
 LeaveOut ==
   /\ GoBeyond
@@ -146,14 +150,14 @@ OutlivedNow ==
 RecordedKafkaLine ==
   /\ RecordedKafkaRequest \/ RecordedKafkaEvent
   /\ outlived' = OutlivedNow
-  /\ IF Bearable THEN Judge(ToldByKafka) /\ beyond' = FALSE ELSE GoBeyond
+  /\ IF Bearable THEN told' = ToldByKafka /\ Judge(told') /\ beyond' = FALSE ELSE GoBeyond
 
-RecordedKafkaInit == RecordedInit /\ outlived = FALSE /\ beyond = FALSE
+RecordedKafkaInit == RecordedInit /\ outlived = FALSE /\ beyond = FALSE /\ told = NoResponse
 
 RecordedKafkaNext ==
   /\ 0 <= at /\ at < Len(Lines)
   /\ IF IsLeftOut THEN LeaveOut
-     ELSE RecordedKafkaLine \/ (OtherTimer /\ UNCHANGED <<outlived, beyond>>)
+     ELSE RecordedKafkaLine \/ (OtherTimer /\ UNCHANGED <<outlived, beyond, told>>)
   /\ UNCHANGED <<run, offsets>>
 
 RecordedKafkaSpec == RecordedKafkaInit /\ [][RecordedKafkaNext]_recordedKafkaVars

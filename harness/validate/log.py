@@ -48,7 +48,7 @@ class LogReader(ABC, Generic[R]):
         for number, said in lines_of(self._path):
             try:
                 self.read(number, said)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise no_operation(self._path, number, error) from None
         found = self._found
         found.runs = [run for run in found.runs if run.lines]

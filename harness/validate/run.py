@@ -184,6 +184,7 @@ def _cut(found: Validated[R], left_out: Counter[str]) -> Validated[R]:
     if found.misfit is not None or found.fits == len(lines):
         return found
     first = lines[found.fits]
-    why = f"from line {first.number} on, a {first.does} that the specification leaves out"
+    does = first.said.get("api", first.does)
+    why = f"from line {first.number} on, whose {does} the specification leaves out"
     left_out[why] += len(lines) - found.fits
     return replace(found, run=replace(found.run, lines=lines[: found.fits]))

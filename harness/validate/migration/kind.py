@@ -11,7 +11,7 @@ from harness.replay.classic.said import Classic, spoken
 from harness.replay.compare import Difference
 from harness.replay.dialects import operator_of
 from harness.replay.migration.state import MigrationReader, MigrationState
-from harness.replay.state import Group, Partition
+from harness.replay.state import Fields, Group, Partition, read_response
 from harness.validate import read as consumer
 from harness.validate.classic import kind as old
 from harness.validate.classic import read as classic
@@ -125,6 +125,15 @@ class KafkaMigrationKind(MigrationGroupKind):
     module = "RecordedKafkaMigration"
     specification = "RecordedKafkaSpec"
     kafka = True
+
+    def states(self, dumped: Sequence[State]) -> list[MigrationState]:
+        """With what a heartbeat is answered by Kafka."""
+        found = []
+        for state, raw in zip(super().states(dumped), dumped, strict=True):
+            told = read_response(Fields(raw["told"], "told"))
+            step = replace(state.step, response=told)
+            found.append(replace(state, shared=replace(state.shared, step=step)))
+        return found
 
 
 def _choices(run: classic.Run) -> int:

@@ -41,10 +41,10 @@ EXTENDS MixedChanges, MixedOffsets, Sequences
     members: Str -> $seenOldMember};
 
   One line: what was done ("Request" for a heartbeat of the consumer protocol,
-  else the name of its action), the response of either protocol, the answers to
+  which may be `whole` for Kafka, else the name of its action), the response of either protocol, the answers to
   requests that waited since the last line that has them, and the group after
-  it, as far as they were seen.
-  @typeAlias: mixedLine = {does: Str, member: Str, request: $request, asked: $classicRequest,
+  it, as far as they were seen; and who leads the classic group by then, or next.
+  @typeAlias: mixedLine = {does: Str, member: Str, leader: Set(Str), whole: Bool, request: $request, asked: $classicRequest,
     topic: Str, partitions: Int, response: Set($response), answer: Set($classicResponse),
     completed: Set(Set($answer)), seen: Set($seenMixed), seenOld: Set($seenOld)};
   `start` is the stable classic group that a run begins with, if it does.
@@ -84,19 +84,25 @@ RecordedTargets ==
   IN IF seen # {} THEN seen
      ELSE {[p \in Partitions |-> IF p \in there THEN owner[p] ELSE None] : owner \in [there -> owners]}
 
+\* What a model has instead of FirstMember: who is seen to lead.
+\* @type: (Set(Str)) => Str;
+RecordedFirst(members) ==
+  IF Line.leader \cap members # {} THEN CHOOSE m \in Line.leader : m \in members
+  ELSE CHOOSE m \in members : \A n \in members : MemberRank[m] <= MemberRank[n]
+
 (***************************************************************************)
 (* What can be seen of a step                                              *)
 (***************************************************************************)
 
 \* A response as it travels: in an error little is.
 \* @type: ($classicResponse) => $classicResponse;
-Told(response) ==
+AsTold(response) ==
   IF response.error \in {"", "NONE"} /\ response.api \in {"", "JoinGroup", "SyncGroup"} THEN response
   ELSE Classic!ClassicError(response.api, IF response.api = "JoinGroup" THEN response.member ELSE None,
                             response.error)
 
 \* @type: (Set($answer)) => Set($answer);
-ToldAnswers(answers) == {[one EXCEPT !.response = Told(one.response)] : one \in answers}
+ToldAnswers(answers) == {[one EXCEPT !.response = AsTold(one.response)] : one \in answers}
 
 \* @type: ($member, $seenMixedMember) => Bool;
 LooksLikeMember(member, seen) ==
@@ -122,6 +128,11 @@ HasTarget(g, target) ==
 \* @type: (Str -> Int) => Set($partition);
 SizesIn(metadata) == {<<t, metadata[t]>> : t \in {u \in Topics : metadata[u] > 0}}
 
+\* Where a member is in its rebalance, as it is shown: one that must rejoin, and owes
+\* its SyncGroup, must rejoin (KafkaMigration).
+\* @type: (Str) => Str;
+AsShown(where) == IF where = "both" THEN "prepare" ELSE where
+
 \* @type: ($group, Str -> Str, Str -> $words, $seenMixed) => Bool;
 LooksLike(g, phases, said, seen) ==
   /\ \A state \in seen.state : GroupState(g) = state
@@ -130,7 +141,7 @@ LooksLike(g, phases, said, seen) ==
   /\ g.assignmentEpoch = seen.assignmentEpoch
   /\ \A target \in seen.target : HasTarget(g, target)
   /\ \A m \in MemberIds : LooksLikeMember(g.members[m], seen.members[m])
-  /\ \A one \in seen.said : \A m \in MemberIds : phases[m] = one[m].phase /\ said[m] = one[m].words
+  /\ \A one \in seen.said : \A m \in MemberIds : AsShown(phases[m]) = one[m].phase /\ said[m] = one[m].words
 
 \* @type: ($classicMember, $seenOldMember) => Bool;
 LooksLikeOldMember(member, seen) ==
@@ -154,10 +165,12 @@ LooksLikeOld(g, seen) ==
   /\ \A leader \in seen.leader : g.leader = leader
   /\ \A m \in MemberIds : LooksLikeOldMember(g.members[m], seen.members[m])
 
-\* Has the step that is taken the line's response, answers and state?
-Fits ==
-  /\ \A response \in Line.response : step'.response = response
-  /\ \A answer \in Line.answer : Told(classicStep'.response) = answer
+\* Has the step that is taken the line's response, answers and state?  A heartbeat is
+\* answered with `told`.
+\* @type: ($response) => Bool;
+Fits(told) ==
+  /\ \A response \in Line.response : told = response
+  /\ \A answer \in Line.answer : AsTold(classicStep'.response) = answer
   /\ \A answers \in Line.completed : ToldAnswers(due \cup classicStep'.completed) = answers
   /\ \A seen \in Line.seen : ~Classic!ClassicExists(classic') /\ LooksLike(consumer', phase', words', seen)
   /\ \A seen \in Line.seenOld : LooksLikeOld(classic', seen)
@@ -167,8 +180,8 @@ Fits ==
 (***************************************************************************)
 
 \* O2, M2: whether a commit is accepted; what is committed is left out.
-RecordedCommit ==
-  LET error == MixedCommitError(Line.member, Line.asked.generation) IN
+\* @type: (Str) => Bool;
+Commits(error) ==
   /\ step' = EventStep("OffsetCommit", Line.member, "", 0)
   /\ classicStep' = [NoRequestOf("OffsetCommit", Line.member) EXCEPT
                        !.request = Line.asked, !.response = Classic!ClassicError("OffsetCommit", None, error)]
@@ -188,15 +201,21 @@ RecordedRequest ==
   \/ /\ Line.does = "LeaveGroup"
      /\ IF Exists(consumer) THEN LeaveMixed(Line.member, Line.asked)
         ELSE TakeClassic(Classic!LeaveGroup(classic, Line.asked))
-  \/ Line.does = "OffsetCommit" /\ RecordedCommit
+  \/ Line.does = "OffsetCommit" /\ Commits(MixedCommitError(Line.member, Line.asked.generation))
 
-\* P2: a new coordinator; of a group that is not there it has nothing to take over.
-RecordedFailOver ==
-  IF Exists(consumer) \/ IsClassic THEN FailOver
-  ELSE /\ step' = EventStep("FailOver", None, "", 0)
-       /\ classicStep' = NoRequestOf("FailOver", None)
-       /\ converted' = NoGroup
-       /\ UNCHANGED <<consumer, phase, words, classic, topics>>
+\* P2: a new coordinator has nothing to take over of a group that is not there.
+FailOverOfNone ==
+  /\ ~Exists(consumer) /\ ~IsClassic
+  /\ step' = EventStep("FailOver", None, "", 0)
+  /\ classicStep' = NoRequestOf("FailOver", None)
+  /\ converted' = NoGroup
+  /\ UNCHANGED <<consumer, phase, words, classic, topics>>
+
+\* It happens to whom the line names.
+IsLinesEvent ==
+  /\ step'.member = Line.member
+  /\ step'.topic = Line.topic
+  /\ step'.partitions = Line.partitions
 
 RecordedEvent ==
   /\ \/ Line.does = "SessionTimeout" /\ SessionTimeout
@@ -205,14 +224,13 @@ RecordedEvent ==
      \/ Line.does = "SyncTimeout" /\ SyncTimeout
      \/ Line.does = "DeleteGroup" /\ DeleteGroup
      \/ Line.does = "AddPartitions" /\ AddPartitions
-     \/ Line.does = "FailOver" /\ RecordedFailOver
-  /\ step'.member = Line.member
-  /\ step'.topic = Line.topic
-  /\ step'.partitions = Line.partitions
+     \/ Line.does = "FailOver" /\ (FailOver \/ FailOverOfNone)
+  /\ IsLinesEvent
 
-RecordedLine ==
-  /\ RecordedRequest \/ RecordedEvent
-  /\ at' = IF Fits THEN at + 1 ELSE -(at + 1)
+\* The line is judged by the step.
+\* @type: ($response) => Bool;
+Judge(told) ==
+  /\ at' = IF Fits(told) THEN at + 1 ELSE -(at + 1)
   /\ due' = IF Line.completed # {} /\ at' > at THEN {} ELSE due \cup classicStep'.completed
 
 \* @type: (Str, Set(Str)) => Set({timer: Str, member: Str});
@@ -224,8 +242,8 @@ Armed ==
   TimersOf("SessionTimeout", {m \in MemberIds : \/ SessionTimerArmed(consumer, m)
                                                 \/ IsClassic /\ Classic!ClassicSessionArmed(classic, m)})
   \cup TimersOf("RebalanceTimeout", {m \in Members(consumer) : RebalanceTimerArmed(consumer, m)})
-  \cup TimersOf("JoinTimeout", {m \in MemberIds : phase[m] = "prepare"})
-  \cup TimersOf("SyncTimeout", {m \in MemberIds : phase[m] = "complete"})
+  \cup TimersOf("JoinTimeout", {m \in MemberIds : phase[m] \in {"prepare", "both"}})
+  \cup TimersOf("SyncTimeout", {m \in MemberIds : phase[m] \in {"complete", "both"}})
   \cup OfGroup("JoinTimeout", IsClassic /\ Classic!JoinTimerArmed(classic))
   \cup OfGroup("SyncTimeout", IsClassic /\ Classic!OwingSync(classic) # {})
   \cup OfGroup("DeleteGroup", GroupState(consumer) = "Empty" \/ classic.state = "Empty")
@@ -257,7 +275,7 @@ RecordedInit ==
 
 RecordedNext ==
   /\ 0 <= at /\ at < Len(Lines)
-  /\ RecordedLine \/ OtherTimer
+  /\ ((RecordedRequest \/ RecordedEvent) /\ Judge(step'.response)) \/ OtherTimer
   /\ UNCHANGED <<run, offsets>>
 
 RecordedSpec == RecordedInit /\ [][RecordedNext]_recordedVars

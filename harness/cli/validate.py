@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -73,9 +74,10 @@ def command(
         )
     with running(f"validating {recorded.lines} steps of {log.name}") as progress:
         result = validate(recorded, name, spec, Limits(memory, timeout, 1), progress)
+    recorded = result.recorded
     steps, runs = recorded.lines, len(result.runs)
     print(f"{log}: {steps} steps of group {recorded.group} in {runs} run{'s' * (runs != 1)}, dialect {name}")
-    for reason, count in sorted(recorded.left_out.items()):
+    for reason, count in sorted(recorded.left_out.items(), key=lambda item: _by_number(item[0])):
         print(f"left out: {count} lines, {reason}")
     if out:
         for number, run in enumerate(result.runs, start=1):
@@ -87,6 +89,11 @@ def command(
     first = next(run for run in result.runs if run.misfit)
     _explain(first)
     raise ConformError(f"{log} is no behaviour of the specification.", NOT_CONFORMANT)
+
+
+def _by_number(reason: str) -> list[tuple[str, int]]:
+    """To sort line 9 before line 10."""
+    return [("", int(part)) if part.isdigit() else (part, 0) for part in re.split(r"(\d+)", reason)]
 
 
 def _explain(found: Validated[Any]) -> None:

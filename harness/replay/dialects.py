@@ -110,6 +110,11 @@ def _forms(constants: object, what: str, where: str) -> Forms:
     return forms
 
 
+def operator_of(dialect: str) -> str:
+    """What the specification calls a dialect that --dialect has this name for."""
+    return next(operator for operator, forms in FORMS.items() if forms.name == dialect)
+
+
 def chosen_dialect(given: str | None, judged: Mapping[str, str]) -> str:
     """What a target must speak: `given` with --dialect, or else the dialect of all that is `judged` on it.
 

@@ -397,7 +397,7 @@ def _step(fields: Fields) -> SpecStep:
         branch=fields.get("branch", str),
         member=fields.get("member", str),
         request=_request(fields.record("request")),
-        response=_response(fields.record("response")),
+        response=read_response(fields.record("response")),
         topic=fields.get("topic", str),
         partitions=fields.get("partitions", int),
         partition=fields.partition("partition"),
@@ -434,7 +434,8 @@ def _request(fields: Fields) -> Request:
     )
 
 
-def _response(fields: Fields) -> Response:
+def read_response(fields: Fields) -> Response:
+    """A response of the consumer protocol."""
     raw = fields.option("assignment", frozendict)
     assignment = None if raw is None else Fields(raw, f"{fields.path}.assignment")
     return Response(

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from frozendict import frozendict
 
-from harness.errors import ConformError
+from harness.errors import USAGE, ConformError
 from harness.itf import Trace
 from harness.replay.compare import Difference
 from harness.targets.base import Json
@@ -34,7 +34,9 @@ class AnyLine(Protocol):
 
 
 class AnyRun(Protocol):
-    """From a new coordinator to the next one, or to what the specification has no words for."""
+    """From a new coordinator to the next one, or to what the specification has no words for: a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def lines(self) -> Sequence[AnyLine]: ...
@@ -110,6 +112,7 @@ class Kind(ABC, Generic[R, S]):
 class Recorded(Generic[R]):
     """A log of one group; `left_out` counts the lines that were not judged, by reason."""
 
+    path: Path
     group: str
     dialect: str
     kind: Kind[R, Any]
@@ -121,8 +124,20 @@ class Recorded(Generic[R]):
         """How many steps there are to be judged."""
         return sum(len(run.lines) for run in self.runs)
 
+    def check(self) -> None:
+        """ConformError (exit 2) if there is nothing to judge."""
+        if any(line.observed for run in self.runs for line in run.lines):
+            return
+        why = ", ".join(f"{reason}: {count}" for reason, count in self.left_out.items() if count)
+        raise ConformError(
+            f"{self.path} has no step of a group that was answered or observed"
+            f"{f' (left out: {why})' if why else ''}: there is nothing to validate. What "
+            "is left out is compared by conform replay and conform exhaust.",
+            USAGE,
+        )
 
-OWN: Final = ("run", "at", "due")
+
+OWN: Final = ("run", "at", "due", "beyond", "told")
 """The variables of spec/Recorded*.tla that are not the open instance's."""
 
 

@@ -15,7 +15,7 @@ from harness.validate.connect.read import ConnectLogReader
 from harness.validate.consumer import ConsumerKind
 from harness.validate.kind import Recorded
 from harness.validate.log import lines_of
-from harness.validate.migration.kind import MigrationGroupKind
+from harness.validate.migration.kind import KafkaMigrationKind, MigrationGroupKind
 from harness.validate.migration.read import MigrationLogReader
 from harness.validate.read import ConsumerReader
 
@@ -23,13 +23,15 @@ from harness.validate.read import ConsumerReader
 def read_log(path: Path, group: str | None = None, dialect: str | None = None) -> Recorded[Any]:
     """Read a log; of several groups the one that is named, else the first. Its first run says what kind of
     group it is; one that both protocols are used for, there or in a later run where the first is of a classic
-    group, migrates, as far as the dialect is the text's.
+    group, migrates, the way of its dialect.
 
     ConformError (exit 2) with the line for what is no log, and for one in which nothing can be judged.
     """
     found = _first(path, group)
-    if (dialect or found.dialect) == TEXT.name and found.migrates:
-        return MigrationLogReader(path, found.group, MigrationGroupKind()).whole()
+    if found.migrates:
+        is_text = (dialect or found.dialect) == TEXT.name
+        kind = MigrationGroupKind() if is_text else KafkaMigrationKind()
+        return MigrationLogReader(path, found.group, kind).whole()
     if found.api in wire.CLASSIC_VERSIONS:
         return ClassicLogReader(path, found.group, ClassicGroupKind()).whole()
     if found.api in wire.CONNECT_VERSIONS:

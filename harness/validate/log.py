@@ -36,7 +36,7 @@ class LogReader(ABC, Generic[R]):
 
     def __init__(self, path: Path, group: str, kind: Kind[R, Any]) -> None:
         self._path = path
-        self._found = Recorded(group, "", kind)
+        self._found = Recorded(path, group, "", kind)
         self._hidden: frozenset[str] = frozenset()
         self._timed = True
         self._run: R | None = None
@@ -48,18 +48,11 @@ class LogReader(ABC, Generic[R]):
         for number, said in lines_of(self._path):
             try:
                 self.read(number, said)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise no_operation(self._path, number, error) from None
         found = self._found
         found.runs = [run for run in found.runs if run.lines]
-        if not any(line.observed for run in found.runs for line in run.lines):
-            why = ", ".join(f"{reason}: {count}" for reason, count in found.left_out.items() if count)
-            raise ConformError(
-                f"{self._path} has no step of a group that was answered or observed"
-                f"{f' (left out: {why})' if why else ''}: there is nothing to validate. What "
-                "is left out is compared by conform replay and conform exhaust.",
-                USAGE,
-            )
+        found.check()
         return found
 
     def read(self, number: int, said: Json) -> None:

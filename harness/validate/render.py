@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.replay.dialects import FORMS
+from harness.replay.dialects import operator_of
 from harness.replay.state import Partition
 from harness.replay.wire import topic_name
 from harness.scenario.render import matching
@@ -18,7 +18,7 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
 
     `dialect` is a name of FORMS' values, as --dialect has it.
     """
-    named = next(operator for operator, forms in FORMS.items() if forms.name == dialect)
+    named = operator_of(dialect)
     partitions = {partition for run in runs for partition in _partitions(run)}
     topics = {topic for topic, _ in partitions} | {topic for run in runs for topic in run.topics}
     names = {topic_name(topic) for topic in topics}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,7 +44,8 @@ class Misfit:
 
 @dataclass(frozen=True, slots=True)
 class Validated(Generic[R]):
-    """One run: of its lines the first `fits` are a behaviour, `trace`. `misfit` is None if all are."""
+    """One run: of its lines the first `fits` are a behaviour, `trace`. `misfit` is None if all are, or if the
+    specification says nothing of the next one."""
 
     run: R
     fits: int
@@ -69,7 +71,8 @@ class Validation(Generic[R]):
 def validate(
     recorded: Recorded[R], dialect: str, spec: Path, limits: Limits, progress: Progress = silent
 ) -> Validation[R]:
-    """Follow every run of a log. ConformError: exit 2 without a specification, 3 if TLC fails."""
+    """Follow every run of a log. ConformError: exit 2 without a specification, or if that says nothing of any
+    line, 3 if TLC fails."""
     return _Validator(recorded.kind, dialect, spec, limits).validate(recorded, progress)
 
 
@@ -97,7 +100,11 @@ class _Validator(Generic[R, S]):
             for run, validated in zip(runs, self._judged(runs, graph), strict=True):
                 found[id(run)] = self._explained(validated)
         digest = spec_hash(module, None)
-        return Validation(recorded, [found[id(run)] for run in recorded.runs], f"TLC {VERSION}", digest)
+        judged = [_cut(found[id(run)], recorded.left_out) for run in recorded.runs]
+        some = [one for one in judged if one.run.lines]
+        kept = replace(recorded, runs=[one.run for one in some])
+        kept.check()
+        return Validation(kept, some, f"TLC {VERSION}", digest)
 
     def _explained(self, found: Validated[R]) -> Validated[R]:
         """A misfit for which the specification has nothing at all: what it has where less was seen."""
@@ -108,7 +115,7 @@ class _Validator(Generic[R, S]):
         if unseen is None:
             return found
         again = next(self._judged([unseen], self._explored([unseen], silent), misfit.line))
-        return replace(found, misfit=again.misfit)
+        return replace(found, misfit=again.misfit or misfit)
 
     def _explored(self, runs: Sequence[R], progress: Progress) -> nx.MultiDiGraph:
         with tempfile.TemporaryDirectory(prefix="conform-validate-") as name:
@@ -142,12 +149,15 @@ class _Validator(Generic[R, S]):
             reached.setdefault(state["run"], []).append(node)
         for number, run in enumerate(runs, start=1):
             ats = {node: graph.nodes[node]["state"]["at"] for node in reached[number]}
+            left = [node for node in ats if graph.nodes[node]["state"].get("beyond")]
             fits = max(ats.values())
+            if fits < len(run.lines) and left:
+                fits = max(-ats[node] - 1 for node in left)
             end = next(node for node, at in ats.items() if at == fits)
             path = nx.shortest_path(graph, starts[number], end)
             trace = trace_of([graph.nodes[node]["state"] for node in path], self.kind.constants(run))
             misfit = None
-            if fits < len(run.lines):
+            if fits < len(run.lines) and not left:
                 instead = [graph.nodes[node]["state"] for node, at in ats.items() if at == -(fits + 1)]
                 misfit = self._misfit(run, line or run.lines[fits], instead)
             yield Validated(run, fits, trace, misfit)
@@ -166,3 +176,15 @@ class _Validator(Generic[R, S]):
             )
         nearest = sorted(instead.values(), key=lambda one: (len(one.differences), str(one)))
         return Misfit(line, nearest, sorted(enabled))
+
+
+def _cut(found: Validated[R], left_out: Counter[str]) -> Validated[R]:
+    """Without the lines from the first on of which the specification says nothing: these are counted."""
+    lines = found.run.lines
+    if found.misfit is not None or found.fits == len(lines):
+        return found
+    first = lines[found.fits]
+    does = first.said.get("api", first.does)
+    why = f"from line {first.number} on, whose {does} the specification leaves out"
+    left_out[why] += len(lines) - found.fits
+    return replace(found, run=replace(found.run, lines=lines[: found.fits]))

@@ -259,11 +259,15 @@ def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
     assert [(run["fits"], told(run)[0]) for run in runs] == [*SPOILED.values()]
 
 
-def test_only_the_texts_way_of_migration_is_judged(tmp_path: Path) -> None:
-    """Kafka's is another one: of its logs a classic group's part is judged, as before."""
+def test_the_texts_way_is_not_kafkas(tmp_path: Path) -> None:
+    """A log is judged the way of its dialect, or of the one that is given."""
     there_and_back(tmp_path / "log")
-    assert read_log(tmp_path / "log").lines == STEPS
-    assert read_log(tmp_path / "log", dialect="kafka-4.2").lines == 5
+    result = tmp_path / "result.json"
+    with pytest.raises(ConformError) as caught:
+        validate(tmp_path / "log", dialect="kafka-4.2", json_file=result)
+    assert caught.value.exit_code == NOT_CONFORMANT
+    (run,) = json.loads(result.read_text())["runs"]
+    assert run["fits"] == 5 and "a.phase: stable, not prepare" in told(run)
 
 
 def test_a_later_run_says_that_a_classic_group_migrates(tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from harness.replay.classic.said import Classic, spoken
 from harness.replay.compare import Difference
+from harness.replay.dialects import operator_of
 from harness.replay.migration.state import MigrationReader, MigrationState
-from harness.replay.state import Group, Partition
+from harness.replay.state import Fields, Group, Partition, read_response
 from harness.validate import read as consumer
 from harness.validate.classic import kind as old
 from harness.validate.classic import read as classic
@@ -36,6 +37,8 @@ class MigrationGroupKind(Kind[classic.Run, MigrationState]):
     """Groups that migrate as KIP-848's text has it (spec/RecordedMigration.tla)."""
 
     module = "RecordedMigration"
+    specification: ClassVar = "RecordedSpec"
+    kafka: ClassVar = False
 
     def check(self, run: classic.Run) -> None:
         """A target is computed that was not seen, and there are too many that it could be."""
@@ -45,12 +48,15 @@ class MigrationGroupKind(Kind[classic.Run, MigrationState]):
 
     def render(self, runs: Sequence[classic.Run], dialect: str, folder: Path) -> tuple[Path, Path]:
         """Beside the generations that are named there may be another after each line that shows none."""
+        classic.tell_leaders(runs)
         lines = [line for run in runs for line in _lines(run)]
         partitions = {partition for run in runs for partition in _partitions(run)}
         subscribed = {text for line in lines for text in _topics(line)}
         subscribed |= {text for run in runs for text in _topics_at_start(run)}
         values = {
-            "kafka": False,
+            "kafka": self.kafka,
+            "dialect": operator_of(dialect),
+            "specification": self.specification,
             "members": sorted(_members(runs)),
             "topics": {topic for topic, _ in partitions} | subscribed,
             "partitions": partitions,
@@ -111,6 +117,23 @@ class MigrationGroupKind(Kind[classic.Run, MigrationState]):
             return None
         again = replace(line, group=None, words=None, told=NO_ANSWER)
         return replace(run, lines=[*run.lines[:fits], again])
+
+
+class KafkaMigrationKind(MigrationGroupKind):
+    """Groups that migrate as Kafka has it, in one of its dialects (spec/RecordedKafkaMigration.tla)."""
+
+    module = "RecordedKafkaMigration"
+    specification = "RecordedKafkaSpec"
+    kafka = True
+
+    def states(self, dumped: Sequence[State]) -> list[MigrationState]:
+        """With what a heartbeat is answered by Kafka."""
+        found = []
+        for state, raw in zip(super().states(dumped), dumped, strict=True):
+            told = read_response(Fields(raw["told"], "told"))
+            step = replace(state.step, response=told)
+            found.append(replace(state, shared=replace(state.shared, step=step)))
+        return found
 
 
 def _choices(run: classic.Run) -> int:

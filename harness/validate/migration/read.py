@@ -38,6 +38,11 @@ class Line(old.Line):
     partitions: int = 0
 
     @property
+    def whole(self) -> bool:
+        """Whether a heartbeat has what the model has no field for, and Kafka asks for in a full request."""
+        return int(self.said.get("body", {}).get("rebalanceTimeoutMs", -1)) >= 0
+
+    @property
     def observed(self) -> bool:
         """Whether there is anything to compare."""
         answered = self.response is not None or self.told is not None or bool(self.completed)

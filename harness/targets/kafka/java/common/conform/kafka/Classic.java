@@ -74,8 +74,8 @@ final class Classic {
         member.supportedProtocols().forEach(one ->
             protocols.addObject().put("name", one.name()).put("metadata", text(one.metadata())));
         json.put("assignment", text(member.assignment())).put("isNew", member.isNew());
-        json.set("awaitingJoin", member.isAwaitingJoin() ? coordinator.waits("JoinGroup", member.clientId()) : null);
-        json.set("awaitingSync", member.isAwaitingSync() ? coordinator.waits("SyncGroup", member.clientId()) : null);
+        json.set("awaitingJoin", member.isAwaitingJoin() ? coordinator.waits("JoinGroup", member) : null);
+        json.set("awaitingSync", member.isAwaitingSync() ? coordinator.waits("SyncGroup", member) : null);
         return json.put("owesSync", group.allPendingSyncMembers().contains(member.memberId()))
             .put("sessionTimeoutMs", member.sessionTimeoutMs()).put("rebalanceTimeoutMs", member.rebalanceTimeoutMs())
             .put("clientId", member.clientId()).put("clientHost", member.clientHost());

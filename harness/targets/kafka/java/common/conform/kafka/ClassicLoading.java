@@ -118,7 +118,7 @@ final class ClassicLoading {
     }
 
     private void waits(JsonNode id, String api, ClassicGroupMember member, CompletableFuture<JsonNode> response) {
-        coordinator.waiting.add(new Coordinator.Waiting(id, api, member.clientId(), response));
+        coordinator.waiting.add(new Coordinator.Waiting(id, api, member.clientId(), member.groupInstanceId().orElse(""), response));
     }
 
     private void setDeadline(JsonNode timer) {

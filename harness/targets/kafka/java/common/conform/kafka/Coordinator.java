@@ -13,6 +13,7 @@ import org.apache.kafka.coordinator.group.Internals;
 import org.apache.kafka.coordinator.group.OffsetMetadataManager;
 import org.apache.kafka.coordinator.group.Version;
 import org.apache.kafka.coordinator.group.classic.ClassicGroup;
+import org.apache.kafka.coordinator.group.classic.ClassicGroupMember;
 import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup;
 import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.server.util.timer.TimerTask;
@@ -32,8 +33,8 @@ final class Coordinator {
         }
     }
 
-    /** A request whose response is not there yet, as a JoinGroup's that waits for others; `client` is that client's id. */
-    record Waiting(JsonNode id, String api, String client, CompletableFuture<JsonNode> response) { }
+    /** A request whose response is not there yet, as a JoinGroup's that waits for others, by the ids of its client and its static member ("" without one). */
+    record Waiting(JsonNode id, String api, String client, String instance, CompletableFuture<JsonNode> response) { }
 
     final List<Waiting> waiting = new ArrayList<>();
     final SimulatedTime time;
@@ -115,11 +116,14 @@ final class Coordinator {
         return timers.containsKey(key);
     }
 
-    /** What names the last request of an API and a client that waits; null for none. */
-    JsonNode waits(String api, String client) {
+    /** What names the last request of an API and a member that waits; null for none. A static one has the client id of who had its place first. */
+    JsonNode waits(String api, ClassicGroupMember member) {
+        String instance = member.groupInstanceId().orElse("");
         JsonNode id = null;
-        for (Waiting request : waiting)
-            if (request.api.equals(api) && request.client.equals(client) && !request.response.isDone()) id = request.id;
+        for (Waiting request : waiting) {
+            boolean its = request.instance.isEmpty() ? request.client.equals(member.clientId()) : request.instance.equals(instance);
+            if (request.api.equals(api) && its && !request.response.isDone()) id = request.id;
+        }
         return id;
     }
 

@@ -148,7 +148,7 @@ public final class LineProtocol {
         started = true;
         if (response.isDone()) return answer.set("body", response.join());
         coordinator.waiting.add(new Coordinator.Waiting(operation.path("id"), Json.text(operation, "api", "a request"),
-            operation.path("client").path("id").asText(""), response));
+            operation.path("client").path("id").asText(""), operation.path("body").path("groupInstanceId").asText(""), response));
         return answer.put("pending", true);
     }
 

@@ -1,0 +1,194 @@
+"""`conform validate` of groups that migrate Kafka's way: runs of Kafka 4.2.1 itself, also made wrong.
+
+tests/kafka records it anew; of what it answers the log keeps what is compared. Its first run goes there and
+back; every other one ends with something of which spec/KafkaMigration.tla says nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli.validate import command as validate
+from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.replay import wire
+from harness.replay.classic import wire as classic
+from harness.targets.base import Json
+
+LOG = Path(__file__).parents[1] / "data" / "kafka-4.2-migration.jsonl"
+STEPS = 31
+"""Of the first run, as far as it is judged."""
+LEFT_OUT = {
+    "from line 37 on, whose JoinGroup the specification leaves out": 2,
+    "from line 48 on, whose ConsumerGroupHeartbeat the specification leaves out": 2,
+    "from line 58 on, whose JoinGroup the specification leaves out": 2,
+    "from line 67 on, whose JoinGroup the specification leaves out": 1,
+    "from line 72 on, whose ConsumerGroupHeartbeat the specification leaves out": 2,
+    "from line 84 on, whose ConsumerGroupHeartbeat the specification leaves out": 1,
+    "from line 91 on, whose ConsumerGroupHeartbeat the specification leaves out": 1,
+    "from line 93 on, whose OffsetCommit the specification leaves out": 3,
+    "from line 103 on, whose AddPartitions the specification leaves out": 2,
+    "from line 114 on, whose ConsumerGroupHeartbeat the specification leaves out": 1,
+    "from line 124 on, whose SyncGroup the specification leaves out": 1,
+    "from line 132 on, whose ConsumerGroupHeartbeat the specification leaves out": 2,
+}
+"""A JoinGroup to an empty consumer group (37), to a full one (58), with a protocol that others do not have
+(67); a conversion while a time-out of the last one runs (48), in the first delay (72), that is refused while
+somebody waits (84), of another type of group (91); a commit that makes a group (93); a topic that grows (103);
+a static member that goes for a while (114); a SyncGroup of another protocol (124); an instance id that comes
+with another protocol (132)."""
+
+
+def recorded() -> list[Json]:
+    return [json.loads(line) for line in LOG.read_text().splitlines()]
+
+
+def numbered(lines: list[Json], number: int) -> Json:
+    """The answer of a line, which becomes the last one."""
+    del lines[number:]
+    answer: Json = lines[number - 1]["answer"]
+    return answer
+
+
+def member(lines: list[Json], number: int, name: str) -> Json:
+    """As a line shows it."""
+    members: list[Json] = numbered(lines, number)["group"]["members"]
+    return next(one for one in members if one["memberId"] == name)
+
+
+def must_rejoin_before_it_is_told(lines: list[Json]) -> None:
+    member(lines, 10, "a")["classicState"] = "PreparingRebalance"
+
+
+def keeps_what_it_says_that_it_owns(lines: list[Json]) -> None:
+    """M1: it is what the log assigns to it."""
+    member(lines, 10, "a")["assigned"][0]["partitions"] = [0]
+
+
+def commits_with_an_old_generation(lines: list[Json]) -> None:
+    numbered(lines, 11)["body"]["topics"][0]["partitions"][0]["errorCode"] = 0
+
+
+def need_not_rejoin(lines: list[Json]) -> None:
+    numbered(lines, 12)["body"]["errorCode"] = 0
+
+
+def joins_with_a_wrong_generation(lines: list[Json]) -> None:
+    numbered(lines, 13)["body"]["errorCode"] = 22
+
+
+def owes_no_syncgroup(lines: list[Json]) -> None:
+    member(lines, 15, "a")["classicState"] = "Stable"
+
+
+def is_told_and_owes_a_syncgroup(lines: list[Json]) -> None:
+    """Both times run, of which that to rejoin is shown."""
+    member(lines, 18, "a")["classicState"] = "CompletingRebalance"
+
+
+def must_rejoin_after_a_fail_over(lines: list[Json]) -> None:
+    """P2: nobody has been told."""
+    member(lines, 21, "a")["classicState"] = "PreparingRebalance"
+
+
+def is_sent_what_has_not_changed(lines: list[Json]) -> None:
+    """R5: its request has no rebalance time-out."""
+    assigned = [{"topicId": wire.topic_id("foo"), "partitions": [1]}]
+    numbered(lines, 27)["body"]["assignment"] = {"assignedTopicPartitions": assigned}
+
+
+def does_not_leave(lines: list[Json]) -> None:
+    numbered(lines, 28)["body"]["members"][0]["errorCode"] = 25
+
+
+def computes_as_a_member_leaves(lines: list[Json]) -> None:
+    numbered(lines, 28)["group"]["assignmentEpoch"] = 4
+
+
+def has_its_target_no_more(lines: list[Json]) -> None:
+    """M1: as the group is converted back."""
+    member(lines, 29, "a")["assignment"] = classic.assignment(frozenset())
+
+
+def refuses_an_empty_groups_commit(lines: list[Json]) -> None:
+    numbered(lines, 34)["body"]["topics"][0]["partitions"][0]["errorCode"] = 25
+
+
+def remembers_its_epoch(lines: list[Json]) -> None:
+    """E4: of an empty group nothing is left."""
+    numbered(lines, 35)["body"]["memberEpoch"] = 7
+
+
+SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
+    must_rejoin_before_it_is_told: (5, "a.phase: stable, not prepare"),
+    keeps_what_it_says_that_it_owns: (5, "a.assigned: {foo-0, foo-1}, not {foo-0}"),
+    commits_with_an_old_generation: (6, "response.error: ILLEGAL_GENERATION, not NONE"),
+    need_not_rejoin: (7, "response.error: REBALANCE_IN_PROGRESS, not NONE"),
+    joins_with_a_wrong_generation: (8, "response.error: NONE, not ILLEGAL_GENERATION"),
+    owes_no_syncgroup: (10, "a.phase: complete, not stable"),
+    is_told_and_owes_a_syncgroup: (13, "a.phase: both, not complete"),
+    must_rejoin_after_a_fail_over: (15, "a.phase: stable, not prepare"),
+    is_sent_what_has_not_changed: (21, "response.assigned: (none), not {foo-1}"),
+    does_not_leave: (22, "response.error: NONE, not UNKNOWN_MEMBER_ID"),
+    computes_as_a_member_leaves: (22, "group.assignmentEpoch: 3, not 4"),
+    has_its_target_no_more: (23, "a.assignment: {foo-0}, not {}"),
+    refuses_an_empty_groups_commit: (28, "response.error: NONE, not UNKNOWN_MEMBER_ID"),
+    remembers_its_epoch: (29, "response.epoch: 1, not 7"),
+}
+"""How many steps fit, and what is told of the next."""
+
+
+def write(log: Path, lines: list[Json]) -> None:
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def judged(log: Path, *logs: list[Json]) -> Json:
+    """Logs as the runs of one: what the JSON says."""
+    write(log, [logs[0][0], *(line for lines in logs for line in lines[1:])])
+    result = log.with_suffix(".json")
+    try:
+        validate(log, json_file=result)
+    except ConformError as error:
+        assert error.exit_code == NOT_CONFORMANT
+    said: Json = json.loads(result.read_text())
+    return said
+
+
+def first_run(lines: list[Json]) -> list[Json]:
+    begins = [number for number, line in enumerate(lines) if line["op"] == "load"]
+    return lines[: begins[1]]
+
+
+def nearest(run: Json) -> list[str]:
+    differences: list[Any] = run["instead"][0]["differences"]
+    return [f"{one['path']}: {one['expected']}, not {one['got']}" for one in differences]
+
+
+def test_kafkas_way_is_judged_and_what_it_is_not_is_told(tmp_path: Path) -> None:
+    """All runs hold, each to where the specification says nothing; what is spoiled does not fit."""
+    logs = [deepcopy(first_run(recorded())) for _ in SPOILED]
+    for log, spoil in zip(logs, SPOILED, strict=True):
+        spoil(log)
+    found = judged(tmp_path / "log", recorded(), *logs)
+    assert found["dialect"] == "kafka-4.2" and found["left_out"] == LEFT_OUT
+    whole = len(found["runs"]) - len(SPOILED)
+    assert whole == len(LEFT_OUT) - 1  # the first line of one is left out
+    assert all(run["fits"] == run["steps"] for run in found["runs"][:whole])
+    assert found["runs"][0]["fits"] == STEPS
+    wrong = found["runs"][whole:]
+    assert [(run["fits"], nearest(run)[0]) for run in wrong] == [*SPOILED.values()]
+
+
+def test_a_run_of_which_nothing_is_said_is_an_error(tmp_path: Path) -> None:
+    """As a log without any step is: its first line is left out already, and all that follow."""
+    lines = recorded()
+    write(tmp_path / "log", [*lines[:2], *lines[91:95]])
+    said = r"from line 4 on, whose OffsetCommit .*: 3.*nothing to validate"
+    with pytest.raises(ConformError, match=said) as caught:
+        validate(tmp_path / "log")
+    assert caught.value.exit_code == USAGE

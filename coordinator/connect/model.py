@@ -62,7 +62,8 @@ def assignor_name(workers: Iterable[MemberMetadata]) -> str | None:
 
 def who_may_compute(workers: Workers) -> list[str]:
     """Covering (W1): those whose assignor reads what every other one may write, by id; if none does, all."""
-    return covering(workers, assignor_name(workers.values()) or "") or sorted(workers)
+    name = assignor_name(workers.values())
+    return (covering(workers, name) if name is not None else []) or sorted(workers)
 
 
 def next_worker(workers: list[str], worker: str) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final
 
 from harness.engines.java import find_java
 from harness.errors import ENGINE_FAILED, ConformError
@@ -60,11 +63,60 @@ def spark_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
         yield running
         return
     with tempfile.TemporaryDirectory(prefix="conform-spark-") as folder:
+        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
         session = _start(cluster, log, Path(folder))
         try:
-            yield session
+            with _cancelled_when_told(session, before):
+                yield session
         finally:
             session.stop()
+
+
+@contextmanager
+def _cancelled_when_told(session: SparkSession, before: Mapping[signal.Signals, Any]) -> Iterator[None]:
+    """Whoever stops this process does not wait until Spark's job is done: it is cancelled, and then what was
+    there `before` is done about the signal.
+
+    To cancel takes a thread of its own, which has another connection to Java; that of the main thread has an
+    answer due, which nobody may leave there for the next call.
+    """
+    told: list[signal.Signals] = []
+    ended = threading.Event()
+
+    def cancel() -> None:
+        while not ended.wait(0.5):
+            session.sparkContext.cancelAllJobs()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if not _asks_java(frame):
+            before[signal.Signals(number)](number, frame)
+        elif not told:
+            told.append(signal.Signals(number))
+            threading.Thread(target=cancel, daemon=True).start()
+
+    if threading.current_thread() is threading.main_thread():
+        for number, handler in before.items():
+            signal.signal(number, stop if callable(handler) else handler)
+    try:
+        yield
+    except Exception:
+        if told:
+            before[told[0]](told[0], None)
+        raise
+    finally:
+        ended.set()
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _asks_java(frame: FrameType | None) -> bool:
+    """Whether a call of Java waits for its answer there."""
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("py4j."):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _start(cluster: Cluster, log: Path, folder: Path) -> SparkSession:

@@ -39,9 +39,9 @@ LEFT_OUT = {
 }
 """A JoinGroup to an empty consumer group (37), to a full one (58), with a protocol that others do not have
 (67); a conversion while a time-out of the last one runs (48), in the first delay (72), that is refused while
-somebody waits (84), of another type of group (91); a commit that makes a group (93); a topic that grows (103);
-a static member that goes for a while (114); a SyncGroup of another protocol (124); an instance id that comes
-with another protocol (132)."""
+somebody waits (84), of another type of group (91); a commit that makes a group (93); a topic that grows
+(103); a static member that goes for a while (114); a SyncGroup of another protocol (124); an instance id
+that comes with another protocol (132)."""
 
 
 def recorded() -> list[Json]:

@@ -73,6 +73,10 @@ _ADMINISTRATION: Final = (
     "tests/coordinator/test_admin_groups.py",
     "tests/coordinator/test_group_configs.py",
 )
+_KINDS: Final = (
+    *("tests/coordinator/test_service.py", "tests/migration/test_conversion.py"),
+    *("tests/classic/test_classic_groups.py", "tests/connect/test_connect_administration.py"),
+)
 _STORAGE: Final = "tests/coordinator/test_storage.py"
 OF_PACKAGE: Final = {
     "admission": ("tests/coordinator/test_admin_groups.py",),
@@ -88,15 +92,15 @@ OF_PACKAGE: Final = {
     **dict.fromkeys(("log", "storage", "records"), (_STORAGE,)),
     "load": ("tests/coordinator/test_fail_over.py", _STORAGE, "tests/migration/test_migrating_log.py"),
     "service": (
-        *("tests/coordinator/test_service.py", "tests/migration/test_conversion.py"),
-        *("tests/classic/test_classic_groups.py", "tests/connect/test_connect_administration.py"),
+        *_KINDS,
         "tests/coordinator/test_metrics.py",
         *_SCHEDULES,
         *_ADMINISTRATION,
         _STORAGE,
     ),
     "timers": ("tests/coordinator/test_timers.py", "tests/coordinator/test_line_protocol.py"),
-    **dict.fromkeys(("others", "step"), _SCHEDULES),
+    "others": _KINDS,
+    "step": _SCHEDULES,
     **dict.fromkeys(
         ("offsets", "offset_records", "notice"), ("tests/coordinator/test_offsets.py", _INPUT[1])
     ),

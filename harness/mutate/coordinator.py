@@ -105,7 +105,7 @@ OF_PACKAGE: Final = {
         ("offsets", "offset_records", "notice"), ("tests/coordinator/test_offsets.py", _INPUT[1])
     ),
     **dict.fromkeys(("heartbeat", "request", "validation", "offset_request"), _INPUT),
-    "partition_epochs": ("tests/coordinator/test_partition_epochs.py",),
+    **dict.fromkeys(("partition_epochs", "reconcile"), ("tests/coordinator/test_partition_epochs.py",)),
 }
 """By the name of a package, or of a file that is in none."""
 TESTS_FOLDERS: Final = tuple(

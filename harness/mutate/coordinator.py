@@ -89,7 +89,7 @@ OF_PACKAGE: Final = {
     "connect": ("tests/connect/test_connect_administration.py",),
     "member": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
     "migration": ("tests/migration",),
-    **dict.fromkeys(("log", "storage", "records"), (_STORAGE,)),
+    **dict.fromkeys(("log", "storage", "records", "topics"), (_STORAGE,)),
     "load": ("tests/coordinator/test_fail_over.py", _STORAGE, "tests/migration/test_migrating_log.py"),
     "service": (
         *_KINDS,

@@ -121,7 +121,7 @@ def _topic_error(env: Env, topic: TopicReference, index: int) -> ErrorCode:
 
 def _name(env: Env, topic: TopicReference) -> str:
     """The name of the topic; "" where no topic has the id."""
-    return env.names_by_id.get(topic.id, "") if topic.id else topic.name
+    return env.names_by_id.get(topic.id, topic.name)
 
 
 def _committed(

@@ -73,6 +73,10 @@ _ADMINISTRATION: Final = (
     "tests/coordinator/test_admin_groups.py",
     "tests/coordinator/test_group_configs.py",
 )
+_KINDS: Final = (
+    *("tests/coordinator/test_service.py", "tests/migration/test_conversion.py"),
+    *("tests/classic/test_classic_groups.py", "tests/connect/test_connect_administration.py"),
+)
 _STORAGE: Final = "tests/coordinator/test_storage.py"
 OF_PACKAGE: Final = {
     "admission": ("tests/coordinator/test_admin_groups.py",),
@@ -95,23 +99,23 @@ OF_PACKAGE: Final = {
     ),
     "member": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
     "migration": ("tests/migration",),
-    **dict.fromkeys(("log", "storage", "records"), (_STORAGE,)),
+    **dict.fromkeys(("log", "storage", "records", "topics"), (_STORAGE,)),
     "load": ("tests/coordinator/test_fail_over.py", _STORAGE, "tests/migration/test_migrating_log.py"),
     "service": (
-        *("tests/coordinator/test_service.py", "tests/migration/test_conversion.py"),
-        *("tests/classic/test_classic_groups.py", "tests/connect/test_connect_administration.py"),
+        *_KINDS,
         "tests/coordinator/test_metrics.py",
         *_SCHEDULES,
         *_ADMINISTRATION,
         _STORAGE,
     ),
     "timers": ("tests/coordinator/test_timers.py", "tests/coordinator/test_line_protocol.py"),
-    **dict.fromkeys(("others", "step"), _SCHEDULES),
+    "others": _KINDS,
+    "step": _SCHEDULES,
     **dict.fromkeys(
         ("offsets", "offset_records", "notice"), ("tests/coordinator/test_offsets.py", _INPUT[1])
     ),
     **dict.fromkeys(("heartbeat", "request", "validation", "offset_request"), _INPUT),
-    "partition_epochs": ("tests/coordinator/test_partition_epochs.py",),
+    **dict.fromkeys(("partition_epochs", "reconcile"), ("tests/coordinator/test_partition_epochs.py",)),
 }
 """By the name of a package, or of a file that is in none."""
 TESTS_FOLDERS: Final = tuple(

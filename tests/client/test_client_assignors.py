@@ -245,6 +245,21 @@ def test_a5_the_time_counts_once_from_when_the_chosen_one_is_told() -> None:
     assert g.chosen() == "m1"  # there is nobody else
 
 
+def test_a5_who_has_gone_has_no_time_and_the_next_one_has_its_own() -> None:
+    g = ClientGroup()
+    g.join("m1", offer())
+    g.join("m2", offer())
+    assert (g.chosen(), g.beat("m1", 1)["shouldComputeAssignment"]) == ("m1", True)
+    g.clock.set(20_000)
+    g.beat("m1", -1)
+    assert (g.chosen(), g.beat("m2", 1)["shouldComputeAssignment"]) == ("m2", True)
+    fired = []
+    for _ in range(10):
+        fired += g.coordinator.advance(30_000)
+        g.beat("m2", 1)
+    assert fired == [{"timer": "computation", "group": "g", "member": "m2"}]
+
+
 def test_s1_who_is_away_computes_nothing() -> None:
     g = ClientGroup()
     g.join("m1", offer(), instanceId="i1")

@@ -351,6 +351,44 @@ def test_acknowledged_epoch() -> None:
         assert (g.revoking("m1"), g.member("m1")["memberEpoch"]) == (["foo-0"], epoch)
 
 
+def asked_twice(dialect: Dialect) -> GroupDriver:
+    """m1 has acknowledged one revocation, which moves it on to epoch 2, and must give up foo-0 as well."""
+    g = GroupDriver(dataclasses.replace(dialect, AcknowledgedEpoch="next"))
+    g.m1_revoking()
+    g.script(m1=[], m2=["foo-0", "foo-1"])
+    g.topic("bar", 1)
+    g.heartbeat("m1", subscribedTopicNames=["foo", "bar"], owned=["foo-0"])
+    assert (g.revoking("m1"), g.member("m1")["memberEpoch"]) == (["foo-0"], 2)
+    return g
+
+
+def test_acknowledged_epoch_of_a_member_that_did_not_hear_of_it() -> None:
+    """It acknowledges with the epoch before."""
+    g = asked_twice(Dialect.named("kafka-4.0"))
+    g.heartbeat("m1", 1, owned=[])
+    assert (g.revoking("m1"), g.member("m1")["memberEpoch"]) == ([], 3)
+
+
+def test_acknowledged_epoch_is_the_one_before_while_it_revokes() -> None:
+    """PreviousEpochReset "reconciliation": a heartbeat that says nothing changes nothing, nor is written."""
+    g = asked_twice(
+        dataclasses.replace(Dialect.named("kafka-4.0"), RevocationRestart="unsubscribed"),
+    )
+    g.new_records()
+    assert g.member("m1")["previousMemberEpoch"] == 1
+    g.heartbeat("m1")
+    assert (g.member("m1")["previousMemberEpoch"], g.new_records()) == (1, [])
+
+
+def test_a_rejoin_that_keeps_acknowledges_whatever_it_owns() -> None:
+    """R1, RejoinOfLiveMember: as it starts anew it owns nothing."""
+    for epoch in ("kept", "next"):
+        _, kafka = drivers(RejoinOfLiveMember="keeps", AcknowledgedEpoch=epoch)
+        kafka.m1_revoking()
+        kafka.join("m1", topicPartitions=None)
+        assert kafka.revoking("m1") == []
+
+
 def test_revocation_restart_restores() -> None:
     """The literal reading gives back what the member was told to give up, which breaks R5."""
     _, literal = drivers(RevocationRestart="restore")

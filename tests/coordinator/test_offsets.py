@@ -189,6 +189,21 @@ def test_manually_assigned_consumer_commits_without_a_group(instance: str | None
     assert g.coordinator.volatile() == GroupDriver().coordinator.volatile()
 
 
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_topic_of_a_response_is_named_as_the_request_named_it(by_name: bool) -> None:
+    """The other one is absent: a null name, or the id of zeros."""
+    g, _ = joined()
+    zeros = "00000000-0000-0000-0000-000000000000"
+    expected = {"name": "foo", "topicId": zeros} if by_name else {"name": None, "topicId": FOO_ID}
+    committed = send(g.coordinator, commit_body("m1", 1, {"foo-0": 5}, by_name))
+    refused = send(g.coordinator, commit_body("m1", 9, {"foo-0": 5}, by_name))
+    (found,) = g.coordinator.request("OffsetFetch", 9, CLIENT, fetch_body(["foo-0"], by_name=by_name))[
+        "groups"
+    ]
+    for (topic,) in (committed["topics"], refused["topics"], found["topics"]):
+        assert {name: topic[name] for name in expected} == expected
+
+
 @pytest.mark.parametrize(("member", "epoch"), [("m1", -1), ("", 1), ("m1", 1), ("", -2)])
 def test_who_says_a_member_or_an_epoch_is_not_nobody(member: str, epoch: int) -> None:
     """O4, O2: neither of a group that is not there nor of one without members."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-from group_driver import GroupDriver, partition_names
+from group_driver import IDS, GroupDriver, partition_names
 from offset_driver import Committer, commit_body, errors, send
 
 from coordinator import Dialect, ErrorCode
@@ -91,8 +91,9 @@ def epochs_of(g: GroupDriver) -> dict[int, list[str]]:
 
 
 def test_what_is_to_be_given_up_keeps_its_epoch_until_it_is() -> None:
-    """Then nothing is said of it any more, and no commit of it is accepted."""
-    g = GroupDriver(KAFKA)
+    """Also while more is to be (RevocationRestart); then nothing is said of it any more, and no commit of it
+    is accepted."""
+    g = GroupDriver(dataclasses.replace(KAFKA, RevocationRestart="unsubscribed"))
     g.script(m1=["foo-0", "foo-1"])
     g.join("m1")
     g.topic("bar", 1)
@@ -104,9 +105,13 @@ def test_what_is_to_be_given_up_keeps_its_epoch_until_it_is() -> None:
     g.heartbeat("m1", owned=["foo-0", "foo-1", "bar-0"])
     assert g.revoking("m1") == ["foo-1"]
     assert epochs_of(g) == {1: ["foo-0", "foo-1"], 2: ["bar-0"]}
+    g.script(m1=["foo-0"], m2=["foo-1"])
+    g.heartbeat("m1", owned=["foo-0", "foo-1", "bar-0"], subscribedTopicNames=["foo"])
+    assert g.revoking("m1") == ["bar-0", "foo-1"]
+    assert epochs_of(g) == {1: ["foo-0", "foo-1"], 2: ["bar-0"]}
     assert Committer(g).commit("m1", 1, {"foo-1": 5}) == {"foo-1": 0}
-    g.heartbeat("m1", owned=["foo-0", "bar-0"])
-    assert epochs_of(g) == {1: ["foo-0"], 2: ["bar-0"]}
+    g.heartbeat("m1", owned=["foo-0"])
+    assert epochs_of(g) == {1: ["foo-0"]}
     assert Committer(g).commit("m1", 1, {"foo-1": 5}) == {"foo-1": STALE}
 
 
@@ -124,17 +129,34 @@ def test_what_a_member_has_released_by_itself_is_no_longer_its_own() -> None:
 
 
 def test_what_is_given_later_at_the_same_epoch() -> None:
-    g = GroupDriver(KAFKA, topics={"foo": 3})
-    g.script(m2=["foo-0", "foo-1", "foo-2"])
+    """As one after the other gives it up."""
+    g = GroupDriver(KAFKA, topics={"foo": 2})
+    g.script(m2=["foo-0"])
     g.join("m2")
-    g.script(m1=["foo-0", "foo-1"], m2=["foo-2"])
+    g.script(m2=["foo-0"], m3=["foo-1"])
+    g.join("m3")
+    g.heartbeat("m2", owned=["foo-0"])
+    g.script(m1=["foo-0", "foo-1"], m2=[], m3=[])
     g.join("m1")
-    g.heartbeat("m2", owned=["foo-0", "foo-1", "foo-2"])
-    assert g.assigned("m1") == []
-    for owned in (["foo-1", "foo-2"], ["foo-2"]):
-        g.heartbeat("m2", owned=owned)
+    for releases, partition in (("m2", "foo-0"), ("m3", "foo-1")):
+        g.heartbeat(releases, owned=[partition])
+        g.heartbeat(releases, owned=[])
         g.heartbeat("m1", owned=[])
-    assert epochs_of(g) == {2: ["foo-0", "foo-1"]}
+    assert epochs_of(g) == {3: ["foo-0", "foo-1"]}
+
+
+def test_what_was_given_when_is_loaded() -> None:
+    """P2."""
+    g = GroupDriver(KAFKA)
+    g.script(m1=["foo-0"])
+    g.join("m1")
+    g.script(m1=["foo-0", "foo-1"], m2=[])
+    g.join("m2")
+    g.heartbeat("m1", owned=["foo-0"])
+    topics = [{"name": "foo", "id": IDS["foo"], "partitions": 2}]
+    g.coordinator.load(g.coordinator.records(), topics, g.coordinator.volatile())
+    assert Committer(g).commit("m1", 1, {"foo-0": 5}) == {"foo-0": 0}
+    assert Committer(g).commit("m1", 1, {"foo-1": 5}) == {"foo-1": STALE}
 
 
 def test_one_that_is_away_commits_nothing_with_the_epoch_that_says_so() -> None:

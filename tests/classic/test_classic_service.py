@@ -248,8 +248,7 @@ def test_p2_timers_start_anew_in_a_new_coordinator() -> None:
     members = {client: driver.known(client) for client in ("c1", "c2")}
     driver.join("c1", members["c1"], session_ms=20_000, rebalance_ms=30_000)
     driver.join("c2", members["c2"], session_ms=40_000, rebalance_ms=50_000)
-    while driver.group["state"] == "PreparingRebalance":
-        driver.advance(3_000)
+    driver.open_barrier()
     driver.advance(1_000)
     driver.coordinator.restart()
     sessions = {f"session {members['c1']}": 20_000, f"session {members['c2']}": 40_000}

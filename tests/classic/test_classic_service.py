@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).parents[1] / "coordinator"))
 from admin_driver import delete
 
 UNAVAILABLE, UNKNOWN, ILLEGAL, INCONSISTENT, UNAUTHORIZED = 15, 25, 22, 23, 30
-INVALID_GROUP, GROUP_NOT_FOUND, REQUIRED = 24, 69, 79
+INVALID_GROUP, INVALID_SESSION, REQUIRED = 24, 26, 79
 NOW_MS = 100_000
 
 
@@ -115,6 +115,8 @@ def test_c1_a_join_to_a_group_of_workers() -> None:
     assert driver.coordinator.request("ConnectGroupHeartbeat", 0, {}, body)["errorCode"] == 0
     said = driver.join("c1")
     assert said is not None and said["errorCode"] == INCONSISTENT
+    said = driver.join("c1", session_ms=1)
+    assert said is not None and said["errorCode"] == INVALID_SESSION, "whatever the group is"
     assert driver.group["type"] == "connect"
 
 

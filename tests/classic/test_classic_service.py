@@ -11,6 +11,7 @@ import pytest
 from classic_driver import FOO, VERSIONS, ClassicDriver, Json, encoded
 
 from coordinator import BadInput, Config, Coordinator
+from coordinator.classic.service import PENDING
 
 sys.path.append(str(Path(__file__).parents[1] / "coordinator"))
 from admin_driver import delete
@@ -117,6 +118,7 @@ def test_c1_a_join_to_a_group_of_workers() -> None:
     assert said is not None and said["errorCode"] == INCONSISTENT
     said = driver.join("c1", session_ms=1)
     assert said is not None and said["errorCode"] == INVALID_SESSION, "whatever the group is"
+    assert driver.heartbeat("c1", "w", 1) == UNKNOWN, "it is no member of a classic group"
     assert driver.group["type"] == "connect"
 
 
@@ -169,6 +171,18 @@ def test_c1_answers_come_in_the_order_of_their_ids() -> None:
     for client in members:
         driver.join(client, members[client])
     assert list(driver.late) == ["JoinGroup c2", "JoinGroup c3"]
+
+
+def test_c1_answers_are_kept_until_they_are_taken() -> None:
+    """Of every group, under the ids of the requests, which are numbers or texts."""
+    driver = ClassicDriver()
+    for group_id, instance, id in (("g", "i1", 7), ("g", "i2", "a"), ("h", "i1", 1)):
+        body = {**JOIN, "groupId": group_id, "groupInstanceId": instance}
+        assert driver.coordinator.request("JoinGroup", 9, {}, body, id) is PENDING
+    driver.coordinator.advance(60_000)
+    completed = driver.coordinator.others.take_completed()
+    assert sorted(str(one["id"]) for one in completed) == ["1", "7", "a"]
+    assert driver.coordinator.others.take_completed() == []
 
 
 @pytest.mark.parametrize("timer", ["session", "join", "sync", "group"])

@@ -275,6 +275,19 @@ def test_p2_timers_start_anew_in_a_new_coordinator() -> None:
     assert timers(driver) == {"group": 90_000}
 
 
+def test_p2_timers_run_out_in_a_coordinator_that_never_armed_them() -> None:
+    """Of a group that was deleted, where the records of that were lost."""
+    driver = ClassicDriver(Config(empty_retention_ms=90_000))
+    (member,) = driver.stable("c1").values()
+    driver.leave(member)
+    end = driver.coordinator.end
+    assert delete(driver.coordinator, "g") == {"g": "NONE"}
+    assert driver.advance(200_000) == []
+    driver.coordinator.restart(keep=end)
+    assert driver.group["state"] == "Empty"
+    assert (driver.advance(89_999), driver.advance(1)) == ([], ["group"])
+
+
 def test_p2_requests_that_wait_are_lost_with_their_coordinator() -> None:
     driver, members = rebalancing()
     driver.coordinator.restart()

@@ -33,13 +33,14 @@ def followed(group: ClassicGroup, before: Deadlines, anew: Mapping[tuple[str, st
 
 
 def started(group: ClassicGroup, now_ms: int, retention_ms: int) -> Deadlines:
-    """Every timer at full length: a new coordinator does not know how long they ran (P2)."""
-    length = {
-        "group": retention_ms,
-        "join": group.rebalance_timeout_ms(),
-        "sync": group.rebalance_timeout_ms(),
-    }
-    return {
-        (timer, name): now_ms + (length[timer] if timer in length else group.members[name].session_timeout_ms)
-        for timer, name in armed(group)
-    }
+    """Every timer at full length: a new coordinator does not know how long they ran (P2). A group that comes
+    from the log has no barrier."""
+
+    def length_ms(timer: str, name: str) -> int:
+        if timer == "group":
+            return retention_ms
+        if timer == "sync":
+            return group.rebalance_timeout_ms()
+        return group.members[name].session_timeout_ms
+
+    return {(timer, name): now_ms + length_ms(timer, name) for timer, name in armed(group)}

@@ -102,6 +102,14 @@ class ClassicDriver:
         self._fetch()
         return fired
 
+    def open_barrier(self) -> None:
+        """Let time pass until nobody is waited for any more."""
+        for _ in range(100):
+            if self.group["state"] != "PreparingRebalance":
+                return
+            self.advance(max(1, self.group["timers"][0]["deadlineMs"] - self.clock.now_ms()))
+        raise AssertionError(f"the barrier does not open: {self.group}")
+
     @property
     def group(self) -> Json:
         """The group as it is."""
@@ -112,8 +120,7 @@ class ClassicDriver:
         members = {client: self.known(client) for client in clients}
         for client, member in members.items():
             assert self.join(client, member) is None
-        while self.group["state"] == "PreparingRebalance":
-            self.advance(self.group["timers"][0]["deadlineMs"] - self.clock.now_ms())
+        self.open_barrier()
         for client in clients:
             assert self.taken("JoinGroup", client)["errorCode"] == 0
         for client, member in reversed(members.items()):

@@ -143,8 +143,7 @@ def static_pair() -> ClassicDriver:
     driver = ClassicDriver()
     driver.join("c1", instance="i1", rebalance_ms=30_000)
     driver.join("c2", driver.known("c2"), session_ms=20_000)
-    while driver.group["state"] == "PreparingRebalance":
-        driver.advance(3_000)
+    driver.open_barrier()
     first, second = (driver.taken("JoinGroup", client)["memberId"] for client in ("c1", "c2"))
     driver.sync("c2", second, 1)
     driver.sync("c1", first, 1, {first: "one", second: "two"})

@@ -11,12 +11,13 @@ import pytest
 from classic_driver import FOO, VERSIONS, ClassicDriver, Json, encoded
 
 from coordinator import BadInput, Config, Coordinator
+from coordinator.classic.service import PENDING
 
 sys.path.append(str(Path(__file__).parents[1] / "coordinator"))
 from admin_driver import delete
 
 UNAVAILABLE, UNKNOWN, ILLEGAL, INCONSISTENT, UNAUTHORIZED = 15, 25, 22, 23, 30
-INVALID_GROUP, GROUP_NOT_FOUND, REQUIRED = 24, 69, 79
+INVALID_GROUP, INVALID_SESSION, REQUIRED = 24, 26, 79
 NOW_MS = 100_000
 
 
@@ -115,6 +116,9 @@ def test_c1_a_join_to_a_group_of_workers() -> None:
     assert driver.coordinator.request("ConnectGroupHeartbeat", 0, {}, body)["errorCode"] == 0
     said = driver.join("c1")
     assert said is not None and said["errorCode"] == INCONSISTENT
+    said = driver.join("c1", session_ms=1)
+    assert said is not None and said["errorCode"] == INVALID_SESSION, "whatever the group is"
+    assert driver.heartbeat("c1", "w", 1) == UNKNOWN, "it is no member of a classic group"
     assert driver.group["type"] == "connect"
 
 
@@ -167,6 +171,18 @@ def test_c1_answers_come_in_the_order_of_their_ids() -> None:
     for client in members:
         driver.join(client, members[client])
     assert list(driver.late) == ["JoinGroup c2", "JoinGroup c3"]
+
+
+def test_c1_answers_are_kept_until_they_are_taken() -> None:
+    """Of every group, under the ids of the requests, which are numbers or texts."""
+    driver = ClassicDriver()
+    for group_id, instance, id in (("g", "i1", 7), ("g", "i2", "a"), ("h", "i1", 1)):
+        body = {**JOIN, "groupId": group_id, "groupInstanceId": instance}
+        assert driver.coordinator.request("JoinGroup", 9, {}, body, id) is PENDING
+    driver.coordinator.advance(60_000)
+    completed = driver.coordinator.others.take_completed()
+    assert sorted(str(one["id"]) for one in completed) == ["1", "7", "a"]
+    assert driver.coordinator.others.take_completed() == []
 
 
 @pytest.mark.parametrize("timer", ["session", "join", "sync", "group"])
@@ -248,8 +264,7 @@ def test_p2_timers_start_anew_in_a_new_coordinator() -> None:
     members = {client: driver.known(client) for client in ("c1", "c2")}
     driver.join("c1", members["c1"], session_ms=20_000, rebalance_ms=30_000)
     driver.join("c2", members["c2"], session_ms=40_000, rebalance_ms=50_000)
-    while driver.group["state"] == "PreparingRebalance":
-        driver.advance(3_000)
+    driver.open_barrier()
     driver.advance(1_000)
     driver.coordinator.restart()
     sessions = {f"session {members['c1']}": 20_000, f"session {members['c2']}": 40_000}
@@ -258,6 +273,19 @@ def test_p2_timers_start_anew_in_a_new_coordinator() -> None:
     assert sorted(driver.advance(50_000)) == ["session", "session"], "they run out"
     driver.coordinator.restart()
     assert timers(driver) == {"group": 90_000}
+
+
+def test_p2_timers_run_out_in_a_coordinator_that_never_armed_them() -> None:
+    """Of a group that was deleted, where the records of that were lost."""
+    driver = ClassicDriver(Config(empty_retention_ms=90_000))
+    (member,) = driver.stable("c1").values()
+    driver.leave(member)
+    end = driver.coordinator.end
+    assert delete(driver.coordinator, "g") == {"g": "NONE"}
+    assert driver.advance(200_000) == []
+    driver.coordinator.restart(keep=end)
+    assert driver.group["state"] == "Empty"
+    assert (driver.advance(89_999), driver.advance(1)) == ([], ["group"])
 
 
 def test_p2_requests_that_wait_are_lost_with_their_coordinator() -> None:

@@ -18,8 +18,7 @@ def static_pair() -> tuple[ClassicDriver, str, str]:
     driver = ClassicDriver()
     for number in (1, 2):
         assert driver.join(f"c{number}", instance=f"i{number}") is None
-    while driver.group["state"] == "PreparingRebalance":
-        driver.advance(3_000)
+    driver.open_barrier()
     first, second = (driver.taken("JoinGroup", client) for client in ("c1", "c2"))
     assert first["leader"] == second["leader"] == first["memberId"]
     return driver, first["memberId"], second["memberId"]

@@ -277,3 +277,15 @@ def test_127_what_members_had_stays_with_them(protocol: str) -> None:
 def test_no_assignor_of_that_name() -> None:
     with pytest.raises(BadInput, match="there is no assignor 'uniform'; there are range, roundrobin, sticky"):
         lead("uniform", [], {})
+
+
+def test_s1_a_leader_serves_static_members_first_by_instance_id() -> None:
+    """What it knows of them is in its JoinGroup; so a restart under another member id moves nothing."""
+    metadata = b64encode(write_subscription(Subscription(frozenset({"foo"})))).decode()
+    ids = {"m1": None, "m2": "i2", "m3": "i1"}
+    members = [{"memberId": one, "groupInstanceId": ids[one], "metadata": metadata} for one in ids]
+    assigned = {
+        one["memberId"]: read_assignment(b64decode(one["assignment"])).partitions
+        for one in lead("range", members, {"foo": 3})
+    }
+    assert assigned == {"m3": {("foo", 0)}, "m2": {("foo", 1)}, "m1": {("foo", 2)}}

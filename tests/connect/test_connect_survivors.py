@@ -292,13 +292,24 @@ def test_w1_the_time_begins_anew_with_the_next_target_and_the_next_worker() -> N
 
 
 def test_w1_whose_time_it_is() -> None:
-    """It is that of the one who is chosen."""
+    """It is that of the one who is chosen, and runs out whether or not anybody sends anything."""
     g = ConnectGroup()
-    g.join("w1", timeout_ms=20_000)
-    g.join("w2", timeout_ms=30_000)
-    assert g.timers()["assignment w1"] == 20_000
-    g.coordinator.advance(20_000)
-    assert g.timers()["assignment w2"] == 30_000
+    g.join("w1", timeout_ms=10_000)
+    g.join("w2", timeout_ms=20_000)
+    assert g.timers()["assignment w1"] == 10_000
+    assert [one["member"] for one in g.coordinator.advance(10_000)] == ["w1"]
+    assert g.timers()["assignment w2"] == 20_000
+    assert [one["member"] for one in g.coordinator.advance(20_000)] == ["w2"]
+    assert g.timers()["assignment w1"] == 10_000
+
+
+def test_p2_a_group_that_had_no_target_yet_waits_for_one() -> None:
+    g = ConnectGroup()
+    g.join("w1")
+    before = g.group()
+    g.coordinator.restart()
+    assert g.group() == before
+    assert (before["groupEpoch"], before["assignmentEpoch"], before["state"]) == (1, 0, "Assigning")
 
 
 @pytest.mark.parametrize("timer", ["session w1", "rebalance w1"])

@@ -39,9 +39,9 @@ LEFT_OUT = {
 }
 """A JoinGroup to an empty consumer group (37), to a full one (58), with a protocol that others do not have
 (67); a conversion while a time-out of the last one runs (48), in the first delay (72), that is refused while
-somebody waits (84), of another type of group (91); a commit that makes a group (93); a topic that grows (103);
-a static member that goes for a while (114); a SyncGroup of another protocol (124); an instance id that comes
-with another protocol (132)."""
+somebody waits (84), of another type of group (91); a commit that makes a group (93); a topic that grows
+(103); a static member that goes for a while (114); a SyncGroup of another protocol (124); an instance id that
+comes with another protocol (132)."""
 
 
 def recorded() -> list[Json]:
@@ -76,6 +76,10 @@ def commits_with_an_old_generation(lines: list[Json]) -> None:
 
 def need_not_rejoin(lines: list[Json]) -> None:
     numbered(lines, 12)["body"]["errorCode"] = 0
+
+
+def is_to_have_what_another_is(lines: list[Json]) -> None:
+    member(lines, 12, "c")["target"][0]["partitions"] = [0, 1]
 
 
 def joins_with_a_wrong_generation(lines: list[Json]) -> None:
@@ -129,6 +133,7 @@ SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
     keeps_what_it_says_that_it_owns: (5, "a.assigned: {foo-0, foo-1}, not {foo-0}"),
     commits_with_an_old_generation: (6, "response.error: ILLEGAL_GENERATION, not NONE"),
     need_not_rejoin: (7, "response.error: REBALANCE_IN_PROGRESS, not NONE"),
+    is_to_have_what_another_is: (7, "target of c: {foo-1}, not {foo-0, foo-1}"),
     joins_with_a_wrong_generation: (8, "response.error: NONE, not ILLEGAL_GENERATION"),
     owes_no_syncgroup: (10, "a.phase: complete, not stable"),
     is_told_and_owes_a_syncgroup: (13, "a.phase: both, not complete"),

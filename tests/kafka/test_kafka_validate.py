@@ -1,4 +1,4 @@
-"""`conform validate` of what Kafka's own coordinator does, asked again all that is in tests/validate's log."""
+"""`conform validate` of what Kafka's own coordinator does, asked again as in the log of tests/validate."""
 
 from __future__ import annotations
 

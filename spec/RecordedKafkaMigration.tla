@@ -17,9 +17,9 @@ VARIABLES
   beyond,
   \* What its heartbeat is answered with, in the place of `step.response`.
   \* @type: $response;
-  told
+  kafkaTold
 
-recordedKafkaVars == <<recordedVars, outlived, beyond, told>>
+recordedKafkaVars == <<recordedVars, outlived, beyond, kafkaTold>>
 
 (***************************************************************************)
 (* What nothing is said of                                                 *)
@@ -85,7 +85,7 @@ GoBeyond ==
   /\ beyond' = TRUE
   /\ at' = -(at + 1)
   /\ due' = due
-  /\ told' = NoResponse
+  /\ kafkaTold' = NoResponse
 
 LeaveOut ==
   /\ GoBeyond
@@ -150,14 +150,14 @@ OutlivedNow ==
 RecordedKafkaLine ==
   /\ RecordedKafkaRequest \/ RecordedKafkaEvent
   /\ outlived' = OutlivedNow
-  /\ IF Bearable THEN told' = ToldByKafka /\ Judge(told') /\ beyond' = FALSE ELSE GoBeyond
+  /\ IF Bearable THEN kafkaTold' = ToldByKafka /\ Judge(kafkaTold') /\ beyond' = FALSE ELSE GoBeyond
 
-RecordedKafkaInit == RecordedInit /\ outlived = FALSE /\ beyond = FALSE /\ told = NoResponse
+RecordedKafkaInit == RecordedInit /\ outlived = FALSE /\ beyond = FALSE /\ kafkaTold = NoResponse
 
 RecordedKafkaNext ==
   /\ 0 <= at /\ at < Len(Lines)
   /\ IF IsLeftOut THEN LeaveOut
-     ELSE RecordedKafkaLine \/ (OtherTimer /\ UNCHANGED <<outlived, beyond, told>>)
+     ELSE RecordedKafkaLine \/ (OtherTimer /\ UNCHANGED <<outlived, beyond, kafkaTold>>)
   /\ UNCHANGED <<run, offsets>>
 
 RecordedKafkaSpec == RecordedKafkaInit /\ [][RecordedKafkaNext]_recordedKafkaVars

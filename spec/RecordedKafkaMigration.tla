@@ -8,6 +8,9 @@
 (* (IsLeftOut) or excludes (Bearable): the state after it has `beyond`, and*)
 (* a negative `at` as one that does not fit.  A run is no behaviour if its *)
 (* lines fit in no order of choices, and none of those orders goes beyond. *)
+(*                                                                         *)
+(* A static process that joins a classic group, which KafkaMigration leaves*)
+(* out as its id is in no answer while it waits, is judged: a log has it.  *)
 (***************************************************************************)
 EXTENDS RecordedMigration, KafkaMigration
 
@@ -28,9 +31,8 @@ recordedKafkaVars == <<recordedVars, outlived, beyond, kafkaTold>>
 \* @type: (Str) => Bool;
 IsThereAlready(m) == m \in Members(consumer) \cup Classic!InGroup(classic)
 
-\* C1, S1, M2: of an empty consumer group more would have to be remembered; a static
-\* process that joins a classic group; protocols that others do not have, and a
-\* subscription that cannot be read; one member too many.
+\* C1, M2: of an empty consumer group more would have to be remembered; protocols that
+\* others do not have, and a subscription that cannot be read; one member too many.
 \* @type: (Str, $classicRequest) => Bool;
 JoinGroupLeftOut(m, request) ==
   IF Members(consumer) = {}

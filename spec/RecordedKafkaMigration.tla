@@ -140,7 +140,7 @@ RecordedKafkaEvent ==
 ToldByKafka ==
   LET member == consumer'.members[Line.member] IN
   IF /\ Line.does = "Request" /\ Line.request.epoch > 0 /\ ~Line.whole
-     /\ step'.response.error = "NONE" /\ member.assigned = consumer.members[Line.member].assigned
+     /\ member.assigned = consumer.members[Line.member].assigned
   THEN [step'.response EXCEPT !.assignment = {}] ELSE step'.response
 
 \* As Bearable has it, which looks at it.

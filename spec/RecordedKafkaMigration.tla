@@ -8,6 +8,9 @@
 (* (IsLeftOut) or excludes (Bearable): the state after it has `beyond`, and*)
 (* a negative `at` as one that does not fit.  A run is no behaviour if its *)
 (* lines fit in no order of choices, and none of those orders goes beyond. *)
+(*                                                                         *)
+(* A static process that joins a classic group, which KafkaMigration leaves*)
+(* out as its id is in no answer while it waits, is judged: a log has it.  *)
 (***************************************************************************)
 EXTENDS RecordedMigration, KafkaMigration
 
@@ -17,9 +20,9 @@ VARIABLES
   beyond,
   \* What its heartbeat is answered with, in the place of `step.response`.
   \* @type: $response;
-  told
+  kafkaTold
 
-recordedKafkaVars == <<recordedVars, outlived, beyond, told>>
+recordedKafkaVars == <<recordedVars, outlived, beyond, kafkaTold>>
 
 (***************************************************************************)
 (* What nothing is said of                                                 *)
@@ -28,9 +31,8 @@ recordedKafkaVars == <<recordedVars, outlived, beyond, told>>
 \* @type: (Str) => Bool;
 IsThereAlready(m) == m \in Members(consumer) \cup Classic!InGroup(classic)
 
-\* C1, S1, M2: of an empty consumer group more would have to be remembered; a static
-\* process that joins a classic group; protocols that others do not have, and a
-\* subscription that cannot be read; one member too many.
+\* C1, M2: of an empty consumer group more would have to be remembered; protocols that
+\* others do not have, and a subscription that cannot be read; one member too many.
 \* @type: (Str, $classicRequest) => Bool;
 JoinGroupLeftOut(m, request) ==
   IF Members(consumer) = {}
@@ -85,7 +87,7 @@ GoBeyond ==
   /\ beyond' = TRUE
   /\ at' = -(at + 1)
   /\ due' = due
-  /\ told' = NoResponse
+  /\ kafkaTold' = NoResponse
 
 LeaveOut ==
   /\ GoBeyond
@@ -138,7 +140,7 @@ RecordedKafkaEvent ==
 ToldByKafka ==
   LET member == consumer'.members[Line.member] IN
   IF /\ Line.does = "Request" /\ Line.request.epoch > 0 /\ ~Line.whole
-     /\ step'.response.error = "NONE" /\ member.assigned = consumer.members[Line.member].assigned
+     /\ member.assigned = consumer.members[Line.member].assigned
   THEN [step'.response EXCEPT !.assignment = {}] ELSE step'.response
 
 \* As Bearable has it, which looks at it.
@@ -150,14 +152,14 @@ OutlivedNow ==
 RecordedKafkaLine ==
   /\ RecordedKafkaRequest \/ RecordedKafkaEvent
   /\ outlived' = OutlivedNow
-  /\ IF Bearable THEN told' = ToldByKafka /\ Judge(told') /\ beyond' = FALSE ELSE GoBeyond
+  /\ IF Bearable THEN kafkaTold' = ToldByKafka /\ Judge(kafkaTold') /\ beyond' = FALSE ELSE GoBeyond
 
-RecordedKafkaInit == RecordedInit /\ outlived = FALSE /\ beyond = FALSE /\ told = NoResponse
+RecordedKafkaInit == RecordedInit /\ outlived = FALSE /\ beyond = FALSE /\ kafkaTold = NoResponse
 
 RecordedKafkaNext ==
   /\ 0 <= at /\ at < Len(Lines)
   /\ IF IsLeftOut THEN LeaveOut
-     ELSE RecordedKafkaLine \/ (OtherTimer /\ UNCHANGED <<outlived, beyond, told>>)
+     ELSE RecordedKafkaLine \/ (OtherTimer /\ UNCHANGED <<outlived, beyond, kafkaTold>>)
   /\ UNCHANGED <<run, offsets>>
 
 RecordedKafkaSpec == RecordedKafkaInit /\ [][RecordedKafkaNext]_recordedKafkaVars

@@ -137,7 +137,7 @@ class Recorded(Generic[R]):
         )
 
 
-OWN: Final = ("run", "at", "due", "beyond", "told")
+OWN: Final = ("run", "at", "due", "beyond", "kafkaTold")
 """The variables of spec/Recorded*.tla that are not the open instance's."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Final
 
 import jinja2
 
+from harness.replay.state import Partition
 from harness.replay.wire import topic_name
 from harness.scenario.render import tla_partitions, tla_text
 
@@ -47,9 +49,16 @@ def _templates() -> jinja2.Environment:
     environment.filters |= {
         "form": lambda value, name: forms[name](value),
         "topic_name": topic_name,
+        "several": _several,
         "protocol_of": protocol_of,
     }
     return environment
+
+
+def _several(targets: Mapping[str, frozenset[Partition]]) -> set[Partition]:
+    """The partitions that several members own."""
+    owned = Counter(partition for partitions in targets.values() for partition in partitions)
+    return {partition for partition, owners in owned.items() if owners > 1}
 
 
 def _option(partitions: Any) -> str:

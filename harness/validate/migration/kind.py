@@ -130,7 +130,7 @@ class KafkaMigrationKind(MigrationGroupKind):
         """With what a heartbeat is answered by Kafka."""
         found = []
         for state, raw in zip(super().states(dumped), dumped, strict=True):
-            told = read_response(Fields(raw["told"], "told"))
+            told = read_response(Fields(raw["kafkaTold"], "kafkaTold"))
             step = replace(state.step, response=told)
             found.append(replace(state, shared=replace(state.shared, step=step)))
         return found

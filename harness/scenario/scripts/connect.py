@@ -132,7 +132,7 @@ def _definitions(universe: Universe) -> str:
         [
             f"GoldenMembers == {{{', '.join(map(tla_text, members))}}}",
             "\\* @type: Str -> <<Int, Int>>;",
-            "GoldenVersions == [m \\in GoldenMembers |-> <<0, 2>>]",
+            "SameVersions == [m \\in GoldenMembers |-> <<0, 2>>]",
             f"GoldenRank == [m \\in GoldenMembers |-> {ranks}0]",
             f"GoldenTopics == {{{', '.join(map(tla_text, sorted(universe.topics)))}}}",
             f"GoldenPartitions == {tla_partitions(resources)}",
@@ -145,7 +145,7 @@ def _definitions(universe: Universe) -> str:
 _CONFIG: Final = """CONSTANTS
   MemberIds <- GoldenMembers
   MemberRank <- GoldenRank
-  Versions <- GoldenVersions
+  Versions <- SameVersions
   Topics <- GoldenTopics
   TopicName <- GoldenNames
   Regexes <- OnlyEveryConnector

@@ -75,7 +75,8 @@ _ADMINISTRATION: Final = (
 )
 _KINDS: Final = (
     *("tests/coordinator/test_service.py", "tests/migration/test_conversion.py"),
-    *("tests/classic/test_classic_groups.py", "tests/connect/test_connect_administration.py"),
+    *("tests/classic/test_classic_groups.py", "tests/classic/test_classic_administration.py"),
+    "tests/connect/test_connect_administration.py",
 )
 _STORAGE: Final = "tests/coordinator/test_storage.py"
 OF_PACKAGE: Final = {

@@ -37,6 +37,7 @@ def test_only_who_joins_converts_the_group(dialect: str, leaves: bool) -> None:
     before = driver.group, driver.coordinator.end
     answer = driver.heartbeat("b", -1 if leaves else generation)
     assert answer["errorCode"] == ErrorCode[driver.coordinator.dialect.UnknownGroupError]
+    assert answer["errorMessage"] == "Group g is a classic group; join it first."
     assert (driver.group, driver.coordinator.end) == before
 
 

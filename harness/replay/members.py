@@ -103,7 +103,8 @@ class _Clients:
         self._literal = self._reports_while_revoking()
 
     def steps(self) -> Iterator[MemberStep]:
-        if any(client["epoch"] != 0 or client["owned"] for client in self._clients[0].values()):
+        joined = any(client["epoch"] != 0 or client["owned"] for client in self._clients[0].values())
+        if joined or any(self._responses[0].values()):
             return
         for member, client in self._clients[0].items():
             if client["up"]:

@@ -14,6 +14,7 @@ from harness.replay.members import MemberReplayer, MemberStep
 from harness.targets.base import Json
 from harness.targets.members import StartProcess
 from harness.targets.python_member import PythonProcess
+from harness.values import as_function
 
 ROOT = Path(__file__).parents[2]
 TRACES = sorted((ROOT / "traces" / "members").glob("*.itf.json"))
@@ -130,3 +131,16 @@ def test_clients_of_another_shape_are_named() -> None:
 
 def test_trace_without_clients_has_no_member_steps() -> None:
     assert steps(sorted((ROOT / "traces" / "corpus").glob("MCOpen*.itf.json"))[0]) == []
+
+
+def test_a_trace_that_begins_while_an_answer_is_under_way_has_no_member_steps() -> None:
+    """As each step that `conform exhaust` judges by itself: nobody has joined, but may be about to."""
+    met = 0
+    for file in TRACES:
+        trace = read_trace(file)
+        for index, (state, after) in enumerate(zip(trace.states, trace.states[1:], strict=False)):
+            if index and any(as_function(state["responses"]).values()):
+                pair = Trace(trace.meta, trace.variables, [state, after])
+                assert Decoder().decode(pair, "pair").members == []
+                met += after["step"]["action"] == "ReceiveResponse"
+    assert met

@@ -60,12 +60,14 @@ def tla_mutants(path: str, source: str) -> list[Mutant]:
 
 
 def tokens(source: str) -> list[Token]:
-    """The tokens of all definitions, without comments."""
+    """The tokens of all definitions, without comments and the line that ends the module."""
     first = re.search(r"^\S.*==", source, re.MULTILINE)
     begin = first.start() if first else len(source)
+    last = re.search(r"^====+\s*\Z", source, re.MULTILINE)
+    end = last.start() if last else len(source)
     blocks = [match.span() for match in re.finditer(r"\(\*.*?\*\)", source, re.DOTALL)]
     found = []
-    for match in _TOKEN.finditer(source, begin):
+    for match in _TOKEN.finditer(source, begin, end):
         outside = not any(start <= match.start() < end for start, end in blocks)
         if match.lastgroup and match.lastgroup != "comment" and outside:
             found.append(Token(match.lastgroup, match[0], *match.span()))

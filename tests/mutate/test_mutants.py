@@ -36,7 +36,7 @@ Holds(g) ==
   /\ \A m \in S : g[m] # {}
   /\ IF g.epoch = 0 THEN TRUE ELSE g.left \cup g.right \subseteq S
 Next(g) == [g EXCEPT !.epoch = 1, !.left[1] = {p \in S : p < 2} \ g.right]
-====
+=====
 """
 
 

@@ -57,8 +57,8 @@
 (* 11 Connectors and tasks come to the coordinator as topics do: from      *)
 (*    outside the group.  [From a worker's metadata.]                      *)
 (* 12 A server side assignor is refused (UNSUPPORTED_ASSIGNOR), and so is a*)
-(*    worker that joins with versions that do not overlap with those of    *)
-(*    each other worker (draft 321).                                       *)
+(*    worker that joins with versions that overlap with those of none of   *)
+(*    the others, as in a consumer group (A8; draft 321).                  *)
 (*                                                                         *)
 (* The draft's case studies are scenarios over these operators (W3), in    *)
 (* traces/golden/connect, with what it prints wrongly.                     *)
@@ -201,16 +201,17 @@ WithoutTarget(g, updated, m) ==
   IF updated.kind # "join" \/ m \in Members(g) THEN updated
   ELSE [updated EXCEPT !.group.target = [r \in Partitions |-> IF g.target[r] = m THEN None ELSE g.target[r]]]
 
-\* W4: are there versions that both assignors know, of `m` and of each other worker?
+\* W4, A8: are there others, and do the versions of `m` overlap with those of none?
 \* @type: ($group, Str) => Bool;
-Overlaps(g, m) ==
-  \A n \in Members(g) \ {m} : Versions[m][1] <= Versions[n][2] /\ Versions[n][1] <= Versions[m][2]
+OverlapsNone(g, m) ==
+  LET others == Members(g) \ {m} IN
+  others # {} /\ \A n \in others : Versions[n][2] < Versions[m][1] \/ Versions[m][2] < Versions[n][1]
 
 \* Step 1 (E1): as in a consumer group.
 \* @type: ($group, Str -> Int, Str, $request) => $updated;
 UpdateMembership(g, topics, m, request) ==
   IF ConnectInvalid(request) THEN Updated(g, "INVALID_REQUEST", "invalid", FALSE)
-  ELSE IF request.epoch = 0 /\ ~Overlaps(g, m) THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
+  ELSE IF request.epoch = 0 /\ OverlapsNone(g, m) THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
   ELSE IF request.epoch = 0 /\ Waits(g, m) /\ ~Unsupported(request)
   THEN Heartbeat(g, topics, m, request)
   ELSE WithoutTarget(g, UpdateMember(g, topics, m, AsMember(request)), m)

@@ -35,12 +35,14 @@ TargetIsOfWorkers(g, w) ==
 \* @type: (Int, Str) => Bool;
 IsReadBy(version, m) == Versions[m][1] <= version /\ version <= Versions[m][2]
 
-\* W1, W4: any two workers know one version; who is chosen reads the first and the
-\* last one of all, unless nobody does, or it has prepared before others came.
+\* @type: (Str, Str) => Bool;
+KnowOneVersion(m, n) == IsReadBy(Versions[m][1], n) \/ IsReadBy(Versions[n][1], m)
+
+\* W1: who is chosen reads the first and the last version of all, unless nobody
+\* does, or it has prepared before others came.
 \* @type: ($group, $work) => Bool;
 VersionsFit(g, w) ==
   LET ReadsAll(m) == \A n \in Members(g) : IsReadBy(Versions[n][1], m) /\ IsReadBy(Versions[n][2], m) IN
-  /\ \A m \in Members(g), n \in Members(g) : IsReadBy(Versions[m][1], n) \/ IsReadBy(Versions[n][1], m)
   /\ Members(g) # {} => w.chosen \in Members(g)
   /\ w.prepared = {} /\ (\E m \in Members(g) : ReadsAll(m)) => ReadsAll(w.chosen)
 
@@ -100,11 +102,11 @@ WorkerErrorsExactly(g, h, w, v, s) ==
      /\ error = "FENCED_MEMBER_EPOCH" => ~computes /\ s.member \notin Members(h)
      /\ error = "UNKNOWN_MEMBER_ID" =>
           s.member \notin Members(g) \/ (computes /\ (s.member # w.chosen \/ g.epoch = g.assignmentEpoch))
-     /\ error = "UNSUPPORTED_ASSIGNOR" =>
-          \/ s.request.assignor # {}
-          \/ /\ s.request.epoch = 0
-             /\ \E n \in Members(g) \ {s.member} :
-                  ~IsReadBy(Versions[n][1], s.member) /\ ~IsReadBy(Versions[s.member][1], n)
+     /\ error = "UNSUPPORTED_ASSIGNOR" /\ s.request.assignor = {} =>
+          /\ s.request.epoch = 0
+          /\ Members(g) \ {s.member} # {} /\ \A n \in Members(g) \ {s.member} : ~KnowOneVersion(s.member, n)
+     /\ s.action = "Join" /\ error = "NONE" /\ Members(g) \ {s.member} # {} =>
+          \E n \in Members(g) \ {s.member} : KnowOneVersion(s.member, n)
      /\ error = "STALE_MEMBER_EPOCH" => computes /\ s.request.epoch # g.members[s.member].epoch
      /\ error = "INVALID_ASSIGNMENT" => s.action = "InstallAssignment" /\ s.member = w.chosen
 

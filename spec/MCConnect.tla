@@ -15,8 +15,7 @@ TwoWorkers == {"w1", "w2"}
 InOrder == [m \in TwoWorkers |-> IF m = "w1" THEN 1 ELSE 2]
 ThreeWorkers == {"w1", "w2", "w3"}
 ThreeInOrder == [m \in ThreeWorkers |-> IF m = "w1" THEN 1 ELSE IF m = "w2" THEN 2 ELSE 3]
-\* w1 and w2 have none in common, the last one reads w1's, and of w2 and w3 neither
-\* reads all.
+\* w1 and w2 have none in common, w3 reads w1's, and of w2 and w3 neither reads all.
 \* @type: Str -> <<Int, Int>>;
 SomeVersions == [m \in ThreeWorkers |-> IF m = "w1" THEN <<4, 4>> ELSE IF m = "w2" THEN <<1, 3>> ELSE <<2, 5>>]
 \* @type: Str -> <<Int, Int>>;

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from coordinator import heartbeat
-from coordinator.client.select import offer_of
 from coordinator.connect.model import (
     Prepared,
     Work,
@@ -61,7 +60,6 @@ def connect_group_heartbeat(
     A worker that has joined and waits for the first target with it sends epoch 0 again.
     """
     member = None if group is None else group.members.get(request.member_id)
-    check_versions(group, request)
     if group is not None and member is not None and request.member_epoch == member.epoch == JOIN_EPOCH:
         result = heartbeat.heartbeat(env, group, member, request._replace(regex=None), now_ms)
     else:
@@ -72,24 +70,6 @@ def connect_group_heartbeat(
     compute = worked.work.chosen == request.member_id and epoch > assignment_epoch
     worked.response = heartbeat_response(result.response or {}, compute)
     return worked
-
-
-def check_versions(group: Group | None, request: HeartbeatRequest) -> None:
-    """Overlaps (W4). Raises RequestRejected for a join with versions of which another worker knows none."""
-    if group is None or request.member_epoch != JOIN_EPOCH:
-        return
-    for worker, metadata in workers_of(group).items():
-        for mine in request.client_assignors or ():
-            theirs = offer_of(metadata, mine.name)
-            if worker == request.member_id or theirs is None:
-                continue
-            if mine.minimum_version > theirs.maximum_version or theirs.minimum_version > mine.maximum_version:
-                sentence = (
-                    f"Assignor {mine.name} reads versions {mine.minimum_version} to {mine.maximum_version}, "
-                    f"that of worker {worker} {theirs.minimum_version} to {theirs.maximum_version}: join "
-                    "with one that knows a version of each other worker's."
-                )
-                raise RequestRejected(ErrorCode.UNSUPPORTED_ASSIGNOR, sentence)
 
 
 def follow_work(group: Group, result: Result, work: Work) -> Worked:

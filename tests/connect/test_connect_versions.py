@@ -39,16 +39,17 @@ class Workers:
         return str(self.coordinator.describe("g")["chosen"])
 
 
-def test_versions_that_do_not_overlap_are_refused_and_both_are_named() -> None:
+def test_versions_that_overlap_with_nobodys_are_refused() -> None:
     workers = Workers()
     workers.join("w1", ("x", 3, 4))
     before = workers.coordinator.end
     refused = workers.join("w2", ("x", 1, 2))
     assert refused["errorCode"] == UNSUPPORTED_ASSIGNOR
-    assert "Assignor x reads versions 1 to 2, that of worker w1 3 to 4" in refused["errorMessage"]
+    assert "Versions 1 to 2 of x overlap with those of no other member" in refused["errorMessage"]
     assert workers.coordinator.end == before
     assert workers.join("w2", ("x", 5, 6))["errorCode"] == UNSUPPORTED_ASSIGNOR
     assert workers.join("w2", ("x", 4, 6))["errorCode"] == 0
+    assert workers.join("w3", ("x", 5, 6))["errorCode"] == 0, "with those of w2, if not of w1"
 
 
 def test_a_worker_may_come_back_with_other_versions_if_it_is_alone() -> None:

@@ -40,6 +40,12 @@ MCTargets ==
    <<[r \in Partitions |-> IF r[2] = 0 THEN "w2" ELSE "w1"], {}>>,
    <<[r \in Partitions |-> IF r[2] = 0 THEN None ELSE "w2"], {}>>,
    <<[r \in Partitions |-> "w1"], {<<"A", 0>>}>>}
+\* Where workers' versions matter, less of what they have.
+\* @type: Set(Set($partition));
+NothingOwned == {{}}
+AllToTheFirst == {<<[r \in Partitions |-> "w1"], {}>>}
+\* @type: Set($request);
+NoOddRequests == {}
 MCOddRequests ==
   {[NoRequest EXCEPT !.member = "w1", !.epoch = -2],
    [NoRequest EXCEPT !.member = "w1", !.instance = {"i"}],

@@ -96,7 +96,8 @@ OF_PACKAGE: Final = {
         for name in ("client_survivors", "client_assignors", "client_administration", "member_assignors")
     ),
     "connect": tuple(
-        f"tests/connect/test_connect_{name}.py" for name in ("survivors", "versions", "input", "administration")
+        f"tests/connect/test_connect_{name}.py"
+        for name in ("survivors", "versions", "input", "administration")
     ),
     "member": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
     "migration": ("tests/migration",),

@@ -252,12 +252,16 @@ def test_what_the_model_lacks_ends_a_run_and_is_counted(
     assert "left out: 1 lines, after a LeaveGroup of several members, " in capsys.readouterr().out
 
 
-def test_a_consumer_member_ends_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """M1: a classic group that is converted is none any more, and Kafka's way of it is not judged."""
+def test_a_worker_ends_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """W1: a group that takes requests of Connect is no classic group any more."""
     lines = two_members(tmp_path / "log")
-    lines[0]["answer"]["dialect"] = "kafka-4.2"
     body = {"groupId": "g", "memberId": "c", "memberEpoch": 0}
-    said = {"op": "request", "api": wire.HEARTBEAT, "body": body, "answer": {"body": {"errorCode": 0}}}
+    said = {
+        "op": "request",
+        "api": "ConnectGroupHeartbeat",
+        "body": body,
+        "answer": {"body": {"errorCode": 0}},
+    }
     validate(write(tmp_path / "more", [*lines[:-1], said, lines[-1]]))
     out = capsys.readouterr().out
     assert "11 steps of group g" in out

@@ -11,7 +11,7 @@ from coordinator.clock import SimulatedClock, SystemClock, numbered_ids, random_
 from coordinator.dialect import DIALECTS, Dialect
 from coordinator.errors import AppendFailed, BadInput
 from coordinator.service import Coordinator
-from coordinator.stdio import serve
+from coordinator.stdio import lines_of, serve
 from coordinator.storage import SqliteStorage
 
 EXAMPLES = """\
@@ -80,8 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (BadInput, AppendFailed) as error:
         parser.error(str(error))
     try:
-        for answer in serve(coordinator, sys.stdin.buffer):
-            print(answer, flush=True)
+        # Answers to lines that came together leave together.
+        for answer in serve(coordinator, lines_of(sys.stdin.fileno(), sys.stdout.flush)):
+            print(answer)
+        sys.stdout.flush()
     except (BrokenPipeError, KeyboardInterrupt):
         return 0
     finally:

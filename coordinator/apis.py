@@ -20,7 +20,7 @@ from coordinator.describe_request import DescribeRequest, parse_describe
 from coordinator.errors import BadInput, ErrorCode
 from coordinator.fields import Json
 from coordinator.offset_request import CommitRequest, FetchRequest, parse_offset_commit, parse_offset_fetch
-from coordinator.request import HeartbeatRequest, parse_heartbeat
+from coordinator.request import HeartbeatRequest, client_of, parse_heartbeat
 
 Request = (
     HeartbeatRequest
@@ -73,6 +73,7 @@ def parse(api: str, version: int, client: Mapping[str, Any], body: Mapping[str, 
     first, last = APIS[api]
     if type(version) is not int or not first <= version <= last:
         raise BadInput(f"{api} has the versions {first} to {last}, not {version!r}")
+    client_of(client)
     if api in CLASSIC_APIS:
         return parse_classic(api, client, body)
     if api in CONNECT_APIS:

@@ -5,8 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from itertools import count
-from typing import Protocol
+from typing import Final, Protocol
 from uuid import UUID, uuid4
+
+from coordinator.errors import BadInput
+
+LATEST_MS: Final = 2**62
+"""As far as a simulated clock goes: a deadline after it still is an int64, as Kafka's times are."""
 
 
 class Clock(Protocol):
@@ -23,6 +28,14 @@ class SimulatedClock:
 
     def now_ms(self) -> int:
         return self._now_ms
+
+    def later(self, ms: int) -> int:
+        """The time so many milliseconds from now. BadInput where that is none."""
+        if type(ms) is not int or ms < 0:
+            raise BadInput(f"time advances by a whole number of milliseconds from 0, not {ms!r}")
+        if self._now_ms + ms > LATEST_MS:
+            raise BadInput(f"time ends at {LATEST_MS} ms, and it is {self._now_ms}; advance by less")
+        return self._now_ms + ms
 
     def set(self, now_ms: int) -> None:
         """Move to that time."""

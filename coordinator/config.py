@@ -41,7 +41,7 @@ class Config:
     classic_session_min_ms: int = 6_000
     classic_session_max_ms: int = 1_800_000
     timer_retry_ms: int = 500
-    """How long a timer waits to fire again after the log has refused its records."""
+    """How long a timer waits to fire again after the log has refused its records; then twice as long."""
 
 
 SESSION_TIMEOUT: Final = "group.consumer.session.timeout.ms"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
@@ -110,6 +111,11 @@ def names(source: Mapping[str, object], name: str, where: str) -> list[str]:
             raise BadInput(f"{name!r} of {where} must be a list of strings, not {shown(found)}")
         encodable(value, name, where)
     return found
+
+
+def from_base64(value: str) -> bytes:
+    """The bytes that the text is in base64, all of it. ValueError where it is not."""
+    return binascii.a2b_base64(value, strict_mode=True)
 
 
 def topic_id(value: object, where: str) -> str:

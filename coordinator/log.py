@@ -141,12 +141,13 @@ def commit(
     limit_bytes: int,
     change: Json | None = None,
     initial_epoch: int = 0,
+    others: Sequence[Sequence[AnyRecord]] = (),
 ) -> None:
-    """Make steps durable, all or none, and then visible.
+    """Make steps durable, all or none, and then visible. `others` are batches of other groups (others.py).
 
     Raises AppendFailed where the log refused them; nothing has changed then (P3).
     """
-    log.append([result.records for result in results], limit_bytes, change)
+    log.append([*(result.records for result in results), *others], limit_bytes, change)
     for result in results:
         show(groups, offsets, result, initial_epoch)
 

@@ -162,8 +162,11 @@ def computation_timeout(env: Env, group: Group, member_id: str, now_ms: int) -> 
 
 
 def delete_group(env: Env, group: Group, now_ms: int) -> Result:
-    """DeleteGroup (E5 DEAD): the group was empty for the configured time; nothing of it is left."""
+    """DeleteGroup (E5 DEAD): the group was empty for the configured time; nothing of it is left, nor the
+    target of a member that is not there, which a log that was changed by hand may have."""
     step = Step(env, group, now_ms)
+    for member_id in sorted(group.targets):
+        step.write(TARGET_MEMBER, member_id, None)
     for kind in (TARGET_METADATA, PARTITION_METADATA, GROUP_METADATA):
         step.write(kind, None, None)
     return step.result

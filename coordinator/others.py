@@ -12,6 +12,7 @@ from coordinator.classic.service import ClassicGroups
 from coordinator.connect.request import ConnectRequest
 from coordinator.connect.service import ConnectGroups
 from coordinator.dialect import Dialect
+from coordinator.errors import BadInput
 from coordinator.fields import Json
 from coordinator.model import Group, group_state
 from coordinator.offset_records import Offsets
@@ -112,6 +113,12 @@ class OtherGroups:
         records = list(records)
         self.classic.replay(records, env.config, now_ms)
         self.connect.replay(records, env, now_ms)
+
+    def check_kinds(self, consumers: Collection[str]) -> None:
+        """BadInput where a group id is of several kinds, as only a log that was changed by hand has it."""
+        classic, connect = self.classic.groups.keys(), self.connect.groups.keys()
+        if several := (classic & connect) | (classic & {*consumers}) | (connect & {*consumers}):
+            raise BadInput(f"the records make {min(several)!r} a group of several kinds")
 
     def restore(self, volatile: Mapping[str, object], now_ms: int) -> None:
         """Give groups what a coordinator's volatile state says of them. BadInput where it is none."""

@@ -7,6 +7,7 @@ value of a tombstone is null.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -217,6 +218,7 @@ def _set_metadata(group: Group, record: Record, metadata: MemberMetadata) -> Non
         subscriptions[now] = subscriptions.get(now, 0) + 1
 
 
+@cache
 def _connect() -> ModuleType:
     """The records of Connect groups, which have the values of this module and so import it."""
     return import_module("coordinator.connect.records")

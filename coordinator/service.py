@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from coordinator import fields, wire
@@ -30,6 +31,7 @@ from coordinator.client.request import ComputeRequest
 from coordinator.clock import Clock, SimulatedClock, numbered_ids
 from coordinator.cluster import changed, changes_to
 from coordinator.config import Config, configured
+from coordinator.connect.handlers import Worked
 from coordinator.connect.request import ConnectRequest
 from coordinator.describe import describe_group
 from coordinator.describe_request import DescribeRequest, consumer_group_describe
@@ -202,12 +204,14 @@ class Coordinator:
             if group is None or member_id not in group.members:
                 return member_id
 
-    def _commit(self, *results: Result, change: Json | None = None) -> None:
+    def _commit(self, *results: Result, change: Json | None = None, work: Sequence[Worked] = ()) -> None:
         """Take steps and a change of the cluster, all or none; AppendFailed where the log refuses."""
         limit, now_ms = self._env.config.max_batch_bytes, self.clock.now_ms()
         taken = settled(self._env, self._groups, results, now_ms)
         here = self._log, self._groups, self._offsets
-        commit(*here, taken, limit, change, self.dialect.initial_epoch)
+        commit(*here, taken, limit, change, self.dialect.initial_epoch, [one.records for one in work])
+        for worked in work:
+            self.others.connect.show(worked, now_ms)
         self._metrics.committed(taken, now_ms)
         for result in taken:
             if result.script_used:
@@ -253,17 +257,17 @@ class Coordinator:
         change = {"topics": {"upsert": list(upsert), "delete": list(delete)}}
         env = changed(self._env, change)
         deleted = not self._env.names_by_id.keys() <= env.names_by_id.keys()
-        results = self._notice_topics(env, deleted) if self._state == ACTIVE else []
+        results, work = self._notice_topics(env, deleted) if self._state == ACTIVE else ([], [])
         try:
-            self._commit(*results, change=change)
+            self._commit(*results, change=change, work=work)
         except AppendFailed as refused:
             raise AppendFailed(f"{refused}; the topics are as they were") from None
         self._env = env
-        if self._state == ACTIVE:
-            self.others.connect.notice_topics(self._log, env, self.clock.now_ms())
 
-    def _notice_topics(self, env: Env, deleted: bool) -> list[Result]:
-        return notice_everywhere(env, self._groups, self._offsets, deleted, self.clock.now_ms())
+    def _notice_topics(self, env: Env, deleted: bool) -> tuple[list[Result], list[Worked]]:
+        now_ms = self.clock.now_ms()
+        results = notice_everywhere(env, self._groups, self._offsets, deleted, now_ms)
+        return results, self.others.connect.notice_topics(env, now_ms)
 
     # Time
 
@@ -271,9 +275,7 @@ class Coordinator:
         """Move a simulated clock, firing every timer at its time: [{"timer", "group", "member"}] in order."""
         if not isinstance(self.clock, SimulatedClock):
             raise BadInput("only a simulated clock can be advanced; this coordinator's is real")
-        if type(ms) is not int or ms < 0:
-            raise BadInput(f"time advances by a whole number of milliseconds from 0, not {ms!r}")
-        end_ms = self.clock.now_ms() + ms
+        end_ms = self.clock.later(ms)
         fired = self._fire_until(end_ms, self.clock)
         self.clock.set(end_ms)
         return fired
@@ -321,9 +323,8 @@ class Coordinator:
         try:
             self._commit(*results)
         except AppendFailed:
-            retry_ms = now_ms + self._env.config.timer_retry_ms
+            retry_ms = self._timers.put_off(due, now_ms, self._env.config.timer_retry_ms)
             set_timer(group, Timer(name, member_id, retry_ms))
-            self._timers.arm(due._replace(deadline_ms=retry_ms))
             return False
         return True
 
@@ -333,8 +334,7 @@ class Coordinator:
         """The whole state of a group (describe.py); Dead where it does not exist."""
         if group in self.others:
             return self.others.describe(group)
-        own = self._env.group_configs.get(group, {})
-        return describe_group(self._groups.get(group) or Group(group), own)
+        return describe_group(self._groups.get(group) or Group(group), self._env.group_configs.get(group, {}))
 
     @property
     def end(self) -> int:
@@ -375,8 +375,9 @@ class Coordinator:
         restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._replace(log, groups, offsets)
         self.others.replay(log.records, self._env, self.clock.now_ms())
-        self.others.connect.notice_topics(self._log, self._env, self.clock.now_ms())
-        self._commit(*self._notice_topics(self._env, deleted=True))
+        results, work = self._notice_topics(self._env, deleted=True)
+        with suppress(AppendFailed):  # what cannot be noticed now is at the next change of topics
+            self._commit(*results, work=work)
         # DeriveRevocations: what a member is to give up follows from the target that was due.
         restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._timers.arm_all(groups.values())
@@ -403,11 +404,11 @@ class Coordinator:
         others = OtherGroups()
         others.replay(replayed, env, now_ms)
         others.restore(volatile, now_ms)
+        others.check_kinds(groups)
         restore_volatile(groups, volatile, env, now_ms, self.dialect.RevocationRecorded)
         log = self._log.replaced(replayed, None, changes_to(env))
-        self._env = env
+        self._env, self.others = env, others
         self._replace(log, groups, offsets)
-        self.others = others
         self._scripts.clear()
         self._started = False
         if simulated:

@@ -11,6 +11,7 @@ carries its response.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -208,8 +209,23 @@ def _request_of(operation: Json) -> dict[str, Any]:
     }
 
 
-def _line(answer: Json) -> str:
-    return json.dumps(answer, separators=(",", ":"))
+_line = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def lines_of(descriptor: int, before_waiting: Callable[[], object]) -> Iterator[bytes]:
+    """The lines of a file or pipe, each as soon as it is there; `before_waiting` precedes each wait."""
+    begun: list[bytes] = []
+    while True:
+        before_waiting()
+        chunk = os.read(descriptor, 1 << 16)
+        first, *rest = chunk.split(b"\n")
+        begun.append(first)
+        if rest or not chunk:
+            yield b"".join(begun)
+            yield from rest[:-1]
+            begun = rest[-1:]
+        if not chunk:
+            return
 
 
 def serve(coordinator: Coordinator, lines: Iterable[str | bytes]) -> Iterator[str]:

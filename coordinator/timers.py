@@ -39,6 +39,8 @@ class Timers:
         self._queue: list[Due] = []
         self._queued_ms: dict[tuple[str, str, str], int] = {}
         """Each timer's earliest entry in the queue; others of it are left over."""
+        self._put_off: dict[tuple[str, str, str], tuple[int, int]] = {}
+        """Of timers whose records were refused: until when they were put off, and how long that was."""
 
     def arm(self, due: Due) -> None:
         """Note that a timer is armed, or put off, or brought forward."""
@@ -46,6 +48,20 @@ class Timers:
         if queued_ms is None or due.deadline_ms < queued_ms:
             self._queued_ms[due[1:]] = due.deadline_ms
             heappush(self._queue, due)
+
+    def put_off(self, due: Due, now_ms: int, first_ms: int) -> int:
+        """Let a timer whose records the log refuses run out again later: when that is. It is `first_ms` from
+        now, then each time twice as long, so that in whatever time passes it runs out a few times only."""
+        deadline_ms, wait_ms = self._put_off.get(due[1:], (None, 0))
+        wait_ms = 2 * wait_ms if deadline_ms == due.deadline_ms else first_ms
+        self._put_off[due[1:]] = now_ms + wait_ms, wait_ms
+        self.arm(due._replace(deadline_ms=now_ms + wait_ms))
+        return now_ms + wait_ms
+
+    def is_put_off(self, due: Due) -> bool:
+        """True where a timer waits, until this deadline, for a log that refused its records."""
+        deadline_ms, _ = self._put_off.get(due[1:], (None, 0))
+        return deadline_ms == due.deadline_ms
 
     def arm_all(self, groups: Iterable[Group]) -> None:
         """Note every armed timer of these groups."""
@@ -67,6 +83,8 @@ class Timers:
             heappop(self._queue)
             if deadline_ms is not None:
                 self.arm(entry._replace(deadline_ms=deadline_ms))
+            elif entry[1:] not in self._queued_ms:
+                self._put_off.pop(entry[1:], None)
         return None
 
 

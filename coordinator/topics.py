@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from coordinator import fields, metadata
 from coordinator.errors import BadInput
 from coordinator.fields import Json
 from coordinator.model import TopicImage, Topics
+
+MAX_PARTITIONS: Final = 1_000_000
+"""Of one topic: no cluster has more in all, and their assignment would fit into no batch (P4)."""
 
 
 def changed_topics(topics: Topics, upsert: Sequence[object], delete: Sequence[str]) -> Topics:
@@ -34,10 +38,10 @@ def _upsert(topics: Topics, entry: object, deleted: Sequence[str]) -> Topics:
     name = fields.text(topic, "name", where)
     if not name or name in deleted:
         raise BadInput("a topic needs a name" if not name else f"topic {name!r} is both changed and deleted")
-    image = TopicImage(
-        fields.topic_id(topic.get("id"), f"topic {name!r}"),
-        fields.integer(topic, "partitions", where, least=1),
-    )
+    topic_id = fields.topic_id(topic.get("id"), f"topic {name!r}")
+    image = TopicImage(topic_id, fields.integer(topic, "partitions", where, least=1))
+    if image.partitions > MAX_PARTITIONS:
+        raise BadInput(f"topic {name!r} can have at most {MAX_PARTITIONS} partitions")
     if name in topics and topics[name].id == image.id:
         return metadata.add_partitions(topics, name, image.partitions)
     return metadata.create_topic(topics, name, image)

@@ -82,6 +82,10 @@ class ClassicGroup:
         """The longest of its members'."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
+    def session_timeout_ms(self) -> int:
+        """The longest of its members'."""
+        return max((member.session_timeout_ms for member in self.members.values()), default=0)
+
 
 def joining(group: ClassicGroup) -> list[str]:
     """Joining (C1): the members behind the barrier, by member id."""

@@ -118,7 +118,8 @@ def complete_join(step: ClassicStep) -> None:
     """CompleteJoin (C1): the barrier opens. Members that have not rejoined are removed, unless they are
     static.
 
-    If none of those that are left has rejoined, there is no one to lead: the group goes on waiting.
+    If none of those that are left has rejoined, there is no one to lead: the group goes on waiting. It waits
+    until their sessions have ended, at the least: a shorter time-out would run out again for nothing.
     """
     members = step.group.members.items()
     without(step, [name for name, one in members if one.joining is None and one.instance_id is None])
@@ -127,7 +128,7 @@ def complete_join(step: ClassicStep) -> None:
     elif joined := joining(step.group):
         next_generation(step, joined)
     else:
-        step.arm("join", "", step.group.rebalance_timeout_ms())
+        step.arm("join", "", max(step.group.rebalance_timeout_ms(), step.group.session_timeout_ms(), 1))
 
 
 def become_empty(step: ClassicStep) -> None:

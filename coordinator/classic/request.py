@@ -5,7 +5,6 @@ The versions are the newest: JoinGroup 9, SyncGroup 5, Heartbeat 4, LeaveGroup 5
 
 from __future__ import annotations
 
-import binascii
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -100,10 +99,12 @@ def _join(
     own = ("sessionTimeoutMs", "rebalanceTimeoutMs", "protocolType", "protocols", "reason")
     fields.known(body, ("groupId", "memberId", "groupInstanceId", *own), where)
     fields.optional_text(body, "reason", where)
-    times = [
+    session_ms, rebalance_ms = (
         fields.fits(fields.integer(body, name, where, None), 32, name, where)
         for name in ("sessionTimeoutMs", "rebalanceTimeoutMs")
-    ]
+    )
+    if rebalance_ms < 0:
+        rebalance_ms = session_ms  # C1: JoinGroup of version 0 has no other; -1 is the schema's default
     client_id, client_host, _ = client_of(client)
     protocols = tuple(
         _named_bytes(entry, "name", "metadata", where) for entry in fields.items(body, "protocols", where)
@@ -111,8 +112,9 @@ def _join(
     if len(dict(protocols)) != len(protocols):
         raise BadInput(f"{where} names a protocol twice")
     protocol_type = fields.text(body, "protocolType", where)
+    times = session_ms, rebalance_ms
     return JoinRequest(
-        group_id, member_id, instance_id, times[0], times[1], protocol_type, protocols, client_id, client_host
+        group_id, member_id, instance_id, *times, protocol_type, protocols, client_id, client_host
     )
 
 
@@ -130,7 +132,7 @@ def _named_bytes(entry: object, name: str, content: str, api: str) -> tuple[str,
     fields.known(source, (name, content), where)
     given = fields.text(source, content, where)
     try:
-        binascii.a2b_base64(given, strict_mode=True)
+        fields.from_base64(given)
     except ValueError as error:
         raise BadInput(f"{content!r} of {where} must be bytes in base64: {error}") from None
     return fields.text(source, name, where), given

@@ -165,7 +165,8 @@ class ClassicGroups:
 
     def fire(self, due: Due, offsets: Offsets, log: Log, config: Config, now_ms: int) -> bool:
         """Let a timer run out; a group that is deleted takes its offsets along. False: the log refused."""
-        step = ClassicStep(self.groups[due.group_id], now_ms, config)
+        before = self.groups[due.group_id]
+        step = ClassicStep(before, now_ms, config)
         tombstones: list[OffsetRecord] = []
         if due.timer == "session":
             handlers.session_timeout(step, due.member_id)
@@ -179,10 +180,15 @@ class ClassicGroups:
         try:
             self._take(step, tombstones, offsets, log)
         except AppendFailed:
-            retry_ms = now_ms + config.timer_retry_ms
+            retry_ms = self._timers.put_off(due, now_ms, config.timer_retry_ms)
             self._deadlines[due.group_id][due.timer, due.member_id] = retry_ms
-            self._timers.arm(due._replace(deadline_ms=retry_ms))
             return False
+        anew_ms = step.timers.get((due.timer, due.member_id))
+        if step.group == before and anew_ms is not None:
+            # Nothing has changed, and nothing will before a session ends, which a log that refuses puts off.
+            armed = self._deadlines[due.group_id]
+            ends_ms = [end_ms for (timer, _), end_ms in armed.items() if timer == "session"]
+            armed[due.timer, due.member_id] = max(anew_ms, *ends_ms)
         return True
 
     def delete(self, group_id: str, offsets: Offsets, log: Log, config: Config, now_ms: int) -> None:

@@ -29,9 +29,10 @@ def join(
     owned: Partitions,
     generation: int,
     last: tuple[Partitions, int],
+    reason: str | None = None,
 ) -> Json:
     """C3: what the member owns, of that generation; and for each assignor its user data, of what the member
-    was assigned last, and in which generation."""
+    was assigned last, and in which generation. `reason` is the application's for a rebalance (K4)."""
 
     def metadata(assignor: ClassicAssignor) -> str:
         said = Subscription(topics, assignor.user_data(*last), owned, generation, settings.rack_id)
@@ -45,7 +46,7 @@ def join(
         "groupInstanceId": settings.instance_id,
         "protocolType": TYPE,
         "protocols": [{"name": assignor.name, "metadata": metadata(assignor)} for assignor in assignors],
-        "reason": None,
+        "reason": reason,
     }
 
 

@@ -9,14 +9,17 @@ from collections import deque
 
 from coordinator.classic.assignors import ClassicAssignor
 from coordinator.classic_member.types import NOTHING, HearsAssignment, Partitions
+from coordinator.member.metrics import RebalanceMetrics
 from coordinator.member.types import Callback, CallbackName
 
 
 class Callbacks:
-    """What is to be called, in order; `owned` changes when a callback is taken or done, or all is lost."""
+    """What is to be called, in order; `owned` changes when a callback is taken or done, or all is lost. Only
+    on_partitions_assigned is called on nothing (erratum of KIP-429)."""
 
-    def __init__(self) -> None:
+    def __init__(self, metrics: RebalanceMetrics) -> None:
         self.owned: Partitions = NOTHING
+        self._metrics = metrics
         self._waiting: deque[Callback | tuple[HearsAssignment, Partitions, int]] = deque()
         self._running: Callback | None = None
         self._error: BaseException | None = None
@@ -38,9 +41,12 @@ class Callbacks:
         running = self._running
         return running.partitions if running and running.name is CallbackName.REVOKED else NOTHING
 
-    def revoke(self, partitions: Partitions) -> None:
-        """They are given up when on_partitions_revoked returns."""
-        self._waiting.append(Callback(CallbackName.REVOKED, partitions))
+    def give_up(self, partitions: Partitions, gone: Partitions = NOTHING) -> None:
+        """What is `gone` of them is lost as soon as on_partitions_lost is called; the rest is given up when
+        on_partitions_revoked returns."""
+        for name, some in ((CallbackName.LOST, partitions & gone), (CallbackName.REVOKED, partitions - gone)):
+            if some:
+                self._waiting.append(Callback(name, some))
 
     def assign(self, new: Partitions, whole: Partitions, assignor: ClassicAssignor, generation: int) -> None:
         """After what was revoked: the assignor hears of the whole assignment, the listener of what is new,
@@ -61,11 +67,9 @@ class Callbacks:
         """All is revoked, once, and what was to be called is void: an assignment that has not been told never
         is."""
         self._waiting.clear()
-        left = self.owned - self._being_revoked
-        if left:
-            self.revoke(left)
+        self.give_up(self.owned - self._being_revoked)
 
-    def take(self) -> Callback | None:
+    def take(self, now_ms: int) -> Callback | None:
         """The next one to run; None while another runs. The assignor's is run here."""
         while self._running is None and self._waiting:
             following = self._waiting.popleft()
@@ -73,6 +77,9 @@ class Callbacks:
                 self._running = following
                 if following.name is CallbackName.ASSIGNED:
                     self.owned |= following.partitions
+                elif following.name is CallbackName.LOST:
+                    self.owned -= following.partitions
+                self._metrics.callback_began(following.name, now_ms)
                 return following
             assignor, whole, generation = following
             try:
@@ -81,15 +88,17 @@ class Callbacks:
                 self.fail(error)
         return None
 
-    def done(self, error: BaseException | None) -> None:
-        """The one that was taken has returned, or raised. ValueError if none was running."""
+    def done(self, error: BaseException | None, now_ms: int) -> CallbackName:
+        """The one that was taken has returned, or raised: its name. ValueError if none was running."""
         if self._running is None:
             raise ValueError("No callback is running: take one with next_callback first.")
         if error is not None:
             self.fail(error)
-        if self._running.name is CallbackName.REVOKED:
-            self.owned -= self._running.partitions
-        self._running = None
+        done, self._running = self._running, None
+        if done.name is CallbackName.REVOKED:
+            self.owned -= done.partitions
+        self._metrics.callback_ended(now_ms)
+        return done.name
 
     def fail(self, error: BaseException) -> None:
         """Keep the first error for the application."""

@@ -7,17 +7,9 @@ one, is in flight until it is received or lost.
 from __future__ import annotations
 
 from coordinator.classic_member.machine import ClassicMember
-from coordinator.classic_member.types import Partitions, Request
+from coordinator.classic_member.types import Request
 from coordinator.member.local import Listener, Service
 from coordinator.member.types import Json
-
-
-class ClassicListener(Listener):
-    """Does nothing; override what is of interest. What is lost is revoked, unless that is overridden (C8)."""
-
-    def on_partitions_lost(self, partitions: Partitions) -> None:
-        """They may be another's already: nothing can be committed."""
-        self.on_partitions_revoked(partitions)
 
 
 class ClassicConsumer:
@@ -28,7 +20,7 @@ class ClassicConsumer:
     ) -> None:
         self.member = member
         self._service = service
-        self._listener = listener or ClassicListener()
+        self._listener = listener or Listener()
         self._client = {"id": client_id, "host": "/127.0.0.1"}
         self._waiting: Request | None = None
         self._answer: tuple[Request, Json] | None = None
@@ -73,10 +65,10 @@ class ClassicConsumer:
         if request is not None:
             self.member.failed(request.correlation, now_ms)
 
-    def run_callbacks(self) -> None:
+    def run_callbacks(self, now_ms: int) -> None:
         """The application polls: all callbacks that there are. What is not an Exception, like an interrupt,
         passes through, but never without telling the member that the callback has ended."""
-        while (callback := self.member.next_callback()) is not None:
+        while (callback := self.member.next_callback(now_ms)) is not None:
             error: BaseException | None = None
             try:
                 getattr(self._listener, callback.name.value)(callback.partitions)
@@ -86,11 +78,11 @@ class ClassicConsumer:
                 error = raised
                 raise
             finally:
-                self.member.callback_done(error)
+                self.member.callback_done(now_ms, error)
 
-    def poll(self) -> None:
+    def poll(self, now_ms: int) -> None:
         """The same, and then raise the first error that there was (C6)."""
-        self.run_callbacks()
+        self.run_callbacks(now_ms)
         error = self.member.take_error()
         if error is not None:
             raise error

@@ -6,23 +6,25 @@ Whoever drives it tells it what happens and asks what is to be done, as with `co
     member.subscribe(["foo"], now_ms=0)
     request = member.take_request(0)                      # send it; then, with its answer:
     member.answered(request.correlation, body, now_ms)    # or, without: member.failed(...)
-    while callback := member.next_callback():             # within the application's poll
+    while callback := member.next_callback(now_ms):       # within the application's poll
         ...
-        member.callback_done(error)
+        member.callback_done(now_ms, error)
     member.fetchable                                      # what may be fetched now
+    member.metrics.values(now_ms)                         # C7
 
 Its steps are those of spec/Cooperative.tla. Decided where KIP-429 contradicts itself: on_partitions_assigned
-runs even if nothing is new, and an eager member's on_partitions_revoked even if it owns nothing, as its list
-of callbacks has it (its section on errors lets neither); what a cooperative member owns of a topic that is
-gone is revoked before it rejoins, as in that list (its algorithm has it lost). Left out: max.poll.interval.ms
-and finding the coordinator.
+is called even if nothing is new, the others never on nothing; what a member owns of a topic that is gone is
+lost before it rejoins, as in its algorithm (its list of callbacks has it revoked). A rebalance (C7) begins as
+the member starts to rejoin, and is over when on_partitions_assigned has returned; one that another overtakes,
+that is refused, or in which the member is removed, has failed. Left out: max.poll.interval.ms and finding the
+coordinator.
 """
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from coordinator.assignors.spec import TopicPartition
 from coordinator.classic.assignors import (
@@ -38,20 +40,20 @@ from coordinator.classic.embedded import (
 )
 from coordinator.classic_member import bodies
 from coordinator.classic_member.callbacks import Callbacks
+from coordinator.classic_member.errors import (
+    LOST,
+    MEMBER_ID_REQUIRED,
+    REBALANCE_IN_PROGRESS,
+    RETRIABLE,
+    UNKNOWN_MEMBER_ID,
+    error_of,
+    refused,
+)
 from coordinator.classic_member.handout import InconsistentAssignment, check
 from coordinator.classic_member.types import NOTHING, Partitions, Phase, Request, Settings
 from coordinator.errors import BadInput
-from coordinator.member.types import Callback, Json, MemberError
-
-ILLEGAL_GENERATION: Final = 22
-INCONSISTENT_GROUP_PROTOCOL: Final = 23
-UNKNOWN_MEMBER_ID: Final = 25
-REBALANCE_IN_PROGRESS: Final = 27
-MEMBER_ID_REQUIRED: Final = 79
-RETRIABLE: Final = frozenset({14, 15, 16})
-"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR."""
-LOST: Final = frozenset({UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION})
-"""What the member owned may be another's already."""
+from coordinator.member.metrics import RebalanceMetrics
+from coordinator.member.types import Callback, CallbackName, Json, MemberError
 
 
 def common_protocol(assignors: Sequence[ClassicAssignor]) -> RebalanceProtocol:
@@ -87,7 +89,8 @@ class ClassicMember:
         self._assignors = {assignor.name: assignor for assignor in assignors}
         self._chosen = ""
         """The assignor of the generation."""
-        self._callbacks = Callbacks()
+        self.metrics = RebalanceMetrics()
+        self._callbacks = Callbacks(self.metrics)
         self._topics: frozenset[str] = frozenset()
         self._joined_topics: frozenset[str] = frozenset()
         """Those of the last JoinGroup."""
@@ -104,6 +107,8 @@ class ClassicMember:
         self._assigns = False
         """Is it to assign? Not so a static leader that returns to a generation that is assigned (S1)."""
         self._offsets: dict[TopicPartition, int] = {}
+        self._reason: str | None = None
+        """Why the application enforced a rebalance: told in the next JoinGroup."""
         self._request: Request | None = None
         self._sent = 0
         self._due_ms = 0
@@ -132,19 +137,31 @@ class ClassicMember:
         want any more. ValueError after it left or failed."""
         if self.phase in (Phase.LEAVING, Phase.FAILED):
             raise ValueError("This consumer is closed or has failed: make a new one.")
-        self._topics = frozenset(topics)
+        before, self._topics = self._topics, frozenset(topics)
+        if self.phase is Phase.JOIN and self._topics != before:
+            self._prepared = False
         if self.phase is Phase.UNSUBSCRIBED:
             self.phase = Phase.JOIN
+            self.metrics.began(now_ms)
         elif self.phase is Phase.STABLE and self._topics != self._joined_topics:
-            self._rejoin()
+            self._rejoin(now_ms)
         self._due_ms = min(self._due_ms, now_ms)
 
-    def topics_are(self, partitions: Mapping[str, int]) -> None:
+    def enforce_rebalance(self, now_ms: int, reason: str | None = None) -> None:
+        """Rejoin, though nothing has changed (K4); during a rebalance that is being done already. ValueError
+        before subscribe, and after the member left or failed."""
+        if self.phase in (Phase.UNSUBSCRIBED, Phase.LEAVING, Phase.FAILED):
+            raise ValueError("This consumer is in no group that could rebalance: subscribe first.")
+        if self.phase is Phase.STABLE:
+            self._reason = reason
+            self._rejoin(now_ms)
+
+    def topics_are(self, partitions: Mapping[str, int], now_ms: int) -> None:
         """The number of partitions of each topic, as metadata have it; the leader rejoins where those that
         it has looked at change (C2)."""
         before, self._partitions = self._partitions, dict(partitions)
         if self.phase is Phase.STABLE and self.leads and before is not None and before != self._partitions:
-            self._rejoin()
+            self._rejoin(now_ms)
 
     def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Commit offsets. MemberError REBALANCE_IN_PROGRESS during a rebalance: poll, then try again (C6)."""
@@ -162,6 +179,7 @@ class ClassicMember:
         if self.phase in (Phase.LEAVING, Phase.FAILED, Phase.UNSUBSCRIBED):
             return
         self._callbacks.end()
+        self.metrics.given_up()
         self._request = None
         if self.member_id and self.settings.instance_id is None:
             self.phase = Phase.LEAVING
@@ -169,13 +187,16 @@ class ClassicMember:
             self.phase = Phase.UNSUBSCRIBED
             self._start_anew()
 
-    def next_callback(self) -> Callback | None:
+    def next_callback(self, now_ms: int) -> Callback | None:
         """The next callback to run, within the application's poll; None while another runs."""
-        return self._callbacks.take()
+        return self._callbacks.take(now_ms)
 
-    def callback_done(self, error: BaseException | None = None) -> None:
+    def callback_done(self, now_ms: int, error: BaseException | None = None) -> None:
         """It has returned, or raised: the rest goes on all the same (C6)."""
-        self._callbacks.done(error)
+        if self._callbacks.done(error, now_ms) is CallbackName.ASSIGNED:
+            self.metrics.succeeded(now_ms)
+            if self.phase is Phase.JOIN:
+                self.metrics.began(now_ms)
 
     def take_error(self) -> BaseException | None:
         """What the application's poll is to raise: the first error, once all callbacks have run (C6)."""
@@ -239,6 +260,7 @@ class ClassicMember:
         if not self._callbacks.idle:
             return None
         self._joined_topics = self._topics
+        reason, self._reason = self._reason, None
         assignors = list(self._assignors.values())
         return bodies.join(
             self.settings,
@@ -248,20 +270,19 @@ class ClassicMember:
             self.owned,
             self._owned_since,
             self._last,
+            reason,
         )
 
     def _prepare(self) -> None:
         """What goes before a JoinGroup (C3, C6): an eager member gives up everything; a cooperative one what
-        it does not subscribe to any more, or is gone."""
+        is gone, or what it does not subscribe to any more."""
         if self._prepared:
             return
         self._prepared = True
-        if self.protocol is RebalanceProtocol.EAGER:
-            self._callbacks.revoke(self.owned)
-            return
-        gone = frozenset(one for one in self.owned if one[0] not in self._topics or not self._exists(one))
-        if gone:
-            self._callbacks.revoke(gone)
+        gone = frozenset(one for one in self.owned if not self._exists(one))
+        unwanted = frozenset(one for one in self.owned if one[0] not in self._topics)
+        eager = self.protocol is RebalanceProtocol.EAGER
+        self._callbacks.give_up(self.owned if eager else gone | unwanted, gone)
 
     def _exists(self, partition: TopicPartition) -> bool:
         return self._partitions is None or partition[1] < self._partitions.get(partition[0], 0)
@@ -270,11 +291,11 @@ class ClassicMember:
         try:
             handed = self._handed()
         except InconsistentAssignment as error:
-            self._end(error)
+            self._end(error, now_ms)
             return None
         except Exception as error:
             self._callbacks.fail(error)
-            self._rejoin()
+            self._rejoin(now_ms)
             self._back_off(now_ms)
             return None
         return bodies.sync(self.settings, self.member_id, self.generation, self._chosen, handed)
@@ -305,19 +326,20 @@ class ClassicMember:
             self._out()
             self.phase = Phase.UNSUBSCRIBED
             return
-        error = _error(request.api, body)
+        error = error_of(request.api, body)
         if error == 0:
             self._accepted(request, body, now_ms)
         elif request.api == "JoinGroup" and error == MEMBER_ID_REQUIRED:
             self.member_id = body["memberId"]
         elif error in LOST:
-            self._lost(error)
+            self._lost(error, now_ms)
         elif error == REBALANCE_IN_PROGRESS:
-            self._rejoin()
+            self._rejoin(now_ms)
         elif error in RETRIABLE:
             self._back_off(now_ms)
         else:
-            self._end(MemberError(error, self._refused(request.api, error)))
+            said = refused(request.api, error, self.settings.group_id, self._assignors)
+            self._end(MemberError(error, said), now_ms)
 
     def failed(self, correlation: int, now_ms: int) -> None:
         """No answer will come: it asks again. A member that leaves has left."""
@@ -344,7 +366,7 @@ class ClassicMember:
             try:
                 assigned = read_assignment(base64.b64decode(body["assignment"])).partitions
             except BadInput as error:
-                self._end(error)
+                self._end(error, now_ms)
             else:
                 self._assigned(assigned, now_ms)
 
@@ -353,8 +375,7 @@ class ClassicMember:
         partitions find their new owner."""
         self.phase, self._prepared = Phase.STABLE, False
         revoked = self.owned - assigned
-        if revoked:
-            self._callbacks.revoke(revoked)
+        self._callbacks.give_up(revoked)
         self._callbacks.assign(
             assigned - self.owned, assigned, self._assignors[self._chosen], self.generation
         )
@@ -362,26 +383,31 @@ class ClassicMember:
         self._last = assigned, self.generation
         self._due_ms = now_ms + self.settings.heartbeat_interval_ms
         if revoked or self._topics != self._joined_topics:
-            self._rejoin()
+            self._rejoin(now_ms)
 
-    def _rejoin(self) -> None:
+    def _rejoin(self, now_ms: int) -> None:
         """C3: what goes before it is done when the request is about to be sent."""
         if self.phase in (Phase.STABLE, Phase.SYNC):
+            if self.phase is Phase.SYNC:
+                self.metrics.failed(now_ms)
             self.phase, self._leads = Phase.JOIN, []
             self._offsets.clear()
             self._prepare_when_idle()
+            self.metrics.began(now_ms)
 
     def _prepare_when_idle(self) -> None:
         if self._callbacks.idle:
             self._prepare()
 
-    def _lost(self, error: int) -> None:
+    def _lost(self, error: int, now_ms: int) -> None:
         """KIP-429 1d: it was removed, or missed a generation; it joins again with nothing."""
         self._out()
+        self.metrics.failed(now_ms)
         if error == UNKNOWN_MEMBER_ID:
             self.member_id = ""
         if self.phase is not Phase.LEAVING:
             self.phase = Phase.JOIN
+            self.metrics.began(now_ms)
 
     def _out(self) -> None:
         self._start_anew()
@@ -394,29 +420,12 @@ class ClassicMember:
         self._offsets.clear()
         self._prepared = True
 
-    def _end(self, error: Exception) -> None:
+    def _end(self, error: Exception, now_ms: int) -> None:
         """It cannot go on, and says why (C4); what it owned is lost."""
         self._out()
+        self.metrics.failed(now_ms)
         self.phase = Phase.FAILED
         self._callbacks.fail(error)
 
-    def _refused(self, api: str, error: int) -> str:
-        if error != INCONSISTENT_GROUP_PROTOCOL:
-            return f"The coordinator refused {api} with error {error}."
-        names = ", ".join(self._assignors)
-        return (
-            f"No assignor of this consumer ({names}) is one that all members of group "
-            f"{self.settings.group_id} have. To change assignors, first bounce all consumers with the old "
-            "and the new one, then all with the new one alone."
-        )
-
     def _back_off(self, now_ms: int) -> None:
         self._not_before_ms = now_ms + self.settings.retry_backoff_ms
-
-
-def _error(api: str, body: Mapping[str, Any]) -> int:
-    """The error of an answer; of an OffsetCommit the first of its partitions'."""
-    if api != "OffsetCommit":
-        return int(body["errorCode"])
-    codes = [one["errorCode"] for topic in body["topics"] for one in topic["partitions"]]
-    return int(next((code for code in codes if code), 0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from coordinator import fields
 from coordinator.client.model import IDLE, Base
 from coordinator.client.prepare import chosen_group, install_error
 from coordinator.client.request import InstallRequest, MemberAssignment
@@ -30,6 +31,7 @@ def install_assignment(env: Env, group: Group | None, request: InstallRequest, n
         )
     if not request.error:
         check_assignment(base, request.members)
+        check_classic_metadata(step.group, request.members)
     for member_id, target in _targets(step.group, request):
         if target != step.group.targets.get(member_id):
             step.write(TARGET_MEMBER, member_id, target)
@@ -76,6 +78,20 @@ def check_assignment(base: Base, members: list[MemberAssignment]) -> None:
         for index in range(count):
             if (topic_id, index) not in owners:
                 raise _invalid(f"Partition {index} of topic {topic_id} is not assigned; assign all of them.")
+
+
+def check_classic_metadata(group: Group, members: list[MemberAssignment]) -> None:
+    """M4: a member of the classic protocol gets its metadata as the bytes of user data, so it must be base64.
+    Raises RequestRejected with INVALID_ASSIGNMENT."""
+    for member_id, _, _, metadata in members:
+        if member_id not in group.classic:
+            continue
+        try:
+            fields.from_base64(metadata)
+        except ValueError as error:
+            raise _invalid(
+                f"Metadata of {member_id}, a classic member, is not base64 ({error}); encode it."
+            ) from None
 
 
 def _check_partition(base: Base, member_id: str, partition: Partition, owners: dict[Partition, str]) -> None:

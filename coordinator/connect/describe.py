@@ -121,7 +121,9 @@ def restore(group: Group, work: Work, given: Mapping[str, object], shift_ms: int
         member.assigned = member.held - member.revoking
         member.session_deadline_ms = fields.integer(known, "sessionDeadlineMs", where) + shift_ms
         member.rebalance_deadline_ms = _shifted(known, "rebalanceDeadlineMs", where, shift_ms)
-    group.empty_deadline_ms = _shifted(given, "emptyDeadlineMs", where, shift_ms)
+    empty_ms = _shifted(given, "emptyDeadlineMs", where, shift_ms)
+    if not group.members and empty_ms is not None:
+        group.empty_deadline_ms = empty_ms
     prepared = None
     if given.get("prepared") is not None:
         source = fields.mapping(given, "prepared", where)

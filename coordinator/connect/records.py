@@ -147,9 +147,9 @@ def _value(kind: str, value: Mapping[str, object], where: str) -> Value | Lost:
         return _member_update(value, where)
     resources = wire.from_wire(value.get("connectorsAndTasks"), where)
     if kind == TARGET_MEMBER:
-        return Target(resources, fields.integer(value, "error", where))
+        return Target(resources, fields.integer(value, "error", where, None))
     if kind == CURRENT_ASSIGNMENT:
-        return CurrentAssignment(fields.integer(value, "memberEpoch", where, least=1), resources)
+        return CurrentAssignment(fields.integer(value, "memberEpoch", where), resources)
     return Lost(resources)
 
 

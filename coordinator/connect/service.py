@@ -92,9 +92,13 @@ class ConnectGroups:
 
     def _commit(self, worked: Worked, log: Log, env: Env, now_ms: int) -> None:
         """Make a step durable, and then visible (P3). AppendFailed where the log refuses its records."""
+        log.append([worked.records], env.config.max_batch_bytes)
+        self.show(worked, now_ms)
+
+    def show(self, worked: Worked, now_ms: int) -> None:
+        """Make a step visible, once its records are durable."""
         from coordinator.log import show
 
-        log.append([worked.records], env.config.max_batch_bytes)
         group_id = worked.result.group_id
         before = self.groups.get(group_id)
         epoch = None if before is None else before.assignment_epoch
@@ -112,21 +116,31 @@ class ConnectGroups:
             self._timers.arm(due)
 
     def _follow_assignment(self, group: Group, now_ms: int, anew: bool = False) -> None:
-        """W1: whoever is chosen has its rebalance time-out from when a target is due, or it is chosen."""
+        """W1: whoever is chosen has its rebalance time-out from when a target is due, or it is chosen.
+
+        A worker that should be gone but that the log keeps is waited for until the log is asked again:
+        otherwise workers that cannot be removed would be chosen in circles.
+        """
         chosen = self._work[group.id].chosen
         if not chosen or not target_is_due(group):
             self._assignment_ms.pop(group.id, None)
         elif anew or group.id not in self._assignment_ms:
-            self._assignment_ms[group.id] = now_ms + group.members[chosen].metadata.rebalance_timeout_ms
+            member = group.members[chosen]
+            deadline_ms = now_ms + member.metadata.rebalance_timeout_ms
+            session = Due(member.session_deadline_ms, group.id, "session", chosen)
+            if self._timers.is_put_off(session):
+                deadline_ms = max(deadline_ms, member.session_deadline_ms)
+            self._assignment_ms[group.id] = deadline_ms
 
     # Events
 
-    def notice_topics(self, log: Log, env: Env, now_ms: int) -> None:
-        """E1: connectors or tasks were added or removed. AppendFailed where the log refuses."""
+    def notice_topics(self, env: Env, now_ms: int) -> list[Worked]:
+        """E1: what groups make of the connectors and tasks of `env`; it becomes visible by `show`."""
         ours = self._env(env)
-        for group_id, group in sorted(self.groups.items()):
-            result = notice_topics(ours, group, now_ms)
-            self._commit(handlers.follow_work(group, result, self._work[group_id]), log, env, now_ms)
+        return [
+            handlers.follow_work(group, notice_topics(ours, group, now_ms), self._work[group_id])
+            for group_id, group in sorted(self.groups.items())
+        ]
 
     def next_due(self, now_ms: int) -> Due | None:
         """The first timer that is due by then."""
@@ -163,9 +177,8 @@ class ConnectGroups:
         except AppendFailed:
             from coordinator.log import set_timer
 
-            retry_ms = now_ms + env.config.timer_retry_ms
+            retry_ms = self._timers.put_off(due, now_ms, env.config.timer_retry_ms)
             set_timer(group, Timer(due.timer, due.member_id, retry_ms))
-            self._timers.arm(due._replace(deadline_ms=retry_ms))
             return False
         return True
 

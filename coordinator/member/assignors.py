@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from coordinator.member import codes
-from coordinator.member.types import Json, Partitions, from_wire, to_wire
+from coordinator.member.types import NOTHING, Json, Partitions, from_wire, to_wire
 
 PREPARE = "ConsumerGroupPrepareAssignment"
 INSTALL = "ConsumerGroupInstallAssignment"
@@ -66,7 +66,8 @@ class PartitionAssignor(Protocol):
         """All partitions of `topics` (id -> how many), each to one member that subscribes to it."""
 
     def on_assignment(self, error: int, metadata: Metadata, partitions: Partitions) -> None:
-        """This member's part, as the coordinator tells it, with what is its own but not released yet (K3)."""
+        """This member's part, with what is its own but not released yet (K3): once for each epoch, as the
+        member moves to it, before its listener hears of what it may use."""
 
 
 def offered(assignor: PartitionAssignor) -> Json:
@@ -80,6 +81,9 @@ def offered(assignor: PartitionAssignor) -> Json:
         "metadataVersion": metadata.version,
         "metadataBytes": metadata.content,
     }
+
+
+_NOT_TOLD: Final[tuple[int, Metadata, Partitions]] = (0, Metadata(), NOTHING)
 
 
 class Computer:
@@ -96,7 +100,7 @@ class Computer:
         self.due = ""
         """The API of what is to be sent, "" for nothing."""
         self._install: Json = {}
-        self._told: tuple[int, Metadata, Partitions] | None = None
+        self._told: tuple[int, Metadata, Partitions] = _NOT_TOLD
 
     def offers(self) -> list[Json]:
         """All assignors, in their order."""
@@ -116,7 +120,7 @@ class Computer:
 
     def stop(self) -> None:
         """Fenced: it is no longer this member's task, and it is told everything anew."""
-        self.due, self.waits, self._told = "", False, None
+        self.due, self.waits, self._told = "", False, _NOT_TOLD
 
     def body(self, group_id: str, member_id: str, epoch: int) -> Json:
         """The request that is due."""
@@ -153,16 +157,17 @@ class Computer:
         ]
         return {"groupEpoch": body["groupEpoch"], "error": assignment.error, "members": parts}
 
-    def assigned(self, assignment: Mapping[str, Any]) -> None:
-        """Tell the assignors what this member is told."""
-        metadata = Metadata(assignment.get("metadataVersion", 0), assignment.get("metadataBytes", ""))
-        partitions = from_wire(assignment["assignedTopicPartitions"])
-        partitions |= from_wire(assignment.get("pendingTopicPartitions", []))
-        told = assignment.get("error", 0), metadata, partitions
-        if told != self._told:
-            self._told = told
-            for assignor in self._assignors.values():
-                assignor.on_assignment(*told)
+    def epoch_rose(self, assignment: Mapping[str, Any] | None) -> None:
+        """Tell the assignors what the member's new epoch assigns (K3). Without an assignment that is what
+        they were told last; one that comes while the member keeps its epoch is not theirs to hear: it is the
+        same target, or says what to revoke before the next one."""
+        if assignment is not None:
+            metadata = Metadata(assignment.get("metadataVersion", 0), assignment.get("metadataBytes", ""))
+            partitions = from_wire(assignment["assignedTopicPartitions"])
+            partitions |= from_wire(assignment.get("pendingTopicPartitions", []))
+            self._told = assignment.get("error", 0), metadata, partitions
+        for assignor in self._assignors.values():
+            assignor.on_assignment(*self._told)
 
 
 def _shown(one: Mapping[str, Any]) -> AssignedMember:

@@ -10,6 +10,8 @@ COORDINATOR_LOAD_IN_PROGRESS: Final = 14
 COORDINATOR_NOT_AVAILABLE: Final = 15
 NOT_COORDINATOR: Final = 16
 UNKNOWN_MEMBER_ID: Final = 25
+REBALANCE_IN_PROGRESS: Final = 27
+UNSUPPORTED_VERSION: Final = 35
 FENCED_MEMBER_EPOCH: Final = 110
 UNRELEASED_INSTANCE_ID: Final = 111
 STALE_MEMBER_EPOCH: Final = 113
@@ -24,3 +26,13 @@ COORDINATOR_MOVED: Final = frozenset({COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR
 
 REMOVED: Final = frozenset({UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH})
 """The coordinator does not have this incarnation of the member any more (K1)."""
+
+
+def refused(error: int) -> str:
+    """What the application is told of an error that ends the member and has no message."""
+    if error == UNSUPPORTED_VERSION:
+        return (
+            "The cluster does not support the consumer protocol (KIP-848): enable it there, or set "
+            "group.protocol to classic."
+        )
+    return f"The coordinator refused the heartbeat with error {error}."

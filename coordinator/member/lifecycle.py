@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from coordinator.member import codes, heartbeat
 from coordinator.member.inflight import InFlight
+from coordinator.member.metrics import RebalanceMetrics
 from coordinator.member.offsets import Offsets
 from coordinator.member.ownership import Ownership
 from coordinator.member.types import (
@@ -27,6 +28,7 @@ class Lifecycle:
         self.member_id = member_id
         self.epoch = heartbeat.JOIN_EPOCH
         self.offsets = Offsets(settings)
+        self.metrics = RebalanceMetrics()
         self.closed = False
         self._state = State.UNSUBSCRIBED
         """RECONCILING and ACKNOWLEDGING are STABLE here: they follow from what is owned and reported."""
@@ -85,6 +87,18 @@ class Lifecycle:
         """The first error since the last call: of a callback, or a MemberError."""
         error, self._error = self._error, None
         return error
+
+    def _measure(self, now_ms: int) -> None:
+        """C7: a rebalance begins as the member is told another assignment, and is over when the application
+        uses that; it fails if the member is out of the group before, unless the application gave it up."""
+        if self.state is State.RECONCILING:
+            self.metrics.began(now_ms)
+        elif self._state is State.STABLE:
+            self.metrics.succeeded(now_ms)
+        elif self._subscription is None:
+            self.metrics.given_up()
+        else:
+            self.metrics.failed(now_ms)
 
     def _fail(self, error: BaseException) -> None:
         self._error = self._error or error
@@ -159,10 +173,12 @@ class Lifecycle:
         self._stale = self._temporarily = True
         self._leave_deadline_ms = now_ms + self.settings.close_timeout_ms
         self._leave()
+        self._measure(now_ms)
 
     def _give_up(self, now_ms: int, timeout_ms: int) -> None:
         """K4: revoke everything, then leave."""
         self._subscription = None
+        self.metrics.given_up()
         self._stale = False
         self._leave_deadline_ms = now_ms + timeout_ms
         if self._state in (State.JOINING, State.STABLE):

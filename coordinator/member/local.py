@@ -31,7 +31,9 @@ class Listener:
         """They are fetched from when this returns (K3)."""
 
     def on_partitions_lost(self, partitions: Partitions) -> None:
-        """They are another's already: nothing can be committed (K1)."""
+        """They are another's already: nothing can be committed (K1). Unless this is overridden, what is lost
+        is revoked (C8)."""
+        self.on_partitions_revoked(partitions)
 
     def on_commit_complete(self, partitions: Partitions, error: int) -> None:
         """What `commit` asked for is done."""

@@ -12,10 +12,12 @@ to ask again. It reads no clock; all times are milliseconds of the driver's, and
         ...
         member.callback_done(now_ms, error)
     member.fetchable, member.offsets.positions            # what may be fetched now, and from where
+    member.metrics.values(now_ms)                         # C7
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -48,6 +50,7 @@ _APIS: Final = {
     Purpose.FETCH_OFFSETS: ("OffsetFetch", OFFSETS_VERSION),
 }
 _COMPUTE_VERSION: Final = 0
+_LOG: Final = logging.getLogger(__name__)
 
 
 class Member(Lifecycle):
@@ -99,6 +102,11 @@ class Member(Lifecycle):
         self.closed = True
         self._give_up(now_ms, self.settings.close_timeout_ms if timeout_ms is None else timeout_ms)
 
+    def enforce_rebalance(self, reason: str | None = None) -> None:
+        """Do nothing, and log a warning: in a group of KIP-848 nobody enforces a rebalance (K4). A local
+        assignor asks for one with other metadata, or a reason that is not 0 (E1)."""
+        _LOG.warning("enforce_rebalance does nothing with the consumer protocol; reason: %s.", reason)
+
     def poll(self, now_ms: int) -> None:
         """The application polls; in a long poll, call it again and again."""
         self._poll_deadline_ms = now_ms + self.settings.max_poll_interval_ms
@@ -115,6 +123,8 @@ class Member(Lifecycle):
         commits = self.settings.auto_commit and self._in_group and self.epoch > 0
         committing = self._ownership.committing
         callback = self._ownership.take(self.offsets.committable() if commits else NOTHING)
+        if callback is not None:
+            self.metrics.callback_began(callback.name, now_ms)
         if self._ownership.committing and not committing:
             self._commit_deadline_ms = now_ms + self.settings.max_poll_interval_ms
         return callback
@@ -130,7 +140,13 @@ class Member(Lifecycle):
             self._completion_runs = False
             return
         self._ownership.done()
+        self.metrics.callback_ended(now_ms)
         self.offsets.keep(self.owned)
+        if self.offsets.commit_wanted and not self.offsets.positions:
+            # What was to be committed is given up: the application waits for an answer.
+            self.offsets.commit_wanted = False
+            self._completed.append(Callback(CallbackName.COMMITTED, NOTHING, codes.REBALANCE_IN_PROGRESS))
+        self._measure(now_ms)
         self._go_on(now_ms)
 
     def set_position(self, partition: TopicPartition, offset: int) -> None:
@@ -142,7 +158,8 @@ class Member(Lifecycle):
         self.offsets.positions[partition] = offset
 
     def commit(self) -> None:
-        """Commit all positions, once; on_commit_complete tells how that ended."""
+        """Commit all positions, once; on_commit_complete tells how that ended. A commit that is stale is
+        repeated after the next heartbeat, with the positions as they are then (O4)."""
         if self.offsets.positions:
             self.offsets.commit_wanted = True
         else:
@@ -286,14 +303,15 @@ class Member(Lifecycle):
             self._ended(False, now_ms, error)
             self._retry_heartbeat(now_ms)
         elif error != codes.NONE:
-            said = body.get("errorMessage") or f"The coordinator refused the heartbeat with error {error}."
-            self._fatal(MemberError(error, said))
+            self._fatal(MemberError(error, body.get("errorMessage") or codes.refused(error)))
         else:
             self._accepted(body, now_ms)
+        self._measure(now_ms)
 
     def _accepted(self, body: Mapping[str, Any], now_ms: int) -> None:
         self._ended(True, now_ms)
         self.member_id = body.get("memberId") or self.member_id
+        rose = body["memberEpoch"] > self.epoch
         if body["memberEpoch"] > 0:
             self.epoch = body["memberEpoch"]
         if body["heartbeatIntervalMs"] > 0:
@@ -306,13 +324,14 @@ class Member(Lifecycle):
         if body.get("shouldComputeAssignment"):
             self._computer.told()
         assignment = body.get("assignment")
+        if rose and self._state is State.STABLE:
+            self._computer.epoch_rose(assignment)
         if assignment is not None and self._state is State.STABLE:
             told = from_wire(assignment["assignedTopicPartitions"])
             # What is told again is reported again, but not at once: that would go on until others revoke.
             self._changed = self._changed or told != self._ownership.told
             self._unreported = True
             self._ownership.told = told
-            self._computer.assigned(assignment)
             if self._acknowledging and not self._ownership.idle:
                 # R1: told to revoke more before it has said that it is done, it has nothing to say yet
                 self._report = self._acknowledging = False
@@ -331,7 +350,10 @@ class Member(Lifecycle):
         found = sorted(set(errors.values()) - {codes.NONE})
         stale = codes.STALE_MEMBER_EPOCH in found
         self._ended(not found, now_ms, *found)
-        if request.purpose is Purpose.COMMIT:
+        if request.purpose is Purpose.COMMIT and stale:
+            self.offsets.commit_wanted = True
+            self._wait_for_heartbeat(now_ms)
+        elif request.purpose is Purpose.COMMIT:
             self._complete_commit(request, found[0] if found else codes.NONE)
         elif stale or not codes.RETRIABLE.isdisjoint(found):
             if stale:

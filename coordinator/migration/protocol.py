@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from coordinator import fields
 from coordinator.classic.embedded import (
     NEWEST,
     Assignment,
@@ -124,9 +125,18 @@ def assignment_bytes(
     """The assignment of a SyncGroup, in the version of the member's subscription; `names` are those of topic
     ids. What its assignor has computed for it besides is its user data."""
     named = frozenset((names[topic_id], index) for topic_id, index in assigned if topic_id in names)
-    user_data = b64decode(target.metadata_bytes) if target.metadata_bytes else None
+    user_data = _user_data(target.metadata_bytes)
     version = min(version_of(b64decode(protocols[0][1])), NEWEST)
     return b64encode(write_assignment(Assignment(named, user_data), version)).decode()
+
+
+def _user_data(metadata: str) -> bytes | None:
+    """M4: the bytes of a target's metadata. Text that is not base64 was computed for a consumer whose place a
+    classic member has taken since, or is from an older log: no bytes are meant by it."""
+    try:
+        return fields.from_base64(metadata) or None
+    except ValueError:
+        return None
 
 
 def owning(env: Env, protocols: Protocols, held: Partitions, generation: int) -> Protocols:

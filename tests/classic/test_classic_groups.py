@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from classic_driver import FOO, ClassicDriver, encoded
 
 from coordinator import Config
@@ -38,6 +39,25 @@ def test_initial_delay_ends_with_the_rebalance_timeout() -> None:
         if driver.group["generation"]:
             break
     assert passed == 2_500
+
+
+@pytest.mark.parametrize("rebalance_ms", [0, 1])
+def test_nobody_waits_in_circles(rebalance_ms: int) -> None:
+    """C1: static members that have not rejoined are waited for until their sessions have ended, however short
+    their rebalance time-outs are; nothing can change before that by itself."""
+    driver = ClassicDriver()
+    driver.join("c1", instance="i1")
+    driver.join("c2", instance="i2", rebalance_ms=rebalance_ms, session_ms=30_000)
+    fired = driver.advance(45_000)
+    assert fired == ["join", "join", "session", "join", "session"]
+    assert driver.group["state"] == "Empty"
+
+
+def test_no_rebalance_time_out_of_its_own() -> None:
+    """C1: JoinGroup of version 0 has none, which -1 says, and the session's is used."""
+    driver = ClassicDriver()
+    driver.join("c1", instance="i1", rebalance_ms=-1, session_ms=20_000)
+    assert [one["rebalanceTimeoutMs"] for one in driver.group["members"]] == [20_000]
 
 
 def test_protocol_by_preference() -> None:

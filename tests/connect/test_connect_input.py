@@ -234,8 +234,8 @@ def lacking(kind: str, value: Json, *names: str, **key: str) -> list[tuple[Json,
         *lacking("CurrentMemberAssignment", {"connectorsAndTasks": []}, "memberEpoch", memberId="w"),
         (record("LostAssignment", {}, memberId="w"), "a ConnectGroupLostAssignment record"),
         (
-            record("CurrentMemberAssignment", {"memberEpoch": 0, "connectorsAndTasks": []}, memberId="w"),
-            "'memberEpoch' of a ConnectGroupCurrentMemberAssignment record must be at least 1",
+            record("CurrentMemberAssignment", {"memberEpoch": -1, "connectorsAndTasks": []}, memberId="w"),
+            "'memberEpoch' of a ConnectGroupCurrentMemberAssignment record must be at least 0",
         ),
         (
             record("ConnectorsTasksMetadata", {"epoch": 1, "connectors": [1]}),

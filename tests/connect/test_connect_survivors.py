@@ -303,6 +303,20 @@ def test_w1_whose_time_it_is() -> None:
     assert g.timers()["assignment w1"] == 10_000
 
 
+def test_p3_a_worker_that_cannot_be_removed_is_not_chosen_in_circles() -> None:
+    """A day in which the log refuses to remove two workers that are gone: both are asked in turn, but no
+    more often than the log is."""
+    g = ConnectGroup()
+    g.join("w1", timeout_ms=1_000)
+    g.join("w2", timeout_ms=1_000)
+    g.coordinator.fail_appends(True)
+    fired = [one["timer"] for one in g.coordinator.advance(24 * 3_600_000)]
+    assert fired.count("assignment") < 45 + 2 * 20, "one a second while their sessions last, then each retry"
+    g.coordinator.fail_appends(False)
+    g.coordinator.advance(2 * 24 * 3_600_000)
+    assert g.group()["members"] == []
+
+
 def test_p2_a_group_that_had_no_target_yet_waits_for_one() -> None:
     g = ConnectGroup()
     g.join("w1")

@@ -195,8 +195,7 @@ def test_members_have_their_sessions_where_what_a_new_coordinator_notices_is_ref
     coordinator.load(coordinator.records()[:3], [FOO], {})
     coordinator.advance(1000)
     disk.refuses = True
-    with pytest.raises(AppendFailed):
-        coordinator.restart()
+    coordinator.restart()
     disk.refuses = False
     assert coordinator.advance(44_999) == []
     assert [one["timer"] for one in coordinator.advance(1)] == ["session"]

@@ -18,6 +18,7 @@ HEARTBEAT, LEAVE, COMMIT, FETCH = (
     Purpose.FETCH_OFFSETS,
 )
 LOAD_IN_PROGRESS, NOT_AVAILABLE, NOT_COORDINATOR = 14, 15, 16
+REBALANCE, UNSUPPORTED_VERSION = 27, 35
 UNKNOWN, FENCED, UNRELEASED, STALE_EPOCH = 25, 110, 111, 113
 
 Json = dict[str, Any]
@@ -59,6 +60,8 @@ class Driver:
         self.member = Member(Settings("g", **settings), member_id)
         self.now_ms = 0
         self.callbacks: list[tuple[str, list[str]]] = []
+        self.errors: list[int] = []
+        """Of commits that ended with one."""
         self.raising = raising
         self.sent: Request | None = None
 
@@ -137,6 +140,7 @@ class Driver:
         while (callback := self.member.next_callback(self.now_ms)) is not None:
             name = callback.name.value.removeprefix("on_partitions_")
             self.callbacks.append((name, names(callback.partitions)))
+            self.errors += [callback.error] if callback.error else []
             error = RuntimeError(f"{name} raised") if name in self.raising else None
             self.member.callback_done(self.now_ms, error)
 

@@ -13,11 +13,13 @@ from member_driver import (
     LOAD_IN_PROGRESS,
     NOT_AVAILABLE,
     NOT_COORDINATOR,
+    REBALANCE,
     STALE_EPOCH,
     UNKNOWN,
     Driver,
     answer,
     committed,
+    foo,
     names,
     owned,
     parts,
@@ -288,9 +290,13 @@ def test_commit_of_the_application_is_tried_once() -> None:
     driver.member.commit()
     request = driver.wait()
     assert request.purpose is Purpose.COMMIT
-    driver.offsets(request, error=STALE_EPOCH)
+    driver.offsets(request, error=LOAD_IN_PROGRESS)
     callback = driver.member.next_callback(driver.now_ms)
-    assert callback is not None and callback.error == STALE_EPOCH and names(callback.partitions) == ["foo-0"]
+    assert (
+        callback is not None
+        and callback.error == LOAD_IN_PROGRESS
+        and names(callback.partitions) == ["foo-0"]
+    )
     driver.member.callback_done(driver.now_ms)
     assert driver.wait().purpose is HEARTBEAT
 
@@ -339,3 +345,61 @@ def test_closed_member_is_not_used_again() -> None:
         driver.subscribe()
     with pytest.raises(ValueError, match="No callback is running"):
         driver.member.callback_done(0)
+
+
+def test_o4_a_stale_commit_of_the_application_is_repeated_after_the_next_heartbeat() -> None:
+    """O4: with the new epoch and the positions as they are then; the application hears of the end alone."""
+    driver = Driver(auto_commit=False).stable("foo-0")
+    driver.member.set_position(foo(0), 20)
+    driver.member.commit()
+    commit = driver.take()
+    assert commit is not None and commit.purpose is Purpose.COMMIT
+    driver.offsets(commit, STALE_EPOCH)
+    driver.run_callbacks()
+    assert driver.callbacks == []
+    driver.member.set_position(foo(0), 21)
+    driver.heartbeat()
+    driver.kept(2)
+    again = driver.wait()
+    assert again.purpose is Purpose.COMMIT
+    assert again.body["generationIdOrMemberEpoch"] == 2 and committed(again.body) == {"foo-0": 21}
+    driver.offsets(again)
+    driver.run_callbacks()
+    assert driver.callbacks == [("on_commit_complete", ["foo-0"])]
+
+
+def test_o4_it_is_not_repeated_before_a_heartbeat_is_answered() -> None:
+    driver = Driver(auto_commit=False).stable("foo-0")
+    driver.member.set_position(foo(0), 20)
+    driver.member.commit()
+    driver.offsets(driver.wait(), STALE_EPOCH)
+    for _ in range(3):
+        assert driver.wait().purpose is HEARTBEAT
+        driver.lose()
+    assert driver.wait().purpose is HEARTBEAT
+    driver.kept(2)
+    assert driver.wait().purpose is Purpose.COMMIT
+
+
+def test_o4_who_is_fenced_instead_hears_that_it_did_not_commit() -> None:
+    driver = Driver(auto_commit=False).stable("foo-0")
+    driver.member.set_position(foo(0), 20)
+    driver.member.commit()
+    driver.offsets(driver.wait(), STALE_EPOCH)
+    driver.heartbeat()
+    driver.error(FENCED)
+    driver.poll()
+    assert driver.errors == [UNKNOWN]
+
+
+def test_a_commit_of_what_is_revoked_meanwhile_ends() -> None:
+    """The application waits for on_commit_complete; there is nothing left that could be committed."""
+    driver = Driver(auto_commit=False).stable("foo-0")
+    driver.member.set_position(foo(0), 20)
+    driver.member.commit()
+    driver.offsets(driver.wait(), STALE_EPOCH)
+    driver.heartbeat()
+    driver.ok(2)
+    driver.poll()
+    assert ("on_commit_complete", []) in driver.callbacks
+    assert driver.errors == [REBALANCE]

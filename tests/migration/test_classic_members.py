@@ -10,6 +10,7 @@ from mixed_driver import REBALANCE_MS, SESSION_MS, MixedDriver, said, wired
 
 from coordinator import Config, Dialect
 from coordinator.classic.embedded import read_assignment
+from coordinator.errors import ErrorCode
 
 
 def mixed(target: dict[str, list[int]], **members: list[int]) -> tuple[MixedDriver, int]:
@@ -248,6 +249,60 @@ def test_a_client_side_assignor_computes_for_classic_members() -> None:
     assert answer is not None
     installed = read_assignment(base64.b64decode(answer["assignment"]))
     assert (installed.partitions, installed.user_data) == ({("foo", 2), ("foo", 3)}, b"y")
+
+
+def computing(
+    instance: str | None = None, protocol: str = "classic"
+) -> tuple[MixedDriver, dict[str, Any], int]:
+    """A group of a, which computes, and b, which uses that protocol: the driver, what a's requests have in
+    common, and the group epoch that it prepared."""
+    driver = MixedDriver()
+    driver.coordinator.use_ids(["b", "c"])
+    driver.join("", client="b", instance=instance)
+    if instance is None:
+        driver.join("b")
+    driver.open_barrier()
+    driver.sync("b", 1, {"b": [0, 1, 2, 3]})
+    epoch = driver.upgraded("a", **offer(-1))["memberEpoch"]
+    if protocol == "consumer":
+        driver.heartbeat("b", 0, [], instanceId=instance, **offer(-1))
+    caller = {"groupId": "g", "memberId": "a", "memberEpoch": epoch}
+    prepared = driver.coordinator.request("ConsumerGroupPrepareAssignment", 0, {}, caller)
+    return driver, caller, prepared["groupEpoch"]
+
+
+def installed(driver: MixedDriver, caller: dict[str, Any], epoch: int, metadata: str) -> dict[str, Any]:
+    """The answer to an installation that gives b this metadata."""
+    target = [
+        {"memberId": "a", "partitions": wired([0, 1])},
+        {"memberId": "b", "partitions": wired([2, 3]), "metadataVersion": -1, "metadataBytes": metadata},
+    ]
+    body = {**caller, "groupEpoch": epoch, "error": 0, "members": target}
+    return driver.coordinator.request("ConsumerGroupInstallAssignment", 0, {}, body)
+
+
+@pytest.mark.parametrize("metadata", ["x", "for b", "eQ==eQ==", "e\nQ==", "\u00e9Q=="])
+def test_what_a_classic_member_cannot_be_told_is_not_installed(metadata: str) -> None:
+    """M4, A7: it gets the metadata as bytes, which this text is not."""
+    driver, caller, epoch = computing()
+    end = driver.coordinator.end
+    answer = installed(driver, caller, epoch, metadata)
+    assert (answer["errorCode"], driver.coordinator.end) == (ErrorCode.INVALID_ASSIGNMENT, end)
+    assert "Metadata of b" in answer["errorMessage"]
+    assert installed(driver, caller, epoch, "eQ==")["errorCode"] == 0
+
+
+def test_metadata_of_a_former_consumer_does_not_end_the_coordinator() -> None:
+    """M4, S1: the text was fit for the process that a classic one replaces; the log keeps it."""
+    driver, caller, epoch = computing("i", "consumer")
+    assert installed(driver, caller, epoch, "for b")["errorCode"] == 0
+    joined = driver.join("", client="c", instance="i")
+    assert joined is not None and joined["errorCode"] == 0
+    for _ in range(2):
+        answer = driver.sync(joined["memberId"], joined["generationId"])
+        assert answer is not None and answer["errorCode"] == 0
+        assert read_assignment(base64.b64decode(answer["assignment"])).user_data is None
+        driver.coordinator.restart()
 
 
 def test_a_static_member_moves_to_the_consumer_protocol_in_its_place() -> None:

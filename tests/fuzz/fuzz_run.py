@@ -1,0 +1,270 @@
+"""Does operations on one coordinator and watches what must hold whatever they are.
+
+no exception leaves the line protocol, and every answer is JSON
+every operation ends: only so many timers run out in it
+what is refused has changed nothing
+a coordinator that finds the log has the state that the records hold; one that is given the volatile state
+besides has all of it; and both are the same once the second has restarted
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any, Final
+
+from fuzz_draw import Draw, Json
+
+from coordinator import Coordinator, Dialect, SimulatedClock
+from coordinator.dialect import DIALECTS
+from coordinator.stdio import LineProtocol
+from coordinator.timers import Due
+from coordinator.topics import topics_change
+
+MOST_TIMERS: Final = 2_000
+"""How many timers may run out in one operation: that of few groups never need more."""
+MOST_ASSIGNMENTS: Final = 200_000
+"""How many times in one operation a Connect group may choose another worker, apart from that: workers whose
+rebalance time-out is one millisecond are chosen in turn until their sessions end."""
+COMPARED_EVERY: Final = 100
+"""After so many operations a restart is compared."""
+LOOKED_EVERY: Final = 8
+"""One operation of so many is compared with the whole state before."""
+EPISODE: Final = 300
+"""Operations on one coordinator."""
+NOT_REFUSED: Final = (0, 27, 79, 110)
+"""Codes of answers that change something: none, REBALANCE_IN_PROGRESS (the session is renewed),
+MEMBER_ID_REQUIRED (the id that was made is kept) and FENCED_MEMBER_EPOCH (the member is removed)."""
+
+
+class Failure(AssertionError):
+    """What must hold does not; `kind` names it so that a shorter sequence can be compared."""
+
+    def __init__(self, kind: str, what: str) -> None:
+        super().__init__(f"{kind}: {what}")
+        self.kind = kind
+
+
+class Entries:
+    """A storage of a log, in memory."""
+
+    def __init__(self, entries: Sequence[str] = ()) -> None:
+        self.entries = list(entries)
+
+    def read(self) -> Sequence[str]:
+        return self.entries
+
+    def append(self, entries: Sequence[str]) -> None:
+        self.entries.extend(entries)
+
+    def rewrite(self, entries: Sequence[str]) -> None:
+        self.entries = list(entries)
+
+    def close(self) -> None:
+        """Nothing is to be closed."""
+
+
+class Bounded(Coordinator):
+    """A coordinator that counts the timers that run out."""
+
+    def __init__(self, dialect: Dialect, clock: SimulatedClock, storage: Entries) -> None:
+        super().__init__(dialect=dialect, clock=clock, storage=storage)
+        self.begin()
+
+    def begin(self) -> None:
+        """Count anew: an operation begins."""
+        self._left = {True: MOST_ASSIGNMENTS, False: MOST_TIMERS}
+
+    def _fire(self, due: Due) -> bool:
+        chooses = due.timer == "assignment"
+        self._left[chooses] -= 1
+        if self._left[chooses] < 0:
+            raise Failure("endless", f"too many timers have run out, the last {due}")
+        return super()._fire(due)
+
+
+class Run:
+    """One coordinator under operations. Raises Failure."""
+
+    def __init__(self, dialect: Dialect, tally: Counter[str] | None = None) -> None:
+        self.storage = Entries()
+        self.coordinator = Bounded(dialect=dialect, clock=SimulatedClock(), storage=self.storage)
+        self._protocol = LineProtocol(self.coordinator)
+        self._tally = Counter() if tally is None else tally
+
+    def do(self, operation: Json | str, look: bool = True) -> Json:
+        """The answer. With `look` the whole state is compared where the operation is refused."""
+        line = operation if isinstance(operation, str) else json.dumps(operation)
+        name = operation["op"] if isinstance(operation, dict) else "line"
+        before = image(self.coordinator) if look else None
+        self.coordinator.begin()
+        try:
+            answer: Json = json.loads(self._protocol.handle(line))
+        except Failure:
+            raise
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt | SystemExit):
+                raise
+            raise Failure(_place(error), "".join(traceback.format_exception(error)[-6:])) from error
+        put_off = name == "fire" and "fires again" in answer.get("error", "")
+        if (
+            before is not None
+            and refused(answer)
+            and not put_off
+            and (after := image(self.coordinator)) != before
+        ):
+            raise Failure("changed", f"refused, and changed: {_differences(before, after)}: {answer}")
+        self._count(name, operation, answer)
+        return answer
+
+    def _count(self, name: object, operation: Json | str, answer: Json) -> None:
+        body = answer.get("body")
+        if isinstance(operation, dict) and isinstance(body, dict):
+            self._tally[f"{operation['api']} {body.get('errorCode', 0)}"] += 1
+        elif isinstance(name, str):
+            self._tally[f"{name} {'done' if answer['ok'] else 'refused'}"] += 1
+
+    def compare_restart(self) -> None:
+        """P2: what the log and the volatile state give back."""
+        try:
+            self._compare_restart()
+        except Failure:
+            raise
+        except Exception as error:
+            trace = "".join(traceback.format_exception(error)[-6:])
+            raise Failure(f"restart {_place(error)}", trace) from error
+
+    def _compare_restart(self) -> None:
+        live = self.coordinator
+        again = self._another(Entries())
+        again.load(
+            live.records(),
+            topics_change(live._env.topics)["upsert"],
+            json.loads(json.dumps(live.volatile())),
+        )
+        _same("load", image(live), image(again))
+        restarted = self._another(Entries(self.storage.entries))
+        again.restart()
+        _same("restart", image(again), image(restarted))
+        if len(restarted.records()) == live.end:
+            _same("log", durable(live), durable(restarted))
+        elif restarted.records()[: live.end] != live.records():
+            raise Failure("log", "a restart changed records")
+
+    def _another(self, storage: Entries) -> Coordinator:
+        live = self.coordinator
+        return Coordinator(
+            dialect=live.dialect,
+            clock=SimulatedClock(live.clock.now_ms()),
+            assignors=live._env.assignors,
+            config=live._env.config,
+            storage=storage,
+        )
+
+
+def refused(answer: Json) -> bool:
+    """Whether an answer says that nothing was done."""
+    if not answer["ok"]:
+        return True
+    body = answer.get("body")
+    return isinstance(body, dict) and body.get("errorCode", 0) not in NOT_REFUSED
+
+
+def image(coordinator: Coordinator) -> Json:
+    """All that can be seen of a coordinator's state."""
+    volatile = coordinator.volatile()
+    groups = {*volatile["groups"], *volatile["classic"], *volatile["connect"]}
+    return {
+        "end": coordinator.end,
+        "volatile": volatile,
+        "groups": {group: coordinator.describe(group) for group in sorted(groups)},
+        "offsets": dict(coordinator._offsets),
+        "topics": dict(coordinator._env.topics),
+    }
+
+
+def durable(coordinator: Coordinator) -> Json:
+    """What of a coordinator's state its records hold."""
+    others = coordinator.others
+    return {
+        "groups": {name: _durable_group(group) for name, group in sorted(coordinator._groups.items())},
+        "connect": {name: _durable_group(group) for name, group in sorted(others.connect.groups.items())},
+        "lost": {name: work.lost for name, work in others.connect._work.items()},
+        "classic": dict(sorted(others.classic.saved.items())),
+        "offsets": dict(coordinator._offsets),
+        "configs": dict(coordinator._env.group_configs),
+        "topics": dict(coordinator._env.topics),
+    }
+
+
+def _durable_group(group: Any) -> Json:
+    members = {name: (one.metadata, one.epoch, one.held) for name, one in sorted(group.members.items())}
+    return {
+        **{"epoch": group.epoch, "assignmentEpoch": group.assignment_epoch, "topics": dict(group.metadata)},
+        **{"members": members, "targets": dict(sorted(group.targets.items()))},
+    }
+
+
+def _same(kind: str, one: Json, other: Json) -> None:
+    if one != other:
+        raise Failure(kind, _differences(one, other))
+
+
+def _differences(one: Any, other: Any, where: str = "") -> str:
+    """Where two states differ first."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted({*one, *other}, key=str):
+            if key not in one or key not in other:
+                return f"{where}/{key} is only {'here' if key in one else 'there'}"
+            if one[key] != other[key]:
+                return _differences(one[key], other[key], f"{where}/{key}")
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for place, (left, right) in enumerate(zip(one, other, strict=True)):
+            if left != right:
+                return _differences(left, right, f"{where}/{place}")
+    return f"{where}: {one!r} is not {other!r}"[:2_000]
+
+
+def _place(error: BaseException) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if "coordinator" in one.filename]
+    last = frames[-1] if frames else last
+    return f"{type(error).__name__} in {last.name}"
+
+
+def dialect_of(seed: str) -> Dialect:
+    """Most episodes are of the text; the others of a version of Kafka."""
+    rng = Random(f"dialect {seed}")
+    return DIALECTS["kip-848" if rng.random() < 0.7 else rng.choice(tuple(DIALECTS))]
+
+
+def episode(seed: str, tally: Counter[str], length: int = EPISODE) -> Iterator[Json | str]:
+    """Do an episode; gives each operation before it is done. Raises Failure."""
+    rng = Random(seed)
+    run = Run(dialect_of(seed), tally)
+    draw = Draw(rng, run.coordinator)
+    first = draw.first()
+    for number in range(length):
+        operation = first[number] if number < len(first) else draw.next()
+        yield operation
+        answer = run.do(operation, look=number % LOOKED_EVERY == 0)
+        if isinstance(operation, dict):
+            draw.learn(operation, answer)
+        if (number + 1) % COMPARED_EVERY == 0:
+            run.compare_restart()
+            tally["restarts compared"] += 1
+
+
+def failing(operations: Sequence[Json | str], dialect: Dialect) -> Failure | None:
+    """What fails when these operations are done, each of them watched."""
+    try:
+        run = Run(dialect)
+        for operation in operations:
+            run.do(operation)
+        run.compare_restart()
+    except Failure as failure:
+        return failure
+    return None

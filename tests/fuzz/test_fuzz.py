@@ -1,0 +1,89 @@
+"""What no client, operator or log may do to a coordinator (P2, P3): the fuzzer, and what it has found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fuzz import fuzz, shortened
+from fuzz_draw import OPERATIONS
+from fuzz_run import COMPARED_EVERY, Failure, failing
+
+from coordinator import Coordinator, Dialect
+from coordinator.apis import APIS
+from coordinator.dialect import DIALECTS
+from coordinator.stdio import LineProtocol
+from coordinator.timers import Due
+
+CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.json"))
+JOIN = {
+    **{"groupId": "g", "memberId": "m", "memberEpoch": 0, "rebalanceTimeoutMs": 1},
+    **{"subscribedTopicNames": ["foo"], "topicPartitions": []},
+}
+REQUEST = {"op": "request", "id": 1, "api": "ConsumerGroupHeartbeat", "version": 0, "body": JOIN}
+OPERATIONS_IN_CI = 200_000
+
+
+def test_200000_operations_of_all_kinds() -> None:
+    """P2, P3: no exception, no operation without end, nothing changed by what is refused, restarts compared
+    at every hundredth; and every operation and API has been taken, or the rest says little."""
+    tally, failed = fuzz(OPERATIONS_IN_CI, 848)
+    assert not failed, [f"episode {seed!r}: {failure}" for seed, _, failure in failed]
+    assert tally["operations"] >= OPERATIONS_IN_CI
+    assert tally["restarts compared"] == tally["operations"] // COMPARED_EVERY
+    assert {api for api in APIS if not tally[f"{api} 0"]} == set()
+    assert {name for name, _ in OPERATIONS if name != "request" and not tally[f"{name} done"]} == {"line"}
+
+
+def test_every_operation_is_drawn() -> None:
+    hello = LineProtocol(Coordinator()).answer({"op": "hello"})
+    assert {name for name, _ in OPERATIONS} == {"hello", "request", "line", *hello["controls"]}
+    assert set(hello["apis"]) == set(APIS)
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: str(path.stem))
+def test_what_was_found_once(path: Path) -> None:
+    """Each failed before its cause was mended."""
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    failure = failing(kept["operations"], DIALECTS[kept["dialect"]])
+    assert failure is None, f"{kept['what']}: {failure}"
+
+
+def test_an_exception_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it takes to find is left out when the sequence is shortened."""
+
+    def broken(_: Coordinator, ms: int) -> list[object]:
+        raise KeyError(ms)
+
+    monkeypatch.setattr(Coordinator, "advance", broken)
+    sequence = [{"op": "hello"}, REQUEST, {"op": "advance", "ms": 1}, {"op": "metrics"}]
+    failure = failing(sequence, Dialect())
+    assert failure is not None and failure.kind == "KeyError in _advance"
+    assert shortened(sequence, "848 0", failure) == [{"op": "advance", "ms": 1}]
+
+
+def test_a_timer_without_end_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Coordinator, "_next_due", lambda *_: Due(0, "g", "session", "m"))
+    monkeypatch.setattr(Coordinator, "_fire", lambda *_: True)
+    failure = failing([REQUEST, {"op": "advance", "ms": 0}], Dialect())
+    assert failure is not None and failure.kind == "endless"
+
+
+def test_what_a_refused_operation_changes_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    delete = Coordinator.set_topics
+
+    def forgets(self: Coordinator, upsert: list[object], deleted: list[str]) -> None:
+        self._offsets["g"] = {}
+        delete(self, upsert, deleted)
+
+    monkeypatch.setattr(Coordinator, "set_topics", forgets)
+    failure = failing([{"op": "topics", "delete": ["foo"]}, {"op": "topics", "upsert": [1]}], Dialect())
+    assert failure is not None and failure.kind == "changed"
+
+
+def test_a_restart_that_gives_another_state_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = Coordinator.records
+    monkeypatch.setattr(Coordinator, "records", lambda self, since=0: records(self, since)[:-1])
+    failure = failing([REQUEST], Dialect())
+    assert isinstance(failure, Failure) and failure.kind in ("load", "restart")

@@ -1,0 +1,116 @@
+"""PartitionAssignor.onAssignment: once in an epoch, as the member moves to it, with the whole target (K3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from member_driver import FENCED, Driver, answer, names, parts
+
+from coordinator.member import Member, Partitions, Settings
+from coordinator.member.assignors import Assignment, Metadata
+from coordinator.member.types import to_wire
+
+Json = dict[str, Any]
+
+
+class Noting:
+    """A local assignor that writes down what it is told."""
+
+    name = "noting"
+    minimum_version = maximum_version = 0
+
+    def __init__(self) -> None:
+        self.told: list[tuple[int, str, list[str]]] = []
+
+    def metadata(self) -> Metadata:
+        return Metadata()
+
+    def assign(self, *_: object) -> Assignment:
+        return Assignment()
+
+    def on_assignment(self, error: int, metadata: Metadata, partitions: Partitions) -> None:
+        self.told.append((error, metadata.content, names(partitions)))
+
+
+class Told(Driver):
+    """A member with that assignor, which is answered with metadata and pending partitions."""
+
+    def __init__(self) -> None:
+        super().__init__(auto_commit=False)
+        self.assignor = Noting()
+        self.member = Member(Settings("g", auto_commit=False), "m", (self.assignor,))
+        self.subscribe()
+
+    def step(
+        self, epoch: int, assigned: str | None, pending: str = "", metadata: str = "", error: int = 0
+    ) -> None:
+        """A heartbeat is answered, and the application polls. `assigned` None: no assignment."""
+        self.heartbeat()
+        body = answer(epoch, None if assigned is None else tuple(assigned.split()))
+        if body["assignment"] is not None:
+            body["assignment"] |= {
+                "error": error,
+                "pendingTopicPartitions": to_wire(parts(*pending.split())),
+                "metadataVersion": 0,
+                "metadataBytes": metadata,
+            }
+        self.reply(body)
+        self.poll()
+
+
+# Answers in a row, as `Told.step` takes them, and what the assignor must have been told.
+TABLE: dict[str, tuple[list[tuple[Any, ...]], list[tuple[int, str, list[str]]]]] = {
+    "pending partitions come within the epoch": (
+        [(1, "foo-0", "foo-1", "a"), (1, "foo-0 foo-1", "", "a")],
+        [(0, "a", ["foo-0", "foo-1"])],
+    ),
+    "it must revoke first, and is told of the next metadata only as it moves on": (
+        [
+            (1, "foo-0 foo-1", "", "a"),
+            (1, "foo-0", "", "b"),
+            (2, "foo-0", "foo-2", "b"),
+            (2, "foo-0 foo-2", "", "b"),
+        ],
+        [(0, "a", ["foo-0", "foo-1"]), (0, "b", ["foo-0", "foo-2"])],
+    ),
+    "the same assignment at another epoch": (
+        [(1, "foo-0", "", "a"), (2, "foo-0", "", "a")],
+        [(0, "a", ["foo-0"]), (0, "a", ["foo-0"])],
+    ),
+    "another epoch without an assignment: nothing of it has changed": (
+        [(1, "foo-0", "foo-1", "a"), (1, None), (2, None)],
+        [(0, "a", ["foo-0", "foo-1"]), (0, "a", ["foo-0", "foo-1"])],
+    ),
+    "nothing is assigned": ([(1, "", "", "a")], [(0, "a", [])]),
+    "the assignor failed": (
+        [(1, "foo-0", "", "a"), (2, "foo-0", "", "a", 7), (2, "foo-0", "", "a", 7)],
+        [(0, "a", ["foo-0"]), (7, "a", ["foo-0"])],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_on_assignment(case: str) -> None:
+    answers, expected = TABLE[case]
+    told = Told()
+    for one in answers:
+        told.step(*one)
+    assert told.assignor.told == expected
+
+
+def test_who_joins_again_is_told_again_at_whatever_epoch() -> None:
+    told = Told()
+    told.step(3, "foo-0")
+    told.heartbeat()
+    told.error(FENCED)
+    told.poll()
+    told.step(3, "foo-1")
+    assert told.assignor.told == [(0, "", ["foo-0"]), (0, "", ["foo-1"])]
+
+
+def test_on_assignment_comes_before_the_listener() -> None:
+    told = Told()
+    told.heartbeat()
+    told.ok(1, "foo-0")
+    assert told.assignor.told and not told.callbacks

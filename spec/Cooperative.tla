@@ -18,11 +18,12 @@
 (* rejoins, and the next rebalance hands it to its new owner.              *)
 (*                                                                         *)
 (* Decided where the document leaves it open: claims are of version 1 of   *)
-(* the embedded protocol, without the generation that they are of; an      *)
-(* eager member's onPartitionsRevoked runs even if it owns nothing; a      *)
-(* process that is refused for good (INCONSISTENT_GROUP_PROTOCOL) ends.    *)
-(* Left out: topics that are deleted; callbacks that raise (they change    *)
-(* nothing here).                                                          *)
+(* the embedded protocol, without the generation that they are of; only    *)
+(* onPartitionsAssigned is called on no partitions; what a member owns of  *)
+(* a topic that is deleted is lost before it rejoins, be it eager or       *)
+(* cooperative; a process that is refused for good                         *)
+(* (INCONSISTENT_GROUP_PROTOCOL) ends.                                     *)
+(* Left out: callbacks that raise (they change nothing here).              *)
 (***************************************************************************)
 EXTENDS ClosedClassic
 
@@ -180,11 +181,16 @@ CoopSync(m) ==
 \* The errors that say that the partitions may be another's already.
 LostErrors == {"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION"}
 
+\* C6: what of it there is no more: its topic is deleted.
+\* @type: (Set($partition)) => Set($partition);
+Gone(owned) == {p \in owned : topics[p[1]] <= p[2]}
+
 \* C3: an eager process gives up everything before it rejoins, a cooperative one
-\* nothing.
+\* what there is no more.
 \* @type: (Str, $classicClient) => $classicClient;
 CoopRejoining(m, client) ==
-  [client EXCEPT !.phase = "join", !.leads = {}, !.owned = IF IsCooperative(m) THEN client.owned ELSE {}]
+  [client EXCEPT !.phase = "join", !.leads = {},
+                 !.owned = IF IsCooperative(m) THEN client.owned \ Gone(client.owned) ELSE {}]
 
 \* @type: (Str, $classicClient, $classicResponse) => $classicClient;
 Lost(m, client, response) ==
@@ -196,9 +202,8 @@ Lost(m, client, response) ==
 \* to its new owner.
 \* @type: (Str, $classicClient, Set($partition)) => $classicClient;
 Assigned(m, client, assigned) ==
-  [client EXCEPT !.owned = assigned,
-                 !.phase = IF client.owned \subseteq assigned THEN "stable" ELSE "join",
-                 !.leads = IF client.owned \subseteq assigned THEN client.leads ELSE {}]
+  IF client.owned \subseteq assigned THEN [client EXCEPT !.owned = assigned, !.phase = "stable"]
+  ELSE CoopRejoining(m, [client EXCEPT !.owned = assigned])
 
 \* R9: the answer to a request of the process that was there before.
 \* @type: ($classicClient, $classicResponse) => Bool;
@@ -217,17 +222,28 @@ CoopReaction(m, client, response) ==
   ELSE IF response.api = "SyncGroup" THEN Assigned(m, client, UNION response.assignment)
   ELSE client
 
-\* C6: the callbacks that a reaction runs, in their order: "lost" and a
-\* cooperative member's "revoked" only on what there is, "assigned" always.
+\* C6: the callbacks before a process rejoins with what it keeps: what is gone is
+\* lost, the rest revoked.  Neither is called on nothing.
+\* @type: (Set($partition), Set($partition)) => Str;
+GivesUp(owned, kept) ==
+  LET goes == owned \ kept IN
+  IF goes = {} THEN ""
+  ELSE IF Gone(goes) = {} THEN "revoked"
+  ELSE IF Gone(goes) = goes THEN "lost" ELSE "lost revoked"
+
+\* C6: the callbacks that a reaction runs, in their order: "lost" and "revoked"
+\* only on what there is, "assigned" always.
 \* @type: (Str, $classicClient, $classicResponse) => Str;
 Callbacks(m, client, response) ==
   IF OfAnEarlierProcess(client, response) THEN ""
   ELSE IF response.error \in LostErrors \cup {"INCONSISTENT_GROUP_PROTOCOL"}
   THEN IF client.owned = {} THEN "" ELSE "lost"
   ELSE IF response.error \notin {"NONE", "MEMBER_ID_REQUIRED"}
-  THEN IF client.phase = "stable" /\ ~IsCooperative(m) THEN "revoked" ELSE ""
+  THEN GivesUp(client.owned, CoopRejoining(m, client).owned)
   ELSE IF response.api = "SyncGroup"
-  THEN IF client.owned \subseteq UNION response.assignment THEN "assigned" ELSE "revoked assigned"
+  THEN LET assigned == UNION response.assignment IN
+       IF client.owned \subseteq assigned THEN "assigned"
+       ELSE IF Gone(assigned) = {} THEN "revoked assigned" ELSE "revoked assigned lost"
   ELSE ""
 
 \* @type: (Str, Str, Str, $classicClient) => Bool;
@@ -245,7 +261,8 @@ CoopReceive(m) ==
 \* C2: the leader sees that topics changed, and rejoins.
 CoopNoticeTopics(m) ==
   /\ MayNotice(m)
-  /\ CoopClientStep("NoticeTopics", IF IsCooperative(m) THEN "" ELSE "revoked", m, CoopRejoining(m, clients[m]))
+  /\ LET client == CoopRejoining(m, clients[m])
+     IN CoopClientStep("NoticeTopics", GivesUp(clients[m].owned, client.owned), m, client)
   /\ UNCHANGED <<group, topics, unseen, responses, budget, disturbed, config>>
 
 \* C3: of what it does not subscribe to any more a cooperative process keeps
@@ -256,8 +273,7 @@ CoopChangeSubscription(m) ==
   /\ \E subscription \in Subscriptions \ {clients[m].subscription} :
        LET client == CoopRejoining(m, clients[m])
            kept == {p \in client.owned : p[1] \in subscription}
-           revokes == ~IsCooperative(m) \/ kept # client.owned
-       IN CoopClientStep("ChangeSubscription", IF revokes THEN "revoked" ELSE "", m,
+       IN CoopClientStep("ChangeSubscription", GivesUp(clients[m].owned, kept), m,
                          [client EXCEPT !.subscription = subscription, !.owned = kept])
   /\ UNCHANGED <<group, topics, unseen, responses, config>>
 
@@ -265,8 +281,18 @@ CoopChangeSubscription(m) ==
 CoopAssignmentFails(m) ==
   /\ Disturb(1) /\ Name("assignment")
   /\ Idle(m) /\ clients[m].phase = "sync" /\ clients[m].leads # {}
-  /\ CoopClientStep("AssignmentFails", "", m, CoopRejoining(m, clients[m]))
+  /\ LET client == CoopRejoining(m, clients[m])
+     IN CoopClientStep("AssignmentFails", GivesUp(clients[m].owned, client.owned), m, client)
   /\ UNCHANGED <<group, topics, unseen, responses, config>>
+
+\* C6: a topic of the group is deleted.
+CoopDeleteTopic(t) ==
+  /\ Disturb(1) /\ Name("topics")
+  /\ topics[t] > 0
+  /\ topics' = [topics EXCEPT ![t] = 0]
+  /\ unseen' = TRUE
+  /\ Record([NoClassicStep EXCEPT !.action = "DeleteTopic", !.topic = t])
+  /\ UNCHANGED <<group, clients, responses, config>>
 
 (***************************************************************************)
 (* Upgrades                                                                *)
@@ -311,6 +337,9 @@ CoopNext ==
 
 CoopSpec == CoopInit /\ [][CoopNext]_coopVars
 
+\* C6: the same where topics are deleted, too.
+CoopSpecWithDeletions == CoopInit /\ [][CoopNext \/ \E t \in Topics : CoopDeleteTopic(t)]_coopVars
+
 \* R8: as in ClosedClassic; nobody promises that bounces go on.
 CoopRecovery(m) ==
   /\ ([]<>~(Idle(m) /\ clients[m].phase = "join")) \/ []<><<CoopJoin(m)>>_coopState
@@ -353,6 +382,7 @@ EagerOwnsNothingBetween ==
 MayGo(m, p) ==
   \/ ~clients'[m].up \/ config'[m] # config[m]
   \/ p[1] \notin clients'[m].subscription
+  \/ p \in Gone({p})
   \/ \E r \in responses[m] :
        /\ responses'[m] = {}
        /\ \/ r.error \in LostErrors \cup {"INCONSISTENT_GROUP_PROTOCOL"}
@@ -365,8 +395,15 @@ KeepsWhatStays ==
 \* C3: whoever revoked as it was assigned rejoins at once.
 RevokedThenRejoins ==
   \A m \in MemberIds :
-    step'.action = "ReceiveResponse" /\ step'.branch = "revoked assigned" /\ step'.member = m =>
+    step'.branch \in {"revoked assigned", "revoked assigned lost"} /\ step'.member = m =>
       clients'[m].phase = "join" /\ clients[m].owned \ clients'[m].owned # {}
+
+\* C6: a callback says that partitions go exactly if some do.
+CalledForWhatGoes ==
+  step'.action \in {"ReceiveResponse", "NoticeTopics", "ChangeSubscription"} =>
+    LET m == step'.member
+        goes == clients[m].owned \ clients'[m].owned
+    IN step'.branch \notin {"", "assigned"} <=> goes # {}
 
 \* C4: only a bounce that is done wrong ends a process for good.
 NobodyFails == \A m \in MemberIds : clients[m].phase # "failed"

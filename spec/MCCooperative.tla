@@ -67,5 +67,6 @@ AllAnswered == [][EveryRequestIsAnswered(group, group', step')]_coopVars
 JoinsAreKept == [][JoinIsKept(group', step')]_coopVars
 KeptUntilTheyMove == [][KeepsWhatStays]_coopVars
 RevokersRejoin == [][RevokedThenRejoins]_coopVars
+CallbacksSayWhatGoes == [][CalledForWhatGoes]_coopVars
 FailuresHaveReasons == [][FailsWithAReason]_coopVars
 =============================================================================

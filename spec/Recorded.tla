@@ -9,9 +9,10 @@
 (* its end; else the greatest `at` is the longest prefix that is one, and  *)
 (* the states with a negative `at` are what the specification has instead  *)
 (* of the line that does not fit.  A model replaces Targets and            *)
-(* LegalTarget by RecordedTargets and RecordedLegalTarget.  Left out:      *)
-(* offsets; events that nobody wrote down, but for time-outs where the     *)
-(* clock was not the recorder's.                                           *)
+(* LegalTarget by RecordedTargets and RecordedLegalTarget, and, for speed, *)
+(* TopicsOf, MetadataOf and HeldByOthers by operators that are equal to    *)
+(* them.  Left out: offsets; events that nobody wrote down, but for        *)
+(* time-outs where the clock was not the recorder's.                       *)
 (***************************************************************************)
 EXTENDS OpenGroup, Sequences
 
@@ -29,8 +30,10 @@ EXTENDS OpenGroup, Sequences
   that was put in the place of the assignor's, if one was.
   @typeAlias: line = {does: Str, member: Str, request: $request, topic: Str, partitions: Int,
     response: Set($response), seen: Set($seen), script: Set($partition -> Str)};
-  `forgets` says that partitions of topics that are gone are not shown (T2).
-  @typeAlias: run = {topics: Str -> Int, timed: Bool, forgets: Bool, lines: Seq($line)};
+  `forgets` says that partitions of topics that are gone are not shown (T2);
+  `explained` has the lines at which the timers that are armed beside are shown.
+  @typeAlias: run = {topics: Str -> Int, timed: Bool, forgets: Bool, explained: Set(Int),
+    lines: Seq($line)};
 *)
 Recorded_aliases == TRUE
 
@@ -55,12 +58,29 @@ Line == Lines[at + 1]
 
 Removals == {"SessionTimeout", "RebalanceTimeout"}
 
+\* TopicsOf(member); most members that a log names are not in the group.
+\* @type: ($member) => Set(Str);
+RecordedTopicsOf(member) ==
+  IF SubscribesToNothing(member) THEN {}
+  ELSE {t \in Topics : \/ TopicName[t] \in member.subscription
+                       \/ member.regex # None /\ TopicName[t] \in Regexes[member.regex]}
+
+\* MetadataOf(g, topics); what is subscribed to is worked out once, not for each topic.
+\* @type: ($group, Str -> Int) => (Str -> Int);
+RecordedMetadataOf(g, there) ==
+  LET subscribed == Subscribed(g) IN
+  [t \in Topics |-> IF t \in subscribed /\ there[t] > 0 THEN there[t] ELSE 0]
+
+\* HeldByOthers(g, m), each member looked at once, not once a partition.
+\* @type: ($group, Str) => Set($partition);
+RecordedHeldByOthers(g, m) == UNION {Held(g, n) : n \in MemberIds \ {m}}
+
 \* SubscribedPartitions(g), with each topic looked up once: TLC works a function
 \* out anew wherever it is applied.
 \* @type: ($group) => Set($partition);
 PartitionsOf(g) ==
   LET counts == {<<t, g.metadata[t]>> : t \in Topics}
-  IN UNION {{p \in Partitions : p[1] = count[1] /\ p[2] < count[2]} : count \in counts}
+  IN Partitions \cap UNION {{<<count[1], i>> : i \in 0..(count[2] - 1)} : count \in counts}
 
 \* Who may own what: <<topic, member>>.
 \* @type: ($group) => Set(<<Str, Str>>);
@@ -200,8 +220,16 @@ RecordedFailOver ==
   IF Exists(group) THEN FailOverTo("", 0)
   ELSE step' = EventStep("FailOver", None, "", 0) /\ UNCHANGED <<group, topics>>
 
+\* The time-out of the line's member; those of others would be worked out for nothing.
+RecordedTimeOut ==
+  LET m == Line.member IN
+  IF Line.does = "DeleteGroup" THEN DeleteGroup
+  ELSE /\ IF Line.does = "SessionTimeout" THEN SessionTimerArmed(group, m) ELSE RebalanceTimerArmed(group, m)
+       /\ Event(RemoveMember(group, topics, m), "timeout", EventStep(Line.does, m, "", 0))
+       /\ UNCHANGED topics
+
 RecordedEvent ==
-  /\ \/ Line.does \in Removals \cup {"DeleteGroup"} /\ TimeOut
+  /\ \/ Line.does \in Removals \cup {"DeleteGroup"} /\ RecordedTimeOut
      \/ Line.does = "CreateTopic" /\ (CreateTopic \/ ReplaceTopic)
      \/ Line.does = "AddPartitions" /\ AddPartitions
      \/ Line.does = "DeleteTopic" /\ DeleteTopic
@@ -211,6 +239,7 @@ RecordedEvent ==
 
 \* For a report of what might have happened instead: the timers that are armed.
 OtherTimer ==
+  /\ at + 1 \in Runs[run].explained
   /\ \/ \E m \in MemberIds :
           \/ SessionTimerArmed(group, m) /\ step' = EventStep("SessionTimeout", m, "", 0)
           \/ RebalanceTimerArmed(group, m) /\ step' = EventStep("RebalanceTimeout", m, "", 0)

@@ -1,7 +1,7 @@
 """Speed, side by side in one run: `make bench`, never a test.
 
 `python -m harness.bench [--peer SPEC.tla]` prints
-- coordinator steps a second with all comparisons, decoding apart;
+- a replay from files to verdict, as typed, in one process and in two, in processor time and on the clock;
 - the size of the closed model at one disturbance, beside that of another specification of the same protocol,
   read from a path (its own configuration is made for 2 clients and one partition);
 - assignors and the requests that compute a target, in groups of 1,000 and 10,000 members;
@@ -9,6 +9,7 @@
 - a log of 10,000 groups, loaded;
 - whole state graphs judged by Spark: steps a second on one core and on two, and memory at growing sizes;
 - whole groups under random faults: events a second, with every invariant checked after each;
+- a log of a whole group, followed by TLC: processor seconds of `conform validate`;
 - the same traces on this coordinator, on Kafka's own in a JVM and on a live broker;
 - Kafka's assignors in Java beside this coordinator's;
 - what a rebalance costs eager, cooperative and KIP-848 groups, on a simulated clock: the same in every run.
@@ -19,7 +20,7 @@ The figures, and what machine they are of, go to build/bench.json and build/benc
 from __future__ import annotations
 
 import tempfile
-from dataclasses import asdict, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,16 +32,14 @@ from harness.benchmarks.exhaust import exhaustive
 from harness.benchmarks.kafka import assignors_side_by_side, targets_side_by_side
 from harness.benchmarks.measure import machine
 from harness.benchmarks.rebalance import rebalances
+from harness.benchmarks.replay import replays
 from harness.benchmarks.scale import Table, heartbeats, takeovers, targets
 from harness.benchmarks.simulate import whole_groups
+from harness.benchmarks.validate import recorded_runs
 from harness.cli.console import print_table, running, write_json
 from harness.engines.base import Limits, Model, Result
 from harness.engines.tlc import Tlc
-from harness.errors import ConformError
 from harness.files import output_folder, read_text, write_text
-from harness.generate import simulate
-from harness.itf import write_trace
-from harness.replay.bench import ReplaySpeed, measure
 
 SPEC = Path("spec")
 BUILD = Path("build")
@@ -57,6 +56,7 @@ class Part(StrEnum):
     load = "load"
     exhaust = "exhaust"
     simulate = "simulate"
+    validate = "validate"
     kafka = "kafka"
     assignors = "assignors"
     rebalance = "rebalance"
@@ -80,12 +80,7 @@ def main(
     for part in Part:
         if only and part not in only:
             continue
-        if part is Part.replay:
-            table = _replay_table()
-        elif part is Part.models:
-            table = _models_table(peer, library)
-        else:
-            table = _scale_table(part, out)
+        table = _models_table(peer, library) if part is Part.models else _scale_table(part, out)
         tables.append(table)
         data[part.value] = table.data
     for table in tables:
@@ -93,17 +88,6 @@ def main(
     data["machine"]["load_average_after"] = machine()["load_average"]
     write_json(out / "bench.json", data)
     print(f"figures: {out / 'bench.json'}")
-
-
-def _replay_table() -> Table:
-    with tempfile.TemporaryDirectory(prefix="conform-bench-") as folder:
-        speed = _replay(Path(folder))
-    figures = [f"{speed.target_steps:,}", f"{speed.steps_per_s:,.0f}", f"{speed.decode_s:.2f}"]
-    return Table(
-        ["replay with all comparisons", "steps", "steps/s", "decoding s", "reading ITF s"],
-        [[speed.target, *figures, f"{speed.read_s:.2f}"]],
-        [{**asdict(speed), "steps_per_s": speed.steps_per_s}],
-    )
 
 
 def _models_table(peer: Path | None, library: Path | None) -> Table:
@@ -123,6 +107,8 @@ def _models_table(peer: Path | None, library: Path | None) -> Table:
 
 def _scale_table(part: Part, out: Path) -> Table:
     with running(f"measuring {part.value}") as progress:
+        if part is Part.replay:
+            return replays(progress)
         if part is Part.targets:
             return targets(progress)
         if part is Part.kafka:
@@ -137,23 +123,11 @@ def _scale_table(part: Part, out: Path) -> Table:
             return rebalances(progress)
         if part is Part.simulate:
             return whole_groups(progress)
+        if part is Part.validate:
+            return recorded_runs(progress)
         table, curves = heartbeats(progress)
     write_text(out / "bench-heartbeat.svg", heartbeat_curves(curves))
     return table
-
-
-def _replay(folder: Path) -> ReplaySpeed:
-    model = Model("MCOpen", SPEC / "MCOpen.tla", SPEC / "MCOpen.cfg")
-    with running("generating 400 behaviours of MCOpen"):
-        traces = simulate(model, number=400, depth=50, seed=1, limits=LIMITS, log=folder / "simulate.log")
-    files = [folder / f"{number}.itf.json" for number in range(len(traces))]
-    for file, trace in zip(files, traces, strict=True):
-        write_trace(file, trace)
-    with running("replaying them"):
-        speed = measure(files)
-    if speed.differences:
-        raise ConformError("The coordinator does not conform: see `conform replay` before measuring it.")
-    return speed
 
 
 def _closed(folder: Path) -> Result:

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.engines.apalache import Apalache
-from harness.engines.base import Engine, EngineError, Failure, Limits, Model, Outcome, Progress, Result
-from harness.engines.tlc import Tlc
+from harness.engines.base import EngineError, Failure, Limits, Model, Outcome, Progress, Result
+from harness.engines.registry import ENGINES
 from harness.errors import EVIDENCE_MISSING, HOLDS, MODEL_VIOLATED, ConformError
-from harness.evidence import Evidence, Status, record, verify
+from harness.evidence import Evidence, Records, Status, record, verify
+from harness.files import output_folder
 from harness.itf import write_trace
 from harness.manifest import Entry
-
-ENGINES: dict[str, Engine] = {"tlc": Tlc(), "apalache": Apalache()}
+from harness.retrace import with_steps
 
 
 @dataclass(frozen=True)
@@ -31,8 +30,10 @@ class Difference:
 class Checked:
     """What became of one model.
 
-    `facts` (of `Result.facts`) come from `result`, or from `evidence` where the engine is not on this
-    machine. With `error` there is no answer. `counterexample` is the ITF file of one, `entry` the manifest's.
+    `facts` (of `Result.facts`) come from `result`, or from `evidence` where nothing ran: `result` is then
+    what the recorded log says, if there is one. `why` says why it ran although results are recorded. With
+    `error` there is no answer; `missing` is why the engine is not on this machine. `counterexample` is the
+    ITF file of one, `entry` the manifest's.
     """
 
     name: str
@@ -46,6 +47,13 @@ class Checked:
     error: ConformError | None = None
     counterexample: Path | None = None
     entry: Entry | None = None
+    why: str = ""
+    missing: str = ""
+
+    @property
+    def ran(self) -> bool:
+        """Was the engine run for it?"""
+        return self.result is not None and self.evidence is None
 
     @property
     def exit_code(self) -> int:
@@ -66,9 +74,18 @@ class Checked:
             "version": self.version,
             **(self.facts or {}),
             "seconds": round(self.seconds, 2),
+            "processor": round(self.result.processor, 2) if self.ran and self.result else None,
             "as_expected": self.exit_code == HOLDS,
             "differences": [vars(difference) for difference in self.differences],
-            "evidence": self.evidence and {"status": self.evidence.status, "reasons": self.evidence.reasons},
+            "ran": self.ran,
+            "why": self.why,
+            "evidence": self.evidence
+            and {
+                "status": self.evidence.status,
+                "reasons": self.evidence.reasons,
+                "recorded": self.evidence.recorded,
+                "engine_missing": self.missing,
+            },
             "error": self.error and self.error.message,
             "failure": self.error.failure if isinstance(self.error, EngineError) else None,
             "generated_states": self.result and self.result.generated_states,
@@ -89,27 +106,50 @@ def compare(expected: Mapping[str, Any], facts: Mapping[str, Any]) -> tuple[Diff
 
 
 def check_entry(
-    entry: Entry, manifest_folder: Path, out: Path, limits: Limits, progress: Progress, *, keep: bool = False
+    entry: Entry,
+    records: Records,
+    out: Path,
+    limits: Limits,
+    progress: Progress,
+    *,
+    keep: bool = False,
+    why: str = "",
 ) -> Checked:
-    """Check an entry of the manifest; with `keep`, record the result as evidence if it is as expected.
+    """Run the engine on an entry of the manifest, whatever is recorded.
 
-    Log and counterexample go to the folder `out`. Where the engine is not on this machine, the evidence
-    counts instead.
+    A result that is as expected goes to this machine's store, and with `keep` becomes the committed record.
+    One that is not what a record of the same key says is a failure. Log and counterexample go to the folder
+    `out`. Where the engine is not on this machine, the record counts instead.
     """
     try:
         checked = _run(entry.model(), entry.engine, out, limits, progress)
     except EngineError as error:
         if error.failure is not Failure.MISSING:
             raise
-        return from_evidence(entry, manifest_folder)
+        return replace(from_evidence(entry, records.folder), missing=error.message)
     checked = _judge(entry, checked)
     if entry.engine == "tlc" and "depth" in {difference.what for difference in checked.differences}:
         # With several workers TLC may find a state on a longer way first, and its depth is one too many.
         once_more = _run(entry.model(), entry.engine, out, replace(limits, workers=1), progress)
         checked = _judge(entry, once_more)
-    if keep and checked.result and not checked.differences:
-        record(entry, checked.result, manifest_folder)
-    return checked
+    assert checked.result is not None
+    recorded = _recorded(entry, records.folder, keep)
+    differences = (*checked.differences, *_unlike_record(checked.result, recorded))
+    if not differences:
+        records.keep(entry, checked.result)
+        if keep:
+            record(entry, checked.result, records.folder)
+    return replace(checked, differences=differences, why=why)
+
+
+def _recorded(entry: Entry, folder: Path, keep: bool) -> Evidence:
+    """The committed record; one that cannot be read counts as missing where it is about to be replaced."""
+    try:
+        return verify(entry, folder)
+    except ConformError as error:
+        if not keep:
+            raise
+        return Evidence(Status.MISSING, (error.message,))
 
 
 def check_model(model: Model, engine: str, out: Path, limits: Limits, progress: Progress) -> Checked:
@@ -120,11 +160,6 @@ def check_model(model: Model, engine: str, out: Path, limits: Limits, progress: 
 
 def _run(model: Model, engine: str, out: Path, limits: Limits, progress: Progress) -> Checked:
     result = ENGINES[engine].check(model, out.resolve() / f"{model.name}.log", limits, progress)
-    counterexample = out / f"{model.name}.itf.json"
-    if result.counterexample:
-        write_trace(counterexample, result.counterexample)
-    else:
-        counterexample.unlink(missing_ok=True)
     return Checked(
         name=model.name,
         engine=result.engine,
@@ -132,28 +167,70 @@ def _run(model: Model, engine: str, out: Path, limits: Limits, progress: Progres
         facts=result.facts(),
         seconds=result.seconds,
         result=result,
-        counterexample=counterexample if result.counterexample else None,
+        counterexample=_counterexample(model.name, _named(model, engine, result, limits), out),
     )
+
+
+def _named(model: Model, engine: str, result: Result, limits: Limits) -> Result:
+    """The result with the steps of its counterexample, which not every model records."""
+    if engine != "tlc" or result.counterexample is None:
+        return result
+    return replace(result, counterexample=with_steps(model, result.counterexample, limits))
+
+
+def _counterexample(name: str, result: Result, out: Path) -> Path | None:
+    """Write the counterexample, or remove an earlier one."""
+    path = out / f"{name}.itf.json"
+    if result.counterexample:
+        write_trace(path, result.counterexample)
+        return path
+    path.unlink(missing_ok=True)
+    return None
 
 
 def _judge(entry: Entry, checked: Checked) -> Checked:
     return replace(checked, entry=entry, differences=compare(entry.expected(), checked.facts or {}))
 
 
+def _unlike_record(result: Result, recorded: Evidence) -> tuple[Difference, ...]:
+    """Where a record that counts says something else than the run that was made now.
+
+    How far several workers come before one finds a counterexample is another in every run.
+    """
+    if not recorded.counts or recorded.facts is None:
+        return ()
+    facts, args = result.facts(), result.args
+    several = "-workers" in args and args[args.index("-workers") + 1] != "1"
+    if several and result.outcome is not Outcome.HOLDS:
+        facts = {what: facts[what] for what in ("outcome", "property")}
+    return tuple(
+        Difference(f"recorded {one.what}", one.got, one.expected) for one in compare(facts, recorded.facts)
+    )
+
+
 def from_evidence(entry: Entry, folder: Path) -> Checked:
-    """An entry's recorded result, compared with what is expected of it as long as it counts.
+    """An entry's committed record, compared with what is expected of it as long as it counts.
 
     `folder` is the manifest's.
     """
-    evidence = verify(entry, folder)
-    accepted = evidence.status is Status.ACCEPTED
+    return judge_record(entry, verify(entry, folder))
+
+
+def judge_record(entry: Entry, evidence: Evidence, out: Path | None = None) -> Checked:
+    """The same of any record; the counterexample that its log has goes to the folder `out`."""
+    expected = compare(entry.expected(), evidence.facts or {}) if evidence.counts else ()
+    trace = None
+    if out and evidence.result:
+        trace = _counterexample(entry.name, evidence.result, output_folder(out))
     return Checked(
         name=entry.name,
         engine=entry.engine,
         version=evidence.version,
         facts=evidence.facts,
         seconds=evidence.seconds,
-        differences=compare(entry.expected(), evidence.facts or {}) if accepted else (),
+        differences=expected,
+        result=evidence.result,
         evidence=evidence,
+        counterexample=trace,
         entry=entry,
     )

@@ -14,6 +14,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -113,6 +114,12 @@ def _types_dialects(block: _Block) -> bool:
 
 
 def _said(block: _Block, dialect: Mapping[str, str]) -> _Said:
+    return _said_in(block, tuple(dialect.items()))
+
+
+@lru_cache(maxsize=50_000)
+def _said_in(block: _Block, choices: tuple[tuple[str, str], ...]) -> _Said:
+    dialect = dict(choices)
     tokens = canonical(block.code, dialect)
     departures: set[str] = set()
     for position, token in enumerate(tokens):
@@ -124,7 +131,12 @@ def _said(block: _Block, dialect: Mapping[str, str]) -> _Said:
     return _Said(text, frozenset(_words(text)), frozenset(departures))
 
 
-def _blocks(text: str) -> Iterator[_Block]:
+@lru_cache(maxsize=512)
+def _blocks(text: str) -> tuple[_Block, ...]:
+    return tuple(_cut(text))
+
+
+def _cut(text: str) -> Iterator[_Block]:
     """The text without prose, cut where a line begins in the first column; a type goes with what it is of."""
     lines: list[str] = []
     for line in [*_without_prose(text).splitlines(), "="]:

@@ -13,12 +13,24 @@ def read_text(path: Path, what: str) -> str:
     """Return the text of a file; a ConformError that names `what` it is and its path if that fails."""
     try:
         return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ConformError(f"{what} {path} does not exist.") from None
     except UnicodeDecodeError as error:
         raise ConformError(f"{what} {path} is not UTF-8 text (byte {error.start}).") from None
     except OSError as error:
-        raise ConformError(f"{what} {path} cannot be read: {error.strerror}.") from None
+        raise _unreadable(path, what, error) from None
+
+
+def read_bytes(path: Path, what: str) -> bytes:
+    """Return the content of a file; a ConformError as from `read_text`."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, what, error) from None
+
+
+def _unreadable(path: Path, what: str, error: OSError) -> ConformError:
+    if isinstance(error, FileNotFoundError):
+        return ConformError(f"{what} {path} does not exist.")
+    return ConformError(f"{what} {path} cannot be read: {error.strerror}.")
 
 
 def is_stream(path: Path) -> bool:

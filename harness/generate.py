@@ -20,14 +20,16 @@ from frozendict import frozendict
 from harness.engines import tlc_output
 from harness.engines.base import EngineError, Failure, Limits, Model, Progress, silent
 from harness.engines.tlc import VERSION, run_tlc, variant
-from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config
+from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config, trace_origin
 from harness.errors import ConformError
 from harness.files import read_text
 from harness.itf import Trace
 from harness.modules import config_beside, declared_variables
 from harness.spechash import spec_hash
-from harness.stategraph import Edge, EdgeFilter, path_to_trace, read_graph, tours
+from harness.stategraph import HIDDEN, Edge, EdgeFilter, path_to_trace, read_graph, tours
 from harness.tlaparse import Reader, TlaSyntaxError, parse_value
+from harness.transitions import ADDED, LEAF, dump
+from harness.values import State
 
 STEP_VARIABLE: Final = "step"
 _BRIEF: Final = 5_000
@@ -37,6 +39,7 @@ _LINES_BEFORE_GOALS: Final = 3
 _PRINTED: Final = "conform goals"
 _LEFT_OUT: Final = (*UNKNOWN_TO_TLC, *CHECKS, "VIEW", "SYMMETRY")
 _PRIME = re.compile(r"[\w)\]]'")
+_STEP_BEFORE = re.compile(rf"\b(?:{'|'.join(HIDDEN)})\b(?!')")
 
 
 def _config(model: Model) -> Config:
@@ -45,14 +48,13 @@ def _config(model: Model) -> Config:
 
 def _meta(model: Model, how: str, **more: Any) -> dict[str, Any]:
     """Where a trace comes from, and the constants of its model that replaying may have to know."""
-    constants = _config(model).constants()
     return {
         "description": f"Generated: {how}",
         "model": model.name,
         "engine": "tlc",
         "version": VERSION,
         "spec_hash": spec_hash(model.module, model.config or config_beside(model.module)),
-        **({"constants": constants} if constants else {}),
+        **trace_origin(_config(model)),
         **more,
     }
 
@@ -125,17 +127,22 @@ def reach_goals(
 
     An expression with primes is about a step, one without about the state after it. One breadth-first run
     of one worker looks for all goals: a property that is false exactly at the first step that reaches any,
-    with `-continue`.
+    with `-continue`. TLC judges such a property on every step, also into a state that is known, so that the
+    model's VIEW may stay, unless a goal says something of the step before the last, which a view hides.
     """
     variables = goal_variables(model)
+    config = _config(model)
+    if not any(_says_step_before(goal) for goal in goals.values()):
+        views = read_config(model.config or config_beside(model.module)).names("VIEW")
+        config = config.having("VIEW", views[0]) if views else config
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
         module = Path(folder) / "ConformGoals.tla"
         module.write_text(_goals_module(model.module.stem, variables, list(goals.values())), encoding="utf-8")
-        with variant(_config(model).having("PROPERTY", "ConformGoals")) as config:
+        with variant(config.having("PROPERTY", "ConformGoals")) as path:
             try:
                 ended = run_tlc(
                     module,
-                    config,
+                    path,
                     ["-deadlock", "-continue", "-workers", "1", "-seed", "0"],
                     log=log,
                     limits=limits,
@@ -159,6 +166,11 @@ def reach_goals(
     return Reached(traces, [name for name in names if name not in reached])
 
 
+def _says_step_before(goal: str) -> bool:
+    """Does a goal about a step read, without a prime, a variable that says how a state was reached?"""
+    return bool(_PRIME.search(goal) and _STEP_BEFORE.search(goal))
+
+
 def _wrong_goal(goals: Mapping[str, str], error: EngineError) -> str:
     """Name the goal in whose line of the module the first error is."""
     line = re.search(r"line (\d+)", error.message)
@@ -180,7 +192,11 @@ def _goals_module(extended: str, variables: list[str], predicates: list[str]) ->
         f"ConformGoal{number} == {predicate if _PRIME.search(predicate) else f'({predicate})' + chr(39)}"
         for number, predicate in zip(numbers, predicates, strict=True)
     ]
-    hit = " \\cup ".join(f"(IF ConformGoal{number} THEN {{{number}}} ELSE {{}})" for number in numbers)
+    # A goal that was reached is not looked at again: that is most of the work.
+    hit = " \\cup ".join(
+        f"(IF {number} \\in found THEN {{}} ELSE IF ConformGoal{number} THEN {{{number}}} ELSE {{}})"
+        for number in numbers
+    )
     found = f"TLCGet({_REGISTER})"
     return "\n".join(
         [
@@ -188,8 +204,8 @@ def _goals_module(extended: str, variables: list[str], predicates: list[str]) ->
             f"EXTENDS {extended}, TLC",
             f"ASSUME TLCSet({_REGISTER}, {{}})",
             *goals,
-            f"ConformHit == {hit}",
-            f"ConformGoals == [][LET new == ConformHit \\ {found} IN",
+            f"ConformHit(found) == {hit}",
+            f"ConformGoals == [][LET new == ConformHit({found}) IN",
             f'  new = {{}} \\/ ~(/\\ PrintT(<<"{_PRINTED}", new>>)',
             f"    /\\ TLCSet({_REGISTER}, {found} \\cup new)",
             f'    /\\ ({found} = 1..{len(predicates)} => TLCSet("exit", TRUE)))]_<<{", ".join(variables)}>>',
@@ -215,6 +231,47 @@ def dump_graph(model: Model, *, limits: Limits, log: Path, progress: Progress = 
         )
         progress("reading the state graph")
         return read_graph(dot)
+
+
+def step_graph(model: Model, *, limits: Limits, log: Path, progress: Progress = silent) -> nx.MultiDiGraph:
+    """The same of a model with a variable `step`, where an edge is one step from one state: `dump_graph` with
+    the states merged that differ in how they were reached alone (`harness.stategraph.merge_by_hidden`).
+
+    TLC takes the steps of each such state once (`harness.transitions`), not once for every step into it: that
+    is most of the work. ConformError for a model whose initial predicate and next-state relation have no
+    name.
+    """
+    with tempfile.TemporaryDirectory(prefix="conform-") as folder:
+        dot = Path(folder) / "graph.dot"
+        dump(model, dot, limits=limits, log=log, progress=progress)
+        progress("reading the state graph")
+        dumped = read_graph(dot)
+    graph = nx.MultiDiGraph(initial=[])
+    node_of: dict[Any, int] = {}
+    for node in (*dumped.graph["initial"], *dumped):
+        state = dumped.nodes[node]["state"]
+        if not state[LEAF]:
+            node_of[_without(state, *HIDDEN, *ADDED)] = node
+            graph.add_node(node, state=_without(state, *ADDED))
+    graph.graph["initial"] = dumped.graph["initial"]
+    for start, end in dumped.edges():
+        state = dumped.nodes[end]["state"]
+        if state[LEAF]:
+            after = _without(state, *ADDED)
+            target = node_of.get(_without(after, *HIDDEN))
+            if target is not None:  # a constraint may keep a state out that a leaf may be
+                graph.add_edge(start, target, key=str(end), action=_action(after), state=after)
+    return graph
+
+
+def _action(state: State) -> str:
+    """The action that a state's step names, "" if that is no record with one."""
+    step = state[STEP_VARIABLE]
+    return str(step.get("action", "")) if isinstance(step, frozendict) else ""
+
+
+def _without(state: State, *names: str) -> State:
+    return frozendict({name: value for name, value in state.items() if name not in names})
 
 
 def edge_action(graph: nx.MultiDiGraph, edge: Edge) -> str:

@@ -3,6 +3,10 @@
 The library itf-py reads what is written here (tested); it is not used for reading because it makes a new
 class for every record, which costs most of the time of a replay, and gives functions and records
 different types.
+
+There are two readers, which give the same (tested). `trace_from_json` decodes JSON value by value and says
+what is wrong with a file. `ItfReader` decodes equal values once: a step changes little, so nearly every value
+of a state was in an earlier one. It leaves whatever it cannot read to the other.
 """
 
 from __future__ import annotations
@@ -10,15 +14,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 from frozendict import frozendict
 
 from harness.errors import ConformError
-from harness.files import read_text, write_text
+from harness.files import read_bytes, write_text
 from harness.values import State, Value, function, is_field, sort_key
 
 
@@ -40,30 +46,149 @@ class Trace:
 
 def read_trace(path: Path) -> Trace:
     """Read an ITF file. ConformError (exit 2) with the file and the place for anything that is not one."""
-    text = read_text(Path(path), "The trace")
+    return ItfReader().read(path)
+
+
+class ItfReader:
+    """Reads ITF files; equal values of all of them are one object, as nobody can change a value.
+
+    A value is known by its bytes in the file. Values that are not known are read level by level, so that a
+    group with one changed member costs one member.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[bytes, Value] = {}
+        self._bytes = 0
+        self._actions: dict[bytes, str | msgspec.UnsetType] = {}
+
+    def read(self, path: Path) -> Trace:
+        """Read a file. ConformError (exit 2) as from `read_trace`."""
+        return self.decode(read_bytes(Path(path), "The trace"), f"The trace {path}")
+
+    def decode(self, content: bytes, name: str) -> Trace:
+        """Decode the UTF-8 text of a file; `name` begins the sentence of an error, a ConformError."""
+        try:
+            if not content.isascii():
+                content.decode()  # msgspec looks only at what is used
+            return self._trace(_FILE.decode(content))
+        except (msgspec.MsgspecError, ValueError, TypeError, KeyError):  # the other reader says why
+            return trace_from_json(_json(content, name), name)
+
+    def _trace(self, file: _File) -> Trace:
+        if self._bytes > _MOST_BYTES:
+            self._values, self._actions, self._bytes = {}, {}, 0
+        if not file.vars or not file.states or not _is_loop(file.loop, len(file.states)):
+            raise ValueError("this is no trace")
+        allowed = {*file.vars, *file.params, "#meta"}
+        states: list[State] = []
+        actions: list[str] = []
+        for raw in file.states:
+            if not raw.keys() <= allowed:
+                raise ValueError("this state has a variable that the file does not list")
+            states.append(frozendict({name: self._value(bytes(raw[name])) for name in file.vars}))
+            if "#meta" in raw and isinstance(action := self._action(bytes(raw["#meta"])), str):
+                actions.append(action)
+        same = len(actions) == len(states)
+        return Trace(file.meta, tuple(file.vars), states, tuple(actions) if same else (), file.loop)
+
+    def _action(self, raw: bytes) -> str | msgspec.UnsetType:
+        if raw not in self._actions:
+            self._actions[raw] = _OF_STATE.decode(raw).action
+        return self._actions[raw]
+
+    def _value(self, raw: bytes) -> Value:
+        """The value that these bytes are; ValueError or TypeError if they are none."""
+        value = self._values.get(raw)
+        if value is None:
+            value = self._values[raw] = self._new(raw)
+            self._bytes += len(raw)
+        return value
+
+    def _new(self, raw: bytes) -> Value:
+        start = raw[:1]
+        if start == b"[":
+            return tuple(self._items(raw))
+        if start != b"{":
+            return value_from_json(_SCALAR.decode(raw))
+        fields = _FIELDS.decode(raw)
+        tag = next((name for name in fields if name[:1] == "#"), None)
+        if tag is None:
+            record: dict[Value, Value] = {name: self._value(bytes(item)) for name, item in fields.items()}
+            return frozendict(record) if record else ()
+        if len(fields) != 1:
+            raise ValueError(f"an object has other fields beside {tag}")
+        content = bytes(fields[tag])
+        if tag == "#tup":
+            return tuple(self._items(content))
+        if tag == "#set":
+            return frozenset(self._items(content))
+        if tag == "#map":
+            pairs = [self._items(bytes(pair)) for pair in _ITEMS.decode(content)]
+            return function({key: item for key, item in pairs})
+        return value_from_json({tag: _SCALAR.decode(content)})
+
+    def _items(self, raw: bytes) -> list[Value]:
+        return [self._value(bytes(item)) for item in _ITEMS.decode(raw)]
+
+
+class _File(msgspec.Struct):
+    """The outer part of a file; the values of variables are still bytes."""
+
+    vars: list[str]
+    states: list[dict[str, msgspec.Raw]]
+    meta: dict[str, Any] = msgspec.field(name="#meta", default_factory=dict)
+    loop: Any = None
+    params: list[str] = []
+
+
+class _OfState(msgspec.Struct):
+    """What is read of the #meta of a state."""
+
+    action: str | msgspec.UnsetType = msgspec.UNSET
+
+
+_FILE: Final = msgspec.json.Decoder(_File)
+_OF_STATE: Final = msgspec.json.Decoder(_OfState)
+_FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_SCALAR: Final = msgspec.json.Decoder()
+_MOST_BYTES: Final = 64_000_000
+"""How many bytes of values an `ItfReader` keeps before it begins anew."""
+
+
+def _json(content: bytes, name: str) -> Any:
     try:
-        data = json.loads(text)
+        return json.loads(content.decode())
+    except UnicodeDecodeError as error:
+        raise ConformError(f"{name} is not UTF-8 text (byte {error.start}).") from None
     except json.JSONDecodeError as error:
         raise ConformError(
-            f"The trace {path} is not JSON or is cut off "
-            f"(line {error.lineno}, column {error.colno}: {error.msg})."
+            f"{name} is not JSON or is cut off (line {error.lineno}, column {error.colno}: {error.msg})."
         ) from None
-    return trace_from_json(data, f"The trace {path}")
 
 
 def read_meta(path: Path) -> dict[str, Any]:
     """The #meta of an ITF file, without decoding its states; {} where it has none or is not ITF."""
-    text = path.read_text(encoding="utf-8", errors="replace")
-    try:
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        text = stream.read(_BEGINNING)
         first = _META_FIRST.match(text)
-        data = json.JSONDecoder().raw_decode(text, first.end())[0] if first else json.loads(text)["#meta"]
-    except (json.JSONDecodeError, KeyError, TypeError):
-        return {}
+        try:
+            if first:
+                with suppress(json.JSONDecodeError):  # it may be longer
+                    return _dict(json.JSONDecoder().raw_decode(text, first.end())[0])
+            return _dict(json.loads(text + stream.read())["#meta"])
+        except (json.JSONDecodeError, KeyError, TypeError):
+            return {}
+
+
+def _dict(data: Any) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
 _META_FIRST: Final = re.compile(r'\s*\{\s*"#meta"\s*:\s*')
 """Where nearly every engine writes it; the states behind it may be many."""
+_BEGINNING: Final = 10_000
+"""How many characters of a file hold its #meta, nearly always."""
 
 
 def trace_from_json(data: Any, name: str) -> Trace:
@@ -80,7 +205,7 @@ def trace_from_json(data: Any, name: str) -> Trace:
     if not isinstance(meta, dict):
         raise ConformError(f'{name} is not ITF: "#meta" must be an object, not {_kind(meta)}.')
     loop = data.get("loop")
-    if loop is not None and (type(loop) is not int or not 0 <= loop < len(raw_states)):
+    if not _is_loop(loop, len(raw_states)):
         raise ConformError(f'{name} is not ITF: "loop" must be the index of a state, not {loop!r}.')
     params = data.get("params", [])
     if not isinstance(params, list) or not all(isinstance(item, str) for item in params):
@@ -90,6 +215,11 @@ def trace_from_json(data: Any, name: str) -> Trace:
     ]
     actions = tuple(raw["#meta"]["action"] for raw in raw_states if "action" in raw.get("#meta", {}))
     return Trace(meta, tuple(variables), states, actions if len(actions) == len(states) else (), loop)
+
+
+def _is_loop(loop: Any, states: int) -> bool:
+    """Is it the index of a state, or is there none?"""
+    return loop is None or (type(loop) is int and 0 <= loop < states)
 
 
 def _member(data: dict[str, Any], key: str, kind: type, name: str) -> Any:

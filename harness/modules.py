@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from harness.errors import ConformError
@@ -60,8 +61,13 @@ def _closure(module: Path, mentioned: Callable[[str], set[str]]) -> list[Path]:
 
 
 def _source(path: Path) -> str:
+    return _plain(read_text(path, "The module"))
+
+
+@lru_cache(maxsize=512)
+def _plain(text: str) -> str:
     """The text without comments and without what stands in strings."""
-    return _STRING.sub('""', strip_comments(read_text(path, "The module")))
+    return _STRING.sub('""', strip_comments(text))
 
 
 def _extended(source: str) -> set[str]:

@@ -24,6 +24,9 @@ from harness.modules import config_beside, declared_variables, dependencies, str
 from harness.stategraph import HIDDEN
 
 _MODULE: Final = "ConformTransitions"
+LEAF: Final = "conformLeaf"
+ADDED: Final = (LEAF, "conformDepth")
+"""The variables that dumped states have beside the model's."""
 _NOT_PLAIN: Final = re.compile(r"\\/|\\[AE]\b|=>|\b(?:LET|IF|CASE|ENABLED)\b")
 """What may not stand in a conjunction that is taken apart at each `/\\`."""
 

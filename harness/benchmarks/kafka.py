@@ -6,7 +6,9 @@ A row for which Kafka cannot be had, or a broker does not start, says why and ha
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,19 +32,27 @@ VERSION: Final = "4.2.1"
 DIALECT: Final = "kafka-4.2"
 MODEL: Final = Model("MCKafka42Tour", Path("spec/MCKafka.tla"), Path("spec/MCKafka42Tour.cfg"))
 MAIN: Final = "conform.kafka.Assignors"
+STDIO: Final = f"stdio:{shlex.quote(sys.executable)} -m coordinator --stdio --dialect {DIALECT}"
+TITLES: Final = {
+    STDIO: "stdio: python -m coordinator",
+    "broker": f"broker, Kafka {VERSION} over the wire",
+}
 ROUNDS: Final = 20
 """Rounds of Kafka's assignors, after as many to warm up; this coordinator's have 3, which need no warming."""
 
 
 def targets_side_by_side(progress: Progress, number: int = 200, over_the_wire: int = 20) -> Table:
-    """The same traces on each, as far as it can follow them; on a broker, only the first `over_the_wire`."""
-    table = Table(["replay with all comparisons", "traces", "steps", "steps/s", "differences"])
+    """The same traces on each, as far as it can follow them; on a broker, only the first `over_the_wire`.
+    A broker's own processor time is not counted."""
+    table = Table(
+        ["replay with all comparisons", "traces", "steps", "steps/s", "of processor", "differences"]
+    )
     with tempfile.TemporaryDirectory(prefix="conform-bench-") as folder:
         progress(f"{number} behaviours of {MODEL.name}")
         files = _behaviours(Path(folder), number)
-        for name in ("python", f"kafka:{VERSION}", "broker"):
-            progress(f"replaying them on {name}")
-            title = f"{name}, Kafka {VERSION} over the wire" if name == "broker" else name
+        for name in ("python", STDIO, f"kafka:{VERSION}", "broker"):
+            title = TITLES.get(name, name)
+            progress(f"replaying them on {title}")
             try:
                 if name == "broker":
                     with _broker(Path(folder) / "broker") as target:
@@ -50,12 +60,14 @@ def targets_side_by_side(progress: Progress, number: int = 200, over_the_wire: i
                 else:
                     speed = measure(files, name, dialect=DIALECT)
             except ConformError as error:
-                table.rows.append([f"{title}: {error.message}", "", "", "", ""])
+                table.rows.append([f"{title}: {error.message}", "", "", "", "", ""])
                 table.data.append({"title": title, "not_measured": error.message})
                 continue
-            steps = [f"{speed.target_steps:,}", f"{speed.steps_per_s:,.0f}", f"{speed.differences}"]
+            rates = [speed.steps_per_s, speed.steps_per_processor_s]
+            steps = [f"{speed.target_steps:,}", *(f"{rate:,.0f}" for rate in rates), f"{speed.differences}"]
             table.rows.append([title, f"{speed.traces}", *steps])
-            table.data.append({"title": title, **asdict(speed), "steps_per_s": speed.steps_per_s})
+            named = dict(zip(("steps_per_s", "steps_per_processor_s"), rates, strict=True))
+            table.data.append({"title": title, **asdict(speed), **named})
     return table
 
 

@@ -71,7 +71,7 @@ class ClassicProcess(Process):
         super().__init__(name, poll_ms, phase_ms)
         settings = ClassicSettings(GROUP, heartbeat_interval_ms=HEARTBEAT_MS)
         self.member: ClassicMember = ClassicMember(settings, [ASSIGNORS[self.assignor]])
-        self.member.topics_are({TOPIC: partitions})
+        self.member.topics_are({TOPIC: partitions}, 0)
         self.member.subscribe([TOPIC], 0)
 
     @property
@@ -91,8 +91,8 @@ class ClassicProcess(Process):
         self.poll(now_ms)
 
     def poll(self, now_ms: int) -> None:
-        while self.member.next_callback() is not None:
-            self.member.callback_done()
+        while self.member.next_callback(now_ms) is not None:
+            self.member.callback_done(now_ms)
 
 
 class EagerProcess(ClassicProcess):

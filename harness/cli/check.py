@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from harness.check import ENGINES, Checked, check_entry, check_model
+from harness.check import Checked, check_entry, check_model, judge_record
 from harness.cli.console import (
     MANIFEST,
     check_json_place,
@@ -19,15 +22,19 @@ from harness.cli.console import (
     write_json,
 )
 from harness.engines.apalache_home import download_apalache
-from harness.engines.base import EngineError, Failure, Limits, Model
+from harness.engines.base import EngineError, Failure, Limits, Model, Progress
+from harness.engines.process import side_by_side
+from harness.engines.registry import ENGINES
 from harness.errors import ENGINE_FAILED, EVIDENCE_MISSING, HOLDS, MODEL_VIOLATED, USAGE, ConformError
-from harness.evidence import Status
+from harness.evidence import STORE, Records, renew
 from harness.files import output_folder
 from harness.manifest import TIERS, Entry
 
 _WORST_FIRST = (ENGINE_FAILED, USAGE, MODEL_VIOLATED, EVIDENCE_MISSING, HOLDS)
 Job = tuple[Model, str, Entry | None]
 """A model, its engine, its entry if it has one."""
+_MOST_RECORDED = 20
+"""Rows of recorded results; more of them are only counted, as long as they are as expected."""
 
 
 def command(
@@ -57,8 +64,19 @@ def command(
         float | None, typer.Option(min=0.1, metavar="S", help="Stop an engine after S seconds.")
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="Threads of TLC.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Models at a time (default: one a processor).")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Take no recorded result.")] = False,
+    anew: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="Run this model, too, whatever is recorded."),
+    ] = None,
     record_evidence: Annotated[
         bool, typer.Option("--record-evidence", help="Keep results that are as expected in evidence/.")
+    ] = False,
+    reread_evidence: Annotated[
+        bool, typer.Option("--reread-evidence", help="Only: read records with a parser that has changed.")
     ] = False,
     download: Annotated[
         bool, typer.Option("--download", help="Fetch the pinned Apalache if it is missing.")
@@ -69,12 +87,17 @@ def command(
     Compared exactly: outcome, violated property, length of the counterexample (steps), number of distinct
     states, depth. A model that must fail and holds is a failure. A module given by path should hold.
 
-    Logs and counterexamples (ITF, ready for `conform replay`) go to --out. For an engine that this machine
-    does not have, the recorded evidence counts, and the output says so.
+    A model of the manifest whose result is recorded, in evidence/ beside the manifest or by an earlier run in
+    build/store, is not run: a record counts for the same definitions, bounds, options and engine. The output
+    says what ran, why, and what is recorded since when. For an engine that this machine does not have, the
+    record counts whatever is asked for, and the output says so.
+
+    Logs and counterexamples (ITF, ready for `conform replay`) go to --out.
 
     \b
     conform check
-    conform check MCSmall MCNoR9 --workers 2
+    conform check MCSmall MCNoR9 --fresh
+    conform check --tier small --record-evidence
     conform check path/to/Spec.tla --config path/to/Other.cfg --engine apalache
 
     Exit codes: 0 all as expected; 10 something else than expected, a wrong figure in the manifest included;
@@ -83,12 +106,19 @@ def command(
     check_json_place(json_file)
     if engine is not None and engine not in ENGINES:
         raise ConformError(f"There is no engine {engine!r}: choose tlc or apalache.")
-    jobs = _jobs(models or [], config, library or [], engine, tier, manifest, deadlock)
+    asked = _jobs(models or [], config, library or [], engine, tier, manifest, deadlock)
+    known = {model.name for model, _, _ in asked}
+    others = [name for name in anew or [] if name not in known]
+    asked += _jobs(others, None, [], engine, tier, manifest, deadlock) if others else []
     output_folder(out)
-    if download and any(job[1] == "apalache" for job in jobs):
+    if download and any(job[1] == "apalache" for job in asked):
         _download()
-    limits = Limits(memory, timeout, workers)
-    checked = [_check(job, manifest.parent, out, limits, record_evidence) for job in jobs]
+    folder = named_manifest(manifest).folder if any(entry for _, _, entry in asked) else manifest.parent
+    if reread_evidence:
+        checked = [judge_record(entry, renew(entry, folder)) for _, _, entry in asked if entry]
+    else:
+        taking = _Taking(Records(folder, STORE), fresh, frozenset(anew or []), record_evidence)
+        checked = taking.checked(asked, out, Limits(memory, timeout, workers), jobs)
     exit_code = next(code for code in _WORST_FIRST if any(one.exit_code == code for one in checked))
     _show(checked)
     write_json(
@@ -135,18 +165,80 @@ def _download() -> None:
             download_apalache()
 
 
-def _check(job: Job, folder: Path, out: Path, limits: Limits, keep: bool) -> Checked:
-    model, engine, entry = job
-    with running(f"checking {model.name} with {engine}") as progress:
+@dataclass(frozen=True)
+class _Taking:
+    """Which results are taken from records: none of those of `anew`, and none at all if all is `fresh`.
+
+    With `keep` a result becomes the committed record, so that only a committed one is taken.
+    """
+
+    records: Records
+    fresh: bool
+    anew: frozenset[str]
+    keep: bool
+
+    def checked(self, jobs: list[Job], out: Path, limits: Limits, at_once: int | None) -> list[Checked]:
+        """What becomes of each job, in their order; those that run begin with the longest."""
+        done: dict[int, Checked] = {}
+        waiting: dict[int, str] = {}
+        for number, job in enumerate(jobs):
+            try:
+                taken, why = self._taken(job, out)
+            except ConformError as error:
+                taken, why = Checked(job[0].name, job[1], error=error, entry=job[2]), ""
+            if taken:
+                done[number] = taken
+            else:
+                waiting[number] = why
+        processors = os.cpu_count() or 1
+        limits = replace(limits, spare=max(1, processors // max(1, len(waiting))))
+        order = sorted(waiting, key=lambda number: -_seconds(jobs[number]))
+        with running(_title([jobs[number] for number in order])) as progress:
+            work = [partial(self._run, jobs[n], waiting[n], out, limits, progress) for n in order]
+            ran = side_by_side(work, at_once or max(1, processors // (limits.workers or limits.spare)))
+        done.update(zip(order, ran, strict=True))
+        return [done[number] for number in range(len(jobs))]
+
+    def _taken(self, job: Job, out: Path) -> tuple[Checked | None, str]:
+        """The recorded result, or why the model must run."""
+        model, _, entry = job
+        if entry is None:
+            return None, ""
+        if self.fresh or model.name in self.anew:
+            return None, "--fresh" if self.fresh else "in every run"
+        found = self.records.publish(entry) if self.keep else self.records.find(entry)
+        return (judge_record(entry, found, out), "") if found.counts else (None, found.why)
+
+    def _run(self, job: Job, why: str, out: Path, limits: Limits, progress: Progress) -> Checked:
+        model, engine, entry = job
+
+        def show(line: str) -> None:
+            progress(f"{model.name}: {line}")
+
+        show(why or engine)
         try:
             if entry is None:
-                return check_model(model, engine, out, limits, progress)
-            return check_entry(entry, folder, out, limits, progress, keep=keep)
+                return check_model(model, engine, out, limits, show)
+            return check_entry(entry, self.records, out, limits, show, keep=self.keep, why=why)
         except ConformError as error:
             return Checked(name=model.name, engine=engine, error=error, entry=entry)
 
 
+def _seconds(job: Job) -> float:
+    return job[2].seconds if job[2] else 0.0
+
+
+def _title(jobs: list[Job]) -> str:
+    if not jobs:
+        return "reading records"
+    if len(jobs) == 1:
+        return f"checking {jobs[0][0].name} with {jobs[0][1]}"
+    return f"checking {len(jobs)} models"
+
+
 def _show(checked: list[Checked]) -> None:
+    good = [one for one in checked if one.evidence and one.exit_code == HOLDS]
+    shown = checked if len(good) <= _MOST_RECORDED else [one for one in checked if one not in good]
     rows = [
         [
             one.name,
@@ -156,18 +248,35 @@ def _show(checked: list[Checked]) -> None:
             f"{one.seconds:.1f} s" if one.facts else "",
             _verdict(one),
         ]
-        for one in checked
+        for one in shown
     ]
-    print_table(["model", "engine", "outcome", "states", "depth", "length", "time", "verdict"], rows)
+    if rows:
+        print_table(["model", "engine", "outcome", "states", "depth", "length", "time", "verdict"], rows)
     for one in checked:
+        if one.why:
+            print(f"{one.name}: ran, {one.why}")
         for difference in one.differences:
             print(f"{one.name}: {difference.what}: expected {difference.expected}, got {difference.got}")
         if one.differences and one.counterexample:
             print(f"{one.name}: counterexample in {one.counterexample}")
-        if one.evidence:
+        if one.evidence and (one.missing or not one.evidence.counts):
             print(f"{one.name}: {_evidence(one)}")
         if one.error:
             print(f"{one.name}: {one.error.message}")
+    print(counts(checked))
+
+
+def counts(checked: Sequence[Checked]) -> str:
+    """How many results are of this run, and how many are recorded since when."""
+    ran = [one for one in checked if one.ran]
+    taken = sorted(one.evidence.recorded for one in checked if one.evidence and one.evidence.counts)
+    processor = sum(one.result.processor for one in ran if one.result)
+    words = f"{len(ran)} ran now" + (f" ({processor:.0f} s of processor time)" if ran else "")
+    if taken:
+        when = taken[0] if taken[0] == taken[-1] else f"{taken[0]} to {taken[-1]}"
+        words += f", {len(taken)} recorded on {when}"
+    without = len(checked) - len(ran) - len(taken)
+    return words + (f", {without} without a result" if without else "")
 
 
 def _outcome(one: Checked) -> str:
@@ -184,14 +293,20 @@ def _figure(one: Checked, what: str) -> str:
 def _verdict(one: Checked) -> str:
     if one.error:
         return one.error.failure.value if isinstance(one.error, EngineError) else "error"
+    if one.differences:
+        return "not as expected"
     if one.evidence:
-        return f"evidence {one.evidence.status.value}"
-    return "not as expected" if one.differences else "as expected"
+        return f"recorded {one.evidence.recorded}" if one.evidence.counts else f"record {one.evidence.status}"
+    return "as expected"
 
 
 def _evidence(one: Checked) -> str:
+    """What a record that was taken, or that does not count, is of; and why the engine did not run."""
     assert one.evidence is not None
-    said = f"{one.engine} is not on this machine; the recorded result is {one.evidence.status.value}"
+    said = f"the recorded result is {one.evidence.status.value}"
+    if one.missing:
+        said = f"{one.engine} is not on this machine; {said}"
     reasons = f" ({'; '.join(one.evidence.reasons)})" if one.evidence.reasons else ""
-    way_out = "" if one.evidence.status is Status.ACCEPTED else "; record it with --record-evidence"
-    return f"{said}{reasons}{way_out}"
+    way_out = "" if one.evidence.counts else "; record it with --record-evidence"
+    cause = f"\n{one.name}: {one.missing}" if one.missing else ""
+    return f"{said}{reasons}{way_out}{cause}"

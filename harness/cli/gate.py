@@ -13,6 +13,7 @@ from harness.cli.console import check_json_place, named_manifest, running, write
 from harness.engines.base import Limits
 from harness.errors import HOLDS, ConformError
 from harness.files import output_folder, write_text
+from harness.gate.again import Again, again, change_of
 from harness.gate.output import (
     code_quality,
     github_annotations,
@@ -25,8 +26,8 @@ from harness.gate.output import (
 from harness.gate.page import page
 from harness.gate.run import Gate
 from harness.gate.steps import KINDS, Asked, Done, Outcome
-from harness.kit import kit_folder
-from harness.manifest import TIERS
+from harness.kit import is_carried, kit_folder
+from harness.manifest import TIERS, Manifest
 from harness.waivers import read_waivers
 
 
@@ -72,6 +73,7 @@ def command(
     ] = None,
     memory: Annotated[str, typer.Option(help="Memory for an engine, as Java takes it.")] = "2g",
     workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="Threads of TLC.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Take no recorded result of the tier.")] = False,
 ) -> None:
     """Everything that must hold, as one verdict: for this repository, or for a coordinator of one's own.
 
@@ -79,13 +81,17 @@ def command(
     evidence  recorded results of models that are not checked here, with the hashes of their modules
     replay    the committed traces on the target: golden, counterexamples, corpus, its dialect's
     scenario  golden scenarios against the specification
-    check     the models of a tier
+    check     the models of a tier: recorded results that still count, and the rest computed side by side
     exhaust   every request in every state of a small model, on the target
     random    random behaviours of a model, replayed on the target
     simulate  whole groups around python, under random faults; another target on random schedules beside it
 
     Where the specification comes with an installed package and no checkout is at hand, scenario, check,
     exhaust and random are left out: they need Java, and but for what --only names the gate needs none.
+
+    So that no record hides anything, computed anew is what this change records otherwise than its base
+    (CONFORM_BASE, or where this branch left the main one, or the commit before), and of the other records the
+    tenth whose turn it is by the number of commits. Where git does not say what has changed, all are.
 
     Time: random work (random, simulate) comes last and is cut where the time is over, which is said and is no
     failure. Fixed checks are never cut: one that the time does not suffice for has failed. So a gate that
@@ -106,8 +112,9 @@ def command(
     """
     if tier not in TIERS:
         raise ConformError(f"There is no tier {tier!r}: choose {' or '.join(TIERS)}.")
+    models = named_manifest(manifest or kit_folder("spec") / "manifest.json")
     asked = Asked(
-        manifest=named_manifest(manifest or kit_folder("spec") / "manifest.json"),
+        manifest=models,
         traces=traces or kit_folder("traces"),
         out=out,
         seconds=minutes * 60,
@@ -118,6 +125,7 @@ def command(
         waivers=read_waivers(waivers, date.today()),
         waivers_file=waivers,
         kinds=_kinds(only),
+        again=_again(models, tier, fresh),
         seeds=seeds,
         seed=seed,
     )
@@ -130,7 +138,10 @@ def command(
     )
     for file in (json_file, junit_file, html_file, quality_file):
         check_json_place(file)
-    finished = _run(gate)
+    try:
+        finished = _run(gate)
+    finally:
+        gate.close()
     exit_code, sentence = verdict(finished)
     write_json(json_file, to_json(asked, finished))
     write_text(junit_file, junit(finished))
@@ -138,6 +149,7 @@ def command(
     if quality_file is not None:
         write_text(quality_file, code_quality(finished, Path.cwd()))
     _tell_github(asked, finished)
+    print(_counts(finished))
     cut = sum(done.outcome is Outcome.CUT for done in finished)
     if cut:
         print(f"cut, as the {minutes:g} minutes were over: {cut} of the random steps")
@@ -145,6 +157,27 @@ def command(
     apart = asked.waivers.excepted("differences") if exit_code == HOLDS else ""
     print(f"gate: {sentence}{apart}")
     raise typer.Exit(exit_code)
+
+
+def _again(manifest: Manifest, tier: str, fresh: bool) -> Again:
+    """The models whose recorded results are not taken."""
+    if fresh:
+        return Again({entry.name: "--fresh" for entry in manifest.entries if entry.tier == tier})
+    if is_carried(manifest.folder):
+        return Again()
+    return again(manifest, tier, change_of(manifest.folder))
+
+
+def _counts(finished: list[Done]) -> str:
+    """How many results of models are of this run, and how many were recorded."""
+    models = [done.details for done in finished if done.step.kind in ("check", "evidence")]
+    ran = sum(bool(model.get("ran")) for model in models)
+    recorded = [model["evidence"]["recorded"] for model in models if model.get("evidence")]
+    dates = sorted(filter(None, recorded))
+    when = ""
+    if dates:
+        when = f" on {dates[0]}" if dates[0] == dates[-1] else f" from {dates[0]} to {dates[-1]}"
+    return f"models: {ran} computed now, {len(dates)} recorded{when}"
 
 
 def _kinds(only: list[str] | None) -> frozenset[str] | None:

@@ -24,10 +24,12 @@ from harness.generate import (
     goal_variables,
     reach_goals,
     simulate,
+    step_graph,
     tour_traces,
 )
 from harness.itf import Trace, write_trace
-from harness.stategraph import HIDDEN, Edge, merge_by_hidden
+from harness.modules import declared_variables
+from harness.stategraph import Edge
 
 
 def command(
@@ -175,9 +177,8 @@ def _slug(name: str) -> str:
 def _tours(
     model: Model, actions: set[str], max_length: int, limits: Limits, log: Path, progress: Progress
 ) -> Iterator[Trace]:
-    graph = dump_graph(model, limits=limits, log=log, progress=progress)
-    if STEP_VARIABLE in graph.nodes[graph.graph["initial"][0]]["state"]:
-        graph = merge_by_hidden(graph, *HIDDEN)
+    dumped = step_graph if STEP_VARIABLE in declared_variables(model.module) else dump_graph
+    graph = dumped(model, limits=limits, log=log, progress=progress)
     known = {edge_action(graph, edge) for edge in graph.edges(keys=True)} if actions else set()
     if unknown := sorted(actions - known):
         raise ConformError(

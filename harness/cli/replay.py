@@ -11,7 +11,7 @@ import typer
 from harness.cli.console import check_json_place, running, write_json
 from harness.errors import NOT_CONFORMANT, ConformError
 from harness.replay.dialects import chosen_dialect
-from harness.replay.files import common_dialect, replay_files, trace_files
+from harness.replay.files import dialects_of, disagreements, replay_files, trace_files
 from harness.replay.report import explain, summary, to_json
 from harness.replay.run import Replayed
 from harness.waivers import read_waivers
@@ -40,6 +40,9 @@ def command(
             metavar="FILE", help="Differences that are accepted: signature, reason, expires (TOML)."
         ),
     ] = None,
+    jobs: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Replay in N processes, each on a target of its own.")
+    ] = 1,
     record: Annotated[
         Path | None,
         typer.Option(metavar="LOG", help="Write down what it was told and answered, for conform validate."),
@@ -55,6 +58,8 @@ def command(
     An implementation that can do less is judged as far as it goes; what is left out is counted by reason.
     A waiver that covers nothing or has expired is a failure.
 
+    With --jobs the result is the same, whatever N is. A broker is one for all, and takes no --jobs.
+
     Traces of KIP-848's text are for every implementation, those of another dialect for one that speaks it.
 
     \b
@@ -67,14 +72,18 @@ def command(
     check_json_place(json_file)
     accepted = read_waivers(waivers, date.today())
     files = trace_files(traces)
-    common = common_dialect(files)
-    spoken = chosen_dialect(dialect, {"Every trace": common} if common else {})
+    known = dialects_of(files)
+    spoken = chosen_dialect(dialect, {"Every trace": next(iter(known))} if len(known) == 1 else {})
+    for sentence in disagreements(known, spoken):
+        print(sentence)
     with running(f"replaying {len(files)} traces on {target}") as progress:
 
         def show(so_far: Replayed) -> None:
             progress(f"{so_far.traces} traces, {so_far.steps} steps, {so_far.differences} differences")
 
-        result = replay_files(files, target, spoken, max_differences, show, accepted.covers, record)
+        result = replay_files(
+            files, target, spoken, max_differences, show, accepted.covers, record, jobs=jobs
+        )
     for line in summary(result, target, accepted):
         print(line)
     write_json(json_file, to_json(result, target, spoken, accepted))

@@ -15,7 +15,7 @@ from harness.errors import NOT_CONFORMANT
 from harness.files import output_folder, write_text
 from harness.itf import read_trace, write_trace
 from harness.replay.dialects import chosen_dialect
-from harness.replay.files import SUFFIX, common_dialect
+from harness.replay.files import SUFFIX, dialects_of
 from harness.scenario.files import SPEC, trace_of
 from harness.scenario.files import SUFFIX as SCENARIO
 from harness.shrink.report import lines, to_json
@@ -73,8 +73,8 @@ def command(
     stem = trace.name.removesuffix(SUFFIX).removesuffix(SCENARIO)
     path = out or Path("build/shrunk") / f"{stem}{SUFFIX}"
     output_folder(path.parent)
-    common = common_dialect([trace])
-    spoken = chosen_dialect(dialect, {f"The trace {trace}": common} if common else {})
+    known = dialects_of([trace])
+    spoken = chosen_dialect(dialect, {f"The trace {trace}": name for name in known})
     whole = trace_of(trace, spec) if trace.suffix == SCENARIO else read_trace(trace)
     limits = Limits(memory, timeout, 1)
     beside = path.with_name(f"{path.name.removesuffix(SUFFIX)}{SCENARIO}")

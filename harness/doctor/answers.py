@@ -5,10 +5,11 @@ A check takes a conversation with a new target, raises `Wrong`, and says in a se
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from harness.doctor import shape
+from harness.doctor.classic import only_classic
 from harness.doctor.talk import ALL, CLIENT, FOO, Talk, Wrong, same
 from harness.errors import ConformError
 from harness.replay import wire
@@ -26,11 +27,15 @@ def hello(talk: Talk) -> str:
     for api, versions in known.apis.items():
         if not all(type(version) is int for version in versions) or versions[0] > versions[1]:
             raise Wrong("hello", {api: list(versions)}, "apis has [first, last] version of each API")
-    first, last = known.apis.get(wire.HEARTBEAT, (0, -1))
-    if not first <= wire.VERSIONS[wire.HEARTBEAT] <= last:
-        raise Wrong("hello", dict(known.apis), f"version 0 of {wire.HEARTBEAT} is there")
+    if wire.HEARTBEAT not in wire.served(known) and not only_classic(known):
+        kinds = f"version 0 of {wire.HEARTBEAT} is there, or {_versions(wire.CLASSIC_VERSIONS)}"
+        raise Wrong("hello", dict(known.apis), kinds)
     hidden = f"; not shown: {', '.join(sorted(known.unobserved))}" if known.unobserved else ""
     return f"{known.name}, dialect {known.dialect}, APIs {', '.join(known.apis)}{hidden}."
+
+
+def _versions(apis: Mapping[str, int]) -> str:
+    return ", ".join(f"{api} {version}" for api, version in apis.items())
 
 
 def bad_unobserved(talk: Talk) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from harness.doctor import answers, controls
+from harness.doctor import answers, classic, controls
 from harness.doctor.talk import Talk, Wrong
 from harness.errors import ConformError
 from harness.replay.view import EVERYTHING, View
@@ -101,6 +101,11 @@ CHECKS: Final[dict[str, Check]] = {
     "bad input": answers.bad_input,
 }
 """In this order: what is wrong is not used by the checks after it."""
+NO_CONSUMERS: Final = (
+    "Not examined: this check sends ConsumerGroupHeartbeat, which the target does not have. "
+    "conform replay traces/classic uses the operation on classic groups."
+)
+"""The finding of a target that has classic groups alone."""
 ALWAYS: Final = ("hello", "request", "errors", "bad input")
 DETERMINISM: Final = "determinism"
 
@@ -167,6 +172,10 @@ class Doctor:
         return Examined(self._name, self._dialect, self._findings, self._died)
 
     def _finding(self, name: str, known: Capabilities, check: Check) -> Finding:
+        if name != "hello" and "hello" not in self._wrong() and classic.only_classic(known):
+            if name != "request":
+                return Finding(name, Verdict.MISSING, NO_CONSUMERS)
+            check = classic.request
         needed = "describe" if name == "observe" else name
         if name == "observe" and needed in self._wrong():
             return Finding(name, Verdict.MISSING, "It needs describe, which is wrong.")

@@ -46,6 +46,11 @@ class EngineError(ConformError):
         self.failure = failure
 
 
+def cut_off(log: Path) -> EngineError:
+    """The failure of reading a log that is not that of a run to its end."""
+    return EngineError(Failure.CRASH, f"{log.name} is not the whole output of a run that gave an answer")
+
+
 @dataclass(frozen=True)
 class Model:
     """A module with its configuration.
@@ -65,12 +70,14 @@ class Model:
 @dataclass(frozen=True)
 class Limits:
     """What a run may use: `memory` as Java takes it ("2g"), `timeout` in seconds, number of `workers`;
-    `brief` is a run of a few seconds, in which Java had better not make its program fast."""
+    `brief` is a run of a few seconds, in which Java had better not make its program fast. `spare` is the
+    number of workers of a run that nothing says one for."""
 
     memory: str = "2g"
     timeout: float | None = None
     workers: int | None = None
     brief: bool = False
+    spare: int = 1
 
     def of(self, model: Model) -> Limits:
         """The same, for a run of a model."""
@@ -90,8 +97,9 @@ class Result:
     """The answer of a model checker.
 
     `violated` is the violated property's name, if the engine says it. `depth` is TLC's depth of the state
-    graph (the initial states are at 1), or the number of steps that Apalache looked ahead. `counterexample`
-    has one state more than it has steps. `args` is the command line after the program.
+    graph (the initial states are at 1), or the number of steps that Apalache looked ahead. `length` is the
+    number of steps of the counterexample, which has one state more. `args` is the command line after the
+    program. `seconds` are those of a clock, `processor` those of the engine's processes.
     """
 
     engine: str
@@ -107,11 +115,8 @@ class Result:
     args: tuple[str, ...]
     exit_code: int
     spec_hash: str
-
-    @property
-    def length(self) -> int | None:
-        """Steps of the counterexample."""
-        return len(self.counterexample.states) - 1 if self.counterexample else None
+    length: int | None = None
+    processor: float = 0.0
 
     def facts(self) -> dict[str, str | int | None]:
         """What a manifest's entry can expect."""
@@ -125,12 +130,28 @@ class Result:
 
 
 class Engine(Protocol):
-    """A model checker as a subprocess."""
+    """A model checker as a subprocess.
+
+    `pinned` is the version whose recorded results count, `program` what that version is known by (the
+    checksum of TLC's jar), `parser` the module that reads its output.
+    """
 
     name: str
+    pinned: str
+    program: str
+    parser: Path
 
     def version(self) -> str:
         """The engine's version. EngineError if it is not on this machine."""
 
+    def command(self, model: Model) -> tuple[str, ...]:
+        """The part of the command line on which the answer depends: without the number of workers."""
+
     def check(self, model: Model, log: Path, limits: Limits, progress: Progress = silent) -> Result:
         """Check a model, writing the engine's unedited output to `log`. EngineError if there is no answer."""
+
+    def reread(self, model: Model, lines: list[str], log: Path) -> Result:
+        """Read the answer anew from the output of an earlier run. EngineError if that is not a whole one."""
+
+    def trimmed(self, lines: list[str]) -> list[str]:
+        """What of an output is recorded: all but progress."""

@@ -9,12 +9,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from harness.engines.base import EngineError, Failure
 from harness.errors import ConformError
+
+T = TypeVar("T")
 
 
 def stop_when_told() -> None:
@@ -30,11 +34,38 @@ def stop_when_told() -> None:
 
 @dataclass(frozen=True)
 class Finished:
-    """A program that ended by itself: its output (standard error included), exit code and running time."""
+    """A program that ended by itself: its output (standard error included), exit code, running time, and the
+    processor time of it and what it started, in seconds."""
 
     lines: list[str]
     exit_code: int
     seconds: float
+    processor: float = 0.0
+
+
+_running: set[subprocess.Popen[str]] = set()
+
+
+def stop_programs() -> None:
+    """Kill all that run now: whoever waits for threads that run them had better end these first."""
+    for process in list(_running):
+        _kill(process)
+
+
+def side_by_side(work: Sequence[Callable[[], T]], at_once: int) -> list[T]:
+    """Do some pieces of work that run programs, so many at a time, in their order; their results.
+
+    If one raises something, or this process is interrupted, what runs is ended and nothing more begins.
+    """
+    with ThreadPoolExecutor(at_once) as pool:
+        begun = [pool.submit(one) for one in work]
+        try:
+            return [one.result() for one in begun]
+        except BaseException:
+            for one in begun:
+                one.cancel()
+            stop_programs()
+            raise
 
 
 def run_program(
@@ -52,6 +83,7 @@ def run_program(
     timed_out = threading.Event()
     lines: list[str] = []
     with _start(command, name, folder, environment) as process:
+        _running.add(process)
 
         def expire() -> None:
             timed_out.set()
@@ -67,17 +99,28 @@ def run_program(
                     lines.append(line.rstrip("\n"))
                     if on_line:
                         on_line(lines[-1])
-            exit_code = process.wait()
+            exit_code, processor = _wait(process)
         finally:
             if timer:
                 timer.cancel()
             _kill(process)
+            _running.discard(process)
     if timed_out.is_set():
         raise EngineError(
             Failure.TIME_OUT,
             f"{name} was stopped after {timeout:g} seconds; allow more with --timeout. Log: {log}",
         )
-    return Finished(lines, exit_code, time.monotonic() - started)
+    return Finished(lines, exit_code, time.monotonic() - started, processor)
+
+
+def _wait(process: subprocess.Popen[str]) -> tuple[int, float]:
+    """The exit code and the processor time, which only `wait4` tells of one process among several."""
+    try:
+        _, status, used = os.wait4(process.pid, 0)
+    except ChildProcessError:  # whoever killed it at the time-out was first
+        return process.wait(), 0.0
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, used.ru_utime + used.ru_stime
 
 
 def _start(
@@ -115,4 +158,5 @@ def _open_log(log: Path) -> TextIO:
 def _kill(process: subprocess.Popen[str]) -> None:
     """Kill the program's whole group: engines start solvers and shells of their own."""
     if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)

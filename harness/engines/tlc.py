@@ -8,15 +8,26 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from harness.engines import tlc_output
-from harness.engines.base import EngineError, Failure, Limits, Model, Outcome, Progress, Result, silent
+from harness.engines.base import (
+    EngineError,
+    Failure,
+    Limits,
+    Model,
+    Outcome,
+    Progress,
+    Result,
+    cut_off,
+    silent,
+)
 from harness.engines.java import find_java
 from harness.engines.process import Finished, run_program
-from harness.engines.tlc_config import UNKNOWN_TO_TLC, Config, read_config
+from harness.engines.tlc_config import UNKNOWN_TO_TLC, Config, read_config, trace_origin
 from harness.itf import Trace
 from harness.modules import config_beside
 from harness.spechash import spec_hash
@@ -117,11 +128,14 @@ def _show_progress(line: str, progress: Progress) -> None:
 class Tlc:
     """TLC behind the interface `Engine`.
 
-    Arguments of a model: `deadlock` (check for deadlocks, default true), `workers` (default: 1 for a model
-    that must fail, else one a processor), `simulate` {num, depth, seed} (random behaviours instead of all).
+    Arguments of a model: `deadlock` (check for deadlocks, default true), `workers` (default: the limits'
+    `spare`), `simulate` {num, depth, seed} (random behaviours instead of all).
     """
 
     name = "tlc"
+    pinned = VERSION
+    program = f"sha256:{SHA256}"
+    parser = Path(tlc_output.__file__)
 
     def version(self) -> str:
         find_java()
@@ -134,12 +148,18 @@ class Tlc:
         if simulate := model.args.get("simulate"):
             options += ["-simulate", f"num={simulate['num']}", "-depth", str(simulate["depth"])]
             return [*options, "-seed", str(simulate["seed"]), "-workers", "1"]
-        workers = limits.workers or model.args.get("workers") or os.cpu_count() or 1
+        workers = limits.workers or model.args.get("workers") or limits.spare
         return [*options, "-seed", "0", "-workers", str(workers)]
 
+    def command(self, model: Model) -> tuple[str, ...]:
+        return self._command(model, self.options(model, Limits(workers=1))[:-2])
+
+    def _command(self, model: Model, options: Sequence[str]) -> tuple[str, ...]:
+        config = model.config or config_beside(model.module)
+        return (*options, "-config", config.name, model.module.name)
+
     def check(self, model: Model, log: Path, limits: Limits, progress: Progress = silent) -> Result:
-        config_path = model.config or config_beside(model.module)
-        config = read_config(config_path)
+        config = read_config(model.config or config_beside(model.module))
         options = self.options(model, limits)
         with variant(config.without(UNKNOWN_TO_TLC)) as path:
             ended = run_tlc(
@@ -151,12 +171,29 @@ class Tlc:
                 progress=progress,
                 libraries=model.libraries,
             )
-        report = tlc_output.read_report(ended.lines)
+        return replace(
+            self._result(model, config, ended.lines, log),
+            args=self._command(model, options),
+            seconds=ended.seconds,
+            processor=ended.processor,
+            exit_code=ended.exit_code,
+        )
+
+    def reread(self, model: Model, lines: list[str], log: Path) -> Result:
+        if not tlc_output.is_whole(lines, simulated="simulate" in model.args):
+            raise cut_off(log)
+        return self._result(model, read_config(model.config or config_beside(model.module)), lines, log)
+
+    def trimmed(self, lines: list[str]) -> list[str]:
+        return tlc_output.trimmed(lines)
+
+    def _result(self, model: Model, config: Config, lines: list[str], log: Path) -> Result:
+        report = tlc_output.read_report(lines)
         temporal = config.names("PROPERTY")
         violated = report.violated
         if report.outcome is Outcome.VIOLATED and violated is None and len(temporal) == 1:
             violated = temporal[0]
-        digest = spec_hash(model.module, config_path)
+        digest = spec_hash(model.module, model.config or config_beside(model.module))
         return Result(
             engine=self.name,
             version=VERSION,
@@ -165,17 +202,18 @@ class Tlc:
             distinct_states=report.distinct_states,
             generated_states=report.generated_states,
             depth=report.depth,
-            counterexample=_counterexample(report, model, violated, digest),
-            seconds=ended.seconds,
+            length=len(report.states) - 1 if report.states else None,
+            counterexample=_counterexample(report, model, violated, digest, config),
+            seconds=0,
             log=log,
-            args=tuple([*options, "-config", config_path.name, model.module.name]),
-            exit_code=ended.exit_code,
+            args=self.command(model),
+            exit_code=0,
             spec_hash=digest,
         )
 
 
 def _counterexample(
-    report: tlc_output.Report, model: Model, violated: str | None, digest: str
+    report: tlc_output.Report, model: Model, violated: str | None, digest: str, config: Config
 ) -> Trace | None:
     if not report.states:
         return None
@@ -186,5 +224,6 @@ def _counterexample(
         "version": VERSION,
         "violated": violated or report.outcome.value,
         "spec_hash": digest,
+        **trace_origin(config),
     }
     return Trace(meta, tuple(report.states[0]), report.states, tuple(report.actions), report.loop)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.files import read_text
 from harness.modules import strip_comments
@@ -78,6 +79,16 @@ def read_config(path: Path) -> Config:
             keyword, start = word, match.end()
     sections.append((keyword, text[start:].strip()))
     return Config(tuple(section for section in sections if any(section)))
+
+
+def trace_origin(config: Config) -> dict[str, Any]:
+    """The part of a trace's #meta that comes from its model's configuration.
+
+    `{"constants": {name: value}}` where the configuration has any, else nothing: replaying needs them to know
+    the model's dialect and the bounds that a target is configured with.
+    """
+    constants = config.constants()
+    return {"constants": constants} if constants else {}
 
 
 def _literal(text: str) -> int | str | bool:

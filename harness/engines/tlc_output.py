@@ -42,6 +42,8 @@ _ASSERT: Final = 2132
 _ASSUMPTION: Final = 2104
 _EXCEPTION: Final = 1000
 _CONFIG_ERRORS: Final = range(5000, 5100)
+_FINISHED: Final = 2186
+_NO_ERROR: Final = 2193
 _ERROR: Final = 1
 """The severity of an error."""
 
@@ -127,6 +129,28 @@ def _report(messages: list[Message]) -> Report:
             report.depth = _number(depth[1])
         _judge(report, message)
     return report
+
+
+def is_whole(lines: list[str], *, simulated: bool) -> bool:
+    """Does the output end as that of a run with an answer: TLC finished, and of an exhaustive run without an
+    error it said so?"""
+    messages = read_messages(lines)
+    codes = {message.code for message in messages}
+    failed = any(message.severity == _ERROR and message.code != OUTSIDE for message in messages)
+    return _FINISHED in codes and (failed or simulated or _NO_ERROR in codes)
+
+
+def trimmed(lines: list[str]) -> list[str]:
+    """The output without what says only how far the run is, and where it read modules from."""
+    kept: list[str] = []
+    inside = False
+    for line in lines:
+        start = _START.search(line)
+        inside = inside or bool(start and int(start[1]) in PROGRESS)
+        if not inside and not line.startswith(_NOISE):
+            kept.append(line)
+        inside = inside and not _END.search(line)
+    return kept
 
 
 def read_behaviour(text: str, reader: Reader) -> list[State]:

@@ -29,11 +29,17 @@ def page(asked: Asked, finished: Sequence[Done]) -> str:
         verdict=sentence + (asked.waivers.excepted("differences") if exit_code == HOLDS else ""),
         failed=[one for one in finished if one.failed],
         done=done,
-        accepted=[one for one in done if one.step.kind == "evidence" and not one.failed],
+        accepted=[one for one in done if _recorded(one) and not one.failed],
         waived=list(asked.waivers.listed()),
         cut=[one for one in finished if one.outcome is Outcome.CUT],
         left_out=[one for one in finished if one.outcome is Outcome.LEFT_OUT],
         seconds=sum(one.seconds for one in finished),
         title=title,
+        recorded=_recorded,
         first_line=first_line,
     )
+
+
+def _recorded(done: Done) -> bool:
+    """Is this the recorded result of a model?"""
+    return done.step.kind == "evidence" or bool(done.details.get("evidence"))

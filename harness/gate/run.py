@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness.check import Checked, check_entry, from_evidence
-from harness.engines.base import EngineError, Failure, Limits, Progress
+from harness.check import Checked, check_entry, from_evidence, judge_record
+from harness.engines.base import EngineError, Failure, Limits, Progress, silent
+from harness.engines.process import stop_programs
 from harness.errors import HOLDS, MODEL_VIOLATED, NOT_CONFORMANT, ConformError
+from harness.evidence import Records
 from harness.gate.random_work import random_traces, simulated
 from harness.gate.steps import KIND_FOLDERS, RANDOM, Asked, Done, Outcome, Step, steps_of
+from harness.manifest import Entry
 from harness.replay.files import replay_files, trace_files
 from harness.replay.report import explain, left_out, not_replayed, to_json
 from harness.scenario.files import explain as explain_scenario
@@ -30,6 +35,8 @@ class Gate:
     now: Callable[[], float] = time.monotonic
     _begin: float = field(init=False)
     _cut: bool = field(init=False, default=False)
+    _pool: ThreadPoolExecutor | None = field(init=False, default=None)
+    _checks: dict[str, Future[Checked]] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self._begin = self.now()
@@ -76,7 +83,7 @@ class Gate:
                 return self._replay(step, traces, progress)
             case "simulate":
                 return self._simulate(step, seed, progress)
-        return self._check(step, limits, progress)
+        return self._check(step, progress)
 
     def _left(self) -> float:
         """Seconds. EngineError if there are none."""
@@ -85,13 +92,44 @@ class Gate:
             raise EngineError(Failure.TIME_OUT, "no time is left")
         return left
 
-    def _check(self, step: Step, limits: Limits, progress: Progress) -> Done:
-        folder, entry = self.asked.manifest.folder, self.asked.manifest.entry(step.name)
+    def _check(self, step: Step, progress: Progress) -> Done:
+        entry = self.asked.manifest.entry(step.name)
         if step.kind == "evidence":
-            checked = from_evidence(entry, folder)
+            checked = from_evidence(entry, self.asked.manifest.folder)
         else:
-            checked = check_entry(entry, folder, self.asked.out, limits, progress)
-        return Done(step, checked.exit_code, _message(checked), 0, checked.to_json(), place=entry.module)
+            if self._checks is None:
+                self._checks = self._begin_checks(progress)
+            checked = self._checks[entry.name].result()
+        message = _message(checked)
+        if step.name in self.asked.again.listed:
+            message += ", too long to be computed anew here: make soak does"
+        return Done(step, checked.exit_code, message, 0, checked.to_json(), place=entry.module)
+
+    def _begin_checks(self, progress: Progress) -> dict[str, Future[Checked]]:
+        """Begin all models that must run, the longest first, one a processor; what is recorded is there."""
+        processors = os.cpu_count() or 1
+        self._pool = ThreadPoolExecutor(max(1, processors // (self.asked.limits.workers or 1)))
+        names = [step.name for step in self.steps() if step.kind == "check"]
+        entries = sorted(map(self.asked.manifest.entry, names), key=lambda entry: -entry.seconds)
+        return {entry.name: self._pool.submit(self._checked, entry, progress) for entry in entries}
+
+    def _checked(self, entry: Entry, progress: Progress) -> Checked:
+        records = Records(self.asked.manifest.folder)
+        why = self.asked.again.why.get(entry.name, "")
+        if not why:
+            found = records.find(entry)
+            if found.counts:
+                return judge_record(entry, found)
+            why = found.why
+        limits = replace(self.asked.limits, timeout=self._left())
+        progress(f"{entry.name}: {why}")
+        return check_entry(entry, records, self.asked.out, limits, silent, why=why)
+
+    def close(self) -> None:
+        """End the models that still run, if any do."""
+        if self._pool:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            stop_programs()
 
     def _scenarios(self, step: Step, limits: Limits) -> Done:
         files = scenario_files([self.asked.traces / step.name])
@@ -182,8 +220,13 @@ def _message(checked: Checked) -> str:
         words.append(f"{facts['distinct_states']:,} distinct states")
     if checked.evidence:
         reasons = f" ({'; '.join(checked.evidence.reasons)})" if checked.evidence.reasons else ""
+        date = f", recorded {checked.evidence.recorded}" if checked.evidence.recorded else ""
         words.append(
-            f"by {checked.engine} {checked.version}, evidence {checked.evidence.status.value}{reasons}"
+            f"by {checked.engine} {checked.version}, evidence {checked.evidence.status.value}{reasons}{date}"
         )
+        if checked.missing:
+            words.append(f"not computed anew ({checked.missing})")
+    elif checked.why:
+        words.append(f"computed in {checked.seconds:.0f} s: {checked.why}")
     words += [f"{one.what} expected {one.expected}, got {one.got}" for one in checked.differences]
     return ", ".join(words)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from harness.engines.base import Limits
 from harness.errors import HOLDS, ConformError
 from harness.evidence import evidence_file
+from harness.gate.again import Again
 from harness.kit import is_carried
 from harness.manifest import Entry, Manifest
 from harness.replay.dialects import TEXT
@@ -80,8 +81,9 @@ class Asked:
     It goes over a manifest's tier, its evidence, and the traces in a folder, and keeps to `seconds`. Logs and
     counterexamples go to `out`. `waivers` accept differences on the target; that each did is the last step.
     `kinds` are those of KINDS to do, by default all that can be done: with a specification that came with an
-    installed package, those that judge the target and need no model checker. `seeds` runs of random work of
-    each kind start from `seed`.
+    installed package, those that judge the target and need no model checker. `again` are the models whose
+    results are computed anew although they are recorded. `seeds` runs of random work of each kind start from
+    `seed`.
     """
 
     manifest: Manifest
@@ -95,6 +97,7 @@ class Asked:
     waivers: Waivers = field(default_factory=Waivers)
     waivers_file: Path | None = None
     kinds: frozenset[str] | None = None
+    again: Again = field(default_factory=Again)
     seeds: int = 5
     seed: int = 848
 
@@ -138,6 +141,8 @@ def _evidence(asked: Asked) -> Iterator[Step]:
     """Records of what is not checked here: models of other tiers, and of this one if it is left out."""
     for entry in asked.manifest.entries:
         recorded = evidence_file(entry, asked.manifest.folder).is_file()
+        if entry.name in asked.again.why and "check" in asked.wanted:
+            continue
         if entry.tier != asked.tier or ("check" not in asked.wanted and recorded):
             yield Step("evidence", entry.name)
 
@@ -166,7 +171,9 @@ def _scenarios(asked: Asked) -> Iterator[Step]:
 def _checks(asked: Asked) -> Iterator[Step]:
     entries = _of_tier(asked)
     if "check" in asked.wanted:
-        yield from (Step("check", entry.name) for entry in entries)
+        others = [entry for entry in asked.manifest.entries if entry.tier != asked.tier]
+        altered = [entry for entry in others if entry.name in asked.again.why]
+        yield from (Step("check", entry.name) for entry in [*entries, *altered])
         return
     recorded = sum(evidence_file(entry, asked.manifest.folder).is_file() for entry in entries)
     also = "this package has no recorded results of them (make wheel records them)"

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -28,12 +28,12 @@ from harness.errors import ConformError
 from harness.generate import STEP_VARIABLE, dump_graph, tour_traces
 from harness.itf import read_trace
 from harness.manifest import Manifest
-from harness.mutants import failed_tests
 from harness.mutate.journal import Asked, files, of_model
 from harness.mutate.mutant import KILLED, SURVIVED, TESTS_OF_ITS_OWN, TIMED_OUT, UNVIABLE, Mutant, Verdict
+from harness.mutate.own_tests import failed_tests
 from harness.replay.decode import DecodedTrace, Decoder
 from harness.replay.files import SUFFIX, trace_files
-from harness.replay.run import Replayer
+from harness.replay.run import Failure, Replayer
 from harness.stategraph import merge_by_hidden
 
 PACKAGE: Final = "coordinator"
@@ -193,11 +193,12 @@ def committed_checks(root: Path) -> Iterator[Check]:
     """Of the committed traces, read."""
     for name, dialect, folders in _committed(root):
         yield Check(
-            name, dialect, _decoded(trace_files([root / folder for folder in folders]), root), folders
+            name, dialect, decoded_traces(trace_files([root / folder for folder in folders]), root), folders
         )
 
 
-def _decoded(found: Sequence[Path], root: Path) -> list[DecodedTrace]:
+def decoded_traces(found: Sequence[Path], root: Path) -> list[DecodedTrace]:
+    """Traces of files, by their paths from the repository's folder."""
     decoder, traces = Decoder(), [file for file in found if file.name.endswith(SUFFIX)]
     return [decoder.decode(read_trace(file), str(file.relative_to(root))) for file in traces]
 
@@ -206,7 +207,7 @@ def judge(mutant: Mutant, checks: Sequence[Check]) -> Verdict:
     """What replays say of a mutant. To be called in a process of its own."""
     try:
         compile(mutant.text, mutant.path, "exec")
-        load(mutant)
+        load({mutant.path: mutant.text})
     except Exception as error:
         return Verdict(UNVIABLE, f"{type(error).__name__}: {error}", (CONFIGURED,))
     return verdict(checks)
@@ -237,13 +238,13 @@ def _tested(mutant: Mutant, root: Path, by: str) -> Verdict:
         folder = Path(name)
         shutil.copytree(root / PACKAGE, folder / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
         (folder / mutant.path).write_text(mutant.text, encoding="utf-8")
-        for tests in (_own(mutant.path), TESTS):
-            try:
-                failed = failed_tests(root, folder, list(tests)) if tests else ""
-            except ConformError as error:
-                return Verdict(TIMED_OUT, error.message, tests)
-            if failed:
-                return Verdict(KILLED, f"{TESTS_OF_ITS_OWN}: {failed}", (failed.partition("::")[0],))
+        tests = tuple(dict.fromkeys((*_own(mutant.path), *TESTS)))
+        try:
+            failed = failed_tests(root, folder, tests)
+        except ConformError as error:
+            return Verdict(TIMED_OUT, error.message, tests)
+    if failed:
+        return Verdict(KILLED, f"{TESTS_OF_ITS_OWN}: {failed}", (failed.partition("::")[0],))
     return Verdict(SURVIVED, f"{by}, {TESTS_OF_ITS_OWN}")
 
 
@@ -263,13 +264,10 @@ def _noticed(check: Check) -> Verdict | None:
     """The first difference of a replay; it rests on the one trace, if that is a file."""
     on = check.of
     try:
-        target = importlib.import_module(REBOUND[0]).PythonTarget(check.dialect)
-        process = importlib.import_module(REBOUND[1]).PythonProcess
-        replayer = Replayer(target, 1, process)
+        replayer = started(check.dialect)
         for trace in check.traces:
             on = (trace.name,) if trace.name.endswith(SUFFIX) else check.of
-            replayer.replay(trace)
-            for failure in replayer.result.failures:
+            if failure := first_failure(replayer, trace):
                 signature = failure.signature(failure.differences[0])
                 return Verdict(KILLED, f"{Path(trace.name).name}, step {failure.index}: {signature}", on)
     except Exception as error:
@@ -277,11 +275,24 @@ def _noticed(check: Check) -> Verdict | None:
     return None
 
 
-def load(mutant: Mutant) -> None:
-    """Make this process's coordinator the one with the mutant's text in it."""
+def started(dialect: str) -> Replayer:
+    """A replay on the coordinator and the members as they are loaded, which ends at its first difference."""
+    target = importlib.import_module(REBOUND[0]).PythonTarget(dialect)
+    return Replayer(target, 1, importlib.import_module(REBOUND[1]).PythonProcess)
+
+
+def first_failure(replayer: Replayer, trace: DecodedTrace) -> Failure | None:
+    """The first step of a trace after which the target is not as expected."""
+    replayer.replay(trace)
+    return next(iter(replayer.result.failures), None)
+
+
+def load(texts: Mapping[str, str]) -> None:
+    """Make this process's coordinator the one with these texts of its files, by their paths from the
+    repository's folder."""
     for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE or name in REBOUND]:
         del sys.modules[name]
-    sys.meta_path.insert(0, _Finder(_module(mutant.path), mutant))
+    sys.meta_path.insert(0, _Finder({_module(path): text for path, text in texts.items()}))
     for name in REBOUND:
         importlib.import_module(name)
 
@@ -293,21 +304,21 @@ def _module(path: str) -> str:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds one module in the text of a mutant, all others where they are."""
+    """Finds modules in the texts of a mutant, by their names; all others where they are."""
 
-    def __init__(self, name: str, mutant: Mutant) -> None:
-        self._name, self._mutant = name, mutant
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != self._name:
+        if fullname not in self._texts:
             return None
         found = importlib.machinery.PathFinder.find_spec(fullname, path)
         if found is None or found.origin is None:
             return None
         loader = _Loader(fullname, found.origin)
-        loader.text = self._mutant.text
+        loader.text = self._texts[fullname]
         return importlib.util.spec_from_file_location(
             fullname, found.origin, loader=loader, submodule_search_locations=found.submodule_search_locations
         )

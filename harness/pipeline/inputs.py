@@ -59,7 +59,11 @@ def read_model(run: Run, model: Model, limits: Limits, log: Path) -> tuple[str, 
         with tempfile.TemporaryDirectory(prefix="conform-") as folder:
             dot = Path(folder) / "graph.dot"
             run.progress("TLC writes the state graph")
-            distinct = dump(model, dot, limits=limits, log=log, progress=run.progress)
+
+            def write() -> Counts:
+                return {"distinct": dump(model, dot, limits=limits, log=log, progress=run.progress)}
+
+            distinct = run.timed("tlc", write)["distinct"]
             shared = f"{run.store.root}/graph.dot"
             copy_files(
                 str(dot), shared, source_filesystem=LocalFileSystem(), destination_filesystem=run.store.files

@@ -45,7 +45,35 @@ def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]
     yield from _findings(result, output)
     if result.page:
         yield f"state graph: {result.page.removeprefix('file://')}"
+    if taken := _seconds(result):
+        yield f"seconds on the clock: {taken}"
     yield f"tables: {output}"
+
+
+_PARTS: Final = {
+    "start": "Spark's start",
+    "tlc": "TLC's state graph",
+    "graph": "reading the graph",
+    "states": "its states",
+    "steps/graph": "decoding its steps",
+    "verdicts/graph": "judging them",
+    "verdicts/paths": "judging by shortest paths",
+    "tours": "making tours",
+    "traces": "reading traces",
+    "steps/traces": "decoding their steps",
+    "verdicts/traces": "judging traces",
+}
+"""Units of work as `timings` has them -> what they are called here."""
+
+
+def _seconds(result: Exhausted) -> str:
+    """How long each part of this run took; what an earlier run has done is not among them."""
+    seconds: dict[str, float] = {}
+    for one in result.timings:
+        seconds[one["unit"]] = seconds.get(one["unit"], 0.0) + one["seconds"]
+    if "tlc" in seconds and "graph" in seconds:
+        seconds["graph"] -= seconds["tlc"]  # TLC runs within that unit
+    return ", ".join(f"{part} {seconds[unit]:.0f}" for unit, part in _PARTS.items() if unit in seconds)
 
 
 def _claim(result: Exhausted, model: Model | None) -> Iterator[str]:

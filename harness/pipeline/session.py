@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -24,7 +25,6 @@ _SETTINGS: Final = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.sources.partitionOverwriteMode": "dynamic",
     "spark.sql.parquet.compression.codec": "zstd",
     # rows are long: a trace is a row, and so is a step with all that is expected of it
     "spark.sql.parquet.columnarReaderBatchSize": "256",
@@ -35,6 +35,10 @@ _SETTINGS: Final = {
     # Python's own hashes must not matter: what depends on them would differ between two runs
     "spark.executorEnv.PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"),
 }
+
+_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of Spark's Java. In runs of minutes its second compiler and parallel collector take more processor
+time than they gain: half of all that Java takes."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,9 @@ class Cluster:
 def spark_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
     """A session; what Spark prints goes to the file `log`.
 
-    A session that is there already is used and left running; under spark-submit, what spark-submit was told
-    counts. ConformError (exit 3) if there is no Java for it or it does not start.
+    A session that is there already is used and left running; under spark-submit, the settings that
+    spark-submit was given count. ConformError (exit 3) if there is no Java for it or it does not start.
+    SIGTERM and SIGINT end the process with one sentence, while Spark starts, too.
     """
     from pyspark.sql import SparkSession
 
@@ -62,52 +67,65 @@ def spark_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
     if running is not None:
         yield running
         return
-    with tempfile.TemporaryDirectory(prefix="conform-spark-") as folder:
-        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    with tempfile.TemporaryDirectory(prefix="conform-spark-") as folder, _Stopping() as stopping:
         session = _start(cluster, log, Path(folder))
         try:
-            with _cancelled_when_told(session, before):
-                yield session
+            stopping.handle_signals(session)  # Spark has a handler of its own for SIGINT
+            yield session
         finally:
             session.stop()
 
 
-@contextmanager
-def _cancelled_when_told(session: SparkSession, before: Mapping[signal.Signals, Any]) -> Iterator[None]:
-    """Whoever stops this process does not wait until Spark's job is done: it is cancelled, and then what was
-    there `before` is done about the signal.
+class _Stopping:
+    """Ends the process with one sentence when a signal stops it, whatever fails on the way: Java may have
+    had the same signal, and then no call of Java is answered any more.
 
-    To cancel takes a thread of its own, which has another connection to Java; that of the main thread has an
-    answer due, which nobody may leave there for the next call.
+    While a Spark job runs, the job is cancelled first. That takes a thread of its own, which has another
+    connection to Java; the main thread's connection has an answer due, which must not be left there for the
+    next call.
     """
-    told: list[signal.Signals] = []
-    ended = threading.Event()
 
-    def cancel() -> None:
-        while not ended.wait(0.5):
-            session.sparkContext.cancelAllJobs()
+    def __init__(self) -> None:
+        self._before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+        self._session: SparkSession | None = None
+        self._signal: int | None = None
+        self._ended = threading.Event()
 
-    def stop(number: int, frame: FrameType | None) -> None:
-        if not _asks_java(frame):
-            before[signal.Signals(number)](number, frame)
-        elif not told:
-            told.append(signal.Signals(number))
-            threading.Thread(target=cancel, daemon=True).start()
+    def __enter__(self) -> _Stopping:
+        self.handle_signals(None)
+        return self
 
-    if threading.current_thread() is threading.main_thread():
-        for number, handler in before.items():
-            signal.signal(number, stop if callable(handler) else handler)
-    try:
-        yield
-    except Exception:
-        if told:
-            before[told[0]](told[0], None)
-        raise
-    finally:
-        ended.set()
+    def handle_signals(self, session: SparkSession | None) -> None:
+        """Take the signals that the process does not ignore or leave to the system."""
+        self._session = session
+        self._set({one: self._stop for one, handler in self._before.items() if callable(handler)})
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        self._ended.set()
+        self._set(self._before)
+        if self._signal is not None:
+            print(f"conform: stopped by {signal.Signals(self._signal).name}.", file=sys.stderr)
+            raise SystemExit(128 + self._signal) from None
+
+    def _set(self, handlers: Mapping[signal.Signals, Any]) -> None:
         if threading.current_thread() is threading.main_thread():
-            for number, handler in before.items():
+            for number, handler in handlers.items():
                 signal.signal(number, handler)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        if self._signal is not None:
+            return  # a second signal must not interrupt what the first one began
+        self._signal = number
+        for name in ("py4j", "pyspark"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        if self._session is None or not _asks_java(frame):
+            raise SystemExit(128 + number)
+        threading.Thread(target=self._cancel, args=[self._session], daemon=True).start()
+
+    def _cancel(self, session: SparkSession) -> None:
+        while not self._ended.wait(0.5):
+            with suppress(Exception):  # Java may be gone, which ends the main thread's call, too
+                session.sparkContext.cancelAllJobs()
 
 
 def _asks_java(frame: FrameType | None) -> bool:
@@ -126,8 +144,10 @@ def _start(cluster: Cluster, log: Path, folder: Path) -> SparkSession:
     builder = SparkSession.builder.appName("conform")
     if SUBMITTED not in os.environ:
         builder = builder.master(cluster.master)
+    given = _submitted_settings()
     for name, value in {**_SETTINGS, **_own(cluster, folder), **cluster.settings}.items():
-        builder = builder.config(name, value)
+        if name not in given:
+            builder = builder.config(name, value)
     try:
         with _stderr_to(log):
             session: SparkSession = builder.getOrCreate()
@@ -144,12 +164,22 @@ SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 """An environment variable that spark-submit sets."""
 
 
+def _submitted_settings() -> frozenset[str]:
+    """The names of the settings that spark-submit was given; none where this process starts Spark itself."""
+    if SUBMITTED not in os.environ:
+        return frozenset()
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized()  # connects to the Java that spark-submit has started
+    return frozenset(name for name, _ in SparkConf().getAll())
+
+
 def _own(cluster: Cluster, folder: Path) -> dict[str, str]:
     """The settings that depend on where this runs."""
     own = {
         "spark.driver.memory": cluster.memory,
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder}",
+        "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder} {_JAVA}",
     }
     if cluster.package:
         own |= {"spark.files": str(cluster.package.resolve())}

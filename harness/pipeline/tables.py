@@ -129,7 +129,8 @@ FINDINGS: Final = _schema(
 fewest `steps` from an initial state, and the signature of each path, for a waiver."""
 
 TIMINGS: Final = _schema(stage=_TEXT, unit=_TEXT, rows=_COUNT, seconds=pa.float64())
-"""How long the units of work took; the only table that differs from run to run."""
+"""How long the units of work took; the only table that differs from run to run. The unit `tlc` is within
+`graph`."""
 
 TABLES: Final = {
     "quarantine": QUARANTINE,

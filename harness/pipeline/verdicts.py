@@ -66,7 +66,9 @@ def _judge_parts(
 
     def work() -> dict[str, int]:
         judged = steps.mapInArrow(judging(*tested.named()), struct(VERDICTS))
-        judged.write.mode("overwrite").partitionBy("part").parquet(place)
+        # the other parts stay, however the session is configured
+        written = judged.write.mode("overwrite").option("partitionOverwriteMode", "dynamic")
+        written.partitionBy("part").parquet(place)
         return {"verdicts": size}
 
     run.timed(f"verdicts/{origin}", work)

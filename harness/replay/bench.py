@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -16,7 +17,11 @@ from harness.targets import open_target
 
 @dataclass(frozen=True)
 class ReplaySpeed:
-    """Seconds of wall clock: reading ITF, preparing steps, and the fastest replay with all comparisons."""
+    """Seconds of wall clock: reading ITF, preparing steps, and the fastest replay with all comparisons.
+
+    `processor_s` are the fewest seconds of the processor that a replay took of this process and of the
+    target's, whose start is among them: what to compare where others work on the machine as well.
+    """
 
     target: str
     traces: int
@@ -25,6 +30,12 @@ class ReplaySpeed:
     read_s: float
     decode_s: float
     replay_s: float
+    processor_s: float
+
+    @property
+    def steps_per_processor_s(self) -> float:
+        """The same steps a second of all processors together."""
+        return self.target_steps / self.processor_s
 
     @property
     def steps_per_s(self) -> float:
@@ -42,15 +53,22 @@ def measure(
     decoder = Decoder()
     decoded = [decoder.decode(trace, str(file)) for trace, file in zip(traces, files, strict=True)]
     prepared = time.perf_counter()
-    seconds = []
+    seconds, processor = [], []
     for _ in range(rounds):
+        spent = _processor_s()
         with closing(open_target(target, dialect)) as opened:
             replayer = Replayer(opened, max_differences=1)
             begin = time.perf_counter()
             for trace in decoded:
                 replayer.replay(trace)
             seconds.append(time.perf_counter() - begin)
+        processor.append(_processor_s() - spent)
     result = replayer.result
-    return ReplaySpeed(
-        target, result.traces, result.judged, result.differences, read - start, prepared - read, min(seconds)
-    )
+    counts = result.traces, result.judged, result.differences
+    return ReplaySpeed(target, *counts, read - start, prepared - read, min(seconds), min(processor))
+
+
+def _processor_s() -> float:
+    """Of this process, and of those that it started and that have ended."""
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in spent)

@@ -6,11 +6,10 @@ Only steps that call the target say something about it, so only those count as c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
-from harness.replay.decode import Step
 from harness.replay.steps import HANDLERS
 from harness.requirements import requirements
 from harness.targets.base import Json
@@ -19,11 +18,22 @@ _POINTS: Final = 100
 """At most so many points has a curve, and the last."""
 
 
+class Called(NamedTuple):
+    """What counts of a step that calls the target (see `harness.replay.decode.Step`)."""
+
+    action: str
+    branch: str
+    error: str
+    key: int
+
+
 @dataclass
 class Coverage:
-    """Counts of judged steps. `distinct` has the keys of `Step`, all of one decoder; `requirements` are those
-    that steps exercise, `traces` in how many traces, and `growth` is, after each trace, how many distinct
-    steps and branches there were."""
+    """Counts of judged steps.
+
+    `distinct` has the keys of `Step`; `requirements` are those that steps exercise, `traces` in how many
+    traces, and `growth` is, after each trace, how many distinct steps and branches there were.
+    """
 
     actions: Counter[str] = field(default_factory=Counter)
     branches: Counter[str] = field(default_factory=Counter)
@@ -35,7 +45,9 @@ class Coverage:
     growth: list[tuple[int, int]] = field(default_factory=list)
     handlers: set[str] = field(default_factory=set)
 
-    def add(self, steps: list[Step], other_actions: Counter[str], handlers: Set[str] = frozenset()) -> None:
+    def add(
+        self, steps: Sequence[Called], other_actions: Counter[str], handlers: Set[str] = frozenset()
+    ) -> None:
         """Count the judged steps of a trace, and its steps that do not call the target; `handlers` are the
         actions that such a trace may have."""
         self.handlers |= handlers

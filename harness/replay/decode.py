@@ -6,8 +6,7 @@ Replaying a prepared step is a call and a comparison; everything that takes time
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence, Set
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -20,10 +19,11 @@ from harness.replay.classic.said import Classic
 from harness.replay.classic.state import is_classic
 from harness.replay.client_state import ClientStep
 from harness.replay.connect.state import is_connect
+from harness.replay.contents import Contents
 from harness.replay.dialects import TEXT, Forms, forms_of
 from harness.replay.log import check_log
 from harness.replay.members import MemberStep, member_steps
-from harness.replay.migration.state import is_migration
+from harness.replay.migration.state import is_migration, refuse_short_form
 from harness.replay.records import still_untargeted, whole, written
 from harness.replay.state import Admin, Partition, Request, SpecState, StateReader
 from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS
@@ -205,7 +205,7 @@ class Decoder:
 
         self._reader = StateReader()
         self._descriptions: dict[int, Json] = {}
-        self._inputs: dict[Any, int] = {}
+        self._inputs = Contents()
         self._classic = classic_decoder(self._inputs)
         self._connect = connect_decoder(self._inputs)
         self._migration = migration_decoder(self._inputs)
@@ -219,6 +219,7 @@ class Decoder:
             return self._connect.decode(trace, name)
         if is_migration(trace):
             return self._migration.decode(trace, name)
+        refuse_short_form(trace, name)
         states = self._reader.read(trace, f"The trace {name}")
         if len(states) < 2:
             raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
@@ -240,8 +241,10 @@ class Decoder:
                 continue
             tick_ms = 1 if now_ms < STOP_MS else 0
             now_ms += tick_ms
-            with telling(name, index):
+            try:
                 load = Load(after, timers.follow(before.group, after, now_ms), now_ms, forms)
+            except ValueError as error:
+                raise contradiction(error, name, index) from None
             step = self._step(index, before, call, load, tick_ms, end, untargeted)
             untargeted = still_untargeted(untargeted, forms.created(before.group), after)
             _check_log(before, after, step.expected.records, name, index)
@@ -285,7 +288,7 @@ class Decoder:
             action=spec.action,
             branch=spec.branch,
             error=spec.response.error,
-            key=self._inputs.setdefault(given, len(self._inputs)),
+            key=self._inputs[given],
             tick_ms=tick_ms,
             lost=call.change if isinstance(call, Restart) else None,
             new_id=spec.member if joins and not spec.request.member else "",
@@ -317,13 +320,9 @@ class Decoder:
         return {**known, "timers": load.timers, **({"configs": dict(configs)} if configs else {})}
 
 
-@contextmanager
-def telling(name: str, index: int) -> Iterator[None]:
-    """What contradicts itself, a ValueError, as a ConformError (exit 2) with the trace and the state."""
-    try:
-        yield
-    except ValueError as error:
-        raise ConformError(f"The trace {name}, state {index}: {error}.") from None
+def contradiction(error: ValueError, name: str, index: int) -> ConformError:
+    """What contradicts itself, in words, as a ConformError (exit 2) with the trace and the state."""
+    return ConformError(f"The trace {name}, state {index}: {error}.")
 
 
 def _loaded(state: SpecState, forms: Forms) -> tuple[Load, expect.Timers]:
@@ -363,13 +362,17 @@ def _call(before: SpecState, after: SpecState, name: str, index: int) -> Call | 
     handler = HANDLERS.get(action)
     if handler is None:
         raise unknown_action(name, index, action)
-    with telling(name, index):
+    try:
         return handler(before, after)
+    except ValueError as error:
+        raise contradiction(error, name, index) from None
 
 
 def _check_log(before: SpecState, after: SpecState, written: Sequence[Json], name: str, index: int) -> None:
-    with telling(name, index):
+    try:
         check_log(before, after, written)
+    except ValueError as error:
+        raise contradiction(error, name, index) from None
 
 
 def unknown_action(

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from harness.errors import ENGINE_FAILED, ConformError
-from harness.itf import Trace, read_meta, read_trace
-from harness.replay.decode import Decoder
+from harness.itf import read_meta
 from harness.replay.dialects import TEXT, dialect_of
+from harness.replay.jobs import Files, Given, Job, added, check_jobs, processes
 from harness.replay.report import reason, skipped
-from harness.replay.run import Replayed, Replayer
-from harness.scenario.files import SUFFIX as SCENARIO
-from harness.scenario.files import trace_beside, trace_of
+from harness.replay.run import Replayed
+from harness.scenario.names import SUFFIX as SCENARIO
+from harness.scenario.names import trace_beside
 from harness.targets import open_target
-from harness.targets.members import open_members
 from harness.targets.recording import recorded
 
 SUFFIX = ".itf.json"
@@ -41,21 +42,34 @@ def trace_files(paths: Sequence[Path]) -> list[Path]:
     return list(found)
 
 
-def _read(file: Path) -> Trace:
-    return trace_of(file) if file.suffix == SCENARIO else read_trace(file)
-
-
-def common_dialect(files: Sequence[Path]) -> str | None:
-    """The name of the dialect that all traces are of; None if they are of several, or one cannot be read.
-    ConformError for a dialect that there is not."""
-    names = {
+def dialects_of(files: Sequence[Path]) -> Counter[str]:
+    """Dialect -> how many of the traces are of it. ConformError for a dialect that there is not."""
+    return Counter(
         TEXT.name
         if file.suffix == SCENARIO
         else dialect_of(read_meta(file).get("constants"), f"The trace {file}")
         for file in files
         if file.is_file()
-    }
-    return names.pop() if len(names) == 1 else None
+    )
+
+
+def disagreements(traces: Mapping[str, int], spoken: str) -> list[str]:
+    """Sentences on traces that are of another dialect than the target speaks, for a user to read first."""
+    sentences = []
+    for dialect, count in sorted(traces.items()):
+        if dialect == spoken:
+            continue
+        if dialect == TEXT.name:
+            sentences.append(
+                f"{count} traces are of KIP-848's text ({TEXT.name}) and the target speaks {spoken}: "
+                "each departure of that dialect is a difference."
+            )
+        else:
+            sentences.append(
+                f"{count} traces are of the dialect {dialect} and the target speaks {spoken}: "
+                f"they are not judged; replay them by themselves, or with --dialect {dialect}."
+            )
+    return sentences
 
 
 def replay_files(
@@ -67,22 +81,34 @@ def replay_files(
     waives: Callable[[str], bool] = lambda _: False,
     record: Path | None = None,
     some: bool = True,
+    jobs: int = 1,
 ) -> Replayed:
     """Replay traces on a target; `progress` is called after each with what there is so far, and `waives` says
     of a difference's signature whether it is accepted. `record` is a log for what it was told and said.
     `some` says whether a target must be able to do any of the steps.
 
+    `jobs` processes replay side by side, each on a target of its own; the result is the same.
+
     Every file is read even when enough differences were found. ConformError: exit 2 for a file that is not
     a trace of the group protocol or has no steps, 3 for a target that fails or can do none of the steps.
     """
-    decoder = Decoder()
+    check_jobs(jobs, target, record)
+    jobs = min(jobs, len(files))
+    job, own = Job(target, dialect, max_differences, waives), Files()
     with ExitStack() as stack:
+        given: Iterable[Given | None] = [None] * len(files)
+        enough: Event | None = None
+        if jobs > 1:  # before there is anything that a process should not inherit
+            given, enough = stack.enter_context(processes(jobs, files, job))
         opened = stack.enter_context(closing(open_target(target, dialect)))
         if record is not None:
             opened = stack.enter_context(recorded(opened, record))
-        replayer = Replayer(opened, max_differences, open_members(target), waives)
-        for file in files:
-            replayer.replay(decoder.decode(_read(file), str(file)))
+        replayer = job.replayer(opened)
+        for file, known in zip(files, given, strict=True):
+            if known is None or not added(replayer, known, waives):
+                replayer.replay(own.read(file))
+            if enough is not None and replayer.full:
+                enough.set()
             progress(replayer.result)
     result = replayer.result
     if some and not result.judged and not result.failures:

@@ -44,32 +44,44 @@ def judge(target: Target, step: Prepared, shift: int, view: View = EVERYTHING) -
 
 def act(target: Target, step: Prepared, shift: int, view: View) -> tuple[Answer, list[Difference]]:
     """The same with what the target showed; nothing if it refused."""
-    early: Sequence[Json] = ()
-    end = step.start + shift if view.reads else None
     try:
-        if not view.counts and isinstance(step.call, Restart):
-            end = len(target.records(0))
-        if step.tick_ms and view.ticks:
-            early = target.advance(step.tick_ms).fired
-        if step.lost is not None:
-            step.lost.send(target, 0, view.observe)
-        if step.new_id:
-            target.ids([step.new_id])
-        if step.script is not None and view.scripts:
-            target.assign(wire.GROUP, step.script)
-        answer = step.call.send(target, end, view.observe)
+        early, answer = perform(target, step, shift, view)
     except Refused as refusal:
         return Answer(), [refused(refusal)]
     expected = step.expected
     if not view.complete:
         there = step.there if view.forgets else None
         expected, answer = view.of(expected, there), view.of(answer, there)
-    if agree(expected, answer) and not early:
+    ahead = shift if view.counts else 0
+    if agree(expected, answer, ahead) and not early:
         return answer, []
-    found = differences(expected, answer, shift if view.counts else 0)
+    found = differences(expected, answer, ahead)
     if early:
         found.append(Difference("fired before the step", [], list(early)))
     return answer, found
+
+
+def perform(target: Target, step: Prepared, shift: int, view: View) -> tuple[Sequence[Json], Answer]:
+    """Do a step: the timers that run out before its call, and the answer to that."""
+    early: Sequence[Json] = ()
+    end = step.start + shift if view.reads else None
+    if depends_on_answers(step, view):
+        end = len(target.records(0))
+    if step.tick_ms and view.ticks:
+        early = target.advance(step.tick_ms).fired
+    if step.lost is not None:
+        step.lost.send(target, 0, view.observe)
+    if step.new_id:
+        target.ids([step.new_id])
+    if step.script is not None and view.scripts:
+        target.assign(wire.GROUP, step.script)
+    return early, step.call.send(target, end, view.observe)
+
+
+def depends_on_answers(step: Prepared, view: View) -> bool:
+    """Whether what a step sends depends on what the target answers to it: how many records a log has that
+    lacks some of those that are expected."""
+    return not view.counts and isinstance(step.call, Restart)
 
 
 def refused(refusal: Refused) -> Difference:

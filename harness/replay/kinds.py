@@ -14,7 +14,8 @@ from harness.errors import ConformError
 from harness.itf import Trace
 from harness.replay import wire
 from harness.replay.calls import Call
-from harness.replay.decode import STOP_MS, DecodedTrace, Loadable, Step, telling, unknown_action
+from harness.replay.contents import Contents
+from harness.replay.decode import STOP_MS, DecodedTrace, Loadable, Step, contradiction, unknown_action
 from harness.replay.dialects import TEXT, Forms
 from harness.replay.steps import INITIAL
 from harness.targets.base import Answer, Assignments, Json
@@ -146,7 +147,7 @@ class KindDecoder(Generic[S]):
     the steps' inputs among those of other traces."""
 
     def __init__(
-        self, reader: Reader[S], kind: Callable[[Mapping[str, Any], str], Kind[S]], inputs: dict[Any, int]
+        self, reader: Reader[S], kind: Callable[[Mapping[str, Any], str], Kind[S]], inputs: Contents
     ) -> None:
         self._reader, self._kind, self._inputs = reader, kind, inputs
 
@@ -163,7 +164,7 @@ class KindDecoder(Generic[S]):
         return load, load.description
 
 
-def _decoded(name: str, states: list[S], kind: Kind[S], inputs: dict[Any, int]) -> DecodedTrace:
+def _decoded(name: str, states: list[S], kind: Kind[S], inputs: Contents) -> DecodedTrace:
     if len(states) < 2:
         raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
     start = kind.start(states[0])
@@ -178,8 +179,10 @@ def _decoded(name: str, states: list[S], kind: Kind[S], inputs: dict[Any, int]) 
             continue
         tick_ms = 1 if now_ms < STOP_MS else 0
         now_ms += tick_ms
-        with telling(name, index):
+        try:
             load = kind.follow(before, after, now_ms)
+        except ValueError as error:
+            raise contradiction(error, name, index) from None
         said = kind.expected(before, after, now_ms)
         step = _step(index, after.step.action, call, load, said, tick_ms, end, inputs)
         end = step.end
@@ -196,14 +199,14 @@ def _step(
     said: Expected,
     tick_ms: int,
     offset: int,
-    inputs: dict[Any, int],
+    inputs: Contents,
 ) -> Step:
     return Step(
         index=index,
         action=action,
         branch=said.branch,
         error=said.error,
-        key=inputs.setdefault(said.given, len(inputs)),
+        key=inputs[said.given],
         tick_ms=tick_ms,
         lost=None,
         new_id=said.new_id,
@@ -234,5 +237,7 @@ def _call(kind: Kind[S], before: S, after: S, name: str, index: int) -> Call | N
         return None
     if action not in kind.handlers or action == INITIAL:
         raise unknown_action(name, index, action, {*kind.handlers, *kind.others})
-    with telling(name, index):
+    try:
         return kind.call(before, after)
+    except ValueError as error:
+        raise contradiction(error, name, index) from None

@@ -173,7 +173,12 @@ def _removals(before: Group, after: Group) -> Iterator[Json]:
 
 def _group(before: Group, after: Group, fresh: set[str], starts: bool) -> Iterator[Json]:
     for name, member in after.members.items():
-        if name in fresh or _described(member) != _described(before.members[name]):
+        known = before.members.get(name)
+        if (
+            name in fresh
+            or known is None
+            or (known is not member and _described(member) != _described(known))
+        ):
             yield _record("ConsumerGroupMemberMetadata", name, _member_metadata(after, name, member))
     bumped = after.epoch != before.epoch
     if after.metadata != before.metadata or (starts and bumped):
@@ -223,8 +228,11 @@ def _target(before: Group, after: Group, fresh: set[str], returned: str | None) 
 
 def _current(before: Group, after: Group, anew: set[str], forms: Forms) -> Iterator[Json]:
     for name, member in after.members.items():
+        known = before.members.get(name)
+        if known is member and name not in anew:
+            continue  # as members that stay as they are are one object
         value = _assignment(member, forms)
-        if name in anew or value != _assignment(replace(before.members[name], told=member.told), forms):
+        if name in anew or known is None or value != _assignment(replace(known, told=member.told), forms):
             yield _record("ConsumerGroupCurrentMemberAssignment", name, value)
 
 

@@ -9,8 +9,9 @@ from typing import Final
 
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.replay import wire
+from harness.replay.ahead import StepsAhead
 from harness.replay.compare import Difference, differences
-from harness.replay.coverage import Coverage
+from harness.replay.coverage import Called, Coverage
 from harness.replay.decode import DecodedTrace, Loadable, Step
 from harness.replay.dialects import TEXT
 from harness.replay.judge import act, refused
@@ -58,6 +59,43 @@ class EndedEarly:
     reason: str
 
 
+@dataclass(slots=True)
+class Outcome:
+    """What the replay of one trace adds to `Replayed`.
+
+    `steps` are all of its steps, `called` those that call the target, the first `judged` of which were
+    judged; `reason` says why not the others. `waived` has the signatures of waived differences,
+    `requirements` what the client processes exercise.
+    """
+
+    trace: str
+    steps: int
+    called: list[Called]
+    other_actions: Counter[str]
+    handlers: frozenset[str]
+    judged: int = 0
+    reason: str = FULL
+    failures: list[Failure] = field(default_factory=list)
+    waived: list[str] = field(default_factory=list)
+    member_steps: int = 0
+    requirements: Counter[str] = field(default_factory=Counter)
+
+    @staticmethod
+    def unjudged(trace: DecodedTrace) -> Outcome:
+        """That of a trace of which nothing was judged, because enough differences were found before it."""
+        called = [Called(step.action, step.branch, step.error, step.key) for step in trace.steps]
+        return Outcome(trace.name, trace.length, called, trace.other_actions, trace.handlers)
+
+    def without_judgement(self) -> Outcome:
+        """The same as if enough differences had been found before it."""
+        return Outcome(self.trace, self.steps, self.called, self.other_actions, self.handlers)
+
+    @property
+    def differences(self) -> int:
+        """How many no waiver covers."""
+        return sum(len(failure.differences) for failure in self.failures)
+
+
 @dataclass
 class Replayed:
     """The sum of all traces. A judged step was compared as far as the target can be observed, but for what is
@@ -77,6 +115,24 @@ class Replayed:
     failures: list[Failure] = field(default_factory=list)
     ended_early: list[EndedEarly] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
+
+    def add(self, one: Outcome) -> None:
+        """Add what the replay of the next trace has given."""
+        self.traces += 1
+        self.steps += one.steps
+        self.judged += one.judged
+        self.failures += one.failures
+        self.differences += one.differences
+        self.waived += len(one.waived)
+        self.member_steps += one.member_steps
+        if left := len(one.called) - one.judged:
+            if one.reason == FULL:
+                self.not_judged += left
+            else:
+                self.ended_early.append(EndedEarly(one.trace, one.judged, left, one.reason))
+        self.coverage.exercise(one.requirements)
+        others = one.other_actions if one.judged else Counter[str]()
+        self.coverage.add(one.called[: one.judged], others, one.handlers)
 
 
 class Replayer:
@@ -106,12 +162,16 @@ class Replayer:
         self._view = View(known)
         self._unscripted = None if self._view.scripts else Unscripted(target, self._view)
         self._has = _has(known, self._view)
+        self._ahead = StepsAhead(target, self._view, self._has)
         self.result = Replayed(unobserved=self._view.hidden)
+        self._differences = 0
+        """Those of the trace that is replayed now, which are not in `result` yet."""
         self._configuration: Json = wire.DEFAULTS
-        if wire.HEARTBEAT not in self._has:
+        if not self._has.intersection(wire.JOINS):
+            joins = ", ".join(f"{api} {wire.VERSIONS[api]}" for api in wire.JOINS)
             raise ConformError(
-                f"The target {target.name} does not have version {wire.VERSIONS[wire.HEARTBEAT]} of "
-                f"{wire.HEARTBEAT}, without which nothing can be replayed.",
+                f"The target {target.name} has none of the requests with which a member joins ({joins}), "
+                "so that nothing can be replayed.",
                 ENGINE_FAILED,
             )
         if "configure" in self._has:
@@ -120,52 +180,62 @@ class Replayer:
     @property
     def full(self) -> bool:
         """Whether as many differences were found as were asked for."""
-        return self.result.differences >= self._max_differences
+        return self.result.differences + self._differences >= self._max_differences
+
+    def would_fill(self, outcome: Outcome) -> bool:
+        """Whether as many would be found with those of a trace that was replayed elsewhere."""
+        return self.result.differences + outcome.differences >= self._max_differences
 
     def replay(self, trace: DecodedTrace) -> None:
         """Replay one trace and add it to `result`."""
-        result = self.result
-        result.traces += 1
-        result.steps += trace.length
-        judged, reason = 0, FULL
-        if not self.full:
-            judged, reason = self._judge(trace)
-            self._replay_members(trace)
-        result.judged += judged
-        if left := len(trace.steps) - judged:
-            if reason == FULL:
-                result.not_judged += left
-            else:
-                result.ended_early.append(EndedEarly(trace.name, judged, left, reason))
-        result.coverage.add(
-            trace.steps[:judged], trace.other_actions if judged else Counter(), trace.handlers
-        )
+        outcome = self.outcome(trace)
+        self._differences = 0
+        self.result.add(outcome)
 
-    def _replay_members(self, trace: DecodedTrace) -> None:
+    def outcome(self, trace: DecodedTrace) -> Outcome:
+        """Replay one trace, and add it to nothing."""
+        self._differences = 0
+        made = Outcome.unjudged(trace)
+        if not self.full:
+            made.judged, made.reason = self._judge(trace, made)
+            self._replay_members(trace, made)
+        return made
+
+    def _replay_members(self, trace: DecodedTrace, made: Outcome) -> None:
         """K1, K2, H7: what the client processes send and own."""
         if self._members is None:
             return
-        known = self._members.requirements.copy()
+        judged, known = self._members.judged, self._members.requirements.copy()
         for step, found in self._members.replay(trace.members):
-            self._fail(Failure(trace.name, step.index, step.action, "", "", None, step.operation(), found))
+            failure = Failure(trace.name, step.index, step.action, "", "", None, step.operation(), found)
+            self._fail(failure, made)
             if self.full:
                 break
-        self.result.member_steps = self._members.judged
-        self.result.coverage.exercise(self._members.requirements - known)
+        made.member_steps = self._members.judged - judged
+        made.requirements = self._members.requirements - known
 
-    def _judge(self, trace: DecodedTrace) -> tuple[int, str]:
+    def _judge(self, trace: DecodedTrace, made: Outcome) -> tuple[int, str]:
         """Replay the steps until the end, or until the next one cannot be judged: how many were, and why."""
         try:
-            if reason := self._begin(trace):
+            if reason := self._begin(trace, made):
                 return 0, reason
         except ConformError as error:
             raise _at(error, trace.name, 0, "the start") from None
+        judged, reason = self._follow(trace, made)
+        if reason:
+            self._ahead.discard()
+        return judged, reason
+
+    def _follow(self, trace: DecodedTrace, made: Outcome) -> tuple[int, str]:
+        """The same from the state that the trace starts from."""
         everything = trace.needs <= self._has
         shift, before = 0, trace.start.state.group
+        self._ahead.begin()
         for count, step in enumerate(trace.steps):
             if not everything and (lacking := step.needs() - self._has):
                 return count, max(lacking)
             try:
+                self._ahead.write(trace.steps, count, shift)
                 if self._unscripted is None:
                     found: list[Difference] | None = act(self._target, step, shift, self._view)[1]
                 else:
@@ -174,10 +244,11 @@ class Replayer:
                 if found is None:
                     return count, ANOTHER
                 if found:
-                    failed = self._fail(_failure(trace.name, step, found))
+                    failed = self._fail(_failure(trace.name, step, found), made)
                     if self.full:
                         return count + 1, FULL
                     if "load" in self._has:
+                        self._ahead.discard()
                         shift = self._load(step.load) - step.end
                     elif failed or any(not one.path.startswith("response") for one in found):
                         return count + 1, DIFFERENCE
@@ -185,7 +256,7 @@ class Replayer:
                 raise _at(error, trace.name, step.index, step.action) from None
         return len(trace.steps), ""
 
-    def _begin(self, trace: DecodedTrace) -> str:
+    def _begin(self, trace: DecodedTrace, made: Outcome) -> str:
         """Bring the target into the state that the trace starts from, or say why it cannot be."""
         if trace.start.forms.name not in (TEXT.name, self._dialect):
             return f"dialect {trace.start.forms.name}"
@@ -213,7 +284,7 @@ class Replayer:
             found = [refused(refusal)]
         if found:
             operation = {"op": "load", "records": trace.start.records, "topics": trace.start.topics}
-            self._fail(Failure(trace.name, 0, "Init", "", "", None, operation, found))
+            self._fail(Failure(trace.name, 0, "Init", "", "", None, operation, found), made)
         return DIFFERENCE if found else ""
 
     def _configure(self, configuration: Json) -> None:
@@ -231,13 +302,17 @@ class Replayer:
             self._unscripted.begin()
         return len(records)
 
-    def _fail(self, failure: Failure) -> bool:
+    def _fail(self, failure: Failure, made: Outcome) -> bool:
         """Note a failure, without what is waived; whether anything is left of it."""
-        kept = [one for one in failure.differences if not self._waives(failure.signature(one))]
-        self.result.waived += len(failure.differences) - len(kept)
-        self.result.differences += len(kept)
+        kept = []
+        for one in failure.differences:
+            if self._waives(named := failure.signature(one)):
+                made.waived.append(named)
+            else:
+                kept.append(one)
+        self._differences += len(kept)
         if kept:
-            self.result.failures.append(replace(failure, differences=kept))
+            made.failures.append(replace(failure, differences=kept))
         return bool(kept)
 
 

@@ -1,7 +1,6 @@
 """The spec's states as typed records, checked once.
 
-Everything after this module can rely on fields and types; a trace of another specification ends here with a
-sentence that names the state and the field.
+A trace of another specification ends here with a sentence that names the state and the field.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from harness.replay.client_state import (
     client_step,
     with_computation,
 )
+from harness.replay.contents import Contents
 from harness.values import Value, as_function
 
 Partition: TypeAlias = tuple[str, int]
@@ -160,9 +160,9 @@ class Admin:
 class SpecState:
     """One state: the group, the number of partitions of each topic of the cluster, the step that led here.
 
-    `offsets` has only partitions that have a committed one. `key` are numbers that one reader gives to the
-    group, the topics, and the offsets with `configs`, the group's own configurations (D1): equal keys, equal
-    values. `admin` is None where the model has no administrator. `log` are the spec's records (P1) as they
+    `offsets` has only partitions that have a committed one. `key` are numbers (`Contents`) of the group, the
+    topics, and the offsets with `configs`, the group's own configurations (D1): equal keys, equal values.
+    `admin` is None where the model has no administrator. `log` are the spec's records (P1) as they
     are in the trace, which `log.check_log` reads; None where the model has no log.
     """
 
@@ -180,7 +180,9 @@ class StateReader:
     """Reads the states of traces; equal values are read once, since they come again and again."""
 
     def __init__(self) -> None:
+        self._numbers = Contents()
         self._groups: dict[tuple[Value, Value | None], tuple[int, Group]] = {}
+        self._members: dict[Value, Member] = {}
         self._topics: dict[Value, tuple[int, Mapping[str, int]]] = {}
         self._offsets: dict[Value, tuple[int, Mapping[Partition, int], Mapping[str, int]]] = {}
         self._steps: dict[Value, SpecStep] = {}
@@ -205,13 +207,16 @@ class StateReader:
         raw_offsets = state.get("offsets", ()), state.get("configs", ())
         raw = raw_group, state.get("computation")
         if raw not in self._groups:
-            self._groups[raw] = len(self._groups), _computing(_group(Fields(raw_group, "group")), raw[1])
+            group = _group(Fields(raw_group, "group"), self._members)
+            if raw[1] is not None:
+                group = with_computation(group, Fields(raw[1], "computation"), Fields)
+            self._groups[raw] = self._numbers[raw], group
         if raw_topics not in self._topics:
-            self._topics[raw_topics] = len(self._topics), _counts(raw_topics, "topics")
+            self._topics[raw_topics] = self._numbers[raw_topics], _counts(raw_topics, "topics")
         if raw_offsets not in self._offsets:
             committed, own = committed_offsets(raw_offsets[0]), _counts(raw_offsets[1], "configs")
             own = {name: value for name, value in own.items() if value}
-            self._offsets[raw_offsets] = len(self._offsets), committed, own
+            self._offsets[raw_offsets] = self._numbers[raw_offsets], committed, own
         (group_key, group), (topics_key, topics) = self._groups[raw], self._topics[raw_topics]
         offsets_key, offsets, configs = self._offsets[raw_offsets]
         if state["step"] not in self._steps:
@@ -348,7 +353,7 @@ def committed_offsets(raw: Value) -> dict[Partition, int]:
     return {partition: offset for partition, offset in offsets.items() if offset >= 0}
 
 
-def _group(fields: Fields) -> Group:
+def _group(fields: Fields, known: dict[Value, Member]) -> Group:
     targets: dict[str, set[Partition]] = {}
     for raw, owner in fields.function("target").items():
         partition = _partition(raw, "group.target")
@@ -356,8 +361,9 @@ def _group(fields: Fields) -> Group:
             targets.setdefault(name, set()).add(partition)
     members = {}
     for name, raw in fields.function("members").items():
-        member = _member(Fields(raw, f"group.members[{name}]"))
-        if member.epoch != NOT_IN_GROUP:
+        if raw not in known:
+            known[raw] = _member(Fields(raw, f"group.members[{name}]"))
+        if (member := known[raw]).epoch != NOT_IN_GROUP:
             members[_typed(name, str, "group.members")] = member
     return Group(
         epoch=fields.get("epoch", int),
@@ -370,11 +376,7 @@ def _group(fields: Fields) -> Group:
 
 def read_group(raw: Value, path: str) -> Group:
     """A consumer group in another variable than `group`. BadField if it is none."""
-    return _group(Fields(raw, path))
-
-
-def _computing(group: Group, raw: Value | None) -> Group:
-    return group if raw is None else with_computation(group, Fields(raw, "computation"), Fields)
+    return _group(Fields(raw, path), {})
 
 
 def _member(fields: Fields) -> Member:

@@ -31,6 +31,8 @@ CONNECT_VERSIONS: Final = {
     "ConnectGroupInstallAssignment": 0,
 }
 """Those of Connect groups (W4)."""
+JOINS: Final = (HEARTBEAT, "JoinGroup", "ConnectGroupHeartbeat")
+"""The requests with which members join groups: one for each type of group."""
 LIST: Final = "ListGroups"
 DELETE: Final = "DeleteGroups"
 ALTER: Final = "IncrementalAlterConfigs"

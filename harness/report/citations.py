@@ -10,8 +10,13 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 TABLE: Final = "REQUIREMENTS.md"
-_ROW: Final = re.compile(r"^\| ([A-Z]\d{1,2}) \| (.*) \| (done|partly)(?:: (.*))? \|$", re.MULTILINE)
+_ROW: Final = re.compile(
+    r"^\| ([A-Z]\d{1,2}) \| (.*) \| (done|partly|out of scope)(?:: (.*))? \|$", re.MULTILINE
+)
 _WHERE: Final = re.compile(r"^\| ([A-Z]\d{1,2}) \| (`.+`) \| (`.+`) \| `(\S+)`: (.+) \|$", re.MULTILINE)
+_ELSEWHERE: Final = re.compile(r"^\| ([A-Z]\d{1,2}) \| (`[^|]+/[^|]+`) \| (`tests/[^|]+`) \|$", re.MULTILINE)
+"""Of what no behaviour of the protocol shows: files or what they define, and tests."""
+_PLACE: Final = re.compile(r"`([^`]+)`")
 _NAME: Final = re.compile(r"`([\w.]+)`")
 _ID: Final = re.compile(r"\b[A-Z]\d{1,2}\b")
 _DEFINITION: Final = re.compile(r"(?:LOCAL )?(\w+)(?:\(.*\))? ==")
@@ -26,8 +31,8 @@ class Requirement:
     """A row of the table: what is required, whether it is done ("" or what is missing), and who cites it.
 
     `spec` has operators ("Coordinator.Revoke"), or a module where its head cites it; `code` functions of the
-    coordinator ("reconcile.revoke"), `tests` files. `trace` is the committed one that the table names, with a
-    `step` that exercises it.
+    coordinator ("reconcile.revoke"), or places of what no behaviour of the protocol shows, `tests` files.
+    `trace` is the committed one that the table names, with a `step` that exercises it.
     """
 
     name: str
@@ -56,6 +61,7 @@ def requirements(root: Path) -> list[Requirement]:
     text = table.read_text(encoding="utf-8")
     rows = _ROW.findall(text)
     where = {name: places for name, *places in _WHERE.findall(text)}
+    elsewhere = {name: places for name, *places in _ELSEWHERE.findall(text)}
     known = {name for name, *_ in rows}
     spec = _cited(known, (root / "spec").glob("*.tla"), in_module)
     code = _cited(known, (root / "coordinator").rglob("*.py"), lambda path, text: in_python(path, text, root))
@@ -63,14 +69,16 @@ def requirements(root: Path) -> list[Requirement]:
     found = []
     for name, sentence, _, missing in rows:
         operators, functions, trace, step = where.get(name, ("", "", "", ""))
+        places, checks = (_PLACE.findall(cell) for cell in elsewhere.get(name, ("", "")))
+        files = [Path(check.partition("::")[0]).stem for check in checks]
         found.append(
             Requirement(
                 name,
                 sentence,
                 missing,
                 _merged(_NAME.findall(operators), spec.get(name, ())),
-                _merged(_NAME.findall(functions), code.get(name, ())),
-                tests.get(name, ()),
+                places or _merged(_NAME.findall(functions), code.get(name, ())),
+                list(dict.fromkeys([*files, *tests.get(name, ())])),
                 trace,
                 step,
             )

@@ -24,6 +24,8 @@ LETTERS: Final = {
     "C": "classic groups",
     "M": "migration",
     "W": "Connect groups",
+    "G": "the kit itself",
+    "Z": "out of scope",
 }
 """What the letters of requirements stand for; another is shown by itself."""
 

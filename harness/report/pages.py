@@ -10,18 +10,13 @@ from typing import Any, Final
 
 from harness.errors import ConformError
 from harness.itf import Trace, read_trace
-from harness.replay.classic.expect import description as classic_description
-from harness.replay.classic.state import ClassicReader, is_classic
 from harness.replay.compare import ABSENT, Difference, differences
+from harness.replay.decode import Decoder
 from harness.replay.dialects import TEXT
-from harness.replay.expect import description
 from harness.replay.files import SUFFIX
-from harness.replay.migration.expect import description as migration_description
-from harness.replay.migration.state import MigrationReader, is_migration
 from harness.replay.report import shown
 from harness.replay.run import Failure
 from harness.replay.signature import place, way
-from harness.replay.state import StateReader
 from harness.report.readers.check import ModelResult
 from harness.report.readers.exhaust import Exhaust, ExhaustFinding
 from harness.report.readers.replay import Replay
@@ -242,12 +237,10 @@ def _with_trace(page: Page, index: int | None, found: Sequence[Difference]) -> P
 
 
 def _groups(trace: Trace, name: str) -> list[Json]:
-    """The group after each step, as `describe` has it."""
-    if is_classic(trace):
-        return [classic_description(one.group, 0) for one in ClassicReader().read(trace, name)]
-    if is_migration(trace):
-        return [migration_description(one, 0) for one in MigrationReader().read(trace, name)]
-    return [description(one.group) for one in StateReader().read(trace, name)]
+    """The group after each step, as `describe` has it of its kind; timers have lines of their own."""
+    decoder = Decoder()
+    described = (decoder.start(state, name, trace.meta)[1] for state in trace.states)
+    return [{field: part for field, part in group.items() if field != "timers"} for group in described]
 
 
 def _short(given: Any) -> str:

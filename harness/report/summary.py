@@ -18,7 +18,7 @@ from harness.report.verdict import MEANINGS, findings, worst
 
 WIDTH = 80
 _FAMILY = re.compile(
-    r"MCKafka\d\d|MCAdminis|MCClassic|MCClient|MCConnect|MCCooperative|MCFenced|MCHandOver|MCHazard|MCLog"
+    r"Proof|Bounded|MCKafka|MCAdminis|MCClassic|MCClient|MCConnect|MCCooperative|MCFenced|MCHandOver|MCHazard|MCLog"
     r"|MCMigration|MCStatic|MCUpgrade"
 )
 _MOST_MODELS = 18
@@ -54,10 +54,12 @@ def _models(models: Sequence[ModelResult], console: Console) -> None:
     accepted = [model for model in models if model.from_evidence and model.as_expected]
     run = [model for model in models if model not in accepted]
     good = [model for model in run if model.as_expected]
-    for engine in sorted({_engine(model) for model in good}):
-        mine = [model for model in good if _engine(model) == engine]
-        _names(f"hold on {engine} (distinct states)", "holds", mine, console)
-        _names(f"must fail, and do on {engine}", "violated", mine, console)
+    for when, some in (("computed now", good), ("recorded", accepted)):
+        for engine in sorted({_engine(model) for model in some}):
+            mine = [model for model in some if _engine(model) == engine]
+            states = " (distinct states)" if some is good else ""
+            _names(f"{when}, hold on {engine}{states}", "holds", mine, console, figures=some is good)
+            _names(f"{when}, must fail and do on {engine}", "violated", mine, console)
     if bad := [model for model in run if not model.as_expected]:
         table = _table("model", "engine", "outcome", "!distinct\nstates", "")
         table.columns[0].min_width = max(len(model.name) for model in bad)
@@ -68,21 +70,32 @@ def _models(models: Sequence[ModelResult], console: Console) -> None:
         console.print(table)
         if len(bad) > _MOST_MODELS:
             console.print(f"and {len(bad) - _MOST_MODELS} more models that are not as expected")
-    if accepted:
-        engines = sorted({_engine(model) for model in accepted})
-        console.print(f"accepted from recorded evidence: {len(accepted)} results of {', '.join(engines)}")
+    taken = f", {len(accepted)} recorded {_dates(accepted)}" if accepted else ""
+    total = sum(model.facts["distinct_states"] or 0 for model in accepted)
+    of_these = f" ({total:,} distinct states)" if total else ""
+    console.print(f"results of models: {len(run)} computed now{taken}{of_these}", highlight=False)
 
 
-def _names(title: str, outcome: str, models: Sequence[ModelResult], console: Console) -> None:
-    """One wrapped line: the models with that outcome, and the states of those that hold."""
+def _dates(recorded: Sequence[ModelResult]) -> str:
+    """From when to when results were recorded."""
+    dates = sorted({model.recorded for model in recorded if model.recorded})
+    if len(dates) < 2:
+        return f"on {dates[0]}" if dates else "earlier"
+    return f"from {dates[0]} to {dates[-1]}"
+
+
+def _names(
+    title: str, outcome: str, models: Sequence[ModelResult], console: Console, *, figures: bool = False
+) -> None:
+    """One wrapped line: the models with that outcome, and with `figures` their states."""
     mine = [model for model in models if model.outcome.startswith(outcome)]
     words = [
-        f"{name} {_figure(sum(states)) if outcome == 'holds' and None not in states else ''}".strip()
+        f"{name} {_figure(sum(states)) if figures and None not in states else ''}".strip()
         for name, states in _families(mine)
     ]
     if words:
         text = ", ".join(word.replace(" ", "\N{NO-BREAK SPACE}") for word in words)
-        wrapped = textwrap.fill(f"models that {title}: {text}", WIDTH, subsequent_indent="  ")
+        wrapped = textwrap.fill(f"models {title}: {text}", WIDTH, subsequent_indent="  ")
         console.print(wrapped.replace("\N{NO-BREAK SPACE}", " "), highlight=False)
 
 

@@ -19,6 +19,8 @@ from harness.scenario.fields import read_fields
 from harness.scenario.from_trace import steps_of
 from harness.scenario.load import load_scenario
 from harness.scenario.model import Scenario, ScriptStep
+from harness.scenario.names import SUFFIX as SUFFIX
+from harness.scenario.names import trace_beside as trace_beside
 from harness.scenario.run import DEFAULT_LIMITS, Played, play
 from harness.scenario.scripts import write as scripts
 from harness.scenario.scripts.load import load_script
@@ -27,7 +29,6 @@ from harness.scenario.scripts.play import play_scripts
 from harness.scenario.transcript import mismatches
 from harness.scenario.write import done_line, rewritten
 
-SUFFIX: Final = ".yaml"
 SPEC: Final = Path("spec")
 
 
@@ -69,11 +70,6 @@ def play_files(
         mine = {file: one for file, one in others.items() if one.kind.name == kind}
         played |= zip(mine, play_scripts(list(mine.values()), spec, limits), strict=True)
     return [played[file] for file in files]
-
-
-def trace_beside(path: Path) -> Path:
-    """Where the trace of a scenario file is kept."""
-    return path.with_name(f"{path.stem}.itf.json")
 
 
 def out_of_step(scenario: Scenario | Script, trace: Trace) -> str:

@@ -13,6 +13,11 @@ TIED_BY_CHANCE: Final = "kafka-4.4"
 TEXT: Final = "kip-848"
 
 LEFT_OUT: Final = (
+    "classic groups (JoinGroup, SyncGroup, Heartbeat, LeaveGroup): conform replay traces/classic has them",
+    "groups that migrate between the protocols: conform replay traces/migration has them",
+    "Connect groups: conform replay traces/connect has them",
+    "client-side assignors (PrepareAssignment, InstallAssignment): conform replay traces/client has them",
+    "administration (ListGroups, DeleteGroups, configurations): conform replay traces/corpus has it",
     "regular expressions: Kafka resolves them in the background, a dialect at once",
     "offsets of partitions that are not there, and topics by name: a broker answers, and not its coordinator",
     "member ids that change their instance id while they are in the group: the dialects do not say what then",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from harness.errors import ENGINE_FAILED, ConformError
 
@@ -142,3 +142,40 @@ class Target(Protocol):
 
     def close(self) -> None:
         """End the target and free what it holds."""
+
+
+class Writer(Target, Protocol):
+    """The writing half of a target: takes what the target is going to be asked, in that order, and gives
+    empty answers. The target then only reads the answer to what was written.
+
+    The target must be asked nothing else before all that was written is answered, or discarded.
+    """
+
+    @property
+    def full(self) -> bool:
+        """Whether as many operations are underway as may be."""
+
+    @property
+    def underway(self) -> int:
+        """How many operations were written and are not answered."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether what comes next depends on an answer that is not there yet."""
+
+    def discard(self) -> None:
+        """Forget the answers to all that is underway. The target has done it: only `load` makes its state
+        known again."""
+
+
+@runtime_checkable
+class Writable(Protocol):
+    """A target whose operations may be written ahead."""
+
+    def writer(self) -> Writer | None:
+        """Its writing half; None where this one wants one operation at a time."""
+
+
+def writer_of(target: Target) -> Writer | None:
+    """The writing half of a target, if it has one."""
+    return target.writer() if isinstance(target, Writable) else None

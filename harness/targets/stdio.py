@@ -1,83 +1,42 @@
-"""`stdio:COMMAND`: a coordinator in any language, as a program that speaks the line protocol."""
+"""`stdio:COMMAND`: a coordinator in any language, as a program that speaks the line protocol.
+
+Who knows what will be asked next may have it written ahead (`Ahead`): the program works on it while earlier
+answers are read, and one write carries many operations.
+"""
 
 from __future__ import annotations
 
 import json
-import os
-import selectors
-import shlex
-import subprocess
-import tempfile
-import time
+from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Sequence
-from contextlib import ExitStack
-from typing import IO, Any, Final
+from typing import Any, Final
 
-from harness.errors import ENGINE_FAILED, USAGE, ConformError
+import msgspec
+
+from harness.errors import ConformError
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
+from harness.targets.program import Program, shown
 
 TIMEOUT_S: Final = 60.0
 """How long an answer may take; the first one waits for the program to start, too."""
-CLOSING_S: Final = 5.0
-SHOWN: Final = 300
-"""Characters of nonsense, and of standard error, that a message shows."""
+WINDOW: Final = 128
+"""No step is written ahead while so many operations wait for their answers: what a target works on in vain
+after a difference, and what is kept in memory for one that does not read, stays small."""
+_encoded: Final = json.JSONEncoder(separators=(",", ":")).encode
+_decode: Final = msgspec.json.Decoder().decode
 
 
-class StdioTarget:
-    """A subprocess; the methods are those of `harness.targets.base.Target`. Nothing is ever asked twice.
+def _decoded(line: bytes) -> Any:
+    """A line of JSON, as `json` reads it, faster where it can be. ValueError if it is none."""
+    try:
+        return _decode(line)
+    except msgspec.MsgspecError:  # as for half of a surrogate pair
+        return json.loads(line)
 
-    A program that has neither `load` nor `fresh` is ended and started again for a load of nothing, and
-    configured as before: `fresh`.
-    """
 
-    def __init__(
-        self, command: str | Sequence[str], timeout_s: float = TIMEOUT_S, name: str | None = None
-    ) -> None:
-        """`command` is one as a shell reads it, or the words of one; `name` is the target's."""
-        self.name = name or f"stdio:{command}"
-        self._command = command
-        self._timeout_s = timeout_s
-        self._renewed = False
-        self._settings: Json = {}
-        self._start()
-
-    def _start(self) -> None:
-        self._received = b""
-        self._broken = False
-        with ExitStack() as stack:
-            self._stderr = stack.enter_context(tempfile.TemporaryFile())
-            self._process = self._started(self._command)
-            self._stdin, self._stdout = _pipes(self._process)
-            # A target that neither reads nor writes must run into the time-out, not block the replay.
-            os.set_blocking(self._stdin.fileno(), False)
-            self._writable = stack.enter_context(selectors.DefaultSelector())
-            self._readable = stack.enter_context(selectors.DefaultSelector())
-            self._writable.register(self._stdin, selectors.EVENT_WRITE)
-            self._readable.register(self._stdout, selectors.EVENT_READ)
-            self._resources = stack.pop_all()
-
-    def _started(self, command: str | Sequence[str]) -> subprocess.Popen[bytes]:
-        pipe = subprocess.PIPE
-        try:
-            words = shlex.split(command) if isinstance(command, str) else command
-            return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=self._stderr, bufsize=0)
-        except (OSError, ValueError) as error:
-            raise ConformError(f"The target {self.name} cannot be started: {error}.", USAGE) from None
-
-    def hello(self) -> Capabilities:
-        """Ask who it is."""
-        answer = self._ask({"op": "hello"})
-        apis, controls, unobserved = answer.get("apis"), answer.get("controls"), answer.get("unobserved", [])
-        if not isinstance(apis, dict) or not isinstance(controls, list) or not isinstance(unobserved, list):
-            raise self._nonsense("hello", answer)
-        for versions in apis.values():
-            if not isinstance(versions, list) or len(versions) != 2:
-                raise self._nonsense("hello", answer)
-        name, dialect = str(answer.get("name", self.name)), str(answer.get("dialect", ""))
-        known = frozenset(str(control) for control in controls)
-        self._renewed = not known & {"load", "fresh"}
-        hidden = frozenset(str(part) for part in unobserved)
-        return Capabilities(name, dialect, apis, known | {"fresh"} if self._renewed else known, hidden)
+class Operations(ABC):
+    """The methods of `harness.targets.base.Target` that are one operation of the line protocol each."""
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         """Send one request."""
@@ -104,34 +63,17 @@ class StdioTarget:
 
     def describe(self, group: str) -> Json:
         """Describe a group."""
-        answer = self._ask({"op": "describe", "group": group})
-        if not isinstance(answer.get("group"), dict):
-            raise self._nonsense("describe", answer)
-        described: Json = answer["group"]
+        described: Json = self._part({"op": "describe", "group": group}, "group", dict)
         return described
 
     def records(self, since: int) -> list[Json]:
         """Read the log."""
-        answer = self._ask({"op": "records", "since": since})
-        if not isinstance(answer.get("records"), list):
-            raise self._nonsense("records", answer)
-        records: list[Json] = answer["records"]
+        records: list[Json] = self._part({"op": "records", "since": since}, "records", list)
         return records
 
     def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
         """Replace the state."""
-        if self._renewed and not records:
-            self._renew(topics)
-            return
         self._ask({"op": "load", "records": list(records), "topics": list(topics), "volatile": volatile})
-
-    def _renew(self, topics: Sequence[Json]) -> None:
-        self.close()
-        self._start()
-        if self._settings:
-            self._ask({"op": "configure", **self._settings})
-        if topics:
-            self.topics(topics, [])
 
     def restart(self, keep: int | None = None) -> Answer:
         """Load the log anew."""
@@ -144,7 +86,6 @@ class StdioTarget:
     def configure(self, settings: Json) -> None:
         """Set configuration."""
         self._ask({"op": "configure", **settings})
-        self._settings = {**self._settings, **settings}
 
     def commit(self, mode: str) -> None:
         """Set how writes become durable."""
@@ -154,20 +95,89 @@ class StdioTarget:
         """Run queued work."""
         return self._perform({"op": "background"}, None)
 
+    @abstractmethod
+    def _ask(self, operation: Json) -> Json:
+        """The answer to an operation; Refused if that says so."""
+
+    @abstractmethod
+    def _part(self, operation: Json, name: str, kind: type) -> Any:
+        """What an answer has by a name, which must be of that kind."""
+
+    @abstractmethod
+    def _perform(self, operation: Json, observe: str | None) -> Answer:
+        """The answer to an operation that may be observed."""
+
+
+class StdioTarget(Operations):
+    """A subprocess; the methods are those of `harness.targets.base.Target`. Nothing is ever asked twice.
+
+    A program that has neither `load` nor `fresh` is ended and started again for a load of nothing, and
+    configured as before: `fresh`.
+    """
+
+    def __init__(
+        self, command: str | Sequence[str], timeout_s: float = TIMEOUT_S, name: str | None = None
+    ) -> None:
+        """`command` is one as a shell reads it, or the words of one; `name` is the target's."""
+        self.name = name or f"stdio:{command}"
+        self._command = command
+        self._timeout_s = timeout_s
+        self._renewed = False
+        self._settings: Json = {}
+        self._one_at_a_time = False
+        self._ahead: deque[Json] = deque()
+        self._start()
+
+    def _start(self) -> None:
+        self._program = Program(self._command, self.name, self._timeout_s)
+
+    def hello(self) -> Capabilities:
+        """Ask who it is."""
+        answer = self._ask({"op": "hello"})
+        apis, controls, unobserved = answer.get("apis"), answer.get("controls"), answer.get("unobserved", [])
+        if not isinstance(apis, dict) or not isinstance(controls, list) or not isinstance(unobserved, list):
+            raise self._nonsense("hello", answer)
+        for versions in apis.values():
+            if not isinstance(versions, list) or len(versions) != 2:
+                raise self._nonsense("hello", answer)
+        self._one_at_a_time = answer.get("ahead") is False
+        name, dialect = str(answer.get("name", self.name)), str(answer.get("dialect", ""))
+        known = frozenset(str(control) for control in controls)
+        self._renewed = not known & {"load", "fresh"}
+        hidden = frozenset(str(part) for part in unobserved)
+        return Capabilities(name, dialect, apis, known | {"fresh"} if self._renewed else known, hidden)
+
+    def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
+        """Replace the state."""
+        if self._renewed and not records:
+            self._renew()
+            if topics:
+                self.topics(topics, [])
+        else:
+            super().load(records, topics, volatile)
+
+    def _renew(self) -> None:
+        self.close()
+        self._start()
+        if self._settings:
+            self._ask({"op": "configure", **self._settings})
+
+    def configure(self, settings: Json) -> None:
+        """Set configuration."""
+        super().configure(settings)
+        self._settings = {**self._settings, **settings}
+
     def line(self, line: str) -> Json:
         """The answer to one line, whatever it says; Refused as for any operation."""
         return self._exchange(line, "a line")
 
+    def writer(self) -> Ahead | None:
+        """What writes operations ahead; None for a program whose `hello` has `"ahead": false`."""
+        return None if self._one_at_a_time else Ahead(self)
+
     def close(self) -> None:
-        """End the program: by the end of its input, or by force if it failed or that does not do it."""
-        self._stdin.close()
-        try:
-            self._process.wait(0 if self._broken else CLOSING_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._stdout.close()
-        self._resources.close()
+        """End the program."""
+        self._program.close()
 
     def _perform(self, operation: Json, observe: str | None) -> Answer:
         answer = self._ask(operation if observe is None else {**operation, "observe": observe})
@@ -178,69 +188,108 @@ class StdioTarget:
             raise self._nonsense(str(operation["op"]), answer)
         return Answer(body, group, records, answer.get("consumed") is True, fired or (), completed or ())
 
+    def _part(self, operation: Json, name: str, kind: type) -> Any:
+        answer = self._ask(operation)
+        if not isinstance(answer.get(name), kind):
+            raise self._nonsense(str(operation["op"]), answer)
+        return answer[name]
+
     def _ask(self, operation: Json) -> Json:
-        """Send one operation and wait for its answer; Refused if that says so."""
-        return self._exchange(json.dumps(operation, separators=(",", ":")), str(operation["op"]))
+        """Send one operation, unless it was written ahead, and wait for its answer."""
+        name = str(operation["op"])
+        if not self._ahead:
+            return self._exchange(_encoded(operation), name)
+        written = self._ahead.popleft()
+        if written != operation:
+            raise RuntimeError(f"{_encoded(written)} was written ahead, but this is asked: {operation}")
+        return self._answer(name)
 
     def _exchange(self, sent: str, name: str) -> Json:
-        deadline = time.monotonic() + self._timeout_s
-        self._send(sent.encode() + b"\n", name, deadline)
-        line = self._receive(name, deadline)
+        self._program.write(sent.encode() + b"\n")
+        return self._answer(name)
+
+    def _answer(self, name: str) -> Json:
+        """The answer to the oldest operation that has none yet; Refused if that says so."""
+        line = self._program.read(name)
         try:
-            answer: Any = json.loads(line)
+            answer = _decoded(line)
         except ValueError:
-            raise self._failed(f"answered {name} with something that is not JSON: {_shown(line)}") from None
+            raise self._program.failed(
+                f"answered {name} with something that is not JSON: {shown(line)}"
+            ) from None
         if not isinstance(answer, dict) or not isinstance(answer.get("ok"), bool):
             raise self._nonsense(name, answer)
         if not answer["ok"]:
             raise Refused(self.name, name, str(answer.get("error", "it does not say why")))
         return answer
 
-    def _send(self, line: bytes, name: str, deadline: float) -> None:
-        while line:
-            if not self._writable.select(max(0.0, deadline - time.monotonic())):
-                raise self._failed(f"did not read {name} within {self._timeout_s:g} s")
-            try:
-                line = line[os.write(self._stdin.fileno(), line) :]
-            except BrokenPipeError:
-                raise self._ended(name) from None
+    def _write(self, operation: Json) -> None:
+        """Write an operation ahead."""
+        self._program.write(_encoded(operation).encode() + b"\n")
+        self._ahead.append(operation)
 
-    def _receive(self, name: str, deadline: float) -> bytes:
-        while b"\n" not in self._received:
-            if not self._readable.select(max(0.0, deadline - time.monotonic())):
-                raise self._failed(f"did not answer {name} within {self._timeout_s:g} s")
-            chunk = os.read(self._stdout.fileno(), 1 << 16)
-            if not chunk:
-                raise self._ended(name)
-            self._received += chunk
-        line, self._received = self._received.split(b"\n", 1)
-        return line
+    def _discard(self) -> None:
+        """Let the program do what was written ahead, and forget the answers.
 
-    def _ended(self, name: str) -> ConformError:
+        Where it ends or stays silent meanwhile it is started anew: asked one operation at a time it would
+        not have been asked for these.
+        """
         try:
-            code: int | str = self._process.wait(CLOSING_S)
-        except subprocess.TimeoutExpired:
-            code = "none yet"
-        return self._failed(f"closed its output before it answered {name} (exit code {code})")
+            while self._ahead:
+                self._program.read(str(self._ahead.popleft()["op"]))
+        except ConformError:
+            self._ahead.clear()
+            self._renew()
 
     def _nonsense(self, name: str, answer: object) -> ConformError:
-        return self._failed(f"answered {name} with something that the line protocol does not have: "
-                            f"{_shown(json.dumps(answer).encode())}")  # fmt: skip
-
-    def _failed(self, what: str) -> ConformError:
-        """What went wrong, with the end of what the program wrote to standard error."""
-        self._broken = True
-        self._stderr.seek(0)
-        said = self._stderr.read().decode(errors="replace").strip()
-        tail = f" Its standard error ends with: {said[-SHOWN:]}" if said else " Its standard error is empty."
-        return ConformError(f"The target {self.name} {what}.{tail}", ENGINE_FAILED)
+        return self._program.failed(
+            f"answered {name} with something that the line protocol does not have: "
+            f"{shown(json.dumps(answer).encode())}"
+        )
 
 
-def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    if process.stdin is None or process.stdout is None:
-        raise ConformError("The target has no standard input and output.", ENGINE_FAILED)
-    return process.stdin, process.stdout
+class Ahead(Operations):
+    """Writes what its target is going to be asked, in that order; the methods are those of `Writer`."""
 
+    def __init__(self, target: StdioTarget) -> None:
+        self._target = target
+        self.name = target.name
 
-def _shown(line: bytes) -> str:
-    return line[:SHOWN].decode(errors="replace")
+    @property
+    def full(self) -> bool:
+        """Whether as many operations are underway as may be."""
+        return len(self._target._ahead) >= WINDOW
+
+    @property
+    def underway(self) -> int:
+        """How many operations were written and are not answered."""
+        return len(self._target._ahead)
+
+    @property
+    def waits(self) -> bool:
+        """Never: nothing that it writes depends on an answer."""
+        return False
+
+    def discard(self) -> None:
+        """Forget the answers to all that was written."""
+        self._target._discard()
+
+    def hello(self) -> Capabilities:
+        """Of the target, which is asked at once."""
+        return self._target.hello()
+
+    def close(self) -> None:
+        """End the target."""
+        self._target.close()
+
+    def _ask(self, operation: Json) -> Json:
+        self._target._write(operation)
+        return {}
+
+    def _part(self, operation: Json, name: str, kind: type) -> Any:
+        self._ask(operation)
+        return kind()
+
+    def _perform(self, operation: Json, observe: str | None) -> Answer:
+        self._ask(operation if observe is None else {**operation, "observe": observe})
+        return Answer()

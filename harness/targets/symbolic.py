@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from harness.targets.base import Answer, Assignments, Capabilities, Json, Target
+from harness.targets.base import Answer, Assignments, Capabilities, Json, Target, Writer, writer_of
 
 
 class SymbolicIds:
@@ -99,6 +99,11 @@ class SymbolicIds:
         """Run queued work."""
         return self._translated(self._target.background())
 
+    def writer(self) -> SymbolicWriter | None:
+        """The writing half of the other target, by the same ids."""
+        writer = writer_of(self._target)
+        return None if writer is None else SymbolicWriter(self, writer)
+
     def close(self) -> None:
         """End the other target."""
         self._target.close()
@@ -130,11 +135,11 @@ class SymbolicIds:
 
     def _shown(self, value: Any) -> Any:
         """What a target shows by our ids, wherever it names a member."""
+        if isinstance(value, str):
+            return self._our(value)
         if isinstance(value, dict):
-            return {name: self._shown(one) for name, one in value.items()}
-        if isinstance(value, list):
-            return [self._shown(one) for one in value]
-        return self._our(value) if isinstance(value, str) else value
+            return {name: one if type(one) in _NAMELESS else self._shown(one) for name, one in value.items()}
+        return [self._shown(one) for one in value] if isinstance(value, list) else value
 
     def _record(self, record: Json) -> Json:
         shown: Json = self._shown(record)
@@ -149,6 +154,39 @@ class SymbolicIds:
         return shown
 
 
+class SymbolicWriter(SymbolicIds):
+    """The writing half of `SymbolicIds`. After a join without a member id it waits for the answer, which
+    binds the id."""
+
+    def __init__(self, reading: SymbolicIds, writer: Writer) -> None:
+        super().__init__(writer)
+        self._reading, self._writer = reading, writer
+        self._theirs, self._ours = reading._theirs, {}
+
+    @property
+    def full(self) -> bool:
+        """As of the other target."""
+        return self._writer.full
+
+    @property
+    def underway(self) -> int:
+        """As of the other target."""
+        return self._writer.underway
+
+    @property
+    def waits(self) -> bool:
+        """While an id is not bound. What is left of ids once all is answered, as after a join that was
+        refused, is left here, too."""
+        if not self.underway:
+            self._following = list(self._reading._following)
+        return bool(self._following and self.underway)
+
+    def discard(self) -> None:
+        """As of the other target."""
+        self._writer.discard()
+
+
+_NAMELESS: Final = frozenset({int, float, bool, type(None)})
 _NAMING: Final = frozenset({"members", "assignments"})
 """Lists of a request, LeaveGroup's and SyncGroup's, whose items name members."""
 

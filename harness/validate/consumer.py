@@ -13,7 +13,7 @@ from harness.replay.expect import group_state
 from harness.replay.state import Group, Partition, Response, SpecState, StateReader
 from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
 from harness.validate.read import REQUEST, Line, Run, Seen
-from harness.validate.render import assignments, render
+from harness.validate.render import assignments, members_of, render
 from harness.values import State
 
 EVENTS: Final = frozenset(
@@ -26,6 +26,9 @@ LIMIT: Final = 1_000_000
 """Of more elements TLC makes no set."""
 TOO_MANY: Final = "set with too many elements"
 """What TLC says of them."""
+EXPLAINED: Final = 1_000
+"""Lines times members, up to which every line is explained at once. Of a longer log only a line that does not
+fit is, in a second run of TLC: a state for each timer that is armed at each line takes much of its time."""
 NO_ANSWER: Final = Response("no answer", "", 0, None, None)
 """What nothing answers: so that all that the specification has is kept for the report."""
 PARTITIONS: Final = ("assigned", "revoking")
@@ -54,7 +57,14 @@ class ConsumerKind(Kind[Run, SpecState]):
 
     def render(self, runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
         """With the dialect's modules."""
-        return render(runs, dialect, folder)
+        brief = [_at_every_line(run) if _is_brief(run) else run for run in runs]
+        return render(brief, dialect, folder)
+
+    def explained(self, run: Run, fits: int) -> Run | None:
+        """Explained at the line that does not fit."""
+        if _is_brief(run):
+            return None
+        return replace(run, explained=[fits + 1])
 
     def failed(self, log: str) -> ConformError | None:
         """There are too many target assignments."""
@@ -87,7 +97,16 @@ class ConsumerKind(Kind[Run, SpecState]):
         line = run.lines[fits]
         if line.seen is None or assignments(run) > MOST:
             return None
-        return replace(run, lines=[*run.lines[:fits], replace(line, seen=None, response=NO_ANSWER)])
+        lines = [*run.lines[:fits], replace(line, seen=None, response=NO_ANSWER)]
+        return replace(run, lines=lines, explained=[fits + 1])
+
+
+def _is_brief(run: Run) -> bool:
+    return len(run.lines) * len(members_of([run])) <= EXPLAINED
+
+
+def _at_every_line(run: Run) -> Run:
+    return replace(run, explained=range(1, len(run.lines) + 1))
 
 
 def too_many(line: str) -> ConformError:

@@ -102,6 +102,11 @@ class Kind(ABC, Generic[R, S]):
         """What replaying the behaviour of a run has to know of its model, beside the dialect."""
         return {}
 
+    def explained(self, run: R, fits: int) -> R | None:
+        """The run, with all that is reported of the line after the first `fits`. None where the first
+        exploration left nothing out."""
+        return None
+
     @abstractmethod
     def unseen(self, run: R, fits: int) -> R | None:
         """The run as far as it fits, and the next line as if nothing of it were seen: what else could be

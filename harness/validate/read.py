@@ -79,7 +79,8 @@ class Run:
 
     `topics` are those that exist at its first line; `timed` says that the recorder moved the clock, so that
     every time-out is a line; `forgets`, that partitions of topics that are gone are not shown (T2);
-    `max_size` is group.consumer.max.size.
+    `max_size` is group.consumer.max.size; at the lines `explained` (1 is the first) the specification shows
+    which timers are armed beside.
     """
 
     topics: Mapping[str, int]
@@ -87,6 +88,7 @@ class Run:
     forgets: bool
     max_size: int
     lines: list[Line] = field(default_factory=list)
+    explained: Collection[int] = ()
 
     @property
     def constant(self) -> tuple[int, ...]:

@@ -27,7 +27,7 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
     regexes = {regex: matching(regex, names) for regex in sorted(asked)}
     values = {
         "kafka": named.startswith("Kafka"),
-        "members": {member for line in lines for member in _members(line)},
+        "members": members_of(runs),
         "topics": topics,
         "partitions": partitions,
         "regexes": {regex: found for regex, found in regexes.items() if found is not None},
@@ -41,8 +41,12 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
 
 def assignments(run: Run) -> int:
     """How many target assignments there could be of what a run names."""
-    members = {member for line in run.lines for member in _members(line)}
-    return int((len(members) + 1) ** len(set(_partitions(run))))
+    return int((len(members_of([run])) + 1) ** len(set(_partitions(run))))
+
+
+def members_of(runs: Sequence[Run]) -> set[str]:
+    """Every member that runs name."""
+    return {member for run in runs for line in run.lines for member in _members(line)}
 
 
 def _members(line: Line) -> Iterator[str]:

@@ -107,7 +107,13 @@ class _Validator(Generic[R, S]):
         return Validation(kept, some, f"TLC {VERSION}", digest)
 
     def _explained(self, found: Validated[R]) -> Validated[R]:
-        """A misfit for which the specification has nothing at all: what it has where less was seen."""
+        """A misfit with what else was enabled, and, where the specification has nothing at all instead, with
+        what it has where less was seen."""
+        if found.misfit is None:
+            return found
+        if (closer := self.kind.explained(found.run, found.fits)) is not None:
+            again = next(self._judged([closer], self._explored([closer], silent)))
+            found = replace(found, misfit=again.misfit)
         misfit = found.misfit
         if misfit is None or misfit.instead:
             return found

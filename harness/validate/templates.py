@@ -51,6 +51,7 @@ def _templates() -> jinja2.Environment:
         "topic_name": topic_name,
         "several": _several,
         "protocol_of": protocol_of,
+        "numbers": lambda numbers: f"{{{', '.join(map(str, sorted(numbers)))}}}",
     }
     return environment
 

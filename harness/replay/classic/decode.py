@@ -14,6 +14,7 @@ from harness.replay.classic import expect
 from harness.replay.classic.records import whole, written
 from harness.replay.classic.state import ClassicReader, ClassicState, input_of
 from harness.replay.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
+from harness.replay.contents import Contents
 from harness.replay.kinds import DELAY, Expected, Kind, KindDecoder, KindLoad
 from harness.targets.base import Json
 
@@ -41,7 +42,7 @@ _Descriptions: TypeAlias = dict[tuple[int, int], Json]
 """By the key of a group and the initial delay."""
 
 
-def classic_decoder(inputs: dict[Any, int]) -> KindDecoder[ClassicState]:
+def classic_decoder(inputs: Contents) -> KindDecoder[ClassicState]:
     """Decodes traces of classic groups."""
     known: _Descriptions = {}
     return KindDecoder(ClassicReader(), lambda meta, name: ClassicKind(delay_of(meta, name), known), inputs)

@@ -10,6 +10,7 @@ from frozendict import frozendict
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.replay.contents import Contents
 from harness.replay.state import BadField, Fields, Partition, committed_offsets
 from harness.values import Value, as_function
 
@@ -159,6 +160,7 @@ class ClassicReader:
     """Reads the states of traces; equal groups and steps are read once."""
 
     def __init__(self) -> None:
+        self._numbers = Contents()
         self._groups: dict[Value, tuple[int, ClassicGroup]] = {}
         self._offsets: dict[Value, tuple[int, Mapping[Partition, int]]] = {}
         self._steps: dict[Value, ClassicSpecStep] = {}
@@ -176,10 +178,9 @@ class ClassicReader:
     def _state(self, state: Mapping[str, Value]) -> ClassicState:
         raw_group, raw_offsets = state["group"], state.get("offsets", ())
         if raw_group not in self._groups:
-            # below 0, so that no key is that of a consumer group in a trace beside it
-            self._groups[raw_group] = -1 - len(self._groups), _group(Fields(raw_group, "group"))
+            self._groups[raw_group] = self._numbers[raw_group], _group(Fields(raw_group, "group"))
         if raw_offsets not in self._offsets:
-            self._offsets[raw_offsets] = len(self._offsets), committed_offsets(raw_offsets)
+            self._offsets[raw_offsets] = self._numbers[raw_offsets], committed_offsets(raw_offsets)
         (group_key, group), (offsets_key, offsets) = self._groups[raw_group], self._offsets[raw_offsets]
         if state["step"] not in self._steps:
             self._steps[state["step"]] = _step(Fields(state["step"], "step"))

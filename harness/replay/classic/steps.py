@@ -29,7 +29,8 @@ CLASSIC_OTHERS: Final = frozenset(
         "Crash",
         "Start",  # client processes
         "LoseResponse",  # the network
-        "AddPartitions",  # the topics, of which the coordinator of a classic group knows nothing
+        "AddPartitions",
+        "DeleteTopic",  # the topics, of which the coordinator of a classic group knows nothing
     }
 )
 """Actions that the coordinator never sees; the group must not change."""

@@ -4,7 +4,7 @@ others."""
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from harness.replay import wire
 from harness.replay.calls import Call
@@ -13,6 +13,7 @@ from harness.replay.connect import wire as connect
 from harness.replay.connect.records import whole, written
 from harness.replay.connect.state import ConnectReader, ConnectState
 from harness.replay.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
+from harness.replay.contents import Contents
 from harness.replay.expect import group_state
 from harness.replay.kinds import Expected, Kind, KindDecoder, KindLoad
 from harness.requirements import CONNECT, WORKER
@@ -60,7 +61,7 @@ _Descriptions: TypeAlias = dict[tuple[int, int, int], Json]
 """By the key of a state."""
 
 
-def connect_decoder(inputs: dict[Any, int]) -> KindDecoder[ConnectState]:
+def connect_decoder(inputs: Contents) -> KindDecoder[ConnectState]:
     """Decodes traces of Connect groups."""
     known: _Descriptions = {}
     return KindDecoder(ConnectReader(), lambda meta, name: ConnectKind(known), inputs)

@@ -11,6 +11,7 @@ from frozendict import frozendict
 
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
+from harness.replay.contents import Contents
 from harness.replay.state import BadField, Fields, Group, Partition, SpecState, SpecStep, StateReader
 from harness.values import Value
 
@@ -118,6 +119,7 @@ class ConnectReader:
 
     def __init__(self) -> None:
         self._shared = StateReader()
+        self._numbers = Contents()
         self._work: dict[tuple[Versions, Value], tuple[int, Work]] = {}
 
     def read(self, trace: Trace, name: str) -> list[ConnectState]:
@@ -127,7 +129,7 @@ class ConnectReader:
             try:
                 known = versions, raw["work"]
                 if known not in self._work:
-                    self._work[known] = len(self._work), _work(Fields(raw["work"], "work"))
+                    self._work[known] = self._numbers[known], _work(Fields(raw["work"], "work"))
                 number, work = self._work[known]
                 call = _call(Fields(raw["call"], "call"))
             except BadField as error:

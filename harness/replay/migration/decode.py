@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Set
 from copy import deepcopy
-from typing import Any
 
 from harness.replay import expect as consumer
 from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.classic.decode import delay_of
 from harness.replay.classic.expect import ClassicTimers, completed
+from harness.replay.contents import Contents
 from harness.replay.decode import Load
 from harness.replay.dialects import Forms, forms_in
 from harness.replay.expect import Timers
@@ -51,7 +51,7 @@ class MigrationLoad(KindLoad[MigrationState]):
         return Load(self.state.shared, self.timers, self.now_ms, self.forms)
 
 
-def migration_decoder(inputs: dict[Any, int]) -> KindDecoder[MigrationState]:
+def migration_decoder(inputs: Contents) -> KindDecoder[MigrationState]:
     """Decodes traces of groups that migrate."""
     return KindDecoder(
         MigrationReader(),

@@ -12,6 +12,7 @@ from harness.itf import Trace
 from harness.replay.classic.said import Classic, spoken
 from harness.replay.classic.state import ClassicReader, ClassicState
 from harness.replay.client_state import Offer
+from harness.replay.contents import Contents
 from harness.replay.state import (
     BadField,
     Fields,
@@ -74,6 +75,16 @@ class MigrationState:
         return with_classic(after.converted, said_in(self.old)) if self.is_classic else self.group
 
 
+def refuse_short_form(trace: Trace, name: str) -> None:
+    """ConformError (exit 2) for a trace of spec/ClosedMigration.tla, which has no requests to replay."""
+    if "mixed" in trace.variables:
+        raise ConformError(
+            f"The trace {name} is of spec/ClosedMigration.tla, which has the classic protocol in a short "
+            "form without requests, so that nothing of it can be sent to an implementation. The traces in "
+            "traces/migration have the requests of groups that migrate."
+        )
+
+
 def is_migration(trace: Trace) -> bool:
     """Whether the trace is of a group that migrates."""
     return all(variable in trace.variables for variable in VARIABLES)
@@ -85,6 +96,7 @@ class MigrationReader:
     def __init__(self) -> None:
         self._shared = StateReader()
         self._old = ClassicReader()
+        self._numbers = Contents()
         self._groups: dict[tuple[Value, ...], tuple[int, Group]] = {}
         self._converted: dict[Value, Group] = {}
 
@@ -104,7 +116,7 @@ class MigrationReader:
     def _state(self, raw: State, shared: SpecState, old: ClassicState) -> MigrationState:
         key = tuple(raw.get(variable, 0) for variable in (*_KEYS, "computation"))
         if key not in self._groups:
-            self._groups[key] = len(self._groups), with_classic(shared.group, _said(raw))
+            self._groups[key] = self._numbers[key], with_classic(shared.group, _said(raw))
         if raw["converted"] not in self._converted:
             self._converted[raw["converted"]] = read_group(raw["converted"], "converted")
         number, group = self._groups[key]

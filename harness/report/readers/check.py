@@ -13,7 +13,8 @@ _FACTS: Final = ("outcome", "property", "length", "distinct_states", "depth")
 
 @dataclass(frozen=True)
 class ModelResult:
-    """One model. `facts` are those of `harness.engines.base.Result`, `counterexample` is the file of one."""
+    """One model. `facts` are those of `harness.engines.base.Result`, `counterexample` is the file of one,
+    `recorded` the date of a recorded result."""
 
     name: str
     purpose: str
@@ -29,6 +30,7 @@ class ModelResult:
     error: str
     spec_hash: str
     counterexample: str = ""
+    recorded: str = ""
 
     @property
     def outcome(self) -> str:
@@ -69,4 +71,5 @@ def model(one: Fields) -> ModelResult:
         error=one.text("error"),
         spec_hash=one.text("spec_hash"),
         counterexample=one.text("counterexample"),
+        recorded=evidence.text("recorded") if evidence else "",
     )

@@ -7,10 +7,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.coordinator.group.Version;
 
-import java.io.BufferedReader;
+import java.io.BufferedOutputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -60,19 +60,38 @@ public final class LineProtocol {
         fields.put(operation, known);
     }
 
-    /** Speaks on standard input and output until its input ends; the argument is Kafka's version. */
+    /**
+     * Speaks on standard input and output until its input ends; the argument is Kafka's version. Answers leave before it
+     * waits for more input: those to lines that came together leave together.
+     */
     public static void main(String[] arguments) throws IOException {
         FixedRandom.install();
-        PrintStream output = new PrintStream(System.out, false, StandardCharsets.UTF_8);
+        OutputStream output = new BufferedOutputStream(System.out, 1 << 16);
         System.setOut(System.err);
         LineProtocol protocol = new LineProtocol(arguments[0]);
-        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), 1 << 16);
-        for (String line = input.readLine(); line != null; line = input.readLine()) {
-            if (line.isBlank()) continue;
-            output.print(Json.MAPPER.writeValueAsString(protocol.answer(line)));
-            output.print('\n');
+        ByteArrayOutputStream line = new ByteArrayOutputStream();
+        byte[] chunk = new byte[1 << 16];
+        for (int count = System.in.read(chunk); count >= 0; count = System.in.read(chunk)) {
+            int begin = 0;
+            for (int end = 0; end < count; end++) {
+                if (chunk[end] != '\n') continue;
+                line.write(chunk, begin, end - begin);
+                protocol.answer(line, output);
+                begin = end + 1;
+            }
+            line.write(chunk, begin, count - begin);
             output.flush();
         }
+        protocol.answer(line, output);
+        output.flush();
+    }
+
+    private void answer(ByteArrayOutputStream line, OutputStream output) throws IOException {
+        String text = line.toString(StandardCharsets.UTF_8);
+        line.reset();
+        if (text.isBlank()) return;
+        output.write(Json.MAPPER.writeValueAsBytes(answer(text)));
+        output.write('\n');
     }
 
     private ObjectNode answer(String line) {

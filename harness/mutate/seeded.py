@@ -1,0 +1,116 @@
+"""Seeded bugs, and what of their checks fails.
+
+Each bug is put into a fork of one process. For bugs of the coordinator that process has read the traces and
+imported what tests need, once; a fork replays the traces until their first difference, or runs the tests
+until the first that fails. For bugs of the specification a fork runs TLC.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from harness.errors import ConformError
+from harness.mutate import coordinator
+from harness.mutate.mutant import Verdict
+from harness.mutate.own_tests import failed_tests, prepare
+from harness.mutate.patches import REPLAY, REPLAYED, Patch, copy_with
+from harness.mutate.pool import run_all
+from harness.mutate.seeded_spec import failing
+from harness.replay.decode import DecodedTrace
+from harness.replay.dialects import TEXT
+from harness.replay.files import trace_files
+from harness.replay.report import shown
+
+LIMIT_S: Final = 300.0
+"""A check takes seconds; others may use the processor."""
+_FOUND: Final = "found"
+_FAILED: Final = "failed"
+
+
+class Asked(NamedTuple):
+    """A check of coordinator or spec (`target`), with a seeded bug in it or, without one, as it is."""
+
+    target: str
+    check: str
+    patch: Patch | None
+
+
+class Answer(NamedTuple):
+    """`caught` is what fails of a check, "" if nothing does. `problem` says why there is no answer: a patch
+    that does not apply, a check that cannot be made, a fork that ends too soon; "" if there is one."""
+
+    asked: Asked
+    caught: str
+    problem: str
+
+
+def judge_seeded(root: Path, asked: Sequence[Asked], jobs: int) -> Iterator[Answer]:
+    """The answers, as they come.
+
+    Parameters: `root` is the folder of the repository, `jobs` the number of forks at a time. This process
+    must have one thread only. ConformError if traces of a replay cannot be read.
+    """
+    root = root.resolve()
+    ours = [one for one in asked if one.target == coordinator.PACKAGE]
+    traces = {folder: _read(root, folder) for folder in _folders(ours)}
+    if any(not one.check.startswith(REPLAY) for one in ours):
+        prepare()
+    with tempfile.TemporaryDirectory(prefix="conform-seeded-") as place:
+        work = partial(_judge, check=partial(_check, root, traces), root=root, place=Path(place))
+        for done in run_all(asked, work, jobs, LIMIT_S):
+            said = done.said or Verdict(_FAILED, f"There was no answer within {LIMIT_S:.0f} s.")
+            found = said.outcome == _FOUND
+            yield Answer(done.task, said.by if found else "", "" if found else said.by)
+
+
+def _judge(asked: Asked, check: Callable[[Asked, Path], str], root: Path, place: Path) -> Verdict:
+    """To be called in a process of its own."""
+    try:
+        folder = Path(tempfile.mkdtemp(dir=place))
+        copy_with(asked.patch, root, asked.target, folder)
+        return Verdict(_FOUND, check(asked, folder))
+    except ConformError as error:
+        return Verdict(_FAILED, error.message)
+    except Exception as error:
+        return Verdict(_FAILED, f"{type(error).__name__}: {error}")
+
+
+def _check(root: Path, traces: Mapping[str, Sequence[DecodedTrace]], asked: Asked, folder: Path) -> str:
+    """What fails of a check of the copy that is in a folder."""
+    if asked.target != coordinator.PACKAGE:
+        return failing(root, folder, asked.check, brief=asked.patch is not None)
+    changed = asked.patch.changed if asked.patch else []
+    coordinator.load({path: (folder / path).read_text(encoding="utf-8") for path in changed})
+    if asked.check.startswith(REPLAY):
+        return _difference([trace for name in _named(asked.check) for trace in traces[name]])
+    return failed_tests(root, folder, asked.check.split())
+
+
+def _named(check: str) -> Sequence[str]:
+    """The folders that a replay replays."""
+    return check.split()[1:] or REPLAYED
+
+
+def _folders(asked: Sequence[Asked]) -> list[str]:
+    checks = dict.fromkeys(one.check for one in asked if one.check.startswith(REPLAY))
+    return list(dict.fromkeys(folder for check in checks for folder in _named(check)))
+
+
+def _read(root: Path, folder: str) -> list[DecodedTrace]:
+    return coordinator.decoded_traces(trace_files([root / folder]), root)
+
+
+def _difference(traces: Sequence[DecodedTrace]) -> str:
+    """The first difference: its trace, step and path, what was expected and what came."""
+    replayer = coordinator.started(TEXT.name)
+    for trace in traces:
+        if failure := coordinator.first_failure(replayer, trace):
+            one = failure.differences[0]
+            branch = f" ({failure.branch})" if failure.branch else ""
+            step = f"{failure.trace}, step {failure.index}: {failure.action}{branch}"
+            return f"{step}: {one.path} expected {shown(one.expected)} got {shown(one.got)}"
+    return ""

@@ -1,0 +1,171 @@
+"""Replaying traces in several processes: `conform replay --jobs`.
+
+Each process has a target of its own and replays whole traces. What they give is added in the order of the
+files, so that a result does not depend on how many processes there are. One thing depends on the traces
+before: nothing is judged after enough differences. The trace that brings the last of them is therefore
+replayed again, in this process, by the rule for one process.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.synchronize import Event
+from multiprocessing.util import Finalize
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+from harness.errors import ENGINE_FAILED, USAGE, ConformError
+from harness.itf import ItfReader
+from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.run import Outcome, Replayer
+from harness.scenario.names import SUFFIX as SCENARIO
+from harness.targets import open_target
+from harness.targets.base import Target
+from harness.targets.members import open_members
+
+_MOST_FILES: Final = 16
+"""How many files a process is given at once; fewer where there are few."""
+
+
+class Failed(NamedTuple):
+    """How a ConformError comes from another process."""
+
+    message: str
+    exit_code: int
+
+
+Given: TypeAlias = tuple[Outcome | None, Failed | None]
+"""What became of a file. Without an outcome it is no trace. An outcome with a failure was not judged."""
+
+
+class Job(NamedTuple):
+    """A replay, as `harness.replay.files.replay_files` is given it."""
+
+    target: str
+    dialect: str
+    max_differences: int
+    waives: Callable[[str], bool]
+
+    def replayer(self, opened: Target) -> Replayer:
+        """A replayer on a target that `open_target` has opened."""
+        return Replayer(opened, self.max_differences, open_members(self.target), self.waives)
+
+
+class Files:
+    """Reads traces; what several files have in common is read once."""
+
+    def __init__(self) -> None:
+        self._reader, self._decoder = ItfReader(), Decoder()
+
+    def read(self, file: Path) -> DecodedTrace:
+        """The trace in a file, or that of a scenario. ConformError (exit 2) for what is neither."""
+        if file.suffix != SCENARIO:
+            return self._decoder.decode(self._reader.read(file), str(file))
+        from harness.scenario.files import trace_of  # which needs as much as all else together
+
+        return self._decoder.decode(trace_of(file), str(file))
+
+
+def check_jobs(jobs: int, target: str, record: Path | None) -> None:
+    """ConformError (exit 2) for what cannot be done by several processes."""
+    if jobs > 1 and target.partition(":")[0] in ("broker", "mock"):
+        raise ConformError(
+            f"The target {target} is one cluster, in which two traces would meet: leave out --jobs.", USAGE
+        )
+    if jobs > 1 and record is not None:
+        raise ConformError(
+            "--record writes down what one target was told, in order: leave out --jobs, or --record.", USAGE
+        )
+
+
+@contextmanager
+def processes(jobs: int, files: Sequence[Path], job: Job) -> Iterator[tuple[Iterator[Given], Event]]:
+    """Start `jobs` processes on the files: what became of each, in order, and the event after which nothing
+    more is judged. At the end of the context that is so, too, and they end."""
+    forks = "fork" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("fork" if forks else "spawn")
+    enough = context.Event()
+    size = max(1, min(_MOST_FILES, len(files) // (4 * jobs)))
+    parts = [files[start : start + size] for start in range(0, len(files), size)]
+    pool = ProcessPoolExecutor(jobs, context, _begin, (job, enough))
+    try:
+        yield _in_order([pool.submit(_replay, part) for part in parts]), enough
+    except BrokenProcessPool:
+        raise ConformError(
+            "A process of the replay was ended from outside, perhaps for want of memory: give fewer --jobs.",
+            ENGINE_FAILED,
+        ) from None
+    finally:
+        enough.set()
+        pool.shutdown(cancel_futures=True)
+
+
+def _in_order(futures: list[Future[list[Given]]]) -> Iterator[Given]:
+    for future in futures:
+        yield from future.result()
+
+
+def added(replayer: Replayer, given: Given, waives: Callable[[str], bool]) -> bool:
+    """Add what became of the next file to the replayer's result; False where the replayer must replay the
+    file itself, as enough differences are found within it. ConformError as from one process."""
+    outcome, failed = given
+    if failed is not None and (outcome is None or not replayer.full):
+        raise ConformError(*failed)
+    assert outcome is not None  # as `Given` says
+    if replayer.full:
+        replayer.result.add(outcome.without_judgement())
+        return True
+    if replayer.would_fill(outcome):
+        return False
+    for signature in outcome.waived:
+        waives(signature)  # which counts them
+    replayer.result.add(outcome)
+    return True
+
+
+# In the processes
+
+
+class _Worker:
+    """One process: opens its target with the first trace that it judges."""
+
+    def __init__(self, job: Job, enough: Event) -> None:
+        self._job, self._enough, self._files = job, enough, Files()
+        self._replayer: Replayer | None = None
+
+    def replay(self, file: Path) -> Given:
+        """What becomes of a file."""
+        try:
+            trace = self._files.read(file)
+        except ConformError as error:
+            return None, Failed(error.message, error.exit_code)
+        if self._enough.is_set():
+            return Outcome.unjudged(trace), None
+        try:
+            if self._replayer is None:
+                opened = open_target(self._job.target, self._job.dialect)
+                Finalize(None, opened.close, exitpriority=10)
+                self._replayer = self._job.replayer(opened)
+            return self._replayer.outcome(trace), None
+        except ConformError as error:
+            return Outcome.unjudged(trace), Failed(error.message, error.exit_code)
+
+
+_worker: _Worker | None = None
+
+
+def _begin(job: Job, enough: Event) -> None:
+    global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends this one
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _worker = _Worker(job, enough)
+
+
+def _replay(files: Sequence[Path]) -> list[Given]:
+    assert _worker is not None  # as `_begin` has made it
+    return [_worker.replay(file) for file in files]

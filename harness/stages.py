@@ -1,0 +1,408 @@
+"""What `make` does, in stages: each is done again only where something that it depends on has changed.
+
+    python -m harness.stages [STAGE ...]     all stages, or those of these names or groups in any case
+
+A stage is a verb of `conform` with its words. What it depends on is hashed by content: the code, files, the
+definitions of its models (`harness.definitions`), and the stages whose output it reads. The check of the
+models and the golden scenarios are done whenever anything has changed; `SHOWN` are the models that run then
+whatever is recorded of them. Where nothing has changed nothing is done, and the last summary is shown with
+its date. A stage that failed is never taken for done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from harness.definitions import definitions
+from harness.engines.process import stop_when_told
+from harness.errors import ENGINE_FAILED, ConformError
+from harness.files import output_folder, read_text, write_text
+from harness.manifest import Manifest, read_manifest
+from harness.modules import config_beside
+from harness.spechash import file_hash
+
+SHOWN: Final = (
+    *("MCTour", "MCStaticTour", "MCClassicTour", "MCCooperativeChecked", "MCConnectSmall", "MCClientTour"),
+    *("MCMigrationGone", "MCKafka42Tour", "MCClientLive", "MCLiveUnfair", "MCNoExemption", "MCLogTorn"),
+)
+"""One of each kind of group, a dialect of Kafka, two of liveness, and three that must fail (of them one of
+liveness): a few seconds each."""
+TOURED: Final = ("MCTour", "MCStaticTour", "MCRefused")
+"""Models whose every edge is toured."""
+GOALS: Final = (
+    *("MCOpen", "MCStatic", "MCTopicIds", "MCRefused", "MCOffsets"),
+    *("MCLog", "MCLogReturn", "MCLogCompacted", "MCLogOffsets"),
+)
+"""Models that have goals in spec/goals.json."""
+EXHAUSTED: Final = ("MCTour", "MCClassicTour", "MCConnectSmall", "MCMigrationGone")
+DRAWN: Final = ("MCTour", "MCClassicTour", "MCMigrationGone")
+
+BUILD: Final = Path("build")
+RESULTS: Final = BUILD / "results"
+TRACES: Final = BUILD / "traces"
+STATES: Final = BUILD / "stages"
+"""What is known of each stage, and its output."""
+PAGE: Final = BUILD / "report" / "index.html"
+SUMMARY: Final = BUILD / "report" / "summary.txt"
+SPEC: Final = "spec"
+CODE: Final = ("harness", "coordinator", "pyproject.toml")
+EVERYTHING: Final = (*CODE, SPEC, "traces", "Makefile", "REQUIREMENTS.md")
+"""Folders and files that a run is about. The report also says what the tests cite."""
+REPORT: Final = "report"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One thing to do. `words` follow `conform`, or are a module's after "-m"; `models` are what it depends
+    on of the specification, `inputs` files and folders beside the code, `needs` the stages whose output it
+    reads. `always` says that it is done whenever anything has changed. `result` is the file that it writes,
+    if the report reads one."""
+
+    name: str
+    words: tuple[str, ...]
+    models: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    always: bool = False
+    result: Path | None = None
+
+    @property
+    def group(self) -> str:
+        return self.name.partition("-")[0]
+
+    @property
+    def command(self) -> list[str]:
+        json_file = ["--json", str(self.result)] if self.result and self.words[0] != "-m" else []
+        program = ["-m", "harness"] if self.words[0] != "-m" else []
+        return [sys.executable, *program, *self.words, *json_file]
+
+
+def stages(traces: Path = Path("traces")) -> list[Stage]:
+    """All of them, in the order in which they are shown; the last is the report of the others."""
+    found = [
+        *_checks(),
+        *_generated(),
+        *_replays(traces),
+        *(_on_models("exhaust", model) for model in EXHAUSTED),
+        Stage("simulate-groups", ("simulate", "--seeds", "40"), result=RESULTS / "simulate-groups.json"),
+        *_graphs(),
+        _diff(),
+        # What rebalances cost, for the report: a simulated clock, so the same in every run.
+        Stage(
+            "rebalance",
+            ("-m", "harness.bench", "--only", "rebalance", "--out", str(RESULTS)),
+            result=RESULTS / "bench.json",
+        ),
+    ]
+    words = ("report", "--results", str(BUILD), "--out", str(PAGE), "--summary")
+    needs = tuple(stage.name for stage in found)
+    return [*found, Stage(REPORT, words, inputs=(*EVERYTHING, "tests"), needs=needs)]
+
+
+def _checks() -> Iterator[Stage]:
+    shown = [word for model in SHOWN for word in ("--anew", model)]
+    words = ("check", *shown, "--out", str(BUILD / "check"))
+    yield Stage("check", words, inputs=EVERYTHING, always=True, result=RESULTS / "check.json")
+    yield Stage(
+        "scenario",
+        ("scenario", "traces/golden"),
+        inputs=EVERYTHING,
+        always=True,
+        result=RESULTS / "check-scenarios.json",
+    )
+
+
+def _generated() -> Iterator[Stage]:
+    for model in TOURED:
+        words = ("generate", model, "--tour", "--max-length", "200", "--out", f"{TRACES}/tour")
+        name = f"generate-tour-{model}"
+        yield Stage(name, words, (model,), result=RESULTS / f"{name}.json")
+    for model in GOALS:
+        goals = ("generate", model, "--goals", "--out", f"{TRACES}/goals")
+        name = f"generate-goals-{model}"
+        yield Stage(name, goals, (model,), (f"{SPEC}/goals.json",), result=RESULTS / f"{name}.json")
+    drawn = ("--simulate", "200", "--depth", "60", "--seed", "848", "--out", f"{TRACES}/random")
+    name = "generate-random"
+    yield Stage(name, ("generate", "MCSimulate", *drawn), ("MCSimulate",), result=RESULTS / f"{name}.json")
+
+
+def _replays(traces: Path) -> Iterator[Stage]:
+    on_python = ("--target", "python")
+    for kind in ("tour", "goals", "random"):
+        needs = tuple(stage.name for stage in _generated() if stage.name.startswith(f"generate-{kind}"))
+        made = ("replay", f"{TRACES}/{kind}", *on_python)
+        yield Stage(f"replay-{kind}", made, needs=needs, result=RESULTS / f"replay-{kind}.json")
+    words = ("replay", "traces", *on_python)
+    yield Stage("replay-committed", words, inputs=("traces",), result=RESULTS / "replay-committed.json")
+    for folder in sorted(path for path in (traces / "dialects").glob("*") if path.is_dir()):
+        spoken = ("replay", str(folder), *on_python, "--dialect", folder.name)
+        name = f"replay-{folder.name}"
+        yield Stage(name, spoken, inputs=("traces",), result=RESULTS / f"{name}.json")
+
+
+def _on_models(verb: str, model: str) -> Stage:
+    name = f"{verb}-{model}"
+    page = ("--page",) if model == EXHAUSTED[0] else ()
+    words = (verb, model, *page, "--output", f"build/exhaust/{model}")
+    return Stage(name, words, (model,), result=RESULTS / f"{name}.json")
+
+
+def _graphs() -> Iterator[Stage]:
+    out = ("--out", "build/graphs")
+    for model in DRAWN:
+        name = f"graph-{model}"
+        yield Stage(name, ("graph", model, *out), (model,), result=RESULTS / f"{name}.json")
+    basic = ("graph", "--trace", "traces/golden/basic.itf.json")
+    yield Stage("graph-basic", (*basic, *out), inputs=("traces",), result=RESULTS / "graph-basic.json")
+    yield Stage("graph-sequence", (*basic, "--sequence", *out), inputs=("traces",))
+    model = "MCStaticClosed"
+    words = ("graph", model, "--page", *out)
+    yield Stage(f"graph-{model}", words, (model,), result=RESULTS / f"graph-{model}.json")
+
+
+def _diff() -> Stage:
+    """The worked example: what it changes that fencing removes the member, or not."""
+    sides = ("kip-848", "kip-848,FencedMemberIsRemoved=FALSE")
+    models = ("--model", "MCTour", "--model", "MCFenced", "--check", "MCFencedLive")
+    words = ("diff", *sides, *models, "--out", "build/diff/fencing")
+    return Stage("diff", words, models[1::2], result=RESULTS / "diff-fencing.json")
+
+
+@dataclass(frozen=True)
+class State:
+    """What is known of a stage that was done: `parts` are what it depended on, name -> hash."""
+
+    parts: dict[str, str]
+    when: str
+    seconds: float
+    exit_code: int
+
+
+class Inputs:
+    """Hashes of what stages depend on, by content; each is made once."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._known: dict[str, dict[str, str]] = {}
+
+    def of(self, stage: Stage) -> dict[str, str]:
+        """Name -> hash of everything that a stage depends on, but the stages that it needs."""
+        parts = {"the command": hashlib.sha256(" ".join(stage.words).encode()).hexdigest()}
+        for place in (*CODE, *stage.inputs):
+            parts |= self._once(place, partial(_files, Path(place)))
+        for model in stage.models:
+            parts |= self._once(f"model {model}", partial(self._definitions, model))
+        return parts
+
+    def _once(self, name: str, make: Callable[[], dict[str, str]]) -> dict[str, str]:
+        if name not in self._known:
+            self._known[name] = make()
+        return self._known[name]
+
+    def _definitions(self, model: str) -> dict[str, str]:
+        entry = self._manifest.entry(model)
+        config = entry.config or config_beside(entry.module)
+        found = definitions(entry.module, config, entry.args.values())
+        return {
+            f"{model}: {f'definition {name}' if name else 'a declaration'}": value
+            for name, value in found.items()
+        }
+
+
+def _files(place: Path) -> dict[str, str]:
+    """Path -> hash of a file, or of those in a folder."""
+    if not place.is_dir():
+        return {str(place): file_hash(place)} if place.is_file() else {}
+    found = (path for path in sorted(place.rglob("*")) if "__pycache__" not in path.parts)
+    return {str(path): file_hash(path) for path in found if path.is_file()}
+
+
+def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """The names of what is another now, or was not there, or is no longer."""
+    return [name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name)]
+
+
+def why(stage: Stage, state: State | None, now: Mapping[str, str], remade: Sequence[str]) -> str:
+    """Why a stage has to be done; "" if it need not be."""
+    if state is None:
+        return "it was not done before"
+    if state.exit_code:
+        return f"it failed ({state.exit_code})"
+    if stage.result and not stage.result.is_file():
+        return f"{stage.result} is not there"
+    if remade:
+        return f"{remade[0]} was done anew"
+    changed = changes(state.parts, now)
+    more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+    return f"{', '.join(changed[:3])}{more} changed" if changed else ""
+
+
+class Runner:
+    """Does stages side by side, one a processor, each after those that it needs."""
+
+    def __init__(self, inputs: Inputs, everything: Sequence[Stage]) -> None:
+        self._inputs = inputs
+        self._all = everything
+        self._printing = threading.Lock()
+        self.done: dict[str, State] = {}
+        self.kept: dict[str, State] = {}
+
+    def plan(self, forced: frozenset[str]) -> dict[str, str]:
+        """Stage -> why it is done."""
+        found: dict[str, str] = {}
+        for stage in self._all:
+            state = read_state(stage)
+            remade = [name for name in stage.needs if name in found]
+            reason = why(stage, state, self._inputs.of(stage), remade)
+            if stage.name in forced or stage.group in forced:
+                reason = reason or "it was asked for"
+            if reason:
+                found[stage.name] = reason
+            elif state:
+                self.kept[stage.name] = state
+        if found.keys() - {REPORT} and not forced:
+            found |= {one.name: "in every run" for one in self._all if one.always and one.name not in found}
+        return {stage.name: found[stage.name] for stage in self._all if stage.name in found}
+
+    def run(self, plan: Mapping[str, str]) -> None:
+        """Do the stages of a plan. The first one alone: it uses all processors, and is watched."""
+        waiting = [stage for stage in self._all if stage.name in plan and stage.name != REPORT]
+        if waiting and waiting[0].name == "check":
+            self._do(waiting.pop(0), plan["check"], live=True)
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            begun: dict[Future[None], str] = {}
+            while waiting or begun:
+                left = {*begun.values(), *(stage.name for stage in waiting)}
+                ready: list[Stage] = [stage for stage in waiting if not left & set(stage.needs)]
+                for stage in ready:
+                    waiting.remove(stage)
+                    begun[pool.submit(self._do, stage, plan[stage.name])] = stage.name
+                for future in wait(begun, return_when=FIRST_COMPLETED).done:
+                    del begun[future]
+                    future.result()
+
+    def report(self, reason: str) -> int:
+        """Write the report and show its summary, which is kept; the verdict as an exit code."""
+        stage = self._all[-1]
+        parts, began = self._inputs.of(stage), time.monotonic()
+        ended = subprocess.run(stage.command, stdout=subprocess.PIPE, text=True)
+        text = f"{ended.stdout}{self._account()}\n"
+        self._print(f"== {stage.name}: {reason}\n{text}")
+        write_text(output_folder(SUMMARY.parent) / SUMMARY.name, text)
+        self._keep(stage, parts, began, ended.returncode)
+        return ended.returncode
+
+    def _account(self) -> str:
+        """Which stages are of this run, and since when the others are as they were."""
+        kept = {name: state for name, state in self.kept.items() if name != REPORT}
+        words = f"stages: {len(self.done)} done now"
+        if kept:
+            first = min(state.when for state in kept.values())
+            words += f"; {len(kept)} unchanged since {first} or later: {', '.join(sorted(kept))}"
+        return textwrap.fill(words, 80, subsequent_indent="  ")
+
+    def _do(self, stage: Stage, reason: str, live: bool = False) -> None:
+        self._print(f"== {stage.name}: {reason}")
+        parts, began = self._inputs.of(stage), time.monotonic()
+        if stage.result:
+            stage.result.unlink(missing_ok=True)
+        log = STATES / f"{stage.name}.log"
+        with log.open("w", encoding="utf-8") as stream:
+            output = None if live else stream
+            code = subprocess.run(stage.command, stdout=output, stderr=output).returncode
+        seconds = self._keep(stage, parts, began, code)
+        text = "" if live else log.read_text(encoding="utf-8")
+        shown = text.rstrip() if code else _last_lines(text)
+        failed = f", exit code {code}" if code else ""
+        self._print("\n".join(filter(None, [shown, f"== {stage.name}: {seconds:.1f} s{failed}"])))
+
+    def _keep(self, stage: Stage, parts: dict[str, str], began: float, code: int) -> float:
+        """Keep what is known of a stage now; its seconds."""
+        seconds = time.monotonic() - began
+        state = State(parts, datetime.now().isoformat(" ", "minutes"), round(seconds, 1), code)
+        write_text(STATES / f"{stage.name}.json", json.dumps(asdict(state)))
+        self.done[stage.name] = state
+        return seconds
+
+    def _print(self, text: str) -> None:
+        with self._printing:
+            print(text, flush=True)
+
+
+def _last_lines(text: str) -> str:
+    """What a stage said, but for its progress: at most three lines."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.endswith("…")]
+    return "\n".join(f"   {line}" for line in lines[:3])
+
+
+def read_state(stage: Stage) -> State | None:
+    """What is known of a stage; None if nothing is, or if that cannot be read."""
+    path = STATES / f"{stage.name}.json"
+    try:
+        return State(**json.loads(read_text(path, "The state"))) if path.is_file() else None
+    except (json.JSONDecodeError, TypeError):
+        return None
+
+
+def _tidy(everything: Sequence[Stage]) -> None:
+    """Remove results and traces that no stage writes: they would be taken for those of this run."""
+    known = {stage.result for stage in everything}
+    for path in output_folder(RESULTS).glob("*.json"):
+        if path not in known and not path.name.startswith("measured"):
+            path.unlink()
+    for kind, models in (("tour", TOURED), ("goals", GOALS)):
+        for path in (TRACES / kind).glob("*"):
+            if not path.name.startswith(tuple(f"{model}-" for model in models)):
+                path.unlink()
+
+
+def main(asked: Sequence[str]) -> int:
+    """Do what has to be done; the exit code of the verdict, or of a stage that failed."""
+    everything = stages()
+    known = {name for stage in everything for name in (stage.name, stage.group)}
+    if unknown := sorted(set(asked) - known):
+        raise ConformError(f"There is no stage {unknown[0]}; there are {', '.join(sorted(known))}.")
+    output_folder(STATES)
+    runner = Runner(Inputs(read_manifest(Path(SPEC) / "manifest.json")), everything)
+    plan = runner.plan(frozenset(asked))
+    if asked:
+        plan = {name: reason for name, reason in plan.items() if {name, name.partition("-")[0]} & set(asked)}
+        runner.run(plan)
+        return max((state.exit_code for state in runner.done.values()), default=0)
+    if not plan and SUMMARY.is_file() and PAGE.is_file():
+        when = datetime.fromtimestamp(SUMMARY.stat().st_mtime).isoformat(" ", "minutes")
+        print(f"Nothing has changed since {when}: nothing was run. The summary of then:\n")
+        print(read_text(SUMMARY, "The summary"), end="")
+        return 0
+    began = time.monotonic()
+    _tidy(everything)
+    runner.run(plan)
+    code = runner.report(plan.get(REPORT, ""))
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = used.ru_utime + used.ru_stime
+    print(f"time: {time.monotonic() - began:.0f} s, {processor:.0f} s of processor time", flush=True)
+    return code or next((ENGINE_FAILED for state in runner.done.values() if state.exit_code), 0)
+
+
+if __name__ == "__main__":
+    stop_when_told()
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except ConformError as error:
+        print(f"make: {error.message}", file=sys.stderr)
+        sys.exit(error.exit_code)

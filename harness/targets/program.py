@@ -1,0 +1,158 @@
+"""A program behind pipes that answers lines with lines, in their order.
+
+Neither side ever waits for the other to read: a line that the program's input has no room for stays in
+memory, and goes out while answers are read.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shlex
+import subprocess
+import tempfile
+import time
+from collections import deque
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import IO, Final
+
+from harness.errors import ENGINE_FAILED, USAGE, ConformError
+
+CLOSING_S: Final = 5.0
+SHOWN: Final = 300
+"""Characters of nonsense, and of standard error, that a message shows."""
+_CHUNK: Final = 1 << 16
+
+
+class Program:
+    """A subprocess with a name for messages; an answer may take `timeout_s` seconds."""
+
+    def __init__(self, command: str | Sequence[str], name: str, timeout_s: float) -> None:
+        """Start it. `command` is one as a shell reads it, or the words of one. ConformError (exit 2) if it
+        cannot be started."""
+        self.name = name
+        self._timeout_s = timeout_s
+        self._unsent = bytearray()
+        self._begun: list[bytes] = []
+        self._lines: deque[bytes] = deque()
+        self._lengths: deque[int] = deque()
+        self._sent = 0
+        self._deaf = self._broken = False
+        with ExitStack() as stack:
+            self._stderr = stack.enter_context(tempfile.TemporaryFile())
+            self.process = self._started(command)
+            self._stdin, self._stdout = _pipes(self.process)
+            # A program that neither reads nor writes must run into the time-out, not block the replay.
+            os.set_blocking(self._stdin.fileno(), False)
+            self._readable = stack.enter_context(selectors.DefaultSelector())
+            self._readable.register(self._stdout, selectors.EVENT_READ)
+            self._either = stack.enter_context(selectors.DefaultSelector())
+            self._either.register(self._stdout, selectors.EVENT_READ)
+            self._either.register(self._stdin, selectors.EVENT_WRITE)
+            self._resources = stack.pop_all()
+
+    def _started(self, command: str | Sequence[str]) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        try:
+            words = shlex.split(command) if isinstance(command, str) else command
+            return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=self._stderr, bufsize=0)
+        except (OSError, ValueError) as error:
+            raise ConformError(f"The target {self.name} cannot be started: {error}.", USAGE) from None
+
+    def write(self, line: bytes) -> None:
+        """Send a line, which ends with a line feed, at the next `read` at the latest; never waits."""
+        self._unsent += line
+        self._lengths.append(len(line))
+
+    def read(self, asked: str) -> bytes:
+        """The answer to the oldest line that has none yet, without its line feed; `asked` is that line's name
+        in messages.
+
+        ConformError (exit 3) if the program ends, or neither reads nor answers within the time-out.
+        """
+        length = self._lengths.popleft()
+        self._send()
+        if not self._lines:
+            deadline = time.monotonic() + self._timeout_s
+            while not self._lines:
+                self._wait(asked, length, deadline)
+        self._sent -= length
+        return self._lines.popleft()
+
+    def _wait(self, asked: str, length: int, deadline: float) -> None:
+        """Read, and send what was not sent yet, once either is possible."""
+        if self._deaf and self._sent < length:
+            raise self._ended(asked)
+        both = bool(self._unsent) and not self._deaf
+        ready = (self._either if both else self._readable).select(max(0.0, deadline - time.monotonic()))
+        if not ready:
+            did = "read" if self._sent < length else "answer"
+            raise self.failed(f"did not {did} {asked} within {self._timeout_s:g} s")
+        for key, _ in ready:
+            if key.fileobj is self._stdin:
+                self._send()
+            elif not self._receive():
+                raise self._ended(asked)
+
+    def _send(self) -> None:
+        """As much as the program's input takes now."""
+        if not self._unsent or self._deaf:
+            return
+        try:
+            count = os.write(self._stdin.fileno(), self._unsent)
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._deaf = True
+            return
+        self._sent += count
+        del self._unsent[:count]
+
+    def _receive(self) -> bool:
+        """Whether the program's output has not ended."""
+        chunk = os.read(self._stdout.fileno(), _CHUNK)
+        first, *rest = chunk.split(b"\n")
+        self._begun.append(first)
+        if rest:
+            self._lines.append(b"".join(self._begun))
+            self._lines += rest[:-1]
+            self._begun = rest[-1:]
+        return bool(chunk)
+
+    def close(self) -> None:
+        """End the program: by the end of its input, or by force if it failed or that does not do it."""
+        self._stdin.close()
+        try:
+            self.process.wait(0 if self._broken else CLOSING_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self._stdout.close()
+        self._resources.close()
+
+    def _ended(self, asked: str) -> ConformError:
+        try:
+            code: int | str = self.process.wait(CLOSING_S)
+        except subprocess.TimeoutExpired:
+            code = "none yet"
+        return self.failed(f"closed its output before it answered {asked} (exit code {code})")
+
+    def failed(self, what: str) -> ConformError:
+        """What went wrong, with the end of what the program wrote to standard error."""
+        self._broken = True
+        self._stderr.seek(0)
+        said = self._stderr.read().decode(errors="replace").strip()
+        tail = f" Its standard error ends with: {said[-SHOWN:]}" if said else " Its standard error is empty."
+        return ConformError(f"The target {self.name} {what}.{tail}", ENGINE_FAILED)
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    if process.stdin is None or process.stdout is None:
+        raise ConformError("The target has no standard input and output.", ENGINE_FAILED)
+    return process.stdin, process.stdout
+
+
+def shown(line: bytes) -> str:
+    """The beginning of a line that is no answer."""
+    return line[:SHOWN].decode(errors="replace")

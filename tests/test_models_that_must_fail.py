@@ -1,22 +1,50 @@
-"""The models that must fail are in the manifest; their counterexamples are real runs of the coordinator."""
+"""The models that must fail are in the manifest; what becomes of their counterexamples on the coordinator."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+from harness.check import check_entry
+from harness.cli.main import app
+from harness.engines.base import Limits, Outcome, silent
+from harness.evidence import Records
 from harness.itf import read_trace
+from harness.manifest import read_manifest
 from harness.replay.files import replay_files, trace_files
 
 ROOT = Path(__file__).parent.parent
 COUNTEREXAMPLES = ROOT / "traces" / "counterexamples"
+DEPARTING = ROOT / "tests" / "replay" / "counterexamples"
+"""Those that replay in a dialect of Kafka alone, or do what no conforming coordinator does."""
+MANIFEST = read_manifest(ROOT / "spec" / "manifest.json")
+MUST_FAIL = {entry.name: entry for entry in MANIFEST.entries if entry.engine == "tlc" and entry.property}
+
+WITHOUT_REQUESTS = {"MCMigrationAssigned", "MCMigrationNoExemption", "MCMigrationNotFreed"}
+"""Models of spec/ClosedMigration.tla: the classic protocol is in a short form there, without requests."""
+DIALECTS = {"MCKafka44HandOverAny": "kafka-4.4", "MCKafka44HandOverSameId": "kafka-4.4"}
+DEPARTURES = {
+    # O2: the model takes the commit of a member whose epoch is not the member epoch.
+    "MCHandOverUnfenced": {
+        "OffsetCommit/NONE: response.topics",
+        "OffsetCommit/NONE: records[OffsetCommit]",
+    },
+    # R1, R5: the literal reading adds partitions to a member that still revokes others.
+    "MCLiteral": {
+        "Heartbeat/narrow/NONE: response.assignment.assignedTopicPartitions",
+        "Heartbeat/narrow/NONE: group.members[].assigned",
+        "Heartbeat/narrow/NONE: group.members[].pendingRevocation",
+        "Heartbeat/narrow/NONE: group.timers[rebalance].deadlineMs",
+    },
+}
+"""Model -> signatures of the differences from a coordinator that keeps the rule which the model lacks."""
 
 
 def test_every_assumption_has_a_model_without_it() -> None:
     """R7's exemption, R9, R8's fairness, the literal reading of R1, what tells static members apart (S2), and
     what members may still own as their group is converted (M1)."""
-    entries = json.loads((ROOT / "spec" / "manifest.json").read_text())["models"]
-    models = {entry["name"]: entry for entry in entries}
     for name, broken in {
         "MCNoExemption": "NoDoubleOwnershipEver",
         "MCNoR9": "NoDoubleOwnership",
@@ -26,7 +54,7 @@ def test_every_assumption_has_a_model_without_it() -> None:
         "MCMigrationNoExemption": "NoDoubleOwnershipEver",
         "MCMigrationAssigned": "NoDoubleOwnership",
     }.items():
-        assert models[name]["expect"]["property"] == broken
+        assert MUST_FAIL[name].property == broken
 
 
 def test_a_late_acknowledgement_makes_two_owners_and_the_coordinator_cannot_know() -> None:
@@ -38,8 +66,51 @@ def test_a_late_acknowledgement_makes_two_owners_and_the_coordinator_cannot_know
     assert any(state["step"]["action"] == "LoseRequest" for state in read_trace(trace).states)
 
 
-def test_counterexamples_replay_as_they_are() -> None:
-    replayed = replay_files(trace_files([COUNTEREXAMPLES]), "python")
-    assert replayed.traces == 2
-    assert replayed.judged >= 8
+def test_a_counterexample_of_each_model_that_must_fail_is_committed() -> None:
+    files = trace_files([COUNTEREXAMPLES, DEPARTING])
+    assert {file.name.partition(".")[0] for file in files} == MUST_FAIL.keys() - WITHOUT_REQUESTS
+    for file in files:
+        trace = read_trace(file)
+        entry = MUST_FAIL[trace.meta["model"]]
+        assert trace.meta["violated"] == entry.property
+        assert len(trace.states) - 1 == entry.length
+
+
+@pytest.mark.parametrize("name", sorted(MUST_FAIL.keys() - WITHOUT_REQUESTS))
+def test_a_counterexample_replays_with_its_verdict(name: str) -> None:
+    """The coordinator conforms where the model breaks an assumption about others, and departs where the model
+    lacks a rule of the coordinator's."""
+    folder = DEPARTING if name in DIALECTS or name in DEPARTURES else COUNTEREXAMPLES
+    replayed = replay_files([folder / f"{name}.itf.json"], "python", DIALECTS.get(name, "kip-848"))
+    assert replayed.judged
+    assert not replayed.ended_early
+    found = {failed.signature(one) for failed in replayed.failures for one in failed.differences}
+    assert found == DEPARTURES.get(name, set())
+
+
+@pytest.mark.parametrize("name", ["MCLiveUnfair", "MCKafka44HandOverAny"])
+def test_the_counterexample_that_check_writes_replays_as_it_is(name: str, tmp_path: Path) -> None:
+    """A model that does not record its steps (TrackSteps = FALSE), and a model of a dialect of Kafka."""
+    checked = check_entry(MUST_FAIL[name], Records(MANIFEST.folder), tmp_path, Limits(), silent)
+    assert checked.facts and checked.facts["outcome"] == Outcome.VIOLATED
+    assert checked.counterexample
+    replayed = replay_files([checked.counterexample], "python", DIALECTS.get(name, "kip-848"))
+    assert replayed.judged >= 4
     assert replayed.differences == 0
+
+
+def test_a_trace_without_requests_is_refused_with_the_reason(tmp_path: Path) -> None:
+    checked = check_entry(
+        MUST_FAIL["MCMigrationNoExemption"], Records(MANIFEST.folder), tmp_path, Limits(), silent
+    )
+    result = CliRunner().invoke(app, ["replay", str(checked.counterexample)])
+    assert result.exit_code == 2
+    assert "without requests" in result.stderr
+
+
+def test_a_dialect_that_the_traces_are_not_of_is_named_before_anything_is_judged() -> None:
+    """The target speaks Kafka's dialect, the trace is of the text: its departures are differences."""
+    trace = COUNTEREXAMPLES / "MCNoExemption.itf.json"
+    result = CliRunner().invoke(app, ["replay", str(trace), "--dialect", "kafka-4.2"])
+    first = result.stdout.splitlines()[0]
+    assert first.startswith("1 traces are of KIP-848's text (kip-848) and the target speaks kafka-4.2")

@@ -36,10 +36,12 @@ def test_where_kafka_cannot_run_only_this_coordinator_is_measured(monkeypatch: p
     monkeypatch.setattr(kafka, "_broker", broker)
     monkeypatch.setattr("harness.targets.kafka.target.java", cannot)
     table = kafka.targets_side_by_side(said, number=2)
-    first, *others = table.rows
-    assert (first[0], first[1], first[4]) == ("python", "2", "0")
+    first, second, *others = table.rows
+    assert (first[0], first[1], first[5]) == ("python", "2", "0")
+    assert (second[0], second[1:3], second[5]) == ("stdio: python -m coordinator", first[1:3], "0")
+    assert all(data["processor_s"] > 0 for data in table.data[:2])
     assert [row[0] for row in others] == [
         "kafka:4.2.1: There is no JDK.",
         "broker, Kafka 4.2.1 over the wire: It does not start.",
     ]
-    assert [len(row) for row in table.rows] == [len(table.columns)] * 3
+    assert [len(row) for row in table.rows] == [len(table.columns)] * 4

@@ -42,7 +42,7 @@ class World:
         """The process starts; one that is up is killed."""
         settings = Settings("g", session_timeout_ms=10_000, rebalance_timeout_ms=20_000)
         member = self.make(settings, self.assignors(self.configs[name]))
-        member.topics_are({"foo": self.partitions})
+        member.topics_are({"foo": self.partitions}, self.now_ms)
         member.subscribe({"foo"}, self.now_ms)
         self.consumers[name] = ClassicConsumer(member, self.coordinator, name, self.heard)
 
@@ -50,7 +50,7 @@ class World:
         """The process leaves, and ends."""
         consumer = self.consumers.pop(name)
         consumer.member.close()
-        consumer.run_callbacks()
+        consumer.run_callbacks(self.now_ms)
         consumer.send(self.now_ms)
         self.settled()
 
@@ -65,7 +65,7 @@ class World:
     def receive(self, name: str) -> None:
         consumer = self.consumers[name]
         consumer.receive(self.now_ms)
-        consumer.run_callbacks()
+        consumer.run_callbacks(self.now_ms)
         self.settled()
 
     def lose(self, name: str) -> None:
@@ -93,7 +93,7 @@ class World:
                 self.consumers[name].complete(one["body"])
         for name, consumer in list(self.consumers.items()):
             if consumer.member.phase is Phase.FAILED:
-                consumer.run_callbacks()
+                consumer.run_callbacks(self.now_ms)
                 error = consumer.member.take_error()
                 assert error is not None
                 self.failed.append(error)

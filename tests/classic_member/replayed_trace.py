@@ -87,7 +87,7 @@ class Replay:
         self.processes[name] = Process(
             ClassicConsumer(member, self.coordinator, name, heard), assignors, heard
         )
-        member.topics_are(self.topics(index))
+        member.topics_are(self.topics(index), self.now_ms)
         member.subscribe(self.clients(index)[name]["subscription"], self.now_ms)
 
     def run(self) -> int:
@@ -117,7 +117,7 @@ class Replay:
                 self.coordinator.fire(action.removesuffix("Timeout").lower(), wire.GROUP, name)
             case "FailOver":
                 self.coordinator.restart()
-            case "AddPartitions":
+            case "AddPartitions" | "DeleteTopic":
                 pass
             case "Start":
                 self.start(index, name)
@@ -133,7 +133,7 @@ class Replay:
         if action == "LeaveGroup":
             assert process is not None
             process.member.close()
-            process.consumer.run_callbacks()
+            process.consumer.run_callbacks(self.now_ms)
             request = process.consumer.send(self.now_ms)
             assert request is not None and request.api == "LeaveGroup"
         if self.clients(index)[name]["up"]:
@@ -144,11 +144,13 @@ class Replay:
         if action in APIS:
             self.send(index, process, step)
         elif action == "ReceiveResponse":
+            if self.clients(index)[step["member"]]["phase"] == "join":  # it looks at the topics (C6)
+                member.topics_are(self.topics(index), self.now_ms)
             consumer.receive(self.now_ms)
         elif action == "LoseResponse":
             consumer.lose(self.now_ms)
         elif action == "NoticeTopics":
-            member.topics_are(self.topics(index))
+            member.topics_are(self.topics(index), self.now_ms)
         elif action == "ChangeSubscription":
             member.subscribe(self.clients(index)[step["member"]]["subscription"], self.now_ms)
         else:
@@ -159,7 +161,7 @@ class Replay:
             for assignor in process.assignors:
                 assignor.error = None
         if action not in APIS:
-            consumer.run_callbacks()
+            consumer.run_callbacks(self.now_ms)
             assert process.heard.taken() == step["branch"], f"{index}: callbacks of {action}"
 
     def send(self, index: int, process: Process, step: Any) -> None:
@@ -169,7 +171,7 @@ class Replay:
         given = as_function(step["request"]["assignments"])
         for assignor in process.assignors:
             assignor.result = {name: next(iter(some)) for name, some in given.items() if some}
-        process.member.topics_are(self.topics(index))
+        process.member.topics_are(self.topics(index), self.now_ms)
         request = process.consumer.send(self.now_ms)
         assert request is not None and request.api == APIS[step["action"]], f"{index}: {request}"
         assert process.heard.taken() == ""

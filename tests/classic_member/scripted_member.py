@@ -79,7 +79,7 @@ class ScriptedMember:
         self.generation = 0
         self.now_ms = 0
         self.sent: Request | None = None
-        self.member.topics_are({"foo": 4, "bar": 4})
+        self.member.topics_are({"foo": 4, "bar": 4}, self.now_ms)
 
     def run(self) -> None:
         """The application polls, and the member sends what it has to, but for heartbeats. A request that is
@@ -92,10 +92,11 @@ class ScriptedMember:
             self.log.append(described(self.sent))
 
     def _run_callbacks(self) -> None:
-        while (callback := self.member.next_callback()) is not None:
+        while (callback := self.member.next_callback(self.now_ms)) is not None:
             name = callback.name.value.removeprefix("on_partitions_")
             self.log.append(f"{name} {named(callback.partitions)}".strip())
-            self.member.callback_done(RuntimeError(f"{name} raised") if name in self.raising else None)
+            error = RuntimeError(f"{name} raised") if name in self.raising else None
+            self.member.callback_done(self.now_ms, error)
 
     def reply(self, **body: Any) -> None:
         """The answer to what was sent; then what follows from it."""
@@ -139,6 +140,13 @@ class ScriptedMember:
         due_ms = self.member.next_deadline_ms()
         assert due_ms is not None
         self.now_ms = due_ms
+        self.sent = self.member.take_request(self.now_ms)
+        assert self.sent is not None and self.sent.api == "Heartbeat"
+        self.reply(errorCode=error)
+
+    def heartbeat_before_callbacks(self, error: int) -> None:
+        """So is one that is due while callbacks wait for the application to poll."""
+        self.now_ms += 10_000
         self.sent = self.member.take_request(self.now_ms)
         assert self.sent is not None and self.sent.api == "Heartbeat"
         self.reply(errorCode=error)

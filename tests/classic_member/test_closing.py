@@ -71,10 +71,10 @@ def test_what_is_being_assigned_is_revoked(protocols: frozenset[RebalanceProtoco
     script.heartbeat(REBALANCE)
     script.joined()
     script.assigned("foo-0 foo-1")
-    callback = script.member.next_callback()
+    callback = script.member.next_callback(script.now_ms)
     assert callback is not None and callback.name.value == "on_partitions_assigned"
     script.member.close()
-    script.member.callback_done()
+    script.member.callback_done(script.now_ms)
     assert closed(script) == ["revoked foo-0 foo-1", "LeaveGroup"]
 
 
@@ -88,10 +88,10 @@ def test_what_is_being_revoked_is_revoked_once(
     if not running:
         assert closed(script) == ["revoked bar-0 foo-0", "LeaveGroup"]
         return
-    callback = script.member.next_callback()
+    callback = script.member.next_callback(script.now_ms)
     assert callback is not None and callback.name.value == "on_partitions_revoked"
     script.member.close()
-    script.member.callback_done()
+    script.member.callback_done(script.now_ms)
     rest = parts("bar-0 foo-0") - callback.partitions
     assert closed(script) == [*([f"revoked {named(rest)}"] if rest else []), "LeaveGroup"]
 

@@ -17,8 +17,8 @@ from scripted_member import (
 )
 
 from coordinator import Coordinator
-from coordinator.classic_member import ClassicConsumer, ClassicListener, Phase
-from coordinator.member import MemberError
+from coordinator.classic_member import ClassicConsumer, Phase
+from coordinator.member import Listener, MemberError
 
 # What happens to a member at rest with foo-0 and foo-1, and the log of it: an error of a heartbeat, "join" or
 # "lead" for the answer to a JoinGroup, "= ..." for an assignment.
@@ -53,12 +53,12 @@ TABLE: dict[str, tuple[frozenset[int], Told, list[str]]] = {
         [REBALANCE, "join", "="],
         ["revoked foo-0 foo-1", "user data", "JoinGroup", "SyncGroup", "on assignment", "assigned"],
     ),
-    "eager: with nothing, the timeline is the same": (
+    "eager 2: with nothing, nothing is revoked; 6: assigned always is": (
         EAGER,
         [REBALANCE, "join", "=", REBALANCE],
         [
             *["revoked foo-0 foo-1", "user data", "JoinGroup", "SyncGroup", "on assignment", "assigned"],
-            *["revoked", "user data", "JoinGroup"],
+            *["user data", "JoinGroup"],
         ],
     ),
     "cooperative 1: lost, unless nothing was owned; then it rejoins": (
@@ -149,22 +149,95 @@ def test_first_join_runs_no_callback() -> None:
         assert script.log == ["user data", "JoinGroup"]
 
 
-def test_cooperative_2_revokes_what_is_not_subscribed_to_or_gone() -> None:
-    """Before it rejoins, and that alone; an eager member revokes everything."""
-    script = ScriptedMember(COOPERATIVE).stable("bar-0 foo-0 foo-3")
-    script.member.topics_are({"foo": 3, "bar": 4})
-    script.member.subscribe({"foo"}, 0)
+# The number of partitions of each topic; what is subscribed to; the callbacks of a cooperative and of an
+# eager member with bar-0, foo-0 and foo-3 as it rejoins, and what the cooperative one claims.
+CHANGES: dict[str, tuple[dict[str, int], set[str], list[str], list[str], str]] = {
+    "not subscribed to any more": (
+        {"foo": 4, "bar": 4},
+        {"foo"},
+        ["revoked bar-0"],
+        ["revoked bar-0 foo-0 foo-3"],
+        "foo-0 foo-3",
+    ),
+    "a topic is gone": (
+        {"foo": 4},
+        {"foo", "bar"},
+        ["lost bar-0"],
+        ["lost bar-0", "revoked foo-0 foo-3"],
+        "foo-0 foo-3",
+    ),
+    "both": (
+        {"foo": 3, "bar": 4},
+        {"foo"},
+        ["lost foo-3", "revoked bar-0"],
+        ["lost foo-3", "revoked bar-0 foo-0"],
+        "foo-0",
+    ),
+    "gone, and not subscribed to any more": (
+        {"foo": 4},
+        {"foo"},
+        ["lost bar-0"],
+        ["lost bar-0", "revoked foo-0 foo-3"],
+        "foo-0 foo-3",
+    ),
+    "everything is gone": ({}, {"foo", "bar"}, ["lost bar-0 foo-0 foo-3"], ["lost bar-0 foo-0 foo-3"], ""),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+@pytest.mark.parametrize("protocols", [EAGER, COOPERATIVE], ids=["eager", "cooperative"])
+def test_before_a_rejoin_what_is_gone_is_lost_and_what_is_unwanted_is_revoked(
+    case: str, protocols: frozenset[int]
+) -> None:
+    """1a and 1b of the algorithm."""
+    partitions, topics, cooperative, eager, claimed = CHANGES[case]
+    script = ScriptedMember(protocols).stable("bar-0 foo-0 foo-3")
+    script.member.topics_are(partitions, 0)
+    script.member.subscribe(topics, 0)
+    if topics == {"foo", "bar"}:
+        script.heartbeat(REBALANCE)
+    else:
+        script.run()
+    before, claims = (eager, "") if protocols is EAGER else (cooperative, claimed)
+    assert script.log == [*before, "user data", f"JoinGroup {claims}".strip()]
+
+
+def test_what_is_unsubscribed_from_during_a_rebalance_is_revoked_before_the_join_group() -> None:
+    """1a: the first JoinGroup after that does not claim it."""
+    script = ScriptedMember(COOPERATIVE).stable("bar-0 foo-0")
+    due_ms = script.member.next_deadline_ms()
+    assert due_ms is not None
+    heartbeat = script.member.take_request(due_ms)
+    assert heartbeat is not None
+    script.member.answered(heartbeat.correlation, {"errorCode": REBALANCE}, due_ms)
+    script.member.subscribe({"foo"}, due_ms)
     script.run()
-    assert script.log == ["revoked bar-0 foo-3", "user data", "JoinGroup foo-0"]
-    script = ScriptedMember(EAGER).stable("bar-0 foo-0 foo-3")
-    script.member.subscribe({"foo"}, 0)
+    assert script.log == ["revoked bar-0", "user data", "JoinGroup foo-0"]
+
+
+def test_what_is_gone_is_lost_as_the_member_rejoins_and_not_before() -> None:
+    """1b is about a JoinGroup: who gave something up and did not rejoin would leave it to nobody, were the
+    topic made again."""
+    script = ScriptedMember(COOPERATIVE).stable("foo-0")
+    script.member.topics_are({}, 0)
     script.run()
-    assert script.log == ["revoked bar-0 foo-0 foo-3", "user data", "JoinGroup"]
+    assert script.log == [] and named(script.member.owned) == "foo-0"
+    script.heartbeat(REBALANCE)
+    assert script.log == ["lost foo-0", "user data", "JoinGroup"]
+
+
+def test_who_is_removed_while_something_is_about_to_be_lost_loses_all_at_once() -> None:
+    """Each partition ends once."""
+    script = ScriptedMember(COOPERATIVE).stable("bar-0 foo-0")
+    script.member.topics_are({"foo": 4}, 0)
+    script.member.subscribe({"foo"}, 0)
+    script.heartbeat_before_callbacks(UNKNOWN)
+    assert script.log == ["lost bar-0 foo-0", "user data", "JoinGroup"]
 
 
 def test_the_leader_rejoins_when_topics_change() -> None:
     script = ScriptedMember(COOPERATIVE).stable("foo-0")
-    script.member.topics_are({"foo": 5, "bar": 4})
+    script.member.topics_are({"foo": 5, "bar": 4}, 0)
     script.run()
     assert script.log == [], "a follower goes on"
     script.heartbeat(REBALANCE)
@@ -172,7 +245,7 @@ def test_the_leader_rejoins_when_topics_change() -> None:
     script.joined(leader=True)
     script.synced("foo-0")
     script.log.clear()
-    script.member.topics_are({"foo": 6, "bar": 4})
+    script.member.topics_are({"foo": 6, "bar": 4}, 0)
     script.run()
     assert script.log == ["user data", "JoinGroup foo-0"]
 
@@ -258,7 +331,7 @@ def test_153_who_missed_a_generation_keeps_its_member_id(error: int, kept: bool)
     assert script.sent.body["memberId"] == script.member.member_id
 
 
-class Revoking(ClassicListener):
+class Revoking(Listener):
     """An application of old: it knows of no lost partitions."""
 
     def __init__(self) -> None:
@@ -277,6 +350,6 @@ def test_what_is_lost_is_revoked_by_default() -> None:
     consumer.send(script.now_ms)  # a heartbeat, to a coordinator that knows nothing of it
     consumer.receive(script.now_ms)
     with pytest.raises(RuntimeError, match="it fails"):
-        consumer.poll()
+        consumer.poll(script.now_ms)
     assert listener.revoked == ["foo-0"]
-    consumer.poll()
+    consumer.poll(script.now_ms)

@@ -51,25 +51,23 @@ class KeepsAll(ClassicMember):
 class StaysBehind(ClassicMember):
     """Revokes, and does not rejoin: what it gave up is nobody's."""
 
-    def _rejoin(self) -> None:
+    def _rejoin(self, now_ms: int) -> None:
         if self._callbacks.idle:
-            super()._rejoin()
+            super()._rejoin(now_ms)
 
 
 class TriesAgain(ClassicMember):
     """Refused for its assignors, it goes on."""
 
-    def _end(self, error: Exception) -> None:
-        self._lost(0)
+    def _end(self, error: Exception, now_ms: int) -> None:
+        self._lost(0, now_ms)
 
 
 class TrustsWhatItHad(ClassicMember):
     """Removed, it goes on with what it owned: owned partitions of an old generation."""
 
     def _out(self) -> None:
-        owned = self.owned
-        super()._out()
-        self._callbacks.owned = owned
+        self._start_anew()
 
 
 MEMBERS: list[type[ClassicMember]] = [RevokesAll, KeepsAll, StaysBehind, TriesAgain, TrustsWhatItHad]

@@ -60,7 +60,8 @@ def hello_changes(program: Program, operation: Json, said: Json) -> None:
 
 @of("hello")
 def no_heartbeat(program: Program, operation: Json, said: Json) -> None:
-    del said["apis"]["ConsumerGroupHeartbeat"]
+    for api in ("ConsumerGroupHeartbeat", "SyncGroup"):
+        del said["apis"][api]
 
 
 @of("hello")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,11 @@ from harness.doctor.examine import BUYS, CHECKS, NEEDS, Doctor, Examined, Findin
 from harness.doctor.report import to_json
 from harness.doctor.talk import Talk, Wrong
 from harness.errors import ConformError
+from harness.replay import wire
 from harness.replay.view import EVERYTHING
 from harness.targets import open_target, start_target
-from harness.targets.base import Json, Refused
+from harness.targets.base import Answer, Capabilities, Json, Refused
+from harness.targets.python import PythonTarget
 from harness.targets.stdio import StdioTarget
 
 HERE = Path(__file__).parent
@@ -262,3 +265,32 @@ def test_a_target_that_does_not_start() -> None:
 def test_every_level_says_what_it_buys() -> None:
     assert BUYS.keys() == NEEDS.keys() == set(Level) - {Level.NONE}
     assert open_target("python").hello().controls >= {name for name in NEEDS[Level.LOADABLE]}
+
+
+class ClassicOnly(PythonTarget):
+    """This repository's coordinator as one that has classic groups alone."""
+
+    def hello(self) -> Capabilities:
+        known = super().hello()
+        return replace(known, apis={api: known.apis[api] for api in wire.CLASSIC_VERSIONS})
+
+
+def test_a_target_of_classic_groups_alone_is_examined_by_their_requests() -> None:
+    found = Doctor("classic", "kip-848", lambda: ClassicOnly("kip-848"), no_time).examine(lambda _: None)
+    assert found.level is Level.BLACK_BOX and not found.wrong
+    said = {one.operation: one for one in found.findings}
+    assert said["request"].said.startswith("A classic group")
+    assert said["describe"].verdict is Verdict.MISSING and "ConsumerGroupHeartbeat" in said["describe"].said
+
+
+def test_a_wrong_answer_of_a_target_of_classic_groups_alone_is_found() -> None:
+    class TakesAnyGeneration(ClassicOnly):
+        def request(
+            self, api: str, version: int, client: Json, body: Json, observe: str | None = None
+        ) -> Answer:
+            answer = super().request(api, version, client, body, observe)
+            return answer._replace(body={**answer.body, "errorCode": 0}) if answer.body else answer
+
+    start = lambda: TakesAnyGeneration("kip-848")  # noqa: E731
+    found = Doctor("classic", "kip-848", start, no_time).examine(lambda _: None)
+    assert found.wrong == ["request"]

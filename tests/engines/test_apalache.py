@@ -11,8 +11,9 @@ import pytest
 from frozendict import frozendict
 
 from harness.engines import apalache_home
-from harness.engines.apalache import Apalache, read_depth, read_failure, read_verdict
+from harness.engines.apalache import Apalache
 from harness.engines.apalache_home import download_apalache, find_apalache
+from harness.engines.apalache_output import read_depth, read_failure, read_verdict
 from harness.engines.base import EngineError, Failure, Limits, Model, Outcome
 from harness.errors import ENGINE_FAILED, USAGE
 

@@ -13,9 +13,9 @@ from typer.testing import CliRunner, Result
 from harness.check import Difference, check_entry, compare
 from harness.cli.main import app
 from harness.engines.base import Limits, silent
-from harness.evidence import Status, record, verify
+from harness.evidence import Records
 from harness.itf import read_trace
-from harness.manifest import Entry, read_manifest
+from harness.manifest import read_manifest
 
 TYPED = {
     **{key: HOLDS[key] for key in ("purpose", "bounds", "seconds", "tier")},
@@ -73,7 +73,7 @@ def test_every_figure_is_compared(here: Path) -> None:
 @pytest.mark.parametrize("also", [{}, {"distinct_states": 10}])
 def test_a_wrong_depth_is_looked_at_again_with_one_worker(here: Path, also: dict[str, int]) -> None:
     entry = read_manifest(write(here / "specs", HOLDS | also | {"depth": 9})).entries[0]
-    checked = check_entry(entry, here / "specs", here, Limits("512m", workers=2), silent)
+    checked = check_entry(entry, Records(here / "specs"), here, Limits("512m", workers=2), silent)
     assert Difference("depth", 9, 5) in checked.differences
     assert len(checked.differences) == 1 + len(also)
     assert checked.result is not None
@@ -138,114 +138,6 @@ def test_without_a_manifest_the_way_out_is_named(here: Path) -> None:
 def test_an_engine_that_is_missing_for_a_path(here: Path) -> None:
     exit_code, data, _ = check("specs/Counter.tla", "--engine", "apalache")
     assert (exit_code, data["models"][0]["failure"]) == (3, "missing engine")
-
-
-def recorded(here: Path, raw: dict[str, Any]) -> Entry:
-    """An entry whose evidence says what TLC said about the same model."""
-    entry = read_manifest(write(here / "specs", HOLDS)).entries[0]
-    checked = check_entry(entry, here / "specs", here, Limits("512m"), silent)
-    assert checked.result is not None
-    entry = read_manifest(write(here / "specs", raw)).entries[0]
-    record(entry, checked.result, here / "specs")
-    return entry
-
-
-def change(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-
-
-def test_evidence_is_recorded_by_check_only_if_as_expected(here: Path) -> None:
-    write(here / "specs", HOLDS, FAILS | {"expect": FAILS["expect"] | {"length": 5}})
-    assert check("--record-evidence")[0] == 10
-    evidence = here / "specs" / "evidence"
-    assert sorted(path.name for path in evidence.iterdir()) == ["Counter.json", "Counter.log"]
-    assert (evidence / "Counter.log").read_text() == (here / "build/check/Counter.log").read_text()
-    data = json.loads((evidence / "Counter.json").read_text())
-    assert set(data["files"]) == {"Counter.tla", "CounterTypes.tla", "Counter.cfg"}
-    assert (data["engine"], data["version"], data["exit_code"]) == ("tlc", "2.18", 0)
-    entry = read_manifest(here / "specs" / "manifest.json").entries[0]
-    assert verify(entry, here / "specs").status is Status.ACCEPTED
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new", "reason"),
-    [
-        ("Counter.tla", "Reset ==", "Reset == ~~", "Counter.tla has changed"),
-        ("CounterTypes.tla", "Limit", "Limit, More", "CounterTypes.tla has changed"),
-        ("Counter.cfg", "Limit = 2", "Limit = 3", "Counter.cfg has changed"),
-        (
-            "evidence/Counter.log",
-            "No error has been found",
-            "All is well",
-            "Counter.log is missing or was edited",
-        ),
-        (
-            "manifest.json",
-            '"deadlock": true',
-            '"deadlock": false',
-            "the entry's engine or arguments have changed",
-        ),
-        ("CounterTypes.tla", "EXTENDS Integers", "EXTENDS Integers, Typed", "Typed.tla was added or removed"),
-    ],
-)
-def test_evidence_is_stale_after_any_change(here: Path, name: str, old: str, new: str, reason: str) -> None:
-    recorded(here, HOLDS)
-    change(here / "specs" / name, old, new)
-    entry = read_manifest(here / "specs" / "manifest.json").entries[0]
-    evidence = verify(entry, here / "specs")
-    assert evidence.status is Status.STALE
-    assert any(one.startswith(reason) for one in evidence.reasons)
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("Counter.tla", "Reset ==", "Reset ==  "),
-        ("Counter.tla", "Reset ==", "\\* Back to the start.\nReset =="),
-        ("Counter.tla", "Reset ==", "Unused(n) ==\n  n + 1\n\nReset =="),
-        ("CounterTypes.tla", "EXTENDS Integers", "EXTENDS Integers\n\n(* Prose. *)\nMoreThan(n) == n + 1"),
-    ],
-)
-def test_evidence_counts_after_a_change_that_the_run_does_not_depend_on(
-    here: Path, name: str, old: str, new: str
-) -> None:
-    entry = recorded(here, HOLDS)
-    change(here / "specs" / name, old, new)
-    assert verify(entry, here / "specs").status is Status.ACCEPTED
-    change(here / "specs" / "Counter.tla", "Reset ==", "Reset == TRUE /\\")
-    assert verify(entry, here / "specs").reasons[-1] == "Reset has changed"
-
-
-def test_evidence_counts_where_the_engine_is_missing(here: Path) -> None:
-    write(here / "specs", TYPED)
-    exit_code, data, result = check()
-    assert exit_code == 12
-    assert data["models"][0]["evidence"]["status"] == "missing"
-
-    recorded(here, HOLDS | {"engine": "apalache", "distinct_states": None, "args": {}})
-    change(here / "specs/evidence/Counter.json", '"engine": "tlc"', '"engine": "apalache"')
-    exit_code, data, result = check()
-    assert exit_code == 0
-    assert "Counter: apalache is not on this machine; the recorded result is accepted" in result.output
-    assert data["models"][0]["depth"] == 5
-
-    change(here / "specs/manifest.json", '"depth": 5', '"depth": 4')
-    assert check()[0] == 10  # the record is of something else than expected
-
-    change(here / "specs/Counter.tla", "Reset ==", "Reset == ~~")
-    exit_code, _, result = check()
-    assert exit_code == 12
-    assert "is stale (Counter.tla has changed; Reset has changed); record it with" in result.output
-
-
-def test_evidence_that_cannot_be_read(here: Path) -> None:
-    recorded(here, HOLDS | {"engine": "apalache", "distinct_states": None, "args": {}})
-    (here / "specs/evidence/Counter.json").write_text("{}")
-    exit_code, data, _ = check()
-    assert exit_code == 2
-    assert "lacks fields" in data["models"][0]["error"]
 
 
 def test_help_has_examples_for_every_verb() -> None:

@@ -11,7 +11,7 @@ from frozendict import frozendict
 
 from harness.engines.base import EngineError, Failure, Limits, Model
 from harness.errors import ConformError
-from harness.generate import dump_graph, edge_action, reach_goals, simulate, tour_traces
+from harness.generate import dump_graph, edge_action, reach_goals, simulate, step_graph, tour_traces
 from harness.itf import Trace
 from harness.spechash import spec_hash
 from harness.stategraph import merge_by_hidden
@@ -120,6 +120,22 @@ def test_a_merged_graph_has_each_step_from_each_state_once(counter: Model, tmp_p
     taken = {(was["x"], now) for trace in traces for was, now in pairwise(trace.states)}
     assert taken == wanted
     assert merged.number_of_edges() == len(wanted)
+
+
+def test_the_graph_of_steps_is_the_merged_one(counter: Model, tmp_path: Path) -> None:
+    def edges(graph: Any) -> set[Any]:
+        return {
+            (graph.nodes[start]["state"]["x"], attributes["state"], edge_action(graph, (start, end, key)))
+            for start, end, key, attributes in graph.edges(keys=True, data=True)
+        }
+
+    merged = merge_by_hidden(dump_graph(counter, limits=LIMITS, log=tmp_path / "log"), "step")
+    found = step_graph(counter, limits=LIMITS, log=tmp_path / "log")
+    assert edges(found) == edges(merged)
+    assert (len(found), found.number_of_edges()) == (len(merged), merged.number_of_edges())
+    assert [found.nodes[node]["state"] for node in found.graph["initial"]] == [
+        merged.nodes[node]["state"] for node in merged.graph["initial"]
+    ]
 
 
 def test_an_edge_is_called_what_its_step_says(specs: Path, tmp_path: Path) -> None:

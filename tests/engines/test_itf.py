@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from frozendict import frozendict
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from itf_py import trace_from_json as itf_py_trace
 from tla_values import itf_values
 
 from harness.errors import USAGE, ConformError
-from harness.itf import Trace, read_trace, trace_from_json, trace_to_text, value_from_json, write_trace
+from harness.itf import (
+    ItfReader,
+    Trace,
+    read_trace,
+    trace_from_json,
+    trace_to_text,
+    value_from_json,
+    write_trace,
+)
 from harness.values import Value, function
 
+ROOT = Path(__file__).parents[2]
 TRACE = Trace(
     {"model": "Counter", "seed": 3},
     ("x", "y"),
@@ -76,6 +87,112 @@ def test_what_is_written_is_read_back_and_itf_py_agrees(many: list[Value]) -> No
     theirs = itf_py_trace(data)
     assert theirs.vars == ["x"]
     assert [from_itf_py(state.values["x"]) for state in theirs.states] == many
+
+
+READER = ItfReader()
+"""One for all examples, as for all files of a replay: what is kept of one must not alter another."""
+
+
+def outcome(read: Callable[[], Trace]) -> tuple[str, ...]:
+    """A trace down to the types of its values, or the sentence of its error."""
+    try:
+        trace = read()
+    except ConformError as error:
+        return (error.message,)
+    return trace_to_text(trace), repr(trace.meta), repr(trace.actions), repr(trace.loop)
+
+
+def by_json(text: str) -> Trace:
+    """A trace as the reader without memory has it."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}: {error.msg}"
+        raise ConformError(f"The trace x is not JSON or is cut off ({place}).") from None
+    return trace_from_json(data, "The trace x")
+
+
+@st.composite
+def itf_texts(draw: st.DrawFn) -> str:
+    """ITF in the forms of several engines: with white space, plain integers and lists, constants, a loop."""
+    values = draw(st.lists(itf_values, min_size=1, max_size=3))
+    loop = draw(st.sampled_from([None, 0, len(values) - 1, len(values), True, 1.0]))
+    trace = Trace({"a": [1]}, ("x",), [frozendict(x=value) for value in values])
+    data = json.loads(trace_to_text(trace))
+    data |= {"loop": loop} if loop is not None else {}
+    if draw(st.booleans()):
+        data["params"] = ["N"]
+        for state in data["states"]:
+            state["N"] = draw(st.sampled_from([1, None, {"#bigint": "1"}]))
+    text = json.dumps(data, indent=draw(st.sampled_from([None, 1])), ensure_ascii=draw(st.booleans()))
+    if draw(st.booleans()):
+        text = re.sub(r'\{\s*"#bigint":\s*"(-?\d+)"\s*\}', r"\1", text)
+    if draw(st.booleans()):
+        text = re.sub(r'\{\s*"#tup":\s*(\[[^][{}]*\])\s*\}', r"\1", text)
+    return text
+
+
+@given(itf_texts(), st.data())
+@settings(max_examples=300)
+def test_the_reader_that_remembers_gives_what_the_one_without_memory_gives(
+    text: str, data: st.DataObject
+) -> None:
+    assert outcome(lambda: READER.decode(text.encode(), "The trace x")) == outcome(lambda: by_json(text))
+    # and so for what is no trace, or another one: both say the same of it
+    at, cut = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 3))
+    put = data.draw(st.text('{}[]",:#-0123.eE\\ntrueNaI\n\t x', max_size=4))
+    altered = text[:at] + put + text[at + cut :]
+    read = outcome(lambda: READER.decode(altered.encode(), "The trace x"))
+    assert read == outcome(lambda: by_json(altered))
+
+
+def test_committed_traces_are_read_as_json_is() -> None:
+    files = sorted((ROOT / "traces").rglob("*.itf.json"))[::9]
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        read = outcome(lambda text=text: READER.decode(text.encode(), "The trace x"))  # type: ignore[misc]
+        assert read == outcome(lambda text=text: by_json(text))  # type: ignore[misc]
+    assert len(files) > 50
+
+
+@given(st.lists(itf_values, min_size=1, max_size=3))
+def test_equal_values_are_one_object_that_nobody_can_change(values: list[Value]) -> None:
+    text = trace_to_text(Trace({}, ("x", "y"), [frozendict(x=value, y=(value,)) for value in values]))
+    trace, again = (READER.decode(text.encode(), "The trace x") for _ in range(2))
+    for one, other in zip(trace.states, again.states, strict=True):
+        assert one["x"] is other["x"] and one["y"] is other["y"]
+        for value in parts(one):
+            assert type(value) in (int, bool, str, tuple, frozenset, frozendict)
+            if isinstance(value, frozendict):
+                with pytest.raises((AttributeError, TypeError)):
+                    value["x"] = 1  # type: ignore[index]
+
+
+def parts(value: Value) -> Iterator[Value]:
+    """A value and all that is in it."""
+    yield value
+    if isinstance(value, frozendict):
+        for key, item in value.items():
+            yield from parts(key)
+            yield from parts(item)
+    elif isinstance(value, (tuple, frozenset)):
+        for item in value:
+            yield from parts(item)
+
+
+def test_a_reader_that_has_kept_much_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.itf._MOST_BYTES", 100)
+    reader, text = ItfReader(), trace_to_text(TRACE).encode()
+    traces = [reader.decode(text, "The trace x") for _ in range(5)]
+    assert all(trace.states == TRACE.states for trace in traces)
+    assert traces[0].states[0]["y"] is not traces[-1].states[0]["y"]
+
+
+def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "bad.itf.json"
+    path.write_bytes(b'{"vars": ["x"], "params": ["N"], "states": [{"x": 1, "N": "\xff"}]}')
+    with pytest.raises(ConformError, match=r"The trace .*bad\.itf\.json is not UTF-8 text \(byte 59\)"):
+        read_trace(path)
 
 
 def test_a_file_keeps_everything(tmp_path: Path) -> None:

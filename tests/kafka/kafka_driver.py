@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ from harness.targets.base import Answer, Json
 from harness.targets.kafka.build import find_javac
 from harness.targets.kafka.jars import Unavailable, jars
 from harness.targets.kafka.target import COORDINATOR
-from harness.targets.stdio import TIMEOUT_S, StdioTarget
+from harness.targets.stdio import StdioTarget
 
 VERSIONS: Final = ("4.0.2", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
 WITH_OFFSETS: Final = VERSIONS[1:]
@@ -56,9 +55,8 @@ class Driver:
 
     def say(self, line: str) -> bytes:
         """The answer to one line, as it came."""
-        deadline = time.monotonic() + TIMEOUT_S
-        self.target._send(line.encode() + b"\n", line, deadline)
-        return self.target._receive(line, deadline)
+        self.target._program.write(line.encode() + b"\n")
+        return self.target._program.read(line)
 
     @property
     def first_epoch(self) -> int:

@@ -4,56 +4,74 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
 from harness.files import output_folder, write_text
-from harness.mutants import FOLDER, Mutant, caught_by, read_mutant
+from harness.mutate.patches import TARGETS, Patch, all_patches
+from harness.mutate.seeded import Answer, Asked
 
 ROOT: Final = Path(__file__).parents[2]
-TRACES: Final = [ROOT / "traces" / "golden", ROOT / "traces" / "corpus"]
-TARGETS: Final = ("coordinator", "spec")
+BUILD: Final = ROOT / "build"
 
-Verdicts = Mapping[Mutant, Future[str]]
-
-
-def mutants(target: str) -> list[Mutant]:
-    """All seeded bugs of a folder, in the order of their files."""
-    return [read_mutant(path) for path in sorted((ROOT / FOLDER / target).glob("*.patch"))]
+Answers = Mapping[Asked, Answer]
 
 
-def name(mutant: Mutant) -> str:
-    """What its test is called."""
-    return f"{mutant.target}/{mutant.path.stem}"
+def bugs(target: str) -> list[Asked]:
+    """All seeded bugs of a folder, each with its check, in the order of their files."""
+    return [Asked(target, patch.check, patch) for patch in all_patches(ROOT, target)]
 
 
-@contextmanager
-def verdicts(target: str, asked: set[str], build: Path = ROOT / "build") -> Iterator[Verdicts]:
-    """What catches each mutant of the folder whose test is `asked` for, as many at a time as there are
-    processors for this process; if that was all of them and every one has run, it goes to the report."""
-    known = mutants(target)
-    chosen = [mutant for mutant in known if f"test_mutant_is_caught[{name(mutant)}]" in asked]
+def without_a_bug(target: str, checks: Iterable[str]) -> list[Asked]:
+    """Each of the checks once, on the folder as it is."""
+    return [Asked(target, check, None) for check in dict.fromkeys(checks)]
+
+
+def name(asked: Asked) -> str:
+    """The parameter of a test."""
+    return f"{asked.target}/{asked.patch.path.stem}" if asked.patch else asked.check
+
+
+def answers(asked: Sequence[Asked]) -> Answers:
+    """Judge by as many forks at a time as there are processors for this process."""
     others = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // others)) as pool:
-        futures = {
-            mutant: pool.submit(caught_by, ROOT, TRACES, mutant.target, mutant.check, mutant)
-            for mutant in chosen
-        }
-        yield futures
-        pool.shutdown(cancel_futures=True)
-    if chosen == known and not any(future.cancelled() or future.exception() for future in futures.values()):
-        report(target, {mutant: future.result() for mutant, future in futures.items()}, build)
+    jobs = max(1, (os.cpu_count() or 1) // others)
+    program = str(Path(__file__).with_name("judge_seeded.py"))
+    rows = [(one.target, one.check, one.patch and str(one.patch.path)) for one in asked]
+    done = subprocess.run(
+        [sys.executable, program, str(jobs)], input=json.dumps(rows), capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    return {one: Answer(one, *said) for one, said in zip(asked, json.loads(done.stdout), strict=True)}
 
 
-def report(target: str, caught: Mapping[Mutant, str], build: Path) -> None:
-    """Write what one folder's mutants came to, and `mutants.json` if that is now known of both: the files of
+def answers_of(target: str, request: pytest.FixtureRequest, build: Path = BUILD) -> Answers:
+    """Judge what the selected tests of a module ask for; all seeded bugs of the folder go to the report."""
+    selected = [item for item in request.session.items if item.path == request.path]
+    found = answers([item.callspec.params["asked"] for item in selected if hasattr(item, "callspec")])
+    caught = {one.asked.patch: one.caught for one in found.values() if one.asked.patch and not one.problem}
+    if list(caught) == [one.patch for one in bugs(target)]:
+        report(target, caught, build)
+    return found
+
+
+def caught(answer: Answer) -> str:
+    """What fails; no answer is none."""
+    assert not answer.problem, answer.problem
+    return answer.caught
+
+
+def report(target: str, caught: Mapping[Patch, str], build: Path) -> None:
+    """Write what one folder's bugs came to, and `mutants.json` if that is now known of both: the files of
     tests run in processes of their own, and either may be the last."""
     write_text(_part(target, build), json.dumps([_row(*one) for one in caught.items()], indent=2) + "\n")
     parts = [_read(_part(each, build)) for each in TARGETS]
-    names = [[mutant.path.name for mutant in mutants(each)] for each in TARGETS]
+    names = [[patch.path.name for patch in all_patches(ROOT, each)] for each in TARGETS]
     if [[row["mutant"] for row in part] for part in parts] == names:
         rows = [row for part in parts for row in part]
         write_text(output_folder(build) / "mutants.json", json.dumps(rows, indent=2) + "\n")
@@ -68,13 +86,13 @@ def _read(part: Path) -> Sequence[Mapping[str, Any]]:
     return rows
 
 
-def _row(mutant: Mutant, caught: str) -> dict[str, Any]:
+def _row(patch: Patch, caught: str) -> dict[str, Any]:
     return {
-        "mutant": mutant.path.name,
-        "target": mutant.target,
-        "bug": mutant.bug,
-        "requirement": mutant.requirement,
-        "real_bug": mutant.real_bug,
+        "mutant": patch.path.name,
+        "target": patch.target,
+        "bug": patch.bug,
+        "requirement": patch.requirement,
+        "real_bug": patch.real_bug,
         "caught_by": caught or None,
         "survived": not caught,
     }

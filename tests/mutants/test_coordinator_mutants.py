@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from seeded import ROOT, TRACES, Verdicts, mutants, name, verdicts
+from seeded import Answers, answers_of, bugs, caught, name, without_a_bug
 
-from harness.mutants import REPLAY, Mutant, caught_by
+from harness.mutate.patches import REPLAY
+from harness.mutate.seeded import Asked
 
-MUTANTS = mutants("coordinator")
-REPLAYS = {mutant.check: None for mutant in MUTANTS if mutant.check.startswith(REPLAY)}
-TESTS = {mutant.check: None for mutant in MUTANTS if mutant.check.startswith("tests/")}
+BUGS = bugs("coordinator")
+REPLAYS = [one.check for one in BUGS if one.check.startswith(REPLAY)]
+TESTS = dict.fromkeys(one.check for one in BUGS if one.check not in REPLAYS)
 
 
 @pytest.fixture(scope="module")
-def found(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
-    with verdicts("coordinator", {item.name for item in request.session.items}) as futures:
-        yield futures
+def found(request: pytest.FixtureRequest) -> Answers:
+    return answers_of("coordinator", request)
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=name)
-def test_mutant_is_caught(mutant: Mutant, found: Verdicts) -> None:
-    assert found[mutant].result(), f"{mutant.path.name} survives {mutant.check}: {mutant.bug}"
+@pytest.mark.parametrize("asked", BUGS, ids=name)
+def test_bug_is_caught(asked: Asked, found: Answers) -> None:
+    assert asked.patch
+    assert caught(found[asked]), f"{asked.patch.path.name} survives {asked.check}: {asked.patch.bug}"
 
 
-@pytest.mark.parametrize("check", REPLAYS)
-def test_replay_finds_nothing_without_a_bug(check: str) -> None:
-    assert caught_by(ROOT, TRACES, "coordinator", check, None) == ""
-
-
-def test_tests_find_nothing_without_a_bug() -> None:
-    assert caught_by(ROOT, TRACES, "coordinator", " ".join(TESTS), None) == ""
+@pytest.mark.parametrize("asked", without_a_bug("coordinator", [*REPLAYS, " ".join(TESTS)]), ids=name)
+def test_check_finds_nothing_without_a_bug(asked: Asked, found: Answers) -> None:
+    assert caught(found[asked]) == ""

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from seeded import ROOT, TRACES, Verdicts, mutants, name, verdicts
+from seeded import Answers, answers_of, bugs, caught, name, without_a_bug
 
-from harness.mutants import Mutant, caught_by
+from harness.mutate.seeded import Asked
 
-MUTANTS = mutants("spec")
-MODELS = {mutant.check: None for mutant in MUTANTS if " with " in mutant.check}
+BUGS = bugs("spec")
+MODELS = [one.check for one in BUGS if " with " in one.check]
 """The models that the manifest does not have as they are here."""
 
 
 @pytest.fixture(scope="module")
-def found(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
-    with verdicts("spec", {item.name for item in request.session.items}) as futures:
-        yield futures
+def found(request: pytest.FixtureRequest) -> Answers:
+    return answers_of("spec", request)
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=name)
-def test_mutant_is_caught(mutant: Mutant, found: Verdicts) -> None:
-    assert found[mutant].result(), f"{mutant.path.name} survives {mutant.check}: {mutant.bug}"
+@pytest.mark.parametrize("asked", BUGS, ids=name)
+def test_bug_is_caught(asked: Asked, found: Answers) -> None:
+    assert asked.patch
+    assert caught(found[asked]), f"{asked.patch.path.name} survives {asked.check}: {asked.patch.bug}"
 
 
-@pytest.mark.parametrize("check", MODELS)
-def test_model_holds_without_a_bug(check: str) -> None:
-    assert caught_by(ROOT, TRACES, "spec", check, None) == ""
+@pytest.mark.parametrize("asked", without_a_bug("spec", MODELS), ids=name)
+def test_model_holds_without_a_bug(asked: Asked, found: Answers) -> None:
+    assert caught(found[asked]) == ""

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pyarrow.dataset as ds
 
 from harness.engines.base import Limits, Model
-from harness.mutants import apply_patch, read_mutant
+from harness.mutate.patches import apply_patch, read_patch
 from harness.pipeline.exhaust import Exhausted, Job, exhaust
 from harness.waivers import Waivers
 
@@ -107,7 +107,7 @@ def one_member(folder: Path) -> Model:
 def mutated(folder: Path, patch: Path) -> str:
     """The name of a target: this coordinator with the bug of a patch, behind the line protocol."""
     shutil.copytree(ROOT / "coordinator", folder / "coordinator")
-    apply_patch(read_mutant(patch), folder)
+    apply_patch(read_patch(patch), folder)
     program = folder / "run.py"
     program.write_text(
         "import runpy, sys\n"

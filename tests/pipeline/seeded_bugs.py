@@ -35,7 +35,7 @@ from harness.errors import ENGINE_FAILED, EVIDENCE_MISSING, NOT_CONFORMANT, Conf
 from harness.files import output_folder, write_text  # noqa: E402
 from harness.manifest import read_manifest  # noqa: E402
 from harness.modules import config_beside  # noqa: E402
-from harness.mutants import FOLDER, REPLAY, Mutant, apply_patch, read_mutant  # noqa: E402
+from harness.mutate.patches import FOLDER, REPLAY, Patch, apply_patch, read_patch  # noqa: E402
 from harness.pipeline.version import package_key  # noqa: E402
 from harness.spechash import file_hash, spec_hash  # noqa: E402
 
@@ -58,9 +58,9 @@ _TIMEOUT_S: Final = 1800
 Json = dict[str, Any]
 
 
-def mutants(only: Sequence[str] = ()) -> list[Mutant]:
+def mutants(only: Sequence[str] = ()) -> list[Patch]:
     """The coordinator's mutants in the order of their numbers; those with the numbers in `only`, if any."""
-    every = [read_mutant(path) for path in (ROOT / FOLDER / "coordinator").glob("*.patch")]
+    every = [read_patch(path) for path in (ROOT / FOLDER / "coordinator").glob("*.patch")]
     numbers = {number(mutant) for mutant in every}
     if unknown := sorted(set(only) - numbers):
         raise ConformError(f"There is no mutant {unknown[0]} in {FOLDER}/coordinator.")
@@ -68,7 +68,7 @@ def mutants(only: Sequence[str] = ()) -> list[Mutant]:
     return sorted(chosen, key=lambda mutant: int(number(mutant)))
 
 
-def number(mutant: Mutant) -> str:
+def number(mutant: Patch) -> str:
     return mutant.path.name.partition("-")[0]
 
 
@@ -87,7 +87,7 @@ def exhaust(model: str) -> Json:
     return {name: exhausted[name] for name in ("spec_hash", "states", "steps")}
 
 
-def judged(mutant: Mutant, places: Mapping[str, Path], control: Mapping[str, Json]) -> dict[str, Json]:
+def judged(mutant: Patch, places: Mapping[str, Path], control: Mapping[str, Json]) -> dict[str, Json]:
     """What judging finds on a copy of the coordinator with a bug: model -> `Judged`, up to the first model
     that shows it. One whose steps call nothing that the patch changes (`control`) is not asked."""
     found: dict[str, Json] = {}
@@ -113,7 +113,7 @@ def judged_without(places: Mapping[str, Path]) -> dict[str, Json]:
 
 
 @contextmanager
-def _copied(mutant: Mutant | None) -> Iterator[Path]:
+def _copied(mutant: Patch | None) -> Iterator[Path]:
     """A folder with a copy of the coordinator, with the bug."""
     with tempfile.TemporaryDirectory(prefix="conform-mutant-") as name:
         folder = Path(name).resolve()
@@ -146,7 +146,7 @@ def _run(command: Sequence[str], folder: Path, **more: str) -> subprocess.Comple
         raise ConformError(f"`{' '.join(command)}` took more than {_TIMEOUT_S} s.", ENGINE_FAILED) from None
 
 
-def row(mutant: Mutant, places: Mapping[str, Path], control: Mapping[str, Json]) -> Json:
+def row(mutant: Patch, places: Mapping[str, Path], control: Mapping[str, Json]) -> Json:
     """The row of a mutant: what judging found in which models, and who finds the bug."""
     found = judged(mutant, places, control)
     shown = next((model for model, one in found.items() if one["differ"]), None)
@@ -279,7 +279,7 @@ def main() -> int:
     return 0
 
 
-def _all(chosen: Sequence[Mutant]) -> Json:
+def _all(chosen: Sequence[Patch]) -> Json:
     models = {}
     for model in MODELS:
         models[model] = exhaust(model)

@@ -107,3 +107,13 @@ def test_what_the_target_does_not_show_is_said() -> None:
     result = Exhausted("T", "kip-848", steps=4, unobserved=("metadata", "timers.group"))
     said = " ".join(summary(result, None, "out"))
     assert "not compared, because the target does not show it: metadata, timers.group" in said
+
+
+def test_the_parts_of_a_run_are_told_apart() -> None:
+    """TLC runs within the unit that reads the graph; waves of verdicts are one part."""
+    units = {"start": [4.0], "tlc": [30.0], "graph": [41.0], "verdicts/graph": [7.0, 8.0]}
+    timings = [{"unit": unit, "seconds": one} for unit, every in units.items() for one in every]
+    lines = list(summary(Exhausted("python", "kip-848", steps=4, timings=timings), None, "out"))
+    parts = "Spark's start 4, TLC's state graph 30, reading the graph 11, judging them 15"
+    assert f"seconds on the clock: {parts}" in lines
+    assert not any("clock" in line for line in summary(Exhausted("python", "kip-848", steps=4), None, "out"))

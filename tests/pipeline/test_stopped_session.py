@@ -1,4 +1,4 @@
-"""Whoever stops a run does not wait for what it is at."""
+"""Whoever stops a run does not wait for what it is at, and reads one sentence."""
 
 from __future__ import annotations
 
@@ -17,22 +17,46 @@ PROGRAM = Path(__file__).with_name("stopped_session.py")
 ROOT = Path(__file__).parents[2]
 
 
+def start(folder: Path) -> subprocess.Popen[str]:
+    """The program in a process group of its own, in which Spark's Java is, too."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, str(PROGRAM), str(folder)]
+    return subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def wait_for(file: Path, run: subprocess.Popen[str]) -> None:
+    while not file.is_file():
+        assert run.poll() is None
+        time.sleep(0.1)
+
+
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
 def test_a_session_that_is_stopped_cancels_what_runs(told: signal.Signals, tmp_path: Path) -> None:
     """`kill` and Ctrl-C once waited until Spark's job was done, in minutes, and could not be repeated."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     worker = tmp_path / "worker"
-    with subprocess.Popen([sys.executable, str(PROGRAM), str(tmp_path)], env=environment) as run:
+    with start(tmp_path) as run:
         try:
-            while not worker.is_file():
-                assert run.poll() is None
-                time.sleep(0.1)
+            wait_for(worker, run)
             run.send_signal(told)
-            assert run.wait(timeout=120)
+            _, printed = run.communicate(timeout=120)
         finally:
             run.kill()
+    assert (run.returncode, printed) == (128 + told, f"conform: stopped by {told.name}.\n")
     number = worker.read_text()
     end = time.monotonic() + 60
     while subprocess.run(["ps", "-o", "stat=", "-p", number], capture_output=True).stdout.strip():
         assert time.monotonic() < end
         time.sleep(0.1)
+
+
+@pytest.mark.parametrize("until", ["spark.log", "worker"], ids=["Spark starts", "a job runs"])
+def test_a_whole_group_that_is_stopped_prints_one_sentence(until: str, tmp_path: Path) -> None:
+    """As `timeout` does it: Java has the signal, too, and answers no more. It once was 325 lines."""
+    with start(tmp_path) as run:
+        try:
+            wait_for(tmp_path / until, run)
+            os.killpg(run.pid, signal.SIGTERM)
+            _, printed = run.communicate(timeout=120)
+        finally:
+            run.kill()
+    assert (run.returncode, printed) == (128 + signal.SIGTERM, "conform: stopped by SIGTERM.\n")

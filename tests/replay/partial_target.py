@@ -5,8 +5,8 @@
 Operations that are not among `controls` are refused, and what is `hidden` is not in any description (or
 records are not given). `chooses` lets it have target assignments of its own: every partition to the "last"
 member that may have it ("lossy": but for the first partition, where there are two such members), or to
-"none". `hashes` leaves records of partition metadata out of the log that it shows, as Kafka has none. `lie`
-falsifies answers: see `falsified`.
+"none". `hashes` leaves records of partition metadata out of the log that it shows, as Kafka has none.
+`refuses` is an operation that it declares and refuses. `lie` falsifies answers: see `falsified`.
 """
 
 from __future__ import annotations
@@ -49,11 +49,12 @@ class Partial:
         self.declared = options.get("declared", self.hidden)
         self.chooses = options.get("chooses", "")
         self.hashes = options.get("hashes", False)
+        self.refuses = options.get("refuses", "")
 
     def answer(self, operation: Json) -> Json:
         """What it answers to one operation."""
         fresh = "fresh" in self.controls and operation["op"] == "load" and not operation["records"]
-        if operation["op"] not in self.controls and not fresh:
+        if operation["op"] == self.refuses or (operation["op"] not in self.controls and not fresh):
             return {"ok": False, "error": f"there is no operation {operation['op']}"}
         if "observe" in operation and "describe" not in self.controls:
             return {"ok": False, "error": "nothing can be observed"}

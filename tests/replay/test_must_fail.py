@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from expected_steps import FOO, corruptions, decoded, failures
 from spec_model import NOTHING, Model
 
 from harness.errors import ConformError
+from harness.itf import read_trace
+from harness.replay import wire
 from harness.replay.compare import agree, differences
+from harness.replay.decode import Decoder
 from harness.replay.run import Replayer
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
 from harness.targets.python import PythonTarget
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 def walk(seed: int = 1, steps: int = 60) -> Model:
@@ -243,11 +249,29 @@ def test_judging_stops_after_enough_differences() -> None:
     assert sum(result.coverage.actions.values()) == result.judged
 
 
-def test_a_target_without_heartbeats_is_turned_down() -> None:
+def test_a_target_of_classic_groups_alone_takes_their_traces() -> None:
+    """C1: JoinGroup is enough; traces of consumer groups are left out, with the reason."""
+
+    class ClassicOnly(PythonTarget):
+        def hello(self) -> Capabilities:
+            known = super().hello()
+            return replace(known, apis={api: known.apis[api] for api in wire.CLASSIC_VERSIONS})
+
+    replayer = Replayer(ClassicOnly("kip-848"), 1)
+    for name in ("classic/coordinator-fails-1", "basic"):
+        path = ROOT / "traces" / "golden" / f"{name}.itf.json"
+        replayer.replay(Decoder().decode(read_trace(path), name))
+    assert replayer.result.judged > 5
+    assert replayer.result.differences == 0
+    (left,) = replayer.result.ended_early
+    assert (left.trace, left.judged, left.reason) == ("basic", 0, wire.HEARTBEAT)
+
+
+def test_a_target_without_groups_is_turned_down() -> None:
     class Silent(PythonTarget):
         def hello(self) -> Capabilities:
             return replace(super().hello(), apis={"OffsetCommit": (9, 9)})
 
-    with pytest.raises(ConformError, match="without which nothing can be replayed") as caught:
+    with pytest.raises(ConformError, match="none of the requests with which a member joins") as caught:
         Replayer(Silent("kip-848"), 1)
     assert caught.value.exit_code == 3

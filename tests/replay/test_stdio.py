@@ -41,7 +41,7 @@ def test_a_target_that_dies_is_reported_with_its_exit_code_and_last_words(tmp_pa
 
 def test_a_target_that_is_gone_before_it_is_asked(tmp_path: Path) -> None:
     target = program(tmp_path, "sys.exit(7)")
-    target._process.wait()
+    target._program.process.wait()
     assert "exit code 7" in failure(target).message
 
 

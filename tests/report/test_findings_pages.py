@@ -80,6 +80,26 @@ def test_what_exhaust_found_is_read_from_its_examples(tmp_path: Path) -> None:
     assert "A e1 has foo-0,1, revokes foo-2" in page.diagram
 
 
+def test_the_group_of_a_finding_has_the_fields_of_its_kind(tmp_path: Path) -> None:
+    """A Connect group has connectors and no partition metadata, in what its last step changes, too."""
+    whole = read_trace(ROOT / "traces" / "golden" / "connect" / "worker-leaves.itf.json")
+    example = tmp_path / "tables" / "examples" / "abc.itf.json"
+    example.parent.mkdir(parents=True)
+    write_trace(example, replace(whole, states=whole.states[:2]))
+    finding: dict[str, Any] = {
+        **{"finding": "abc", "requirement": "W1", "action": "Join", "branch": "", "error": "NONE"},
+        **{"count": 1, "steps": 1, "differences": []},
+    }
+    build = good_build(tmp_path)
+    file = build / "results" / "exhaust-MCTour.json"
+    known = json.loads(file.read_text())
+    write(file, {**known, "failed": 1, "output": str(tmp_path / "tables"), "findings": [finding]})
+    (page,) = found(build).shown
+    text = " ".join(f"{change.path} {change.expected}" for change in page.changes)
+    assert "connectorsAndTasks" in text
+    assert "subscribedTopicNames" not in text and "numPartitions" not in text
+
+
 def test_a_model_that_must_fail_has_its_counterexample(tmp_path: Path) -> None:
     failing = replace(fails_as_expected("MCNoR9", "NoDoubleOwnership"), counterexample=COUNTEREXAMPLE)
     (page,) = found(good_build(tmp_path, [holds("MCSmall"), failing])).shown

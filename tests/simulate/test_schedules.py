@@ -13,7 +13,7 @@ from harness.errors import ConformError
 from harness.replay import wire
 from harness.simulate.draw import NOTHING_SAID
 from harness.simulate.generate import Generator
-from harness.simulate.left_out import left_out
+from harness.simulate.left_out import CAN, left_out
 from harness.simulate.pair import Pair
 from harness.simulate.repeat import legal, without
 from harness.simulate.schedule import Schedule, read_schedule, way_of, write_schedule
@@ -21,6 +21,8 @@ from harness.targets.base import Answer, Json
 from harness.targets.python import PythonTarget
 
 DIALECTS = ("kip-848", "kafka-4.2", "kafka-4.3", "kafka-4.4")
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 def pair(dialect: str) -> Pair:
@@ -219,3 +221,11 @@ def test_a_file_that_is_no_schedule(text: str, says: str, tmp_path: Path) -> Non
     with pytest.raises(ConformError, match=says) as caught:
         read_schedule(path)
     assert caught.value.exit_code == 2
+
+
+def test_each_kind_of_group_that_is_never_drawn_is_named() -> None:
+    """Folders of traces are of kinds of groups: random schedules draw requests of consumer groups alone."""
+    named = " ".join(left_out(["kip-848", "kip-848"], frozenset(CAN)))
+    drawn = {"golden", "counterexamples", "corpus", "members", "dialects", "kafka", "cooperative"}
+    for folder in sorted(path.name for path in (ROOT / "traces").iterdir() if path.is_dir()):
+        assert folder in drawn or f"traces/{folder}" in named

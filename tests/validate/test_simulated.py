@@ -12,6 +12,8 @@ import pytest
 from harness.cli.replay import command as replay
 from harness.cli.simulate import command as simulate
 from harness.cli.validate import command as validate
+from harness.engines.base import Limits
+from harness.engines.tlc import run_tlc
 from harness.errors import NOT_CONFORMANT, ConformError
 from harness.replay import wire
 from harness.targets import open_target
@@ -19,6 +21,28 @@ from harness.targets.recording import recorded
 
 ROOT = Path(__file__).parents[2]
 FOO = wire.topic("foo", 2)
+EQUAL = r"""
+---- MODULE Equal ----
+EXTENDS Recorded
+Names == [t \in Topics |-> IF t = "foo#2" THEN "foo" ELSE t]
+Patterns == [r \in {"f.*"} |-> {"foo"}]
+Parts == {<<"foo", 0>>, <<"foo", 1>>, <<"foo#2", 0>>, <<"bar", 0>>}
+Sizes == [Topics -> {-1, 0, 1, 2}]
+SomeMembers == {[NoMember EXCEPT !.subscription = s, !.regex = r] :
+                  s \in SUBSET {"foo", "bar"}, r \in {"", "f.*"}}
+Subscribing == {[NoGroup EXCEPT !.members["a"] = one, !.members["b"] = two] :
+                  one \in SomeMembers, two \in SomeMembers}
+Holding == {[NoGroup EXCEPT !.members["a"].assigned = one, !.members["b"].revoking = two] :
+              one \in SUBSET Parts, two \in SUBSET Parts}
+ASSUME \A one \in SomeMembers : TopicsOf(one) = RecordedTopicsOf(one)
+ASSUME \A g \in Subscribing, sizes \in Sizes : MetadataOf(g, sizes) = RecordedMetadataOf(g, sizes)
+ASSUME \A g \in Holding, m \in MemberIds : HeldByOthers(g, m) = RecordedHeldByOthers(g, m)
+ASSUME \A sizes \in [Topics -> 0..2] :
+         LET g == [NoGroup EXCEPT !.metadata = sizes] IN SubscribedPartitions(g) = PartitionsOf(g)
+OnceSpec == /\ run = 0 /\ at = 0 /\ group = NoGroup /\ topics = NoGroup.metadata /\ step = NoStep
+            /\ [][FALSE]_recordedVars
+====
+"""
 
 
 def test_a_simulation_of_whole_groups_is_a_behaviour(
@@ -40,6 +64,59 @@ def test_a_simulation_of_whole_groups_is_a_behaviour(
     with pytest.raises(ConformError) as caught:
         validate(log)
     assert caught.value.exit_code == NOT_CONFORMANT
+
+
+def test_a_long_log_is_explained_like_a_short_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What else was enabled is looked for at once, or, in a long log, at the line that does not fit alone."""
+    log, result = tmp_path / "log.jsonl", tmp_path / "result.json"
+    simulate(seed=7, events=100, out=tmp_path, record=log)
+    lines = log.read_text().splitlines()
+    place = max(
+        number for number, line in enumerate(lines) if '"memberEpoch":2' in line.partition("answer")[2]
+    )
+    lines[place] = lines[place].replace('"memberEpoch":2', '"memberEpoch":3')
+    log.write_text("\n".join(lines))
+    said = []
+    for most in (10**9, 0):
+        monkeypatch.setattr("harness.validate.consumer.EXPLAINED", most)
+        with pytest.raises(ConformError) as caught:
+            validate(log, json_file=result)
+        assert caught.value.exit_code == NOT_CONFORMANT
+        said.append(json.loads(result.read_text()))
+    assert said[0] == said[1]
+    assert said[0]["runs"][-1]["enabled"]
+
+
+def test_what_is_there_for_speed_is_equal(tmp_path: Path) -> None:
+    """TopicsOf, MetadataOf, HeldByOthers and SubscribedPartitions, and what Recorded.tla has instead."""
+    names = ("RequestEpochs", "Subscriptions", "AssignorNames", "InstanceIds", "RegexNames", "OddRequests")
+    empty = [*names, "InitialTopics", "Runs"]
+    constants = [
+        'MemberIds = {"a", "b", "c"}',
+        'Topics = {"foo", "foo#2", "bar"}',
+        "TopicName <- Names",
+        "Regexes <- Patterns",
+        "Partitions <- Parts",
+        "Dialect <- KIP848",
+        'TargetRule = "any"',
+        'Assignors = {"range", "uniform"}',
+        "MaxGroupSize = 9",
+        "WithFailOver = TRUE",
+        *(f"{name} = {{}}" for name in empty),
+    ]
+    (tmp_path / "Equal.cfg").write_text("\n".join(["CONSTANTS", *constants, "SPECIFICATION OnceSpec"]))
+    (tmp_path / "Equal.tla").write_text(EQUAL)
+    log = tmp_path / "log"
+    options = ["-deadlock", "-workers", "1"]
+    run_tlc(
+        tmp_path / "Equal.tla",
+        tmp_path / "Equal.cfg",
+        options,
+        log=log,
+        limits=Limits(brief=True),
+        libraries=[ROOT / "spec"],
+    )
+    assert "No error has been found" in log.read_text()
 
 
 def test_several_seeds_are_no_run(tmp_path: Path) -> None:

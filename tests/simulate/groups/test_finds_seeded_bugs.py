@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness.mutants import FOLDER, apply_patch, read_mutant
+from harness.mutate.patches import FOLDER, apply_patch, read_patch
 
 ROOT = Path(__file__).parents[3]
 EVENTS = 2_500
@@ -24,7 +24,7 @@ def found(mutant: str, folder: Path, first: int = 0, seeds: int = 3) -> dict[str
         ROOT / "coordinator", folder / "coordinator", ignore=shutil.ignore_patterns("__pycache__")
     )
     (path,) = (ROOT / FOLDER / "coordinator").glob(f"{mutant}-*.patch")
-    apply_patch(read_mutant(path), folder)
+    apply_patch(read_patch(path), folder)
     program = str(Path(__file__).with_name("seeded_members.py"))
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(

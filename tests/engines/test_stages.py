@@ -1,0 +1,138 @@
+"""`make`: a stage is done again only where what it depends on has changed, and it is said why."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from test_manifest import FAILS, HOLDS, write
+
+from harness import stages as module
+from harness.engines.tlc_config import read_config
+from harness.manifest import read_manifest
+from harness.stages import GOALS, REPORT, SHOWN, SPEC, Inputs, Runner, Stage, main, stages
+
+ROOT = Path(__file__).parents[2]
+
+
+def check(name: str, *models: str, needs: tuple[str, ...] = (), always: bool = False) -> Stage:
+    """A stage that checks models, on which it depends; one that is always done depends on all there is."""
+    words = ("check", *models, "--manifest", "spec/manifest.json", "--memory", "512m")
+    result = Path(f"build/results/{name}.json")
+    return Stage(name, words, () if always else models, (SPEC,) if always else (), needs, always, result)
+
+
+STAGES = [
+    check("check", "Counter", always=True),
+    check("generate-a", "Counter"),
+    check("generate-b", "CounterFails"),
+    check("replay", "Counter", needs=("generate-b",)),
+    Stage(REPORT, ("check", "Counter", "--memory", "512m"), (), (SPEC,), ("check", "generate-a")),
+]
+
+
+@pytest.fixture
+def built(here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Path:
+    """A folder in which all stages were done."""
+    (here / "specs").rename(here / "spec")
+    write(here / "spec", HOLDS, FAILS)
+    monkeypatch.setattr(module, "stages", lambda: STAGES)
+    assert main([]) == 0
+    capfd.readouterr()
+    return here
+
+
+def plan() -> dict[str, str]:
+    return Runner(Inputs(read_manifest(Path("spec/manifest.json"))), STAGES).plan(frozenset())
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_where_nothing_has_changed_nothing_runs_and_the_last_summary_is_shown(
+    built: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert plan() == {}
+    module.PAGE.write_text("page")
+    monkeypatch.setattr(module.subprocess, "run", lambda *_: pytest.fail("something ran"))
+    assert main([]) == 0
+    output = capfd.readouterr().out
+    assert re.match(r"Nothing has changed since \d{4}-\d\d-\d\d \d\d:\d\d: nothing was run\.", output)
+    assert "0 ran now, 1 recorded on" in output, "the summary of then"
+
+
+def test_after_an_edit_what_depends_on_it_is_done_and_it_is_said_why(built: Path) -> None:
+    change(built / "spec/Counter.tla", "NotAllFull ==", "NotAllFull == TRUE /\\")
+    done = plan()
+    assert list(done) == ["check", "generate-b", "replay", REPORT]
+    assert done["generate-b"] == "CounterFails: definition NotAllFull changed"
+    assert done["replay"] == "generate-b was done anew"
+    assert done["check"] == "spec/Counter.tla changed"
+
+
+def test_prose_costs_the_check_alone(built: Path) -> None:
+    change(built / "spec/Counter.tla", "NotAllFull ==", "\\* Never both.\nNotAllFull ==")
+    assert list(plan()) == ["check", REPORT]
+
+
+def test_the_account_says_what_is_of_this_run_and_what_is_not(
+    built: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    change(built / "spec/Counter.tla", "NotAllFull ==", "NotAllFull == TRUE /\\")
+    main([])
+    output = capfd.readouterr().out
+    assert re.search(r"stages: 3 done now; 1 unchanged since \d{4}-\S+ \S+ or later:\s+generate-a", output)
+    assert "== generate-b: CounterFails: definition NotAllFull changed" in output
+
+
+def test_a_stage_that_failed_or_whose_result_is_gone_is_done_again(built: Path) -> None:
+    path = module.STATES / "generate-a.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "exit_code": 3}))
+    (module.RESULTS / "generate-b.json").unlink()
+    done = plan()
+    assert done["generate-a"] == "it failed (3)"
+    assert done["generate-b"] == "build/results/generate-b.json is not there"
+    assert done["check"] == "in every run"
+    path.write_text("{")
+    assert plan()["generate-a"] == "it was not done before"
+
+
+def test_results_of_no_stage_are_removed(built: Path) -> None:
+    (module.RESULTS / "replay-old.json").write_text("{}")
+    (module.RESULTS / "measured-mock.json").write_text("{}")
+    (module.RESULTS / "check.json").unlink()
+    main([])
+    left = {path.name for path in module.RESULTS.iterdir()}
+    assert left >= {"check.json", "measured-mock.json"} and "replay-old.json" not in left
+
+
+def test_every_run_shows_each_kind_of_group_liveness_and_models_that_must_fail() -> None:
+    manifest = read_manifest(ROOT / "spec/manifest.json")
+    shown = [manifest.entry(name) for name in SHOWN]
+    for kind in ("Classic", "Cooperative", "Connect", "Client", "Migration", "Kafka", "Static"):
+        assert any(kind in entry.name for entry in shown), kind
+    assert any(entry.outcome == "violated" for entry in shown)
+    live = [entry for entry in shown if entry.config and read_config(entry.config).names("PROPERTY")]
+    assert {entry.outcome for entry in live} >= {"holds"}
+    assert max(entry.seconds for entry in shown) <= 10
+
+
+def test_stages_are_of_models_that_there_are_and_write_results_of_their_own() -> None:
+    manifest = read_manifest(ROOT / "spec/manifest.json")
+    every = stages(ROOT / "traces")
+    names = [stage.name for stage in every]
+    assert len(set(names)) == len(names)
+    results = [stage.result for stage in every if stage.result]
+    assert len(set(results)) == len(results)
+    for position, stage in enumerate(every):
+        assert set(stage.needs) <= set(names[:position])
+        for model in stage.models:
+            manifest.entry(model)
+    assert set(GOALS) <= json.loads((ROOT / "spec/goals.json").read_text()).keys()
+    dialects = {f"replay-{path.name}" for path in (ROOT / "traces/dialects").iterdir()}
+    assert dialects <= set(names)

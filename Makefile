@@ -12,7 +12,7 @@ EXHAUSTED := MCClassic MCClassicStatic MCClassicOffsets MCUpgradeStraight MCClie
 # Programs that tests and verbs start would else compile the kit again, each a fifth of a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all lint test test-sparks test-kafka measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
+.PHONY: all lint test test-sparks test-kafka test-lowest measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
 
 # Stages are in harness/stages.py: each is done again only where what it depends on has changed.
 all: setup
@@ -58,6 +58,15 @@ test-sparks: setup
 # The tests that need Kafka itself: its jars are fetched from Maven Central, once; a JDK 17 or later compiles.
 test-kafka: setup
 	@$(BIN)/python -m pytest -m maven
+
+# The lowest versions that pyproject.toml declares, in an environment of their own: a test or more of each library.
+LOWEST := tests/engines/test_evidence.py tests/engines/test_tlc.py tests/graph/test_web.py tests/report/test_summary.py \
+          tests/report/test_page.py tests/broker/test_broker_codec.py tests/assignors tests/coordinator/test_regex.py \
+          tests/scenario/test_load.py tests/pipeline/test_tables.py
+test-lowest: setup
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(BUILD)/lowest
+	@$(BIN)/uv pip install --quiet --python $(BUILD)/lowest/bin/python --resolution lowest-direct -e '.[dev]'
+	@$(BUILD)/lowest/bin/python -m pytest -n 2 --dist loadfile -m 'not maven and not apalache' $(LOWEST)
 
 # What librdkafka's mock does otherwise, over all committed traces, for the report; it need not conform.
 measure: setup

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Walks
 from frozendict import frozendict
+from walk_models import Walks
 
 from harness.engines.base import EngineError, Failure, Limits, Model, Outcome
 from harness.engines.tlc import SHA256, VERSION, Tlc, find_jar

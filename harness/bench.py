@@ -1,6 +1,7 @@
 """Speed, side by side in one run: `make bench`, never a test.
 
 `python -m harness.bench [--peer SPEC.tla]` prints
+- `make` in a new clone, again, and after an edit of one operator, with all processes that it starts;
 - a replay from files to verdict, as typed, in one process and in two, in processor time and on the clock;
 - the size of the closed model at one disturbance, beside that of another specification of the same protocol,
   read from a path (its own configuration is made for 2 clients and one partition);
@@ -30,6 +31,7 @@ import typer
 from harness.benchmarks.curve import heartbeat_curves
 from harness.benchmarks.exhaust import exhaustive
 from harness.benchmarks.kafka import assignors_side_by_side, targets_side_by_side
+from harness.benchmarks.make import makes
 from harness.benchmarks.measure import machine
 from harness.benchmarks.rebalance import rebalances
 from harness.benchmarks.replay import replays
@@ -49,6 +51,7 @@ LIMITS = Limits(memory="3g")
 class Part(StrEnum):
     """What can be measured alone."""
 
+    make = "make"
     replay = "replay"
     models = "models"
     targets = "targets"
@@ -107,6 +110,8 @@ def _models_table(peer: Path | None, library: Path | None) -> Table:
 
 def _scale_table(part: Part, out: Path) -> Table:
     with running(f"measuring {part.value}") as progress:
+        if part is Part.make:
+            return makes(progress)
         if part is Part.replay:
             return replays(progress)
         if part is Part.targets:

@@ -1,0 +1,61 @@
+"""Processor time of a command and of all processes that it starts, also of those that nobody waits for.
+
+Spark's Java, for one, outlives the program that starts it, so that neither `time` nor getrusage sees it. A
+program between adopts what is left over and waits for it (Linux; elsewhere what is left over does not count).
+
+    python -m harness.benchmarks.account FILE COMMAND [WORD ...]     runs it, and writes JSON to FILE
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+_SET_CHILD_SUBREAPER: Final = 36
+"""The number of prctl's operation, in <linux/prctl.h>."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Seconds of a command with all processes that it starts, and its exit code."""
+
+    cpu_s: float
+    clock_s: float
+    exit_code: int
+
+
+def account(command: Sequence[str], log: Path, folder: Path | None = None) -> Taken:
+    """Run a command in `folder`; what it prints goes to `log`."""
+    with tempfile.NamedTemporaryFile(prefix="conform-account-") as file, log.open("w") as output:
+        words = [sys.executable, "-m", "harness.benchmarks.account", file.name, *command]
+        subprocess.run(words, cwd=folder, stdout=output, stderr=subprocess.STDOUT, check=False)
+        return Taken(**json.loads(Path(file.name).read_text()))
+
+
+def main(file: Path, command: Sequence[str]) -> None:
+    """Run the command, wait for it and for all that it leaves behind."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None, use_errno=True).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    began = time.perf_counter()
+    code = subprocess.run(command, check=False).returncode
+    clock_s = time.perf_counter() - began
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    file.write_text(json.dumps(asdict(Taken(used.ru_utime + used.ru_stime, clock_s, code))))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

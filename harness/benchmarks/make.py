@@ -17,16 +17,20 @@ from harness.benchmarks.scale import Progress, Table
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.files import read_text
 
-EDITED: Final = ("spec/Cooperative.tla", "OwnedByOneMember ==\n", "OwnedByOneMember ==\n  TRUE =>\n")
-"""A file, and an edit of an operator in it that keeps its meaning: the models of cooperative groups depend on
-the operator, no other model does."""
+EDITED: Final = (
+    "spec/ClassicProperties.tla",
+    "ClassicInstancesUnique(g) ==\n",
+    "ClassicInstancesUnique(g) ==\n  TRUE =>\n",
+)
+"""A file, and an edit of an operator in it that keeps its meaning: five small models of classic groups depend
+on the operator, no other model does."""
 _RUN: Final = re.compile(r"results of models: (\d+) computed now(?:, (\d+) recorded)?")
 _STAGES: Final = re.compile(r"stages: (\d+) done now")
 
 
 def makes(progress: Progress, stages: tuple[str, ...] = ()) -> Table:
-    """`make` three times in a clone of this checkout; with `stages` only these. Processor seconds are those of
-    all processes."""
+    """`make` three times in a clone of this checkout; with `stages` only these. Processor seconds are those
+    of all processes."""
     table = Table(["make", "processor s", "clock s", "models computed", "recorded", "stages done"])
     with tempfile.TemporaryDirectory(prefix="conform-bench-") as name:
         clone = Path(name) / "clone"
@@ -43,7 +47,9 @@ def _edit(clone: Path) -> None:
     file, before, after = EDITED
     text = read_text(clone / file, "The specification")
     if before not in text:
-        raise ConformError(f"{file} has no text {before!r}, which the benchmark edits: name another in EDITED.")
+        raise ConformError(
+            f"{file} has no text {before!r}, which the benchmark edits: name another in EDITED."
+        )
     (clone / file).write_text(text.replace(before, after, 1))
 
 

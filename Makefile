@@ -98,6 +98,7 @@ mutate: setup
 soak: setup
 	@$(BIN)/python -m pytest -m apalache
 	@$(BIN)/python tests/coordinator/sigkill.py --kills 1000 --evidence spec/evidence/Sigkill.json
+	@$(BIN)/python tests/mutants/record_spec.py --fresh
 	@$(BIN)/python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust.json
 	@for model in $(EXHAUSTED); do \
 	  $(BIN)/conform exhaust $$model --output $(BUILD)/exhaust/$$model --json $(RESULTS)/exhaust-$$model.json || exit $$?; done

@@ -2,7 +2,7 @@
 
 Each bug is put into a fork of one process. For bugs of the coordinator that process has read the traces and
 imported what tests need, once; a fork replays the traces until their first difference, or runs the tests
-until the first that fails. For bugs of the specification a fork runs TLC.
+until the first that fails. For bugs of the specification a fork runs TLC, or takes a recorded result.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from harness.mutate.mutant import Verdict
 from harness.mutate.own_tests import failed_tests, prepare
 from harness.mutate.patches import REPLAY, REPLAYED, Patch, copy_with
 from harness.mutate.pool import run_all
-from harness.mutate.seeded_spec import failing
+from harness.mutate.seeded_spec import Verdicts, failing, record_name, verdicts
 from harness.replay.decode import DecodedTrace
 from harness.replay.dialects import TEXT
 from harness.replay.files import trace_files
@@ -48,19 +48,21 @@ class Answer(NamedTuple):
     problem: str
 
 
-def judge_seeded(root: Path, asked: Sequence[Asked], jobs: int) -> Iterator[Answer]:
+def judge_seeded(root: Path, asked: Sequence[Asked], jobs: int, fresh: bool = False) -> Iterator[Answer]:
     """The answers, as they come.
 
-    Parameters: `root` is the folder of the repository, `jobs` the number of forks at a time. This process
-    must have one thread only. ConformError if traces of a replay cannot be read.
+    Parameters: `root` is the folder of the repository, `jobs` the number of forks at a time; with `fresh` no
+    recorded result of TLC is taken. This process must have one thread only. ConformError if traces of a
+    replay cannot be read.
     """
     root = root.resolve()
     ours = [one for one in asked if one.target == coordinator.PACKAGE]
     traces = {folder: _read(root, folder) for folder in _folders(ours)}
     if any(not one.check.startswith(REPLAY) for one in ours):
         prepare()
+    known = verdicts(root, [recorded(one) for one in asked if one not in ours], fresh)
     with tempfile.TemporaryDirectory(prefix="conform-seeded-") as place:
-        work = partial(_judge, check=partial(_check, root, traces), root=root, place=Path(place))
+        work = partial(_judge, check=partial(_check, root, traces, known), root=root, place=Path(place))
         for done in run_all(asked, work, jobs, LIMIT_S):
             said = done.said or Verdict(_FAILED, f"There was no answer within {LIMIT_S:.0f} s.")
             found = said.outcome == _FOUND
@@ -79,10 +81,17 @@ def _judge(asked: Asked, check: Callable[[Asked, Path], str], root: Path, place:
         return Verdict(_FAILED, f"{type(error).__name__}: {error}")
 
 
-def _check(root: Path, traces: Mapping[str, Sequence[DecodedTrace]], asked: Asked, folder: Path) -> str:
+def recorded(asked: Asked) -> str:
+    """The name of the record of a bug of the specification."""
+    return record_name(asked.check, asked.patch.path if asked.patch else None)
+
+
+def _check(
+    root: Path, traces: Mapping[str, Sequence[DecodedTrace]], known: Verdicts, asked: Asked, folder: Path
+) -> str:
     """What fails of a check of the copy that is in a folder."""
     if asked.target != coordinator.PACKAGE:
-        return failing(root, folder, asked.check, brief=asked.patch is not None)
+        return failing(root, folder, asked.check, asked.patch.path if asked.patch else None, known)
     changed = asked.patch.changed if asked.patch else []
     coordinator.load({path: (folder / path).read_text(encoding="utf-8") for path in changed})
     if asked.check.startswith(REPLAY):

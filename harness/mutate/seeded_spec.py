@@ -1,27 +1,78 @@
-"""What TLC says of a specification with a seeded bug in it."""
+"""What TLC says of a specification with a seeded bug in it; now, or by a record of the same question.
+
+A record is one of `harness.evidence`: its key holds every definition of the specification with the bug in it,
+the configuration, and the engine with its options. The committed records are beside the patches, in
+`evidence/`. As the gate does (`harness.gate.again`), a run computes anew each record that a change adds or
+alters, and of the others the tenth whose turn it is.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from harness.engines.base import Limits, Model, Outcome
+from harness.engines.base import Limits, Outcome, Result
 from harness.engines.tlc import Tlc
 from harness.errors import ConformError
+from harness.evidence import Records, evidence_file
 from harness.files import read_text
-from harness.manifest import read_manifest
+from harness.gate.again import TURNS, change_of
+from harness.manifest import Entry, read_manifest
 from harness.modules import config_beside
+from harness.mutate.patches import FOLDER
 from harness.scenario.files import explain, play_files
 
+STORE: Final = Path("build") / "store" / "seeded"
+"""Where this machine keeps what it computed."""
 _MODEL: Final = re.compile(r"(\w+)(?: with (\w+) = (\S+))?")
 _TIMEOUT_S: Final = 240.0
 
 
-def failing(root: Path, folder: Path, check: str, brief: bool) -> str:
+@dataclass(frozen=True)
+class Verdicts:
+    """Where records of seeded bugs are, and the names of those that are not taken."""
+
+    records: Records
+    anew: frozenset[str]
+
+
+def verdicts(root: Path, names: Iterable[str], fresh: bool = False) -> Verdicts:
+    """The records of a checkout, for checks of these names (`record_name`). With `fresh` none is taken."""
+    records = Records(root / FOLDER / "spec", root / STORE)
+    if fresh:
+        return Verdicts(records, frozenset(names))
+    change = change_of(records.folder)
+    files = {path.name for path in change.altered or ()}
+    own = sorted(names)
+    turns = {name for place, name in enumerate(own) if place % TURNS == change.commits % TURNS}
+    altered = {name for name in own if change.altered is None or {f"{name}.json", f"{name}.log"} & files}
+    return Verdicts(records, frozenset(turns | altered))
+
+
+def record_name(check: str, patch: Path | None) -> str:
+    """The name of a record: that of the patch, or of a check without a bug."""
+    return patch.stem if patch else "without-" + re.sub(r"\W+", "-", check).strip("-")
+
+
+def renamed(entry: Entry, name: str) -> Entry:
+    """An entry whose record has this name."""
+    return replace(entry, name=name)
+
+
+def failing(root: Path, folder: Path, check: str, patch: Path | None, known: Verdicts) -> str:
     """The property that a model violates, or what a golden scenario says otherwise than the specification in
-    `folder`; "" if nothing is. `brief` says whether TLC is likely to find something soon."""
-    return _otherwise(root, folder, check) if check.endswith(".yaml") else _violated(folder, check, brief)
+    `folder`; "" if nothing is. A run with a bug in it is likely to find something soon."""
+    if check.endswith(".yaml"):
+        return _otherwise(root, folder, check)
+    entry = renamed(entry_of(folder / "spec", check), record_name(check, patch))
+    result = _recorded(entry, known) or _computed(entry, folder, known, brief=patch is not None)
+    if result.outcome is Outcome.HOLDS:
+        return ""
+    what = f"property {result.violated}" if result.violated else result.outcome.value
+    return f"{what} of {check}, after {result.length} steps"
 
 
 def _otherwise(root: Path, folder: Path, check: str) -> str:
@@ -29,29 +80,43 @@ def _otherwise(root: Path, folder: Path, check: str) -> str:
     return next((line.removeprefix(f"{root}/") for line in explain(played)), "")
 
 
-def _violated(folder: Path, check: str, brief: bool) -> str:
+def _recorded(entry: Entry, known: Verdicts) -> Result | None:
+    """The record that counts; None where there is none, or where it is computed anew."""
+    return None if entry.name in known.anew else known.records.find(entry).result
+
+
+def _computed(entry: Entry, folder: Path, known: Verdicts, brief: bool) -> Result:
+    """Run TLC, and keep what it says."""
     limits = Limits(memory="1g", timeout=_TIMEOUT_S, workers=1, brief=brief)
-    result = Tlc().check(model_of(folder / "spec", check), folder / "tlc.log", limits)
-    if result.outcome is Outcome.HOLDS:
-        return ""
-    what = f"property {result.violated}" if result.violated else result.outcome.value
-    return f"{what} of {check}, after {result.length} steps"
+    result = Tlc().check(entry.model(), folder / "tlc.log", limits)
+    known.records.keep(entry, result)
+    if evidence_file(entry, known.records.folder).is_file():
+        _compare(entry, result, known.records)
+    return result
 
 
-def model_of(spec: Path, check: str) -> Model:
+def _compare(entry: Entry, result: Result, records: Records) -> None:
+    """ConformError if the committed record, which counts, says something else."""
+    committed = replace(records, store=None).find(entry)
+    if committed.counts and committed.facts != result.facts():
+        path = evidence_file(entry, records.folder)
+        raise ConformError(f"{path} says {committed.facts}, a new computation says {result.facts()}.")
+
+
+def entry_of(spec: Path, check: str) -> Entry:
     """The model that a check names, with the constant that the check gives. ConformError if there is none."""
     match = _MODEL.fullmatch(check)
     if match is None:
         raise ConformError(f"The check {check!r} is not 'MODEL' or 'MODEL with CONSTANT = VALUE'.")
     name, constant, value = match.groups()
-    model = read_manifest(spec / "manifest.json").entry(name).model()
+    entry = read_manifest(spec / "manifest.json").entry(name)
     if constant is None:
-        return model
-    config = model.config or config_beside(model.module)
+        return entry
+    config = entry.config or config_beside(entry.module)
     setting = re.compile(rf"^ *{constant} (?:=|<-) .*$", re.MULTILINE)
     text, count = setting.subn(lambda _: f"  {constant} = {value}", read_text(config, "The configuration"))
     if count != 1:
         raise ConformError(f"The configuration {config.name} of {name} does not say what {constant} is.")
     smaller = spec / "smaller.cfg"
     smaller.write_text(text, encoding="utf-8")
-    return Model(name, model.module, smaller)
+    return replace(entry, config=smaller, args={})

@@ -29,6 +29,7 @@ EXAMPLES: Final = """\
 examples:
   python -m coordinator groups list --log groups.db --state empty,stable --type consumer
   python -m coordinator groups describe --log groups.db --group orders --json
+  python -m coordinator groups describe --log groups.db --type classic,consumer
   python -m coordinator groups delete --log groups.db --group orders --group payments
   python -m coordinator groups configs --log groups.db --group orders
   python -m coordinator groups configs --log groups.db --group orders \\
@@ -50,6 +51,10 @@ def groups(arguments: Sequence[str]) -> int:
         parser.error("say what to do: list, describe, delete, configs, or --validate-regex PATTERN")
     if options.validate_regex is not None and options.verb is not None:
         parser.error(f"--validate-regex stands alone, without {options.verb}")
+    if options.verb == "describe" and not (
+        options.group or options.all_groups or options.type or options.state
+    ):
+        parser.error("describe needs --group ID, --all-groups, --type TYPES or --state STATES")
     if options.log is None and options.verb is not None:
         parser.error(f"{options.verb} needs --log FILE, the log of a coordinator")
     try:
@@ -92,13 +97,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.set_defaults(log=None, dialect="kip-848", json=False)
     verbs = parser.add_subparsers(dest="verb", metavar="list|describe|delete|configs")
     listing = verbs.add_parser("list", parents=[_common()], help="the groups, by state and type")
-    listing.add_argument("--state", metavar="STATES", help=f"of {', '.join(STATES_OF_ALL)}; comma separated")
-    listing.add_argument("--type", metavar="TYPES", help=f"of {', '.join(TYPES)}; comma separated")
+    _add_filters(listing)
     listing.set_defaults(run=_list)
     described = verbs.add_parser("describe", parents=[_common()], help="epochs, members, offsets of groups")
-    which = described.add_mutually_exclusive_group(required=True)
+    which = described.add_mutually_exclusive_group()
     which.add_argument("--group", metavar="ID", action="append", help="a group; may be repeated")
-    which.add_argument("--all-groups", action="store_true")
+    which.add_argument(
+        "--all-groups", action="store_true", help="every group, or every one that passes a filter"
+    )
+    _add_filters(described)
     described.set_defaults(run=_describe)
     deleted = verbs.add_parser(
         "delete", parents=[_common()], help="delete groups without members, and offsets"
@@ -111,6 +118,11 @@ def _parser() -> argparse.ArgumentParser:
     configs.add_argument("--unset", metavar="NAME", action="append", default=[], help="as the broker has it")
     configs.set_defaults(run=_configs)
     return parser
+
+
+def _add_filters(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--state", metavar="STATES", help=f"of {', '.join(STATES_OF_ALL)}; comma separated")
+    verb.add_argument("--type", metavar="TYPES", help=f"of {', '.join(TYPES)}; comma separated")
 
 
 def _ask(coordinator: Coordinator, api: str, body: Json) -> Json:
@@ -130,12 +142,18 @@ def _words(given: str | None, known: Sequence[str], what: str) -> list[str]:
     return words
 
 
-def _list(coordinator: Coordinator, options: argparse.Namespace) -> int:
+def _passing(coordinator: Coordinator, options: argparse.Namespace) -> list[Json]:
+    """The groups that pass --state and --type; all of them without these options."""
     body = {
         "statesFilter": _words(options.state, STATES_OF_ALL, "state"),
         "typesFilter": _words(options.type, list(TYPES), "type"),
     }
-    found = _ask(coordinator, "ListGroups", body)["groups"]
+    found: list[Json] = _ask(coordinator, "ListGroups", body)["groups"]
+    return found
+
+
+def _list(coordinator: Coordinator, options: argparse.Namespace) -> int:
+    found = _passing(coordinator, options)
     rows = [(group["groupId"], group["groupType"], group["groupState"]) for group in found]
     _show(options, {"groups": found}, table(("GROUP", "TYPE", "STATE"), rows))
     return 0
@@ -159,11 +177,19 @@ def _complain(problems: Sequence[str]) -> int:
 
 def _describe(coordinator: Coordinator, options: argparse.Namespace) -> int:
     listed = _all(coordinator)
-    asked = list(listed) if options.all_groups else list(dict.fromkeys(options.group))
-    unknown = [_unknown(group_id, list(listed)) for group_id in asked if group_id not in listed]
-    found = [_described(coordinator, listed[group_id]) for group_id in asked if group_id in listed]
+    passing = [group["groupId"] for group in _passing(coordinator, options)]
+    asked = list(dict.fromkeys(options.group)) if options.group else passing
+    problems = [_unknown(group_id, list(listed)) for group_id in asked if group_id not in listed]
+    problems += [_left_out(listed[group_id]) for group_id in asked if group_id in listed.keys() - {*passing}]
+    found = [_described(coordinator, listed[group_id]) for group_id in asked if group_id in passing]
     _show(options, {"groups": found}, "\n".join(map(_text, found)))
-    return _complain(unknown)
+    return _complain(problems)
+
+
+def _left_out(group: Json) -> str:
+    """The sentence about a group that is named and does not pass the filters."""
+    kind, state = group["groupType"], group["groupState"]
+    return f"group {group['groupId']!r} is of type {kind} and in state {state}: the filters leave it out"
 
 
 def _described(coordinator: Coordinator, listed: Json) -> Json:

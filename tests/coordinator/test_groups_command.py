@@ -92,6 +92,25 @@ def test_describe(groups: Command) -> None:
     assert shown[1]["members"][0]["assignment"]["topicPartitions"][0]["topicId"] == IDS["foo"]
 
 
+def test_describe_by_type_and_state(groups: Command) -> None:
+    """KIP-848, kafka-consumer-groups: `--type` lists or describes groups of a type."""
+
+    def described(*arguments: str) -> list[str]:
+        return [group["groupId"] for group in groups.json("describe", *arguments)["groups"]]
+
+    assert described("--type", "consumer") == ["gone", "orders"]
+    assert described("--type", "Classic,connect") == ["simple"]
+    assert described("--all-groups", "--type", "consumer", "--state", "stable") == ["orders"]
+    assert described("--state", "empty") == ["gone", "simple"]
+    assert groups("describe", "--group", "orders", "--group", "simple", "--type", "classic") == 1
+    assert "group 'orders' is of type consumer and in state Stable: the filters leave it out" in groups.err
+    assert groups.out.splitlines()[1].split()[:2] == ["simple", "classic"]
+    assert groups("describe", "--type", "streams") == 2
+    assert "there is no type 'streams'; there are " in groups.err
+    assert groups("describe") == 2
+    assert "describe needs --group ID, --all-groups, --type TYPES or --state STATES" in groups.err
+
+
 def test_a_group_that_is_not_there(groups: Command) -> None:
     assert groups("describe", "--group", "order") == 1
     assert "there is no group 'order' in this log; did you mean 'orders'?" in groups.err
@@ -167,7 +186,7 @@ def test_a_log_that_a_coordinator_has(groups: Command) -> None:
         ([], "say what to do"),
         (["list"], "list needs --log FILE"),
         (["--validate-regex", "a", "list"], "stands alone"),
-        (["describe", "--log", "x"], "--group --all-groups"),
+        (["describe", "--log", "x"], "--group ID, --all-groups, --type TYPES"),
         (["list", "--log", "x", "--dialect", "none"], "there is no dialect 'none'"),
     ],
 )

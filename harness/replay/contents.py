@@ -6,7 +6,7 @@ another. Equal means equal to Python, for which True is 1, as everywhere in the 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import blake2b
@@ -51,13 +51,16 @@ class Contents(dict[Hashable, int]):
             pairs = [self._digest(key) + self._digest(item) for key, item in value.items()]
             return _hashed(b"d", *sorted(pairs))
         if is_dataclass(value):
-            of = [self._digest(getattr(value, name)) for name in _names(type(value))]
-            return _hashed(b"c", type(value).__name__.encode(), *of)
+            kind: type = type(value)
+            of = [self._digest(getattr(value, name)) for name in _names(kind)]
+            return _hashed(b"c", kind.__name__.encode(), *of)
         raise TypeError(f"{value!r} has no number")
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
+def _names(kind: Callable[..., object]) -> tuple[str, ...]:
+    """The fields of such a dataclass."""
+    assert is_dataclass(kind)
     return tuple(one.name for one in fields(kind))
 
 

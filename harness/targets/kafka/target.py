@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from harness.engines.java import find_java
-from harness.targets.kafka.build import alone, program
+from harness.targets.kafka.archive import archive_options
+from harness.targets.kafka.build import JAR, alone, program
 from harness.targets.kafka.jars import jars
 from harness.targets.stdio import StdioTarget
 
@@ -30,13 +32,23 @@ def kafka_target(version: str) -> StdioTarget:
 
 
 def command(version: str) -> list[str]:
-    """The command line of the program, its jars fetched and itself compiled."""
-    return [*java(version, JVM), MAIN, f"Apache Kafka {version}"]
+    """The command line of the program, its jars fetched, itself compiled and its classes archived."""
+    with alone():
+        runs, folder, classes = _java(version)
+        words = [*JVM, *classes, MAIN, f"Apache Kafka {version}"]
+        archived = archive_options(runs, words, folder)
+    return [str(runs), *archived, *words]
 
 
 def java(version: str, options: Sequence[str] = ()) -> list[str]:
     """Java with all classes of that version: what precedes the name of a program. ConformError as above."""
     with alone():
-        found = jars(COORDINATOR, version)
-        classes = program(version, found)
-    return [str(find_java()), *options, "-cp", os.pathsep.join(map(str, [classes, *found]))]
+        runs, _, classes = _java(version)
+    return [str(runs), *options, *classes]
+
+
+def _java(version: str) -> tuple[Path, Path, list[str]]:
+    """Java, the folder of the program for that version, and the option that has all classes."""
+    found = jars(COORDINATOR, version)
+    folder = program(version, found)
+    return find_java(), folder, ["-cp", os.pathsep.join(map(str, [folder / JAR, *found]))]

@@ -7,7 +7,6 @@ speaks the line protocol.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -33,22 +32,17 @@ def kafka_target(version: str) -> StdioTarget:
 
 def command(version: str) -> list[str]:
     """The command line of the program, its jars fetched, itself compiled and its classes archived."""
+    runs, option, classes = java(version)
+    words = [*JVM, option, classes, MAIN, f"Apache Kafka {version}"]
+    folder = Path(classes.partition(os.pathsep)[0]).parent
     with alone():
-        runs, folder, classes = _java(version)
-        words = [*JVM, *classes, MAIN, f"Apache Kafka {version}"]
-        archived = archive_options(runs, words, folder)
-    return [str(runs), *archived, *words]
+        return [runs, *archive_options(Path(runs), words, folder), *words]
 
 
-def java(version: str, options: Sequence[str] = ()) -> list[str]:
-    """Java with all classes of that version: what precedes the name of a program. ConformError as above."""
+def java(version: str) -> list[str]:
+    """Java and the option with all classes of that version, those of the program first: what precedes the
+    name of a program. ConformError as above."""
     with alone():
-        runs, _, classes = _java(version)
-    return [str(runs), *options, *classes]
-
-
-def _java(version: str) -> tuple[Path, Path, list[str]]:
-    """Java, the folder of the program for that version, and the option that has all classes."""
-    found = jars(COORDINATOR, version)
-    folder = program(version, found)
-    return find_java(), folder, ["-cp", os.pathsep.join(map(str, [folder / JAR, *found]))]
+        found = jars(COORDINATOR, version)
+        folder = program(version, found)
+    return [str(find_java()), "-cp", os.pathsep.join(map(str, [folder / JAR, *found]))]

@@ -38,6 +38,8 @@ examples:
 
     python -m coordinator groups --help
 """
+OUTPUT_BYTES = 1 << 15
+"""So much of answers leaves at once: half of what a pipe holds, so that its reader need not wait."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -81,9 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     try:
         # Answers to lines that came together leave together.
-        for answer in serve(coordinator, lines_of(sys.stdin.fileno(), sys.stdout.flush)):
-            print(answer)
-        sys.stdout.flush()
+        with open(sys.stdout.fileno(), "wb", buffering=OUTPUT_BYTES, closefd=False) as output:
+            for answer in serve(coordinator, lines_of(sys.stdin.fileno(), output.flush)):
+                output.write(answer.encode() + b"\n")
     except (BrokenPipeError, KeyboardInterrupt):
         return 0
     finally:

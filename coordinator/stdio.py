@@ -55,7 +55,7 @@ class LineProtocol:
     def handle(self, line: str | bytes) -> str:
         """The answer to one line, without its line end."""
         try:
-            operation = json.loads(line)
+            operation = _operation(line)
         except (ValueError, RecursionError) as error:
             return _line({"ok": False, "error": f"the line is not JSON: {error}"})
         return _line(self.answer(operation))
@@ -209,7 +209,15 @@ def _request_of(operation: Json) -> dict[str, Any]:
     }
 
 
-_line = json.JSONEncoder(separators=(",", ":")).encode
+_line = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode  # JSON has no circles
+_decoded = json.JSONDecoder().decode
+
+
+def _operation(line: str | bytes) -> Any:
+    """A line as `json.loads` reads it, which first looks for the encoding of bytes: these have only one."""
+    if isinstance(line, bytes) and line.startswith(b'{"'):
+        return _decoded(line.decode("utf-8", "surrogatepass"))
+    return json.loads(line)
 
 
 def lines_of(descriptor: int, before_waiting: Callable[[], object]) -> Iterator[bytes]:

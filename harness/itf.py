@@ -82,10 +82,16 @@ class ItfReader:
         allowed = {*file.vars, *file.params, "#meta"}
         states: list[State] = []
         actions: list[str] = []
+        before: dict[str, msgspec.Raw] = {}
+        values: dict[str, Value] = {}
         for raw in file.states:
             if not raw.keys() <= allowed:
                 raise ValueError("this state has a variable that the file does not list")
-            states.append(frozendict({name: self._value(bytes(raw[name])) for name in file.vars}))
+            for name in file.vars:
+                if (item := raw[name]) != before.get(name):  # a comparison costs less than a search
+                    values[name] = self._value(bytes(item))
+            before = raw
+            states.append(frozendict(values))
             if "#meta" in raw and isinstance(action := self._action(bytes(raw["#meta"])), str):
                 actions.append(action)
         same = len(actions) == len(states)

@@ -106,10 +106,13 @@ def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+_OF_MEMBER: Final = {"send": ("H7",), "lose": ("H7",), "finish_revocation": ("K2",)}
+
+
 def of_member(does: str, answer: Mapping[str, Any] | None) -> tuple[str, ...]:
     """The requirements of a step of a client process (`harness.replay.members.MemberStep`)."""
     if answer is None:
-        return {"send": ("H7",), "lose": ("H7",), "finish_revocation": ("K2",)}.get(does, ())
+        return _OF_MEMBER.get(does, ())
     if answer["errorCode"]:
         return ("K1",)
     return ("K2", "K3") if answer["assignment"] else ()

@@ -6,8 +6,9 @@ another. Equal means equal to Python, for which True is 1, as everywhere in the 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass
+from functools import cache
 from hashlib import blake2b
 from typing import Any
 
@@ -23,12 +24,19 @@ class Contents(dict[Hashable, int]):
     def __init__(self) -> None:
         super().__init__()
         self._parts: dict[Hashable, bytes] = {}
+        """The digests of parts: the same names, numbers and sets are in nearly every value."""
 
     def __missing__(self, value: Hashable) -> int:
-        number = self[value] = int.from_bytes(self._digest(value))
+        number = self[value] = int.from_bytes(self._made(value))
         return number
 
-    def _digest(self, value: Any) -> bytes:
+    def _digest(self, value: Hashable) -> bytes:
+        found = self._parts.get(value)
+        if found is None:
+            found = self._parts[value] = self._made(value)
+        return found
+
+    def _made(self, value: Any) -> bytes:
         if isinstance(value, str):
             return _hashed(b"s", value.encode("utf-8", "surrogatepass"))
         if isinstance(value, int):
@@ -37,21 +45,23 @@ class Contents(dict[Hashable, int]):
             return _hashed(b"n")
         if isinstance(value, tuple):
             return _hashed(b"t", *map(self._digest, value))
-        if isinstance(value, (frozenset, frozendict)):  # they know their hash, so that asking costs little
-            found = self._parts.get(value)
-            if found is None:
-                found = self._parts[value] = self._unordered(value)
-            return found
-        if is_dataclass(value):
-            of = (self._digest(getattr(value, one.name)) for one in fields(value))
-            return _hashed(b"c", type(value).__name__.encode(), *of)
-        raise TypeError(f"{value!r} has no number")
-
-    def _unordered(self, value: frozenset[Any] | frozendict[Any, Any]) -> bytes:
         if isinstance(value, frozenset):
             return _hashed(b"f", *sorted(map(self._digest, value)))
-        pairs = ((key, item) for key, item in value.items())
-        return _hashed(b"d", *sorted(self._digest(key) + self._digest(item) for key, item in pairs))
+        if isinstance(value, frozendict):
+            pairs = [self._digest(key) + self._digest(item) for key, item in value.items()]
+            return _hashed(b"d", *sorted(pairs))
+        if is_dataclass(value):
+            kind: type = type(value)
+            of = [self._digest(getattr(value, name)) for name in _names(kind)]
+            return _hashed(b"c", kind.__name__.encode(), *of)
+        raise TypeError(f"{value!r} has no number")
+
+
+@cache
+def _names(kind: Callable[..., object]) -> tuple[str, ...]:
+    """The fields of such a dataclass."""
+    assert is_dataclass(kind)
+    return tuple(one.name for one in fields(kind))
 
 
 def _hashed(kind: bytes, *parts: bytes) -> bytes:

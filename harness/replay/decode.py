@@ -11,6 +11,8 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+import msgspec
+
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.replay import client, expect, wire
@@ -130,8 +132,7 @@ class Loadable(Protocol):
     def title(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One step that calls the target.
 
     `index` is that of the state after it; equal `key`s are the same input in the same state. Before the

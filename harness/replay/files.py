@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.itf import read_meta
 from harness.replay.dialects import TEXT, dialect_of
-from harness.replay.jobs import Files, Given, Job, added, check_jobs, processes
+from harness.replay.jobs import Files, Given, Job, added, check_jobs, processes, rare_collections
 from harness.replay.report import reason, skipped
 from harness.replay.run import Replayed
 from harness.scenario.names import SUFFIX as SCENARIO
@@ -96,6 +96,7 @@ def replay_files(
     jobs = min(jobs, len(files))
     job, own = Job(target, dialect, max_differences, waives), Files()
     with ExitStack() as stack:
+        stack.enter_context(rare_collections())
         given: Iterable[Given | None] = [None] * len(files)
         enough: Event | None = None
         if jobs > 1:  # before there is anything that a process should not inherit

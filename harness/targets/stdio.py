@@ -23,8 +23,18 @@ TIMEOUT_S: Final = 60.0
 WINDOW: Final = 128
 """No step is written ahead while so many operations wait for their answers: what a target works on in vain
 after a difference, and what is kept in memory for one that does not read, stays small."""
-_encoded: Final = json.JSONEncoder(separators=(",", ":")).encode
+_dumps: Final = json.JSONEncoder(separators=(",", ":")).encode
+_encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
+
+
+def _encoded(operation: Json) -> bytes:
+    """An operation as a line of ASCII, as `json` writes it, faster where it can be."""
+    try:
+        line = _encode(operation)
+    except (TypeError, ValueError, OverflowError):  # as for half of a surrogate pair, or a large number
+        return _dumps(operation).encode()
+    return line if line.isascii() else _dumps(operation).encode()
 
 
 def _decoded(line: bytes) -> Any:
@@ -169,7 +179,7 @@ class StdioTarget(Operations):
 
     def line(self, line: str) -> Json:
         """The answer to one line, whatever it says; Refused as for any operation."""
-        return self._exchange(line, "a line")
+        return self._exchange(line.encode(), "a line")
 
     def writer(self) -> Ahead | None:
         """What writes operations ahead; None for a program whose `hello` has `"ahead": false`."""
@@ -201,11 +211,11 @@ class StdioTarget(Operations):
             return self._exchange(_encoded(operation), name)
         written = self._ahead.popleft()
         if written != operation:
-            raise RuntimeError(f"{_encoded(written)} was written ahead, but this is asked: {operation}")
+            raise RuntimeError(f"{written} was written ahead, but this is asked: {operation}")
         return self._answer(name)
 
-    def _exchange(self, sent: str, name: str) -> Json:
-        self._program.write(sent.encode() + b"\n")
+    def _exchange(self, sent: bytes, name: str) -> Json:
+        self._program.write(sent + b"\n")
         return self._answer(name)
 
     def _answer(self, name: str) -> Json:
@@ -225,7 +235,7 @@ class StdioTarget(Operations):
 
     def _write(self, operation: Json) -> None:
         """Write an operation ahead."""
-        self._program.write(_encoded(operation).encode() + b"\n")
+        self._program.write(_encoded(operation) + b"\n")
         self._ahead.append(operation)
 
     def _discard(self) -> None:

@@ -407,3 +407,20 @@ def test_help_has_an_example_that_works() -> None:
     answers = [json.loads(line) for line in run("--stdio", lines=example).stdout.splitlines()]
     assert [answer["ok"] for answer in answers] == [True] * 4
     assert answers[3]["group"]["state"] == "Empty"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "utf-32-be"])
+@pytest.mark.parametrize("text", ['{"op":"describe","group":"gé"}', ' {"op": "hello"}', '{"op"', "[]", "{}"])
+def test_lines_of_bytes_are_read_as_json_reads_them(encoding: str, text: str) -> None:
+    line = text.encode(encoding)
+    protocol = LineProtocol(Coordinator())
+    try:
+        expected = protocol.answer(json.loads(line))
+    except ValueError as error:
+        expected = {"ok": False, "error": f"the line is not JSON: {error}"}
+    assert json.loads(protocol.handle(line)) == expected
+
+
+def test_a_line_that_is_not_utf_8_is_not_json() -> None:
+    answer = json.loads(LineProtocol(Coordinator()).handle(b'{"op":"describe","group":"\xff"}'))
+    assert not answer["ok"] and answer["error"].startswith("the line is not JSON: 'utf-8' codec")

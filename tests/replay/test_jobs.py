@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -128,3 +129,10 @@ def test_told_to_stop_it_leaves_no_process(told: signal.Signals) -> None:
             break
         time.sleep(0.05)
     assert not left
+
+
+def test_a_replay_leaves_pythons_collector_as_it_was() -> None:
+    before = gc.get_threshold()
+    during: list[tuple[int, int, int]] = []
+    replay_files(FILES[:1], "python", progress=lambda _: during.append(gc.get_threshold()))
+    assert (gc.get_threshold(), during[0] > before) == (before, True)

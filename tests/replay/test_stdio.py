@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -37,6 +38,20 @@ def test_a_target_that_dies_is_reported_with_its_exit_code_and_last_words(tmp_pa
     said = failure(program(tmp_path, "sys.stdin.readline(); sys.exit('the disk is gone')")).message
     assert "closed its output before it answered hello (exit code 1)" in said
     assert said.endswith("Its standard error ends with: the disk is gone")
+
+
+@pytest.mark.parametrize(
+    "value", ["é", "\ud800", 2**70, -(2**63), ("a", ["b"]), "\x00\x7f\u2028", {"1": None}]
+)
+def test_a_program_gets_what_json_writes(tmp_path: Path, value: object) -> None:
+    """In ASCII, whatever the harness writes it with."""
+    echo = "for line in sys.stdin: print(json.dumps({'ok': True, 'said': line}), flush=True)"
+    target = program(tmp_path, echo)
+    operation = {"op": "hello", "value": value}
+    said = target._ask(operation)["said"]
+    target.close()
+    assert said.isascii()
+    assert json.loads(said) == json.loads(json.dumps(operation))
 
 
 def test_a_target_that_is_gone_before_it_is_asked(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,8 @@ from harness.engines.java import OLDEST, java_version
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 
 SOURCES: Final = Path(__file__).parent / "java"
+JAR: Final = "program.jar"
+"""The same classes in one file, as an archive of classes (`archive.py`) wants them."""
 
 
 def cache() -> Path:
@@ -69,7 +72,7 @@ def _sources(line: str) -> list[Path]:
 
 
 def _digest(sources: Sequence[Path], jars: Sequence[Path]) -> str:
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(JAR.encode())
     for path in sources:
         digest.update(f"{path.relative_to(SOURCES)}\n".encode() + path.read_bytes())
     digest.update(" ".join(jar.name for jar in jars).encode())
@@ -92,11 +95,19 @@ def _compile(sources: Sequence[Path], jars: Sequence[Path], classes: Path) -> No
             raise ConformError(
                 f"The program that runs Kafka does not compile with {javac}: {said}", ENGINE_FAILED
             )
+        _pack(made)
         try:
             made.rename(classes)
         except OSError:
             if not classes.is_dir():
                 raise
+
+
+def _pack(classes: Path) -> None:
+    found = sorted(classes.rglob("*.class"))
+    with zipfile.ZipFile(classes / JAR, "w") as jar:
+        for path in found:
+            jar.write(path, path.relative_to(classes))
 
 
 def find_javac() -> Path:

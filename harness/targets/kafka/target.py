@@ -7,11 +7,12 @@ speaks the line protocol.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from harness.engines.java import find_java
-from harness.targets.kafka.build import alone, program
+from harness.targets.kafka.archive import archive_options
+from harness.targets.kafka.build import JAR, alone, program
 from harness.targets.kafka.jars import jars
 from harness.targets.stdio import StdioTarget
 
@@ -30,13 +31,18 @@ def kafka_target(version: str) -> StdioTarget:
 
 
 def command(version: str) -> list[str]:
-    """The command line of the program, its jars fetched and itself compiled."""
-    return [*java(version, JVM), MAIN, f"Apache Kafka {version}"]
+    """The command line of the program, its jars fetched, itself compiled and its classes archived."""
+    runs, option, classes = java(version)
+    words = [*JVM, option, classes, MAIN, f"Apache Kafka {version}"]
+    folder = Path(classes.partition(os.pathsep)[0]).parent
+    with alone():
+        return [runs, *archive_options(Path(runs), words, folder), *words]
 
 
-def java(version: str, options: Sequence[str] = ()) -> list[str]:
-    """Java with all classes of that version: what precedes the name of a program. ConformError as above."""
+def java(version: str) -> list[str]:
+    """Java and the option with all classes of that version, those of the program first: what precedes the
+    name of a program. ConformError as above."""
     with alone():
         found = jars(COORDINATOR, version)
-        classes = program(version, found)
-    return [str(find_java()), *options, "-cp", os.pathsep.join(map(str, [classes, *found]))]
+        folder = program(version, found)
+    return [str(find_java()), "-cp", os.pathsep.join(map(str, [folder / JAR, *found]))]

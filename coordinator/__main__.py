@@ -82,10 +82,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (BadInput, AppendFailed) as error:
         parser.error(str(error))
     try:
-        # Answers to lines that came together leave together.
+        # Answers to lines that came together leave together; with a log each leaves at once, so that after a
+        # kill at most one operation is in the log whose answer did not leave.
         with open(sys.stdout.fileno(), "wb", buffering=OUTPUT_BYTES, closefd=False) as output:
             for answer in serve(coordinator, lines_of(sys.stdin.fileno(), output.flush)):
                 output.write(answer.encode() + b"\n")
+                if storage is not None:
+                    output.flush()
     except (BrokenPipeError, KeyboardInterrupt):
         return 0
     finally:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import platform
 import random
 import signal
@@ -57,8 +58,14 @@ class Victim:
 
     def __init__(self, log: Path) -> None:
         command = [sys.executable, "-m", "coordinator", "--stdio", "--log", str(log)]
+        buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
         self._process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            command,
+            cwd=ROOT,
+            env=buffered,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
     def write(self, content: bytes) -> None:

@@ -39,10 +39,11 @@ def selected(members: Members) -> str:
     if first is None:
         return ""
     common = [offer.name for offer in first.client_assignors if covering(members, offer.name)]
-    return min(common, key=lambda name: (_rank(members, name), name), default="")
+    return min(common, key=lambda name: (rank(members, name), name), default="")
 
 
-def _rank(members: Members, name: str) -> int:
+def rank(members: Members, name: str) -> int:
+    """Rank (A1): the sum of the places of an assignor in the lists of members, all of whom offer it."""
     return sum([offer.name for offer in member.client_assignors].index(name) for member in members.values())
 
 

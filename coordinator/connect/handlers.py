@@ -15,6 +15,7 @@ from coordinator.connect.model import (
     Prepared,
     Work,
     Workers,
+    common_assignors,
     is_there,
     lost_by,
     next_worker,
@@ -65,11 +66,34 @@ def connect_group_heartbeat(
     else:
         result = heartbeat.consumer_group_heartbeat(env, group, request, now_ms)
     before = group or Group(request.group_id)
+    check_common(before, result, request.member_id)
     worked = follow_work(before, result, work)
     epoch, assignment_epoch = _epochs(before, result)
     compute = worked.work.chosen == request.member_id and epoch > assignment_epoch
     worked.response = heartbeat_response(result.response or {}, compute)
     return worked
+
+
+def check_common(group: Group, result: Result, member_id: str) -> None:
+    """W1: a join or another list of assignors leaves one that all workers offer. Raises RequestRejected with
+    UNSUPPORTED_ASSIGNOR where there is none."""
+    updates = [
+        record.value.metadata
+        for record in result.records
+        if isinstance(record.value, MemberUpdate) and record.member_id == member_id
+    ]
+    if not updates:
+        return
+    known = group.members.get(member_id)
+    if known is not None and known.metadata.client_assignors == updates[-1].client_assignors:
+        return
+    if not common_assignors({**workers_of(group), member_id: updates[-1]}):
+        names = ", ".join(one.name for one in updates[-1].client_assignors) or "none"
+        raise RequestRejected(
+            ErrorCode.UNSUPPORTED_ASSIGNOR,
+            f"Worker {member_id} offers the assignors: {names}; all workers of group {group.id} must have "
+            "one in common. Offer one that all others offer, too.",
+        )
 
 
 def follow_work(group: Group, result: Result, work: Work) -> Worked:

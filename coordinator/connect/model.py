@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from coordinator.client.select import covering
+from coordinator.client.select import covering, rank, selected
 from coordinator.model import Group, MemberMetadata, Partition, Partitions, Topics
 
 Workers = Mapping[str, MemberMetadata]
@@ -55,14 +55,24 @@ def workers_of(group: Group) -> dict[str, MemberMetadata]:
     return {name: member.metadata for name, member in group.members.items()}
 
 
-def assignor_name(workers: Iterable[MemberMetadata]) -> str | None:
-    """The assignor that the target is computed with: of those that are offered the first by name."""
-    return min((one.name for worker in workers for one in worker.client_assignors), default=None)
+def common_assignors(workers: Workers) -> set[str]:
+    """The names that all workers offer."""
+    lists = [{one.name for one in worker.client_assignors} for worker in workers.values()]
+    return set.intersection(*lists) if lists else set()
+
+
+def assignor_name(workers: Workers) -> str | None:
+    """The assignor that the target is computed with (W1): of those that all workers offer the one with the
+    least sum of places in their lists, then the first by name. One that some worker can run for all comes
+    first (A1). None where a log has workers that have none in common."""
+    if name := selected(workers):
+        return name
+    return min(common_assignors(workers), key=lambda name: (rank(workers, name), name), default=None)
 
 
 def who_may_compute(workers: Workers) -> list[str]:
     """Covering (W1): those whose assignor reads what every other one may write, by id; if none does, all."""
-    name = assignor_name(workers.values())
+    name = assignor_name(workers)
     return (covering(workers, name) if name is not None else []) or sorted(workers)
 
 

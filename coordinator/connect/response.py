@@ -73,7 +73,7 @@ def prepare_response(group: Group, lost: Mapping[Partition, str]) -> Json:
     return {
         **_error(ErrorCode.NONE, None),
         "groupEpoch": group.epoch,
-        "assignorName": assignor_name(workers_of(group).values()),
+        "assignorName": assignor_name(workers_of(group)),
         "connectors": [
             {"connectorId": name, "numTasks": image.partitions - 1}
             for name, image in sorted(group.metadata.items())

@@ -59,10 +59,11 @@ def test_a_worker_may_come_back_with_other_versions_if_it_is_alone() -> None:
 
 
 def test_other_assignors_are_not_compared() -> None:
-    """Only one is used, the first by name; of the other there is no version to agree on."""
+    """Versions of y are compared with nobody's; the group uses x, which all offer."""
     workers = Workers()
     workers.join("w1", ("x", 3, 4))
-    assert workers.join("w2", ("y", 1, 2))["errorCode"] == 0
+    assert workers.join("w2", ("y", 1, 2))["errorCode"] == UNSUPPORTED_ASSIGNOR
+    assert workers.join("w2", ("y", 1, 2), ("x", 3, 4))["errorCode"] == 0
     assert workers.chosen == "w1"
 
 

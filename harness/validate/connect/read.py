@@ -202,6 +202,9 @@ class ConnectLogReader(LogReader[Run]):
             return "a connector or task that is named twice, which no request of the model has"
         offers = body.get("clientAssignors")
         if offers is None:
+            named = body.get("serverAssignor") is not None or body["memberId"] in self._offers
+            if body["memberEpoch"] == 0 and not named:
+                return "a join without an assignor, which no request of the model has"
             return ""
         if len(offers) != 1 or body.get("serverAssignor") is not None:
             return "other than one assignor, which no request of the model has"

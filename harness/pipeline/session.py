@@ -97,6 +97,8 @@ class _Stopping:
 
     def handle_signals(self, session: SparkSession | None) -> None:
         """Take the signals that the process does not ignore or leave to the system."""
+        if self._signal is not None:  # libraries that are imported or start Java may have caught the exit
+            raise SystemExit(128 + self._signal)
         self._session = session
         self._set({one: self._stop for one, handler in self._before.items() if callable(handler)})
 
@@ -116,8 +118,7 @@ class _Stopping:
         if self._signal is not None:
             return  # a second signal must not interrupt what the first one began
         self._signal = number
-        for name in ("py4j", "pyspark"):
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        logging.disable()  # py4j says much of connections that end, some of it as the root's logger
         if self._session is None or not _asks_java(frame):
             raise SystemExit(128 + number)
         threading.Thread(target=self._cancel, args=[self._session], daemon=True).start()

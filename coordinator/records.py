@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from coordinator import fields, partition_epochs, wire
 from coordinator.classic.records import GROUP_METADATA as CLASSIC_METADATA
@@ -306,7 +306,10 @@ def assignor_to_wire(assignor: ClientAssignor) -> Json:
 
 
 def from_wire(value: object) -> AnyRecord:
-    """The record that the JSON stands for; its offset is ignored. BadInput where it is none."""
+    """The record that the JSON stands for; its offset is ignored. BadInput where it is none. A record that
+    was read before is given back: what is loaded again and again need not be read again."""
+    if isinstance(value, tuple):
+        return cast("AnyRecord", value)
     source = fields.as_object(value, "a record")
     fields.known(source, ("offset", "key", "value"), "a record")
     key = fields.mapping(source, "key", "a record")

@@ -310,24 +310,50 @@ def write_trace(path: Path, trace: Trace) -> None:
 
 def trace_to_text(trace: Trace) -> str:
     """The bytes of a trace's file: equal traces give equal text."""
-    meta = {
-        **trace.meta,
-        "format": "ITF",
-        "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
-    }
-    head = [f'"#meta": {_dumps(meta)}', f'"vars": {_dumps(list(trace.variables))}']
-    if trace.loop is not None:
-        head.append(f'"loop": {trace.loop}')
-    states = ",\n".join(_state_lines(trace))
-    return "{\n" + ",\n".join(head) + f',\n"states": [\n{states}\n]\n}}\n'
+    return ItfWriter().text(trace)
 
 
-def _state_lines(trace: Trace) -> Iterable[str]:
-    for index, state in enumerate(trace.states):
-        meta: dict[str, Any] = {"index": index}
-        if trace.actions:
-            meta["action"] = trace.actions[index]
-        yield _dumps({"#meta": meta, **{name: value_to_json(state[name]) for name in trace.variables}})
+class ItfWriter:
+    """Writes the texts of traces; a value that several of their states have is encoded once.
+
+    A value is known by which object it is: values that Python holds to be equal, like True and 1, may have
+    another text.
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[int, tuple[Value, str]] = {}
+        self._characters = 0
+
+    def text(self, trace: Trace) -> str:
+        """The text of a trace's file."""
+        if self._characters > _MOST_BYTES:
+            self._texts, self._characters = {}, 0
+        meta = {
+            **trace.meta,
+            "format": "ITF",
+            "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
+        }
+        head = [f'"#meta": {_dumps(meta)}', f'"vars": {_dumps(list(trace.variables))}']
+        if trace.loop is not None:
+            head.append(f'"loop": {trace.loop}')
+        states = ",\n".join(self._state_lines(trace))
+        return "{\n" + ",\n".join(head) + f',\n"states": [\n{states}\n]\n}}\n'
+
+    def _state_lines(self, trace: Trace) -> Iterable[str]:
+        names = [(name, _dumps(name)) for name in trace.variables]
+        for index, state in enumerate(trace.states):
+            meta: dict[str, Any] = {"index": index}
+            if trace.actions:
+                meta["action"] = trace.actions[index]
+            values = [f"{shown}: {self._value(state[name])}" for name, shown in names]
+            yield "{" + ", ".join(['"#meta": ' + _dumps(meta), *values]) + "}"
+
+    def _value(self, value: Value) -> str:
+        known = self._texts.get(id(value))
+        if known is None:  # the value is kept, so that no other object becomes what it is
+            known = self._texts[id(value)] = value, _dumps(value_to_json(value))
+            self._characters += len(known[1])
+        return known[1]
 
 
 def _dumps(data: Any) -> str:

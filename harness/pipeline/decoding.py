@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from harness.errors import ConformError
-from harness.itf import Trace, trace_from_json
-from harness.pipeline.judging import Row
+from harness.itf import ItfReader, Trace
+from harness.pipeline.parts import ROWS, Batches, Row, batch_of, values_of
 from harness.pipeline.rows import StepRows
 from harness.pipeline.tables import STATES, STEPS
 from harness.tlaparse import TlaSyntaxError
-
-Batches = Iterator[pa.RecordBatch]
-_BATCH = 1000
 
 
 def transitions(constants: Mapping[str, Any]) -> Callable[[Batches], Batches]:
     """From rows of source and leaf (nodes of a dump) and depth to `steps`."""
 
     def decoded(batches: Batches) -> Batches:
-        rows = StepRows(constants)
+        rows, made = StepRows(constants), list[Row]()
         for batch in batches:
-            made = []
-            for source, leaf, depth in zip(*(batch.column(n).to_pylist() for n in range(3)), strict=True):
+            for source, leaf, depth in zip(*map(values_of, batch.columns), strict=True):
                 rows = StepRows(constants) if rows.full else rows
                 made.append(_transition(rows, source, leaf, depth))
-            yield pa.RecordBatch.from_pylist(made, STEPS)
+            if len(made) >= ROWS:
+                yield batch_of(made, STEPS)
+                made = []
+        if made:
+            yield batch_of(made, STEPS)
 
     return decoded
 
@@ -49,7 +48,7 @@ def states(batches: Batches) -> Batches:
     rows = StepRows({})
     for batch in batches:
         made = []
-        for node, depth in zip(*(batch.column(n).to_pylist() for n in range(2)), strict=True):
+        for node, depth in zip(*map(values_of, batch.columns), strict=True):
             rows = StepRows({}) if rows.full else rows
             try:
                 made.append(rows.state(node, depth or 0))
@@ -60,21 +59,25 @@ def states(batches: Batches) -> Batches:
 
 def traces(batches: Batches) -> Batches:
     """From rows of trace, uri and itf to `steps`; one that cannot be decoded is a row with a problem."""
+    rows, reader, made = StepRows({}), ItfReader(), list[Row]()
     for batch in batches:
-        made: list[Row] = []
-        for identity, uri, itf in zip(*(batch.column(n).to_pylist() for n in range(3)), strict=True):
+        for identity, uri, itf in zip(*map(values_of, batch.columns), strict=True):
+            rows = StepRows({}) if rows.full else rows
             try:
-                made += _steps(identity, uri, trace_from_json(json.loads(itf), f"The trace {uri}"))
+                made += _steps(rows, identity, uri, reader.decode(itf.encode(), f"The trace {uri}"))
             except Exception as error:
                 made.append({"trace": identity, "index": 0, "problem": _said(error)})
-        for start in range(0, len(made), _BATCH):
-            yield pa.RecordBatch.from_pylist(made[start : start + _BATCH], STEPS)
+            if len(made) >= ROWS:
+                yield batch_of(made, STEPS)
+                made = []
+    if made:
+        yield batch_of(made, STEPS)
 
 
-def _steps(identity: str, uri: str, trace: Trace) -> list[Row]:
+def _steps(rows: StepRows, identity: str, uri: str, trace: Trace) -> list[Row]:
     """A row for every step of a trace, those that do not call the target too."""
     made: list[Row] = [{"trace": identity, "index": index} for index in range(1, len(trace.states))]
-    for row in StepRows({}).trace(uri, trace, identity):
+    for row in rows.trace(uri, trace, identity):
         made[row["index"] - 1] = row
     return made
 

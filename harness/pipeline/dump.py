@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 
+from harness.pipeline.parts import WRITTEN, Batches, Maker, PartWriter, Row
 from harness.pipeline.store import file_system
 from harness.pipeline.tables import GRAPH
 from harness.stategraph import unescape
@@ -18,6 +19,7 @@ _NODE: Final = re.compile(rb'(-?\d+) \[label="([^"\\]*(?:\\.[^"\\]*)*)"(?:,style
 _OTHER: Final = re.compile(
     rb"strict digraph|subgraph |nodesep=|color=|graph\[|node\[|label ?=|style ?=|\{rank = same;|\}|fontsize|$"
 )
+_COLUMNS: Final = pa.schema([field for field in GRAPH if field.name != "kind"])
 _NOTHING: Final[dict[str, Any]] = {"node": None, "target": None, "text": None}
 
 
@@ -31,21 +33,77 @@ def splits(uri: str, size: int) -> list[dict[str, Any]]:
     ]
 
 
-def read_splits(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """From pieces of dumps to rows of the table `graph`."""
-    for batch in batches:
-        for piece in batch.to_pylist():
-            rows: list[dict[str, Any]] = []
-            for offset, line in lines(piece["uri"], piece["start"], piece["end"]):
-                row = _row(offset, line)
-                if offset + len(line) == piece["bytes"] and line.strip() != b"}":
-                    row |= {**_NOTHING, "kind": "bad", "text": "the dump is cut off here: TLC ends it with }"}
-                rows.append({**row, "uri": piece["uri"]} if row["kind"] == "bad" else row)
-                if len(rows) == 2000:
-                    yield pa.RecordBatch.from_pylist(rows, GRAPH)
-                    rows = []
-            if rows:
-                yield pa.RecordBatch.from_pylist(rows, GRAPH)
+def reading(pieces: Sequence[Row], place: str) -> Maker:
+    """What `mapInArrow` takes to write the table `graph` at a `place`, from indices of pieces of dumps; it
+    gives rows of `WRITTEN`. A file has the rows of one kind and piece, in the order of the dump."""
+
+    def written(batches: Batches) -> Batches:
+        for batch in batches:
+            for index in batch.column(0).to_pylist():
+                with _Files(place, file_name(index)) as files:
+                    for row in _rows(pieces[index]):
+                        files.add(row)
+                yield pa.RecordBatch.from_pylist([{"part": index, "rows": files.count}], WRITTEN)
+
+    return written
+
+
+def file_name(piece: int) -> str:
+    """The name of the files of a piece; `piece_of` in SQL says which piece that is."""
+    return f"{piece:08d}.parquet"
+
+
+PIECE_OF: Final = "int(substring(_metadata.file_name, 1, 8))"
+"""SQL: the number of the piece that a row of the table is of."""
+ROW_GROUP: Final = 1_000
+"""Rows of a file that are read at a time, at least."""
+
+
+class _Files:
+    """The files of one piece, one a kind."""
+
+    def __init__(self, place: str, name: str) -> None:
+        self._place, self._name = place, name
+        self._rows: dict[str, list[Row]] = {}
+        self._writers: dict[str, PartWriter] = {}
+        self.count = 0
+
+    def add(self, row: Row) -> None:
+        """Write a row, by and by."""
+        self.count += 1
+        rows = self._rows.setdefault(row["kind"], [])
+        rows.append(row)
+        if len(rows) == ROW_GROUP:
+            self._flush(row["kind"])
+
+    def _flush(self, kind: str) -> None:
+        rows = self._rows[kind]
+        if kind not in self._writers:
+            self._writers[kind] = PartWriter(f"{self._place}/kind={kind}", self._name, _COLUMNS)
+        columns = [
+            pa.array([row.get(name) for row in rows], _COLUMNS.field(name).type) for name in _COLUMNS.names
+        ]
+        self._writers[kind].write(pa.RecordBatch.from_arrays(columns, schema=_COLUMNS))
+        rows.clear()
+
+    def __enter__(self) -> _Files:
+        return self
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if error is None:
+            for name in [name for name, rows in self._rows.items() if rows]:
+                self._flush(name)
+        for writer in self._writers.values():
+            writer.close(whole=error is None)
+
+
+def _rows(piece: Row) -> Iterator[Row]:
+    """The rows of a piece."""
+    for offset, line in lines(piece["uri"], piece["start"], piece["end"]):
+        row = _row(offset, line)
+        if offset + len(line) == piece["bytes"] and line.strip() != b"}":
+            row |= {**_NOTHING, "kind": "bad", "text": "the dump is cut off here: TLC ends it with }"}
+        yield {**row, "uri": piece["uri"]} if row["kind"] == "bad" else row
 
 
 def lines(uri: str, start: int, end: int) -> Iterator[tuple[int, bytes]]:

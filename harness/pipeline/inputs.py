@@ -19,11 +19,12 @@ from harness.engines.base import Limits, Model
 from harness.engines.tlc import VERSION
 from harness.engines.tlc_config import read_config
 from harness.modules import config_beside
-from harness.pipeline import decoding, sources, tables, tours
-from harness.pipeline.dump import read_splits, splits
+from harness.pipeline import decoding, lookup, sources, tables, tours
+from harness.pipeline.dump import reading, splits
+from harness.pipeline.parts import WRITTEN, Maker, writing
 from harness.pipeline.run import Run, parts_of, struct
 from harness.pipeline.store import file_system
-from harness.pipeline.tables import STATES, STEPS, key
+from harness.pipeline.tables import STATES, key
 from harness.pipeline.version import code_key
 from harness.replay.dialects import dialect_of
 from harness.spechash import spec_hash
@@ -93,9 +94,9 @@ def _read_dumps(run: Run, uris: Sequence[str]) -> Counts:
     """Lines to the table `graph`, in parallel."""
     run.progress("reading the state graph")
     pieces = [piece for uri in uris for piece in splits(uri, SPLIT)]
-    schema = pa.schema([("uri", pa.string()), *((name, pa.int64()) for name in ("start", "end", "bytes"))])
-    lines = run.rows(pieces, schema, len(pieces)).mapInArrow(read_splits, struct(tables.GRAPH))
-    lines.write.mode("overwrite").partitionBy("kind").parquet(run.store.table("graph"))
+    run.store.remove("graph")
+    written = reading(pieces, run.store.table("graph"))
+    run.each(len(pieces)).mapInArrow(written, struct(WRITTEN)).collect()
     found = {row["kind"]: row["count"] for row in run.read("graph").groupBy("kind").count().collect()}
     counted = {kind: found.get(kind, 0) for kind in ("state", "step", "edge", "other", "bad")}
     return {**counted, "lines": sum(_lines(uri) for uri in uris)}
@@ -115,36 +116,36 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
     """The tables `states` and, of the graph, `steps`."""
     text, node = F.col("text"), F.col("node")
     depth = F.regexp_extract(text, r"conformDepth = (\d+)", 1).try_cast("int").alias("depth")
-    nodes = run.read("graph").where(F.col("kind").isin("state", "step"))
-    beginnings = nodes.where("kind = 'state'").select(node.alias("from"), text.alias("source"), depth)
-    wanted = nodes.where("kind = 'step'") if graph["step"] else nodes
-    leaves = wanted.select(node.alias("to"), text.alias("leaf"))
-    others = nodes.where("kind = 'state'").select(node.alias("to")).withColumn("known", F.lit(True))
 
     def states() -> Counts:
         run.progress("reading the states")
-        made = beginnings.select("source", "depth").mapInArrow(decoding.states, struct(STATES))
+        nodes = run.read("graph").where("kind = 'state'").select(text, depth)
+        made = nodes.mapInArrow(decoding.states, struct(STATES))
         made.write.mode("overwrite").parquet(run.store.table("states"))
         return {"states": run.read("states").count()}
 
     def steps() -> Counts:
         run.progress("reading the transitions")
-        edges = (
-            run.read("graph").where("kind = 'edge'").select(node.alias("from"), F.col("target").alias("to"))
+        decode = decoding.transitions(constants)
+        if not graph["edge"]:
+            return {**_write_steps(run, run.each(0), decode, GRAPH), "transitions": 0}
+        beginnings = (
+            run.read("graph").where("kind = 'state'").select(node, lookup.place().alias("source"), depth)
         )
-        edges = edges.dropDuplicates().join(others, "to", "left")
+        leaf = "step" if graph["step"] else "state"
+        leaves = run.read("graph").where(F.col("kind") == leaf).select(node, lookup.place().alias("leaf"))
+        edges = run.read("graph").where("kind = 'edge'").select("node", "target").dropDuplicates()
         if graph["step"]:
-            edges = edges.where("known IS NULL")
-        parts = parts_of(graph["edge"] // 2 if graph["step"] else graph["edge"])
-        # rows with a state are long: they are looked up, and not sorted for it
-        after = edges.join(leaves, "to", "left")
-        pairs = after.join(beginnings.hint("shuffle_hash"), "from", "left")
+            known = beginnings.select(node.alias("target"))
+            edges = edges.join(known, "target", "left_anti")
+        after = edges.join(leaves.withColumnRenamed("node", "target"), "target", "left")
+        pairs = after.join(beginnings, "node", "left").select("source", "leaf", "depth")
+        starts = lookup.write_pairs(run, pairs)
+        looked = lookup.texts_of(run.store.table("graph"), leaf, run.store.table(lookup.PAIRS), starts)
+        made = _write_steps(run, run.each(len(starts)), lambda batches: decode(looked(batches)), GRAPH)
         transitions = edges.count()
-        ordered = pairs.repartition(parts, "from").sortWithinPartitions("from", "to")
-        made = ordered.select("source", "leaf", "depth").mapInArrow(
-            decoding.transitions(constants), struct(STEPS)
-        )
-        return {**_write_steps(run, made, GRAPH), "transitions": transitions}
+        run.store.remove(lookup.PAIRS)
+        return {**made, "transitions": transitions}
 
     return {
         **run.unit("states", depends, states, "states"),
@@ -167,18 +168,20 @@ def read_traces(run: Run, uris: Sequence[str], toured: str) -> tuple[str, Counts
         run.progress(f"reading {len(uris)} files")
         rows = run.rows([{"uri": uri} for uri in uris], pa.schema([("uri", pa.string())]), len(uris))
         read = rows.mapInArrow(sources.read_files, struct(tables.TRACES))
-        if toured:
-            read = read.unionByName(run.spark.read.parquet(run.store.table(tours.FOLDER)))
         read.write.mode("overwrite").parquet(run.store.table("traces"))
+        if toured:
+            tours.add_tours(run)
         counted = run.read("traces")
         bad = counted.where("problem IS NOT NULL").count()
         return {"files": counted.count(), "bad_files": bad, "traces": _traces(run).count()}
 
     def steps() -> Counts:
         run.progress("reading the steps of the traces")
-        every = _traces(run).repartition(parts_of(counts["traces"] * _STEPS_OF_A_TRACE), "trace")
-        ordered = every.sortWithinPartitions("trace").select("trace", "uri", "itf")
-        made = _write_steps(run, ordered.mapInArrow(decoding.traces, struct(STEPS)), TRACES)
+        parts = parts_of(counts["traces"] * _STEPS_OF_A_TRACE)
+        near = _traces(run).repartitionByRange(parts, "file", "row").sortWithinPartitions("file", "row")
+        looked, decode = lookup.traces_of(run.store.table("traces")), decoding.traces
+        chosen = near.select("trace", "uri", "file", "row")
+        made = _write_steps(run, chosen, lambda batches: decode(looked(batches)), TRACES)
         return {**made, "expected": _expected(run)}
 
     counts = run.unit("traces", depends, traces, "traces", f"steps/{TRACES}", f"verdicts/{TRACES}")
@@ -191,11 +194,15 @@ _STEPS_OF_A_TRACE: Final = 50
 
 
 def _traces(run: Run) -> DataFrame:
-    """Every trace once, however many files have it."""
-    good = run.read("traces").where("itf IS NOT NULL")
-    # the texts are large: they are looked up after the choice, and never sorted
-    chosen = good.groupBy("trace").agg(F.min("uri").alias("uri"))
-    return good.join(chosen, ["trace", "uri"], "left_semi").select("trace", "uri", "itf", "states")
+    """Every trace once, however many files have it: its key, one of its files, how many states it has, and
+    the place of its row in the table; texts are looked up there by whoever needs them."""
+    place = F.col("_metadata.file_name").alias("file"), F.col("_metadata.row_index").alias("row")
+    good = (
+        run.read("traces")
+        .where("trace IS NOT NULL")
+        .select("trace", F.struct("uri", "states", *place).alias("one"))
+    )
+    return good.groupBy("trace").agg(F.min("one").alias("one")).select("trace", "one.*")
 
 
 def _expected(run: Run) -> int:
@@ -205,9 +212,9 @@ def _expected(run: Run) -> int:
     return int(_traces(run).join(bad, "trace", "left").agg(F.sum(rows)).collect()[0][0] or 0)
 
 
-def _write_steps(run: Run, made: DataFrame, origin: str) -> Counts:
-    place = run.store.table("steps", origin)
-    made.withColumn("part", F.spark_partition_id()).write.mode("overwrite").partitionBy("part").parquet(place)
+def _write_steps(run: Run, given: DataFrame, make: Maker, origin: str) -> Counts:
+    written = given.mapInArrow(writing(run.store.table("steps", origin), make), struct(WRITTEN))
+    written.collect()  # what is in the files is counted, and not what was said
     bad = F.col("problem").isNotNull()
     calls = F.col("operation").isNotNull()
     found = run.read("steps", origin).agg(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Final
 
-import pyarrow as pa
+import msgspec
 
 from harness.errors import ConformError
+from harness.pipeline.parts import Batches, Row, batch_of, rows_of
 from harness.pipeline.tables import VERDICTS, text
 from harness.replay import wire
 from harness.replay.calls import Call, ChangeTopics, Restart, call_of
@@ -19,9 +19,6 @@ from harness.replay.judge import judge
 from harness.replay.view import EVERYTHING, View
 from harness.targets import open_target
 from harness.targets.base import Answer, Assignments, Json, Refused, Target
-
-Row = dict[str, Any]
-Batches = Iterator[pa.RecordBatch]
 
 NEEDED: Final = frozenset({"topics", "advance", "fire", "assign", "ids"})
 """Operations without which no step can be judged."""
@@ -39,6 +36,7 @@ USED: Final = (
 )
 """The columns of `steps` that judging reads."""
 _UNKNOWN: Final = (("", ""), False)
+_json: Final = msgspec.json.Decoder().decode
 _SHOWN: Final = 2000
 """Characters of a value in a difference."""
 
@@ -59,7 +57,7 @@ class _Prepared:
     @property
     def there(self) -> frozenset[str]:
         """The ids of the topics that exist after it."""
-        topics = {topic["name"]: topic["id"] for topic in json.loads(self.load)["topics"]}
+        topics = {topic["name"]: topic["id"] for topic in _json(self.load)["topics"]}
         change = self.call.change if isinstance(self.call, Restart) else self.call
         if isinstance(change, ChangeTopics):
             kept = {name: id_ for name, id_ in topics.items() if name not in change.delete}
@@ -69,17 +67,17 @@ class _Prepared:
 
 def prepared(row: Row) -> _Prepared:
     """A row's step; nothing is shared with another one."""
-    script = row["script"] and json.loads(row["script"])
+    script = row["script"] and _json(row["script"])
     expected = Answer(
-        body=row["response"] and json.loads(row["response"]),
-        group=json.loads(row["group"]),
-        records=json.loads(row["records"]),
+        body=row["response"] and _json(row["response"]),
+        group=_json(row["group"]),
+        records=_json(row["records"]),
         consumed=script is not None,
-        fired=json.loads(row["fired"]),
-        completed=json.loads(row["completed"]),
+        fired=_json(row["fired"]),
+        completed=_json(row["completed"]),
     )
-    lost = call_of(json.loads(row["lost"])) if row["lost"] else None
-    call = call_of(json.loads(row["operation"]))
+    lost = call_of(_json(row["lost"])) if row["lost"] else None
+    call = call_of(_json(row["operation"]))
     return _Prepared(row["tick_ms"], lost, row["new_id"], script, call, expected, row["start"], row["load"])
 
 
@@ -92,6 +90,8 @@ class Judge:
     _target: Target | None = None
     _configuration: str = ""
     _loadable: tuple[tuple[str, str], bool] = _UNKNOWN
+    _load_text: str = ""
+    _load_json: Json = field(default_factory=dict)
     _trace: str = ""
     _shift: int = 0
     _can_load: bool = True
@@ -135,19 +135,26 @@ class Judge:
     def _load(self, row: Row) -> bool:
         """Load the state before; whether the target then describes it as it should."""
         target = self._configured(row["configuration"])
-        load, state = json.loads(row["load"]), (row["before"], row["load"])
+        load, state = self._read(row["load"]), (row["before"], row["load"])
         self._shift = len(load["records"]) - row["start"]
         try:
             self._begin(target, load)
             if self._loadable[0] != state:
                 described = Answer(group=self._opened().describe(wire.GROUP))
                 there = frozenset(topic["id"] for topic in load["topics"])
-                before = self._view.of(Answer(group=json.loads(row["before"])), there)
+                before = self._view.of(Answer(group=_json(row["before"])), there)
                 alike = not differences(before, self._view.of(described, there))
                 self._loadable = state, alike
         except Refused:
             self._loadable = state, False
         return self._loadable[1]
+
+    def _read(self, text: str) -> Json:
+        """What is loaded, which is the same for all steps from a state: nobody may change it."""
+        if text != self._load_text:
+            load = _json(text)
+            self._load_text, self._load_json = text, {**load, "records": tuple(load["records"])}
+        return self._load_json
 
     def _begin(self, target: Target, load: Json) -> None:
         """Load a state, or begin anew where the target cannot and the state has no group yet."""
@@ -169,7 +176,7 @@ class Judge:
             self._can_load = "load" in known.controls
             self._view = View(known)
             if "configure" in known.controls:
-                self._target.configure({**wire.CONFIGURATION, **json.loads(configuration)})
+                self._target.configure({**wire.CONFIGURATION, **_json(configuration)})
             self._configuration = configuration
         return self._target
 
@@ -206,13 +213,12 @@ def judge_of(name: str, dialect: str, program: str) -> Judge:
 
 
 def judging(name: str, dialect: str, program: str) -> Callable[[Batches], Batches]:
-    """What `mapInArrow` takes: batches of `steps` to batches of `verdicts`."""
+    """From batches of `steps` to batches of `verdicts`."""
 
     def judged(batches: Batches) -> Batches:
         judge = judge_of(name, dialect, program)
         for batch in batches:
-            rows = [judge.judge(row) for row in batch.to_pylist()]
-            yield pa.RecordBatch.from_pylist(rows, VERDICTS)
+            yield batch_of([judge.judge(row) for row in rows_of(batch)], VERDICTS)
 
     return judged
 

@@ -10,7 +10,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.itf import Trace
-from harness.pipeline.judging import NOT_JUDGED, PASS, Batches, Judge, Row, judge_of
+from harness.pipeline.judging import NOT_JUDGED, PASS, Judge, judge_of
+from harness.pipeline.parts import Batches, Row
 from harness.pipeline.rows import StepRows
 from harness.pipeline.run import Run
 from harness.pipeline.tables import VERDICTS

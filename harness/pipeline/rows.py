@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from harness.itf import Trace
 from harness.pipeline.tables import key, optional, text
+from harness.replay.contents import Uncounted
 from harness.replay.decode import DecodedTrace, Decoder, Loadable, Step
 from harness.tlaparse import Reader, print_value
 from harness.values import State
@@ -22,6 +23,7 @@ _COMPUTING: Final = ("computation", "work")
 """And who computes, from what (A5, W1), in the models that have it."""
 _MIGRATING: Final = ("consumer", "classic", "phase", "words")
 """And the group as either kind, in the models in which it migrates (M1)."""
+_OTHERS: Final = (*_COMPUTING, *_MIGRATING)
 _LEAF: Final = ("conformLeaf", "conformDepth")
 _MEMORY: Final = 50_000
 """Distinct states whose keys and forms are remembered."""
@@ -33,9 +35,12 @@ class StepRows:
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         self._constants = dict(configuration)
         self._reader = Reader()
-        self._decoder = Decoder()
-        self._keys: dict[tuple[Any, ...], str] = {}
+        self._decoder = Decoder(Uncounted())
+        self._nodes: dict[str, State] = {}
+        self._keys: dict[tuple[int, ...], tuple[tuple[Any, ...], str]] = {}
         self._loads: dict[str, tuple[str, str]] = {}
+        self._contents: dict[tuple[str, str], tuple[str, str]] = {}
+        self._last: tuple[Any, str] = None, ""
 
     @property
     def full(self) -> bool:
@@ -46,7 +51,7 @@ class StepRows:
         """The row of one transition, from its nodes in the dump; None if it does not call the target.
         ConformError or TlaSyntaxError if they are not of the group protocol."""
         printed = spec_state(leaf)
-        before, after = self._reader.state(spec_state(source)), self._reader.state(printed)
+        before, after = self._state(source), self._reader.state(printed)
         trace = Trace({"constants": self._constants}, tuple(before), [before, after])
         decoded = self._decoder.decode(trace, "the state graph")
         if not decoded.steps:
@@ -105,7 +110,7 @@ class StepRows:
             "script": script,
             "operation": operation,
             "response": response,
-            "group": text(step.expected.group),
+            "group": self._described(step.expected.group),
             "records": text(list(step.expected.records)),
             "fired": text(list(step.expected.fired)),
             "completed": text(list(step.expected.completed)),
@@ -116,19 +121,40 @@ class StepRows:
         """How a target loads a state and must describe it; at time 0 that depends on the state alone."""
         known = self._loads.get(source) if load.now_ms == 0 else None
         if known is None:
-            parts = {"records": load.records, "topics": load.topics, "volatile": load.volatile}
-            known = text(parts), text(description)
+            known = self._load(source, load), self._described(description)
             if load.now_ms == 0:
                 self._loads[source] = known
         return known
 
-    def _key(self, state: State) -> str:
-        values = tuple(state.get(name, ()) for name in _STATE_VARIABLES)
-        values += tuple(state[name] for name in (*_COMPUTING, *_MIGRATING) if name in state)
-        known = self._keys.get(values)
+    def _load(self, source: str, load: Loadable) -> str:
+        """The text of records, topics and volatile state; the latter alone depends on the time."""
+        content = self._contents.get(place := (source, load.forms.name))
+        if content is None:
+            content = self._contents[place] = text(load.records), text(load.topics)
+        records, topics = content
+        return f'{{"records":{records},"topics":{topics},"volatile":{text(load.volatile)}}}'
+
+    def _described(self, description: Any) -> str:
+        """The text of a description; that after a step is mostly that before the next one."""
+        if self._last[0] is not description:
+            self._last = description, text(description)
+        return self._last[1]
+
+    def _state(self, node: str) -> State:
+        """The state of a node that has many steps."""
+        known = self._nodes.get(node)
         if known is None:
-            known = self._keys[values] = key(*(print_value(value) for value in values))
+            known = self._nodes[node] = self._reader.state(spec_state(node))
         return known
+
+    def _key(self, state: State) -> str:
+        values = tuple([state.get(name, ()) for name in _STATE_VARIABLES])
+        values += tuple([state[name] for name in _OTHERS if name in state])
+        # readers give equal values as one object, nearly always, and an object is found sooner than a value
+        found = self._keys.get(objects := tuple(map(id, values)))
+        if found is None:  # the values are kept, so that no other object becomes what they are
+            found = self._keys[objects] = values, key(*(print_value(value) for value in values))
+        return found[1]
 
 
 def spec_state(printed: str) -> str:

@@ -67,6 +67,10 @@ class Run:
         frame = self.spark.createDataFrame(pa.Table.from_pylist(rows, schema))
         return frame.repartition(partitions) if partitions > 1 else frame
 
+    def each(self, count: int) -> DataFrame:
+        """The numbers from 0 to below `count`, a task each."""
+        return self.spark.range(0, count, 1, max(1, count))
+
 
 def struct(schema: pa.Schema) -> StructType:
     """A schema as Spark has it."""

@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from harness.engines.java import find_java
 from harness.errors import ENGINE_FAILED, ConformError
+from harness.pipeline.archive import Archive, archive_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -68,10 +70,14 @@ def spark_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
         yield running
         return
     with tempfile.TemporaryDirectory(prefix="conform-spark-") as folder, _Stopping() as stopping:
-        session = _start(cluster, log, Path(folder))
+        begin = time.monotonic()
+        archive = _archive()
+        session = _start(cluster, log, Path(folder), archive)
         try:
             stopping.handle_signals(session)  # Spark has a handler of its own for SIGINT
             yield session
+            if archive:
+                archive.make(session, time.monotonic() - begin)
         finally:
             session.stop()
 
@@ -138,15 +144,23 @@ def _asks_java(frame: FrameType | None) -> bool:
     return False
 
 
-def _start(cluster: Cluster, log: Path, folder: Path) -> SparkSession:
+def _archive() -> Archive | None:
+    """The archive of classes of the Java that this process starts for Spark, if there can be one."""
+    _environment()
+    if SUBMITTED in os.environ:
+        return None
+    return archive_of(Path(os.environ["JAVA_HOME"]), Path(os.environ["SPARK_HOME"]) / "jars", _JAVA)
+
+
+def _start(cluster: Cluster, log: Path, folder: Path, archive: Archive | None) -> SparkSession:
     from pyspark.sql import SparkSession
 
-    _environment(cluster)
+    _workers_python(cluster)
     builder = SparkSession.builder.appName("conform")
     if SUBMITTED not in os.environ:
         builder = builder.master(cluster.master)
     given = _submitted_settings()
-    for name, value in {**_SETTINGS, **_own(cluster, folder), **cluster.settings}.items():
+    for name, value in {**_SETTINGS, **_own(cluster, folder, archive), **cluster.settings}.items():
         if name not in given:
             builder = builder.config(name, value)
     try:
@@ -175,12 +189,13 @@ def _submitted_settings() -> frozenset[str]:
     return frozenset(name for name, _ in SparkConf().getAll())
 
 
-def _own(cluster: Cluster, folder: Path) -> dict[str, str]:
+def _own(cluster: Cluster, folder: Path, archive: Archive | None) -> dict[str, str]:
     """The settings that depend on where this runs."""
+    java = f"-Dderby.system.home={folder} {_JAVA}"
     own = {
         "spark.driver.memory": cluster.memory,
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder} {_JAVA}",
+        "spark.driver.extraJavaOptions": f"{java} {archive.options}" if archive else java,
     }
     if cluster.package:
         own |= {"spark.files": str(cluster.package.resolve())}
@@ -190,13 +205,17 @@ def _own(cluster: Cluster, folder: Path) -> dict[str, str]:
     return {} if SUBMITTED in os.environ else own
 
 
-def _environment(cluster: Cluster) -> None:
-    """Spark finds Java and itself, and its workers a Python, without being told; what is set stays."""
+def _environment() -> None:
+    """Spark finds Java and itself without being told; what is set stays."""
     import pyspark
 
     os.environ.setdefault("JAVA_HOME", str(find_java().resolve().parents[1]))
     os.environ.setdefault("SPARK_HOME", pyspark.__path__[0])
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+
+
+def _workers_python(cluster: Cluster) -> None:
+    """Workers find a Python, without being told; what is set stays."""
     if cluster.package:
         if not cluster.package.is_file():
             raise ConformError(f"The package {cluster.package} does not exist; `make package` makes it.")

@@ -11,6 +11,7 @@ import hashlib
 import json
 from typing import Any, Final
 
+import msgspec
 import pyarrow as pa
 
 _TEXT: Final = pa.string()
@@ -154,12 +155,17 @@ def key(*parts: str) -> str:
     return digest.hexdigest()[:32]
 
 
+_FAST: Final = msgspec.json.Encoder(order="sorted").encode
 _ENCODE: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+"""The same text, of what the fast encoder does not take: names of TLA+ that are model values, say."""
 
 
 def text(data: Any) -> str:
     """JSON as the tables have it."""
-    return _ENCODE(data)
+    try:
+        return _FAST(data).decode()
+    except (TypeError, ValueError, msgspec.MsgspecError):
+        return _ENCODE(data)
 
 
 def optional(data: Any) -> str | None:

@@ -10,10 +10,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow.fs import copy_files
 
 from harness.engines.base import Limits, Model, Progress
 from harness.generate import dump_graph, tour_traces
-from harness.itf import trace_to_text
+from harness.itf import ItfWriter
 from harness.pipeline.run import Run
 from harness.pipeline.tables import TRACES, key
 from harness.replay.classic.steps import CLASSIC_HANDLERS
@@ -42,14 +43,23 @@ def write_tours(run: Run, model: Model, limits: Limits, log: Path) -> dict[str, 
     return {"tours": count}
 
 
+def add_tours(run: Run) -> None:
+    """Add the tours to the table `traces` that is in the store."""
+    files, place = run.store.files, f"{run.store.root}/{FOLDER}/tours.parquet"
+    copy_files(
+        place, f"{run.store.root}/traces/tours.parquet", source_filesystem=files, destination_filesystem=files
+    )
+
+
 def _tours(model: Model, limits: Limits, log: Path, progress: Progress) -> Iterator[dict[str, Any]]:
     graph = merge_by_hidden(dump_graph(model, limits=limits, log=log, progress=progress), *HIDDEN)
 
     def calls(edge: Edge) -> bool:
         return graph.edges[edge]["state"]["step"]["action"] in _CALLING
 
+    writer = ItfWriter()
     for number, trace in enumerate(tour_traces(model, graph, max_length=LENGTH, edge_filter=calls), start=1):
-        itf = trace_to_text(trace)
+        itf = writer.text(trace)
         yield {
             "trace": key(itf),
             "uri": f"tour {number} of {model.name}",

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from harness.pipeline.inputs import GRAPH, TRACES
+from harness.pipeline.inputs import GRAPH
 from harness.pipeline.judging import COPIED, USED, judging
+from harness.pipeline.parts import WRITTEN, rewriting
 from harness.pipeline.paths import judging_by_path, not_judged, shortest_ways
 from harness.pipeline.run import Run, struct
 from harness.pipeline.tables import VERDICTS, key
-from harness.pipeline.version import target_key
+from harness.pipeline.version import judging_key, target_key
 
 _WAVE: Final = 2
 """Parts of one job for each process."""
@@ -28,8 +28,8 @@ class Tested:
     dialect: str
 
     def named(self) -> tuple[str, str, str]:
-        """The target, its dialect and the key of its program."""
-        return self.target, self.dialect, target_key(self.target)
+        """The target, its dialect and the key of its program, and of what judges it."""
+        return self.target, self.dialect, key(target_key(self.target), judging_key())
 
 
 def judge_steps(run: Run, tested: Tested, origin: str, depends: str, steps: int) -> None:
@@ -47,7 +47,7 @@ def judge_steps(run: Run, tested: Tested, origin: str, depends: str, steps: int)
     for first in range(0, len(waiting), wave):
         run.progress(f"{judged:,} of {steps:,} steps of {origin} judged on {tested.target}")
         parts = {part: sizes[part] for part in waiting[first : first + wave]}
-        _judge_parts(run, tested, origin, every, parts, depends)
+        _judge_parts(run, tested, origin, parts, depends)
         judged += sum(parts.values())
 
 
@@ -55,20 +55,13 @@ def _unit(origin: str, part: int) -> str:
     return f"verdicts/{origin}/part={part}"
 
 
-def _judge_parts(
-    run: Run, tested: Tested, origin: str, every: DataFrame, parts: Mapping[int, int], depends: str
-) -> None:
+def _judge_parts(run: Run, tested: Tested, origin: str, parts: Mapping[int, int], depends: str) -> None:
     size = sum(parts.values())
-    steps = every.where(F.col("part").isin(list(parts))).select(*USED)
-    if origin == TRACES:
-        steps = steps.repartition("trace").sortWithinPartitions("trace", "index")
-    place = run.store.table("verdicts", origin)
+    steps, place = run.store.table("steps", origin), run.store.table("verdicts", origin)
 
     def work() -> dict[str, int]:
-        judged = steps.mapInArrow(judging(*tested.named()), struct(VERDICTS))
-        # the other parts stay, however the session is configured
-        written = judged.write.mode("overwrite").option("partitionOverwriteMode", "dynamic")
-        written.partitionBy("part").parquet(place)
+        judged = rewriting(steps, list(parts), USED, place, judging(*tested.named()))
+        run.each(len(parts)).mapInArrow(judged, struct(WRITTEN)).collect()
         return {"verdicts": size}
 
     run.timed(f"verdicts/{origin}", work)

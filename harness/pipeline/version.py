@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.util
 import shlex
 import shutil
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Final
 
+import harness
 from harness.pipeline.tables import key
 
 
@@ -27,9 +31,69 @@ def package_key(package: str) -> str:
     return digest.hexdigest()[:32]
 
 
-def code_key() -> str:
+HARNESS: Final = Path(harness.__file__).parent
+
+
+def code_key(root: Path = HARNESS) -> str:
     """The key of the code that makes rows of sources."""
-    return package_key("harness")
+    return _key_of("harness.pipeline.inputs", root)
+
+
+def judging_key(root: Path = HARNESS) -> str:
+    """The key of the code that makes verdicts of rows, with the targets that are the harness's own."""
+    return _key_of("harness.pipeline.verdicts", root)
+
+
+@cache
+def _key_of(module: str, root: Path) -> str:
+    files = modules_of(module, root)
+    return key(*(f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}" for name, file in files.items()))
+
+
+def modules_of(module: str, root: Path = HARNESS) -> dict[str, Path]:
+    """A module of the harness and the others that its code may run: those that it imports, in functions too,
+    and so on; by name, with their files.
+
+    A package that is imported only because a module is in it is run, but nobody calls its functions: what
+    these import does not count.
+    """
+    found: dict[str, Path] = {}
+    asked = set[tuple[str, bool]]()
+    waiting = [(module, True)]
+    while waiting:
+        if (one := waiting.pop()) in asked:
+            continue
+        asked.add(one)
+        name, called = one
+        if (file := _file_of(name, root)) is not None:
+            found[name] = file
+            waiting += [(other, True) for other in _imports(file, called)]
+            waiting += [(name.rpartition(".")[0], False)]
+    return dict(sorted(found.items()))
+
+
+def _file_of(name: str, root: Path) -> Path | None:
+    """The file of a module; None if the harness has no such module."""
+    if name.partition(".")[0] != root.name:
+        return None
+    place = root.joinpath(*name.split(".")[1:])
+    files = (place / "__init__.py", place.with_suffix(".py"))
+    return next((file for file in files if file.is_file()), None)
+
+
+def _imports(file: Path, called: bool) -> Iterator[str]:
+    """What a file imports, perhaps names that are no modules; without what its functions import, unless they
+    are `called`."""
+    waiting: list[ast.AST] = [ast.parse(file.read_bytes())]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        elif called or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            waiting += ast.iter_child_nodes(node)
 
 
 def target_key(target: str) -> str:

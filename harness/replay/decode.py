@@ -198,7 +198,8 @@ class DecodedTrace:
 class Decoder:
     """Decodes traces; what several of them have in common is read once."""
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: Contents | None = None) -> None:
+        """`inputs` numbers the inputs of all steps; by default they get numbers of their content."""
         # here, because it makes what is defined in this module
         from harness.replay.classic.decode import classic_decoder
         from harness.replay.connect.decode import connect_decoder
@@ -206,7 +207,7 @@ class Decoder:
 
         self._reader = StateReader()
         self._descriptions: dict[int, Json] = {}
-        self._inputs = Contents()
+        self._inputs = Contents() if inputs is None else inputs
         self._classic = classic_decoder(self._inputs)
         self._connect = connect_decoder(self._inputs)
         self._migration = migration_decoder(self._inputs)

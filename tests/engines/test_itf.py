@@ -18,6 +18,7 @@ from tla_values import itf_values
 from harness.errors import USAGE, ConformError
 from harness.itf import (
     ItfReader,
+    ItfWriter,
     Trace,
     read_trace,
     trace_from_json,
@@ -307,3 +308,16 @@ def test_nothing_is_left_where_nothing_can_be_written(tmp_path: Path) -> None:
     with pytest.raises(ConformError, match="cannot be written: Is a directory"):
         write_trace(tmp_path / "t.itf.json", TRACE)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "t.itf.json"]
+
+
+def test_one_writer_writes_each_trace_as_a_writer_of_its_own_does() -> None:
+    """Python holds True and 1 to be equal; their texts differ, also within values that are equal to it."""
+    values: list[Value] = [(True,), (1,), True, 1, frozenset({True}), frozenset({1}), (), "a", ("a",)]
+    traces = [
+        Trace({}, ("x", "y"), [frozendict(x=one, y=two), frozendict(x=two, y=one)], ("Init", "A"))
+        for one in values
+        for two in values
+    ]
+    writer = ItfWriter()
+    assert [writer.text(trace) for trace in traces] == [trace_to_text(trace) for trace in traces]
+    assert '"x": {"#tup": [true]}, "y": {"#tup": [{"#bigint": "1"}]}' in writer.text(traces[1])

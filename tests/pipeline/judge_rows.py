@@ -12,13 +12,15 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
 import pyarrow.dataset as ds
 
 import coordinator
-from harness.pipeline.judging import FAIL, NOT_JUDGED, USED, Judge, Row
+from harness.pipeline.judging import FAIL, NOT_JUDGED, USED, Judge
+from harness.pipeline.parts import Row, rows_of
 from harness.requirements import broken
 
 _SHOWN: Final = 120
@@ -78,9 +80,8 @@ def rows(place: Path, depth: int) -> Iterator[Row]:
     """The steps that call the target from states so far away, those from the same state one after another."""
     steps = ds.dataset(place / "steps" / "graph", partitioning="hive")
     wanted = ds.field("operation").is_valid() & (ds.field("depth") == depth)
-    table = steps.to_table(columns=list(USED), filter=wanted)
-    for batch in table.sort_by([("source", "ascending"), ("step", "ascending")]).to_batches(1000):
-        yield from batch.to_pylist()
+    batches = steps.to_batches(columns=list(USED), filter=wanted)
+    yield from sorted((row for batch in batches for row in rows_of(batch)), key=itemgetter("source", "step"))
 
 
 def main(place: str) -> None:

@@ -1,0 +1,106 @@
+"""An archive of Java's classes as Java has read them (class data sharing): Spark starts in half the time.
+
+The first session that lasts (`WORTH_S`) makes one, in the folder of caches; later ones use it. One is named
+by all that it depends on, and Java itself looks whether an archive fits before it uses one: where not, it
+goes on without. It becomes visible in one move, whole, so that any number of sessions may make it at once.
+Where it cannot be made, nothing is said: all works as before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WORTH_S: Final = 60.0
+"""Seconds of a session beside which those for making an archive, about 10, are few."""
+_QUIET: Final = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:disable -Xlog:all=error:stderr"
+"""Java warns of each class that cannot be in an archive, and of archives that do not fit."""
+_BEAN: Final = "com.sun.management:type=DiagnosticCommand"
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The archive of a name in a folder, which may have to be made.
+
+    The file's name ends with its size: Java dies of an archive that was cut off.
+    """
+
+    folder: Path
+    name: str
+
+    def find(self) -> Path | None:
+        """The file, if it is there, and whole."""
+        found = sorted(self.folder.glob(f"{self.name}-*.jsa"))
+        return next((one for one in found if one.stem == f"{self.name}-{one.stat().st_size}"), None)
+
+    @property
+    def options(self) -> str:
+        """What Java is told: to use the archive, or to remember what making one takes."""
+        if place := self.find():
+            return f"{_QUIET} -Xshare:auto -XX:SharedArchiveFile={place}"
+        return f"{_QUIET} -XX:+RecordDynamicDumpInfo"
+
+    def make(self, session: SparkSession, lasted_s: float) -> None:
+        """Make it of what this session's Java has read, unless it is there or the session was short."""
+        if lasted_s < WORTH_S or self.find():
+            return
+        with suppress(Exception):  # a Java that cannot do that, a full disk: there is none then
+            new = Path(tempfile.mkdtemp(prefix=".new-", dir=self.folder))
+            made = new / "spark.jsa"
+            try:
+                _dump(session, made)
+                with made.open("rb") as stream:
+                    os.fsync(stream.fileno())
+                made.replace(self.folder / f"{self.name}-{made.stat().st_size}.jsa")
+            finally:
+                made.unlink(missing_ok=True)
+                new.rmdir()
+
+
+def archive_of(java_home: Path, jars: Path, options: str) -> Archive | None:
+    """The archive of this Java, these jars and these options of Java; None where there can be none.
+
+    Java takes no archive for classes in folders, like a configuration of Spark beside its jars, and the
+    settings no path with a space.
+    """
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "conform"
+    if any((jars.parent / "conf").glob("*")) or os.environ.get("SPARK_CONF_DIR") or " " in str(folder):
+        return None
+    try:
+        parts = [options, str(java_home), (java_home / "release").read_text(encoding="utf-8")]
+        parts += [f"{one} {one.stat().st_size} {one.stat().st_mtime_ns}" for one in sorted(jars.iterdir())]
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    archive = Archive(folder, f"spark-{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:16]}")
+    return archive if archive.find() or os.access(folder, os.W_OK) else None
+
+
+def _dump(session: SparkSession, place: Path) -> None:
+    """Tell Java to write its archive, as `jcmd VM.cds dynamic_dump` does, which not every Java has."""
+    jvm: Any = session.sparkContext._jvm
+    new_array = session.sparkContext._gateway.new_array  # type: ignore[union-attr]
+
+    def array(kind: Any, *items: Any) -> Any:
+        made = new_array(kind, len(items))
+        for index, item in enumerate(items):
+            made[index] = item
+        return made
+
+    text, thing = jvm.java.lang.String, jvm.java.lang.Object
+    given = array(thing, array(text, "dynamic_dump", str(place)))
+    name = jvm.javax.management.ObjectName(_BEAN)
+    server = jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer()
+    # by reflection, since py4j only sees the server's own class, which is hidden
+    methods = jvm.java.lang.Class.forName("javax.management.MBeanServer").getMethods()
+    invoke = next(method for method in methods if method.getName() == "invoke")
+    jvm.java.lang.System.setOut(jvm.java.lang.System.err)  # on which it says that it does so
+    invoke.invoke(server, array(thing, name, "vmCds", given, array(text, "[Ljava.lang.String;")))

@@ -1,0 +1,63 @@
+"""Records that the target python reads once and loads many times, as for all steps from one state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.replay.wire import topic_id
+from harness.targets.python import PythonTarget
+
+TOPICS = [{"name": "foo", "id": topic_id("foo"), "partitions": 2}]
+Seen = tuple[Any, list[Any]]
+
+
+def joined(*members: str) -> PythonTarget:
+    """A target with a group of these members."""
+    target = PythonTarget("kip-848")
+    target.topics(TOPICS, [])
+    for member in members:
+        join(target, member)
+    return target
+
+
+def join(target: PythonTarget, member: str) -> None:
+    """A member joins, which changes nearly all that a group has."""
+    body = {"groupId": "g", "memberId": member, "memberEpoch": 0, "rebalanceTimeoutMs": 5000}
+    body |= {"subscribedTopicNames": ["foo"], "topicPartitions": []}
+    answer = target.request("ConsumerGroupHeartbeat", 0, {"id": member}, body).body
+    assert answer is not None and answer["errorCode"] == 0
+
+
+def seen(target: PythonTarget) -> Seen:
+    """All that a comparison looks at."""
+    return target.describe("g"), target.records(0)
+
+
+def freshly(records: list[Any]) -> Seen:
+    """The same of a target that has loaded nothing else, from the records as JSON."""
+    target = PythonTarget("kip-848")
+    target.load(records, TOPICS, {})
+    return seen(target)
+
+
+def test_what_happens_after_a_load_is_not_there_after_the_next_one() -> None:
+    records = joined("m1", "m2").records(0)
+    target, given = PythonTarget("kip-848"), tuple(records)
+    for member in ("m3", "m1", "m2", "m4"):
+        target.load(given, TOPICS, {})
+        assert seen(target) == freshly(records)
+        join(target, member)
+        target.topics([{**TOPICS[0], "partitions": 3}], [])
+
+
+def test_each_tuple_is_loaded_for_itself_and_a_list_is_read_anew() -> None:
+    of_one, of_two = joined("m1").records(0), joined("m1", "m2").records(0)
+    target = PythonTarget("kip-848")
+    for records in (of_one, of_two, of_one, of_one):
+        target.load(tuple(records), TOPICS, {})
+        assert seen(target) == freshly(records)
+    changed = list(of_one)
+    target.load(changed, TOPICS, {})
+    changed[:] = of_two
+    target.load(changed, TOPICS, {})
+    assert seen(target) == freshly(of_two)

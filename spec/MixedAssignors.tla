@@ -60,12 +60,12 @@ ComputationOf(x, said) ==
   [computation EXCEPT !.offers =
      [m \in MemberIds |-> IF x.phase[m] # "" THEN AsOffers(said[m]) ELSE computation.offers[m]]]
 
-\* M4: does one of the classic protocol have metadata that such an assignor does not
-\* read?
+\* M4: does one of the classic protocol have metadata, while such an assignor, of
+\* whatever name, does not read version -1?
 \* @type: ($mixed, $computation, Str, Seq($offer)) => Bool;
 CannotRead(x, c, m, offers) ==
   \E i \in DOMAIN offers, n \in ClassicMembers(x) \ {m} :
-    offers[i].min > -1 /\ OfferOf(c.offers[n], offers[i].name).metadata # ""
+    offers[i].min > -1 /\ \E j \in DOMAIN c.offers[n] : c.offers[n][j].metadata # ""
 
 \* Step 1, as in Coordinator, with H3, M4 and A8.
 \* @type: ($mixed, $computation, Str, $request, Seq($offer)) => $updated;
@@ -217,12 +217,12 @@ SaidByOthers(m) ==
   ELSE {words[n] : n \in {k \in MemberIds \ {m} : phase[k] # ""}}
 
 \* M4: a join is refused exactly where it offers an assignor that begins above
-\* version -1, and somebody has user data for one of that name.
+\* version -1, of whatever name, and somebody has user data.
 UnreadableIsRefused ==
   [][step'.action \in {"Join", "Rejoin"} =>
        \A offers \in clientStep'.offers :
          LET unreadable == \E i \in DOMAIN offers, said \in SaidByOthers(step'.member) :
-               offers[i].min >= 0 /\ UserData \in said.subscription /\ offers[i].name \in NamesIn(said.protocols)
+               offers[i].min >= 0 /\ UserData \in said.subscription
          IN /\ (step'.response.error = "INVALID_REQUEST") = unreadable
             /\ unreadable => UNCHANGED assignorView]_assignorVars
 

@@ -15,7 +15,7 @@ def check_versions(group: Group, request: HeartbeatRequest, place_of: str | None
     overlap with those of none of the others who offer it; `place_of` is whose place the member takes (S1).
 
     Metadata of members that use the classic protocol has the version -1 (M4): INVALID_REQUEST for an assignor
-    that cannot read it, where there is any.
+    that cannot read it, whatever its name, where there is any.
     """
     for offer in request.client_assignors or ():
         _check_classic(group, {request.member_id, place_of}, offer)
@@ -37,12 +37,14 @@ def check_versions(group: Group, request: HeartbeatRequest, place_of: str | None
 
 
 def _check_classic(group: Group, own: Set[str | None], offer: ClientAssignor) -> None:
-    """M4: of all but who joins, and whose place it takes. Raises RequestRejected with INVALID_REQUEST."""
+    """M4: metadata of any name counts, of all but who joins, and whose place it takes. Raises RequestRejected
+    with INVALID_REQUEST."""
     for member_id in sorted(group.classic - own):
-        known = offer_of(group.members[member_id].metadata, offer.name)
-        if known is not None and known.metadata_bytes and offer.minimum_version > CLASSIC_VERSION:
+        offered = group.members[member_id].metadata.client_assignors
+        if offer.minimum_version > CLASSIC_VERSION and any(known.metadata_bytes for known in offered):
             raise RequestRejected(
                 ErrorCode.INVALID_REQUEST,
-                f"Member {member_id} uses the classic protocol and has metadata for {offer.name}, whose "
-                f"versions begin with {offer.minimum_version}; offer it from version {CLASSIC_VERSION} on.",
+                f"Member {member_id} uses the classic protocol and has metadata for its assignor, and the "
+                f"versions of {offer.name} begin with {offer.minimum_version}; offer {offer.name} from "
+                f"version {CLASSIC_VERSION} on.",
             )

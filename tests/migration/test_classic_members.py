@@ -192,8 +192,8 @@ def test_several_that_leave_bump_once() -> None:
     assert driver.held("a") == {0} or driver.heartbeat("a", driver.epoch("a"), []) is not None
 
 
-def offer(least: int) -> dict[str, object]:
-    entry = {"name": "range", "minimumVersion": least, "maximumVersion": 2, "reason": 0}
+def offer(least: int, name: str = "range") -> dict[str, object]:
+    entry = {"name": name, "minimumVersion": least, "maximumVersion": 2, "reason": 0}
     return {"clientAssignors": [{**entry, "metadataVersion": 1, "metadataBytes": ""}]}
 
 
@@ -212,6 +212,18 @@ def test_an_assignor_reads_what_classic_members_said(user_data: bytes | None, le
     assert ("type" in driver.group) == bool(error)
     if not error:
         assert driver.group.get("computation", {}).get("chosen") == ("a" if least == -1 else None)
+
+
+@pytest.mark.parametrize(("user_data", "error"), [(b"x", 42), (None, 0)])
+def test_an_assignor_of_another_name_reads_version_minus_one(user_data: bytes | None, error: int) -> None:
+    """M4: the text names no name, so every assignor that joins must read user data if there is any."""
+    driver = MixedDriver()
+    driver.coordinator.use_ids(["b"])
+    driver.join("", client="b")
+    driver.join("b", metadata=said(user_data=user_data))
+    driver.open_barrier()
+    driver.sync("b", 1, {"b": [0, 1, 2, 3]})
+    assert driver.heartbeat("a", 0, [], **offer(0, "mine"))["errorCode"] == error
 
 
 def test_user_data_goes_with_the_member_whose_place_is_taken() -> None:

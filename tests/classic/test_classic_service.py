@@ -112,7 +112,8 @@ def test_p3_who_is_refused_by_the_log_is_told(api: str) -> None:
 def test_c1_a_join_to_a_group_of_workers() -> None:
     driver = ClassicDriver()
     body: Json = {"groupId": "g", "memberId": "w", "memberEpoch": 0, "rebalanceTimeoutMs": 1}
-    body |= {"connectorsAndTasks": [], "clientAssignors": []}
+    offer = {"name": "x", "minimumVersion": 0, "maximumVersion": 0, "version": 0, "reason": 0, "metadata": ""}
+    body |= {"connectorsAndTasks": [], "clientAssignors": [offer]}
     assert driver.coordinator.request("ConnectGroupHeartbeat", 0, {}, body)["errorCode"] == 0
     said = driver.join("c1")
     assert said is not None and said["errorCode"] == INCONSISTENT

@@ -1,12 +1,15 @@
 """Kafka's messages as JSON: between kio's dataclasses and objects with the names of Kafka's schemas.
 
 lowerCamelCase for snake_case, `timeoutMs` in milliseconds for a timedelta `timeout`, RFC 4122 text for a
-UUID (null for the zero one), lists for tuples, a number for an error code. Read off the dataclasses, so that
-it holds for every API and version that kio has, but for those with bytes or points in time.
+UUID (null for the zero one), lists for tuples, a number for an error code, base64 for bytes. Record batches
+stay bytes. Read off the dataclasses, so that it holds for every API and version that kio has, but for those
+with points in time.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import dataclasses
 import uuid
 from collections.abc import Callable
@@ -17,9 +20,9 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, NamedTuple, Union, get_args, get_origin
 
-from kio.static.primitive import i32Timedelta
+from kio.static.primitive import Records, i32Timedelta
 
-from harness.targets.base import Json
+from coordinator.fields import Json
 
 MILLISECOND: Final = timedelta(milliseconds=1)
 Convert = Callable[[Any], Any]
@@ -33,6 +36,8 @@ class _Member(NamedTuple):
     to_json: Convert
     from_json: Convert
     default: Callable[[], Any]
+    inner: Any
+    """The dataclass of its value, or of the items of its value; None where that is none."""
 
 
 def to_json(message: Any) -> Json:
@@ -63,6 +68,27 @@ def from_json(schema: type, body: Json) -> Any:
     return schema(**values)
 
 
+def json_names(schema: type) -> dict[str, str]:
+    """The names in JSON of a message's fields."""
+    return {member.name: member.json_name for member in _members(schema)}
+
+
+def fitted(schema: type, body: Json) -> Any:
+    """A message of kio from JSON that may have more fields than this version of the message."""
+    return from_json(schema, _cut(schema, body))
+
+
+def _cut(schema: Any, body: Json) -> Json:
+    inner = {member.json_name: member.inner for member in _members(schema)}
+    return {name: _cut_value(inner[name], value) for name, value in body.items() if name in inner}
+
+
+def _cut_value(inner: Any, value: Any) -> Any:
+    if inner is None or value is None:
+        return value
+    return [_cut(inner, item) for item in value] if isinstance(value, list) else _cut(inner, value)
+
+
 @cache
 def _members(schema: Any) -> list[_Member]:
     return [_member(field) for field in dataclasses.fields(schema)]
@@ -77,7 +103,14 @@ def _member(field: Field[Any]) -> _Member:
     def default() -> Any:
         return empty if field.default is MISSING else field.default
 
-    return _Member(json_name, field.name, to, back, default)
+    return _Member(json_name, field.name, to, back, default, _inner(field.type))
+
+
+def _inner(kind: Any) -> Any:
+    if dataclasses.is_dataclass(kind):
+        return kind
+    options = [option for option in get_args(kind) if option not in (NoneType, ...)]
+    return _inner(options[0]) if options else None
 
 
 def _converters(kind: Any) -> tuple[Convert, Convert, Any]:
@@ -99,6 +132,8 @@ def _converters(kind: Any) -> tuple[Convert, Convert, Any]:
 
 
 def _scalar(kind: type) -> tuple[Convert, Convert, Any]:
+    if kind is Records:
+        return bytes, Records, None
     if issubclass(kind, timedelta):
         return lambda value: value // MILLISECOND, _duration, i32Timedelta.parse(timedelta())
     if issubclass(kind, uuid.UUID):
@@ -112,6 +147,8 @@ def _scalar(kind: type) -> tuple[Convert, Convert, Any]:
         return int, lambda value: _integer(value, low, high), 0
     if issubclass(kind, str):
         return str, _text, ""
+    if issubclass(kind, bytes):
+        return _base64, _bytes, b""
     raise ValueError(f"a field of type {kind.__name__} has no form in JSON")
 
 
@@ -155,3 +192,14 @@ def _uuid(value: Any) -> uuid.UUID:
         return uuid.UUID(_text(value))
     except ValueError:
         raise ValueError(f"{value!r} is not a UUID") from None
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode("ascii")
+
+
+def _bytes(value: Any) -> bytes:
+    try:
+        return base64.b64decode(_text(value), validate=True)
+    except binascii.Error:
+        raise ValueError(f"{value!r} is not base64") from None

@@ -88,9 +88,12 @@ def test_two_consumers_of_librdkafka_share_a_topic(protocol: str) -> None:
     assert sent >= SENT[protocol]
 
 
-def test_the_kit_judges_it_over_the_wire() -> None:
-    """The traces of Kafka 4.2's dialect hold on the served coordinator, as on any broker of that version."""
-    with serving(topics={}, dialect="kafka-4.2") as (_, port):
+@pytest.mark.parametrize("interval_ms", [5000, 150])
+def test_the_kit_judges_it_over_the_wire(interval_ms: int) -> None:
+    """The traces of Kafka 4.2's dialect hold on the served coordinator, as on any broker of that version; its
+    heartbeat interval is its own."""
+    settings = FAST | {"group.consumer.heartbeat.interval.ms": interval_ms}
+    with serving(topics={}, dialect="kafka-4.2", settings=settings) as (_, port):
         files = trace_files([ROOT / "traces/dialects/kafka-4.2"])
         result = replay_files(files, f"broker:127.0.0.1:{port}", "kafka-4.2")
     assert (result.differences, result.judged > 100) == (0, True)

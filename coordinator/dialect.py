@@ -73,6 +73,8 @@ class Dialect:
     """E1: when changed partition metadata is noticed."""
     UnknownGroupError: Literal["UNKNOWN_MEMBER_ID", "GROUP_ID_NOT_FOUND"] = "UNKNOWN_MEMBER_ID"
     """H5: what a member of a group that does not exist is told."""
+    OtherKindError: Literal["INVALID_REQUEST", "GROUP_ID_NOT_FOUND"] = "INVALID_REQUEST"
+    """H5: what a heartbeat is told where the group is of another kind, and cannot become one of its kind."""
     LastLeaveAdvancesAssignmentEpoch: bool = True
     """E2: the last member to leave takes the assignment epoch along."""
     AwayCommits: bool = False
@@ -142,6 +144,7 @@ _KAFKA_4_0: Final = Dialect(
     TargetOnRemoval="next-heartbeat",
     MetadataChange="next-heartbeat",
     UnknownGroupError="GROUP_ID_NOT_FOUND",
+    OtherKindError="GROUP_ID_NOT_FOUND",
     LastLeaveAdvancesAssignmentEpoch=False,
     AwayCommits=True,
 )

@@ -82,7 +82,7 @@ class OtherGroups:
     def refuse_consumers(self, group_id: str, dialect: Dialect) -> None:
         """Raises RequestRejected for a ConsumerGroupHeartbeat to a group of another kind."""
         self.classic.refuse_consumers(group_id, dialect)
-        self.connect.refuse_consumers(group_id)
+        self.connect.refuse_consumers(group_id, dialect)
 
     def next_due(self, now_ms: int) -> list[Due]:
         """The first timer of each kind of group that is due by then."""

@@ -101,6 +101,7 @@ Kafka40 ==
      !.TargetOnRemoval = "next-heartbeat",
      !.MetadataChange = "next-heartbeat",
      !.UnknownGroupError = "GROUP_ID_NOT_FOUND",
+     !.OtherKindError = "GROUP_ID_NOT_FOUND",
      !.LastLeaveAdvancesAssignmentEpoch = FALSE,
      !.AwayCommits = TRUE]
 

@@ -209,8 +209,9 @@ UpgradeIsRefusedFor ==
        LET others == classic.type # "consumer" /\ Classic!InGroup(classic) # {}
            old == \E m \in Kept(classic) :
                     \A g \in DOMAIN GenerationName : GenerationName[g] \notin classic.members[m].subscription
-       IN /\ (step'.response.error = "GROUP_ID_NOT_FOUND") = others
-          /\ (step'.response.error = "INVALID_REQUEST") = (~others /\ old /\ classic.generation > 0)
+       IN /\ others => step'.response.error = Dialect.OtherKindError
+          /\ ~others => (step'.response.error = "INVALID_REQUEST") = (old /\ classic.generation > 0)
+          /\ step'.response.error = "GROUP_ID_NOT_FOUND" => others
           /\ step'.response.error # "NONE" => UNCHANGED view]_vars
 
 (***************************************************************************)

@@ -38,6 +38,8 @@ EXTENDS Dialects
 \* UnknownGroupFetch (since kafka-4.0) O4: a member's fetch from a group that
 \*   does not exist finds nothing committed, and has no error.  In the models:
 \*   a fetch without a member (OpenOffsets) is answered so.
+\* EpochOfNobody (since kafka-4.1) O2: a fetch with a member epoch and no member id
+\*   is answered with UNKNOWN_SERVER_ERROR.
 \* AssignmentInterval (since kafka-4.3) E2: between two targets passes a time
 \*   (group.consumer.assignment.interval.ms), which is 0 in what is compared.
 \*   In the models: TargetMayLag in MCKafka43Lags, MCKafka43LagsLive and those

@@ -93,6 +93,11 @@ class Dialect:
         return self.name == "kip-848"
 
     @property
+    def refuses_sync_behind(self) -> bool:
+        """SyncRefused (M2): Kafka has an error for a SyncGroup of a member that is behind its target."""
+        return self.name != "kip-848"
+
+    @property
     def unobserved(self) -> frozenset[str]:
         """Of the records, what no specification has: PartitionEpochs are history there."""
         return frozenset({"records.assignmentEpochs"} if self.PartitionEpochs else ())

@@ -50,6 +50,10 @@ EXTENDS Dialects
 \* RebalanceTold (since kafka-4.0) M3: the time in which a member of the
 \*   classic protocol must rejoin begins as it is told so; in the text, as it
 \*   must.  In the models: Told in MCKafka42Migration.
+\* SyncRefused (since kafka-4.0) M2: a SyncGroup of a member that is behind its
+\*   target, and has nothing to give up, is answered with REBALANCE_IN_PROGRESS; in
+\*   the text it gets what its target leaves it.  In the models: KafkaSyncMixed in
+\*   MCKafka42Migration.
 \* JoinGeneration (since kafka-4.0) M2: of which generation a JoinGroup to a
 \*   consumer group is, is not looked at, nor whether its member uses the
 \*   consumer protocol.  In the models: JoinThatSays in MCKafka42Migration.

@@ -177,7 +177,8 @@ def install_assignment(group: Group | None, work: Work, request: InstallRequest)
     """InstallAssignment (W4): the target is that of the epoch that it was computed from, whatever
     happened since. Raises RequestRejected.
 
-    Workers that have left meanwhile get nothing. An assignor that failed leaves everybody's part as it is.
+    Workers that have left meanwhile get nothing. An assignor that failed leaves everybody's part as it is,
+    and the metadata with it.
     """
     found = check_computes(group, work, request.member_id, request.member_epoch)
     prepared = work.prepared
@@ -193,7 +194,10 @@ def install_assignment(group: Group | None, work: Work, request: InstallRequest)
     taken: Partitions = NOTHING
     for worker in sorted(prepared.workers & found.members.keys()):
         old = found.targets.get(worker, NO_TARGET)
-        target = Target(old.partitions if request.error else frozenset(given.get(worker, ())), request.error)
+        if request.error:
+            target = old._replace(error=request.error)
+        else:
+            target = Target(frozenset(given.get(worker, ())), 0, *request.said.get(worker, ()))
         taken |= target.partitions
         if worker not in found.targets or target != old:
             targets.append(ConnectRecord(TARGET_MEMBER, found.id, worker, target))

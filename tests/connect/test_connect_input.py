@@ -175,6 +175,7 @@ def test_p1_every_record_by_the_drafts_names() -> None:
         assert record["key"].pop("groupId") == "g"
         written[tuple(record["key"].values())] = record["value"]
     worker = {"clientId": "c", "clientHost": "/h", "rebalanceTimeoutMs": 60_000, "assignors": [OFFER]}
+    told = {"error": 0, "version": 0, "metadata": ""}
     late = {**worker, "rebalanceTimeoutMs": 30_000, "assignors": [{**OFFER, "reason": 3}]}
     assert written == {
         ("ConnectGroupMetadata",): {"epoch": 5},
@@ -186,14 +187,15 @@ def test_p1_every_record_by_the_drafts_names() -> None:
         ("ConnectGroupMemberMetadata", "w2"): {"groupEpoch": 5, **late},
         ("ConnectGroupMemberMetadata", "w3"): None,
         ("ConnectGroupTargetAssignmentMetadata",): {"assignmentEpoch": 4},
-        ("ConnectGroupTargetAssignmentMember", "w1"): {"error": 0, "connectorsAndTasks": resources("A")},
-        ("ConnectGroupTargetAssignmentMember", "w2"): {"error": 0, "connectorsAndTasks": resources("A-1")},
+        ("ConnectGroupTargetAssignmentMember", "w1"): {**told, "connectorsAndTasks": resources("A")},
+        ("ConnectGroupTargetAssignmentMember", "w2"): {**told, "connectorsAndTasks": resources("A-1")},
         ("ConnectGroupTargetAssignmentMember", "w3"): None,
         ("ConnectGroupCurrentMemberAssignment", "w1"): {
             "memberEpoch": 2,
+            **told,
             "connectorsAndTasks": resources("A", "A-1"),
         },
-        ("ConnectGroupCurrentMemberAssignment", "w2"): {"memberEpoch": 4, "connectorsAndTasks": []},
+        ("ConnectGroupCurrentMemberAssignment", "w2"): {"memberEpoch": 4, **told, "connectorsAndTasks": []},
         ("ConnectGroupCurrentMemberAssignment", "w3"): None,
         ("ConnectGroupLostAssignment", "w3"): {"connectorsAndTasks": resources("A-2")},
     }

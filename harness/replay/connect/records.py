@@ -113,11 +113,16 @@ def _connectors(state: ConnectState) -> Json:
 
 
 def _part(state: ConnectState, name: str) -> Json:
-    return {"error": 0, "connectorsAndTasks": connect.resources(state.group.target(name))}
+    return _told(connect.resources(state.group.target(name)))
 
 
 def _held(member: Member) -> Json:
-    return {"memberEpoch": member.epoch, "connectorsAndTasks": connect.resources(member.held)}
+    return {"memberEpoch": member.epoch, **_told(connect.resources(member.held))}
+
+
+def _told(resources: list[Json]) -> Json:
+    """No assignor of a trace fails or has metadata."""
+    return {"error": 0, "connectorsAndTasks": resources, "version": 0, "metadata": ""}
 
 
 def _lost_by(state: ConnectState, name: str) -> Json:

@@ -86,6 +86,7 @@ def _value_to_wire(value: Value | Lost) -> Json:
     metadata = value.metadata
     return {
         "groupEpoch": value.group_epoch,
+        "instanceId": metadata.instance_id,
         "clientId": metadata.client_id,
         "clientHost": metadata.client_host,
         "rebalanceTimeoutMs": metadata.rebalance_timeout_ms,
@@ -176,7 +177,7 @@ def _told(value: Mapping[str, object], where: str, resources: Partitions = NOTHI
 
 def _member_update(value: Mapping[str, object], where: str) -> MemberUpdate:
     metadata = MemberMetadata(
-        None,
+        fields.optional_text(value, "instanceId", where),
         None,
         fields.text(value, "clientId", where),
         fields.text(value, "clientHost", where),

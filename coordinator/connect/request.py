@@ -178,15 +178,10 @@ def member_id_missing(request: HeartbeatRequest) -> str | None:
 
 
 def leaves_otherwise(request: HeartbeatRequest) -> str | None:
-    """W4: MemberEpoch >= -1."""
+    """W4: MemberEpoch >= -1, with an instance id, too."""
     if request.member_epoch >= LEAVE_EPOCH:
         return None
     return f"MemberEpoch is {request.member_epoch}; send -1, 0 or the epoch of the last response."
-
-
-def names_instance(request: HeartbeatRequest) -> str | None:
-    """ConnectInvalid: a worker keeps its id, which is all that an instance id is for."""
-    return None if request.instance_id is None else "InstanceId is given; a worker is known by its MemberId."
 
 
 def resource_repeated(request: HeartbeatRequest) -> str | None:
@@ -200,7 +195,7 @@ _INVALID: Final = (
     validation.group_id_empty,
     member_id_missing,
     leaves_otherwise,
-    names_instance,
+    validation.instance_id_empty,
     validation.join_lacks_rebalance_timeout,
     validation.rebalance_timeout_not_positive,
     validation.text_too_long,

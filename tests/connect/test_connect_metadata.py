@@ -143,3 +143,61 @@ def test_w1_preparation_tells_of_the_selected_assignor_alone() -> None:
     }
     assert (gone["memberId"], gone["memberEpoch"]) == ("w1", -1)
     assert (gone["instanceId"], gone["assignor"], named(gone["connectorsAndTasks"])) == (None, None, "A")
+
+
+def test_w1_preparation_does_not_tell_of_the_assignor_that_a_worker_prefers() -> None:
+    g = ConnectGroup()
+    both = {"clientAssignors": [offer("b", reason=1), offer("a")]}
+    g.join("w1", **both)
+    g.join("w2", clientAssignors=[offer("a", reason=4), offer("b", reason=5)])
+    g.join("w3", **both)
+    said = g.prepare("w1", 0)
+    reasons = {one["memberId"]: one["assignor"]["reason"] for one in said["members"]}
+    assert (said["assignorName"], reasons) == ("b", {"w1": 1, "w2": 5, "w3": 1})
+
+
+def instances(g: ConnectGroup, worker: str) -> dict[str, str | None]:
+    """The instance ids that PrepareAssignment tells, by worker."""
+    members = g.prepare(worker, g.member(worker)["memberEpoch"])["members"]
+    return {one["memberId"]: one["instanceId"] for one in members}
+
+
+def test_w4_an_instance_id_is_kept_and_told_and_means_nothing_else() -> None:
+    """Two workers may give the same one: the draft has no UNRELEASED_INSTANCE_ID. It bumps nothing."""
+    g = ConnectGroup()
+    assert g.join("w1", instanceId="i")["errorCode"] == 0
+    assert g.join("w2", instanceId="i")["errorCode"] == 0
+    g.join("w3")
+    assert instances(g, "w1") == {"w1": "i", "w2": "i", "w3": None}
+    g.rebalance(w1="A", w2="A-1", w3="A-2")
+    for name, work in (("w1", "A"), ("w2", "A-1"), ("w3", "A-2")):
+        g.join(name)
+        g.beat(name, 3, work)
+    before = g.group()
+    assert g.beat("w1", 3, instanceId="j")["errorCode"] == g.beat("w2", 3)["errorCode"] == 0
+    assert g.group() == before and g.group()["state"] == "Stable"
+    g.coordinator.restart()
+    g.beat("w3", 3, clientAssignors=[offer("x", reason=1)])
+    assert instances(g, g.group()["chosen"]) == {"w1": "j", "w2": "i", "w3": None}
+
+
+def test_w4_a_worker_that_begins_anew_says_its_instance_id_again() -> None:
+    g = ConnectGroup()
+    g.join("w1", instanceId="i")
+    g.rebalance(w1="A A-1 A-2")
+    g.join("w1")
+    g.beat("w1", 1, "A A-1 A-2")
+    g.join("w1")
+    assert instances(g, "w1") == {"w1": None}
+
+
+def test_w4_a_worker_with_an_instance_id_has_no_place_that_is_kept() -> None:
+    """The draft has no member epoch -2; a worker that leaves is gone, and its work is lost (W2)."""
+    g = ConnectGroup()
+    g.join("w1", instanceId="i")
+    assert g.beat("w1", -2, instanceId="i")["errorCode"] == 42
+    g.join("w2")
+    g.rebalance(w1="A", w2="A-1")
+    assert g.beat("w1", -1, instanceId="i")["errorCode"] == 0
+    assert [one["memberId"] for one in g.group()["members"]] == ["w2"]
+    assert g.join("w3", instanceId="i")["errorCode"] == 0

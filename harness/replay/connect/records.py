@@ -101,6 +101,7 @@ def _current(before: ConnectState, after: ConnectState) -> Iterator[Json]:
 def _metadata(state: ConnectState, name: str) -> Json:
     return {
         "groupEpoch": state.group.epoch,
+        "instanceId": None,
         "clientId": wire.client_id(name),
         "clientHost": wire.CLIENT_HOST,
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,

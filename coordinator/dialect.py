@@ -93,6 +93,11 @@ class Dialect:
         return self.name == "kip-848"
 
     @property
+    def aborts_synchronization(self) -> bool:
+        """SynchronizationGoesOn (C2): to Kafka a JoinGroup that says nothing new aborts nothing."""
+        return self.name == "kip-848"
+
+    @property
     def refuses_sync_behind(self) -> bool:
         """SyncRefused (M2): Kafka has an error for a SyncGroup of a member that is behind its target."""
         return self.name != "kip-848"

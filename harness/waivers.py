@@ -8,7 +8,7 @@
 A signature is what `conform replay --json` gives with each difference and `conform exhaust --json` with each
 finding. In a waiver's signature `*` stands for any text, as in "*: response.heartbeatIntervalMs"; a waiver
 without `*` goes before one with it, else the first in the file counts. A waiver counts until the end of the
-day that it expires on; one that covers nothing, or has expired, is a failure itself: none outlives its reason.
+day that it expires on; one that covers nothing, or has expired, is a failure, so none outlives its reason.
 """
 
 from __future__ import annotations

@@ -177,6 +177,6 @@ def _is_one_of(timer: object, names: frozenset[str]) -> bool:
 
 
 EVERYTHING: Final = View(
-    Capabilities("everything", "", {}, frozenset({"describe", "records", "advance", "assign"}))
+    Capabilities("everything", "", {}, frozenset({"describe", "records", "advance", "assign", "configure"}))
 )
 """The view of a target that shows all."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from harness.graph.card import BY_MEMBERS, BY_STATE, Card, Key, Row, counted, named, owned_by
 from harness.itf import Trace
-from harness.replay.classic.state import ClassicGroup, ClassicReader, ClassicState
+from harness.kinds.classic.state import ClassicGroup, ClassicReader, ClassicState
 from harness.values import State
 
 CLASSIC_STATES: Final = ("Dead", "Empty", "PreparingRebalance", "CompletingRebalance", "Stable")

@@ -21,9 +21,9 @@ from harness.engines.tlc import run_tlc, variant
 from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.kinds.classic.state import VARIABLES as CLASSIC_VARIABLES
+from harness.kinds.migration.state import VARIABLES as MIGRATION_VARIABLES
 from harness.modules import config_beside, declared_variables
-from harness.replay.classic.state import VARIABLES as CLASSIC_VARIABLES
-from harness.replay.migration.state import VARIABLES as MIGRATION_VARIABLES
 from harness.replay.state import VARIABLES
 from harness.stategraph import HIDDEN, read_graph
 from harness.transitions import behaviour

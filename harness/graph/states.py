@@ -21,10 +21,10 @@ from harness.graph.card import (
 from harness.graph.classic_states import BY_WAITING, CLASSIC_STATES, ClassicDescriber
 from harness.graph.closed_states import ClosedDescriber
 from harness.itf import Trace
-from harness.replay.classic.state import VARIABLES as CLASSIC_VARIABLES
+from harness.kinds.classic.state import VARIABLES as CLASSIC_VARIABLES
+from harness.kinds.migration.state import NEW, OLD, MigrationReader, renamed
+from harness.kinds.migration.state import VARIABLES as MIGRATION_VARIABLES
 from harness.replay.expect import group_state, member_state
-from harness.replay.migration.state import NEW, OLD, MigrationReader, renamed
-from harness.replay.migration.state import VARIABLES as MIGRATION_VARIABLES
 from harness.replay.state import VARIABLES, Group, SpecState, StateReader
 from harness.report.computing_sequence import computes
 from harness.tlaparse import print_value

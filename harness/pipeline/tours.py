@@ -15,10 +15,10 @@ from pyarrow.fs import copy_files
 from harness.engines.base import Limits, Model, Progress
 from harness.generate import dump_graph, tour_traces
 from harness.itf import ItfWriter
+from harness.kinds.classic.steps import CLASSIC_HANDLERS
+from harness.kinds.connect.steps import CONNECT_HANDLERS
 from harness.pipeline.run import Run
 from harness.pipeline.tables import TRACES, key
-from harness.replay.classic.steps import CLASSIC_HANDLERS
-from harness.replay.connect.steps import CONNECT_HANDLERS
 from harness.replay.steps import HANDLERS
 from harness.stategraph import HIDDEN, Edge, merge_by_hidden
 

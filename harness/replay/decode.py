@@ -15,17 +15,17 @@ import msgspec
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.kinds.classic.said import Classic
+from harness.kinds.classic.state import is_classic
+from harness.kinds.connect.state import is_connect
+from harness.kinds.migration.state import is_migration, refuse_short_form
 from harness.replay import client, expect, wire
 from harness.replay.calls import Call, ChangeTopics, Restart
-from harness.replay.classic.said import Classic
-from harness.replay.classic.state import is_classic
 from harness.replay.client_state import ClientStep
-from harness.replay.connect.state import is_connect
 from harness.replay.contents import Contents
 from harness.replay.dialects import TEXT, Forms, forms_of
 from harness.replay.log import check_log
 from harness.replay.members import MemberStep, member_steps
-from harness.replay.migration.state import is_migration, refuse_short_form
 from harness.replay.records import still_untargeted, whole, written
 from harness.replay.state import Admin, Partition, Request, SpecState, StateReader
 from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS
@@ -201,9 +201,9 @@ class Decoder:
     def __init__(self, inputs: Contents | None = None) -> None:
         """`inputs` numbers the inputs of all steps; by default they get numbers of their content."""
         # here, because it makes what is defined in this module
-        from harness.replay.classic.decode import classic_decoder
-        from harness.replay.connect.decode import connect_decoder
-        from harness.replay.migration.decode import migration_decoder
+        from harness.kinds.classic.decode import classic_decoder
+        from harness.kinds.connect.decode import connect_decoder
+        from harness.kinds.migration.decode import migration_decoder
 
         self._reader = StateReader()
         self._descriptions: dict[int, Json] = {}

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from harness.kinds.classic import wire as classic
 from harness.replay import admin, client, wire
-from harness.replay.classic import wire as classic
 from harness.replay.client_state import NOTHING_TOLD, Computation
 from harness.replay.commits import CommitStep
 from harness.replay.dialects import TEXT, Forms

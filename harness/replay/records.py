@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
+from harness.kinds.classic import wire as classic
 from harness.replay import wire
-from harness.replay.classic import wire as classic
 from harness.replay.commits import CommitState
 from harness.replay.dialects import TEXT, Forms
 from harness.replay.state import Group, Member, Partition, SpecState

@@ -13,7 +13,7 @@ from frozendict import frozendict
 
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.replay.classic.said import Classic
+from harness.kinds.classic.said import Classic
 from harness.replay.client_state import (
     NOBODY,
     NOTHING_TOLD,

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from harness.itf import Trace
-from harness.replay.classic.said import spoken
-from harness.replay.classic.state import (
+from harness.kinds.classic.said import spoken
+from harness.kinds.classic.state import (
     ClassicGroup,
     ClassicMember,
     ClassicReader,

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from harness.itf import Trace
-from harness.replay.classic.state import is_classic
+from harness.kinds.classic.state import is_classic
+from harness.kinds.migration.state import is_migration
 from harness.replay.expect import group_state
-from harness.replay.migration.state import is_migration
 from harness.replay.state import (
     AWAY,
     Group,

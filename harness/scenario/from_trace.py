@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.replay.classic.state import is_classic
-from harness.replay.connect.state import is_connect
-from harness.replay.migration.state import is_migration
+from harness.kinds.classic.state import is_classic
+from harness.kinds.connect.state import is_connect
+from harness.kinds.migration.state import is_migration
 from harness.replay.state import SpecState, StateReader
 from harness.replay.steps import OTHER_ACTIONS
 from harness.scenario.load import EVENTS

@@ -15,11 +15,11 @@ from harness.engines.base import Limits
 from harness.engines.tlc import VERSION
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
+from harness.kinds.classic.state import is_classic
+from harness.kinds.connect.state import is_connect
+from harness.kinds.migration.state import is_migration
 from harness.modules import config_beside
-from harness.replay.classic.state import is_classic
-from harness.replay.connect.state import is_connect
 from harness.replay.decode import Decoder
-from harness.replay.migration.state import is_migration
 from harness.replay.run import Failure, Replayed, Replayer
 from harness.shrink.again import Doing, model_of
 from harness.shrink.ask import shrink_together

@@ -19,12 +19,12 @@ from spec_model import NOTHING, Model
 from harness.cli.replay import command
 from harness.errors import ConformError
 from harness.itf import Trace, read_trace
-from harness.replay.classic.state import is_classic
+from harness.kinds.classic.state import is_classic
+from harness.kinds.connect.state import is_connect
+from harness.kinds.migration.state import is_migration
 from harness.replay.compare import agree, differences
-from harness.replay.connect.state import is_connect
 from harness.replay.decode import DecodedTrace, Decoder, Step
 from harness.replay.files import replay_files, trace_files
-from harness.replay.migration.state import is_migration
 from harness.replay.report import skipped, summary
 from harness.replay.run import ANOTHER, DIFFERENCE, Replayed, Replayer
 from harness.replay.view import CONFIGS, DELAY, DELETED_TOPICS, NAMES, RECORD_TYPES, View

@@ -10,8 +10,8 @@ from spec_model import Model
 
 from harness.errors import ConformError
 from harness.itf import read_trace
-from harness.replay.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
-from harness.replay.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
+from harness.kinds.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
+from harness.kinds.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
 from harness.replay.decode import Decoder
 from harness.replay.steps import HANDLERS, INITIAL, OTHER_ACTIONS, UNTRACED, actions_of_spec
 

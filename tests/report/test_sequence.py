@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from harness.cli.main import app
 from harness.errors import USAGE
 from harness.itf import read_trace
-from harness.replay.classic.state import is_classic
+from harness.kinds.classic.state import is_classic
 from harness.report.sequence import Message, Note, Step, sequence
 from harness.report.trace_sequence import sequence_of_trace
 

@@ -14,8 +14,8 @@ import pytest
 from harness.cli.replay import command as replay
 from harness.cli.validate import command as validate
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.kinds.connect import wire as connect
 from harness.replay import wire
-from harness.replay.connect import wire as connect
 from harness.replay.state import Partition
 from harness.targets import open_target
 from harness.targets.base import Json

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from harness.itf import Trace
-from harness.replay.classic.state import (
+from harness.kinds.classic.state import (
     Assignment,
     ClassicMember,
     ClassicReader,

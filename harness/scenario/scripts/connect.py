@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from harness.itf import Trace
-from harness.replay.connect.state import ConnectReader, ConnectState
+from harness.kinds.connect.state import ConnectReader, ConnectState
 from harness.replay.expect import group_state
 from harness.replay.state import Partition
 from harness.scenario.fields import Field

@@ -8,8 +8,8 @@ from typing import Final
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.kinds.migration.state import MigrationReader, MigrationState
 from harness.replay.expect import group_state
-from harness.replay.migration.state import MigrationReader, MigrationState
 from harness.scenario.fields import Field
 from harness.scenario.render import tla_partitions, tla_text
 from harness.scenario.scripts.client import (

@@ -9,7 +9,7 @@ from typing import Final, cast
 
 from frozendict import frozendict
 
-from harness.replay.classic.state import (
+from harness.kinds.classic.state import (
     ClassicGroup,
     ClassicReader,
     ClassicRequest,

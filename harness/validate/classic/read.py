@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from frozendict import frozendict
 
+from harness.kinds.classic import wire as classic
+from harness.kinds.classic.state import Assignment, ClassicRequest, ClassicResponse, Joined
 from harness.replay import wire
-from harness.replay.classic import wire as classic
-from harness.replay.classic.state import Assignment, ClassicRequest, ClassicResponse, Joined
 from harness.replay.kinds import DELAY
 from harness.targets.base import Json
 from harness.validate.kind import Kind

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from harness.kinds.connect.state import EVERYBODYS, ConnectReader, ConnectState, PreparedWorker, Resources
 from harness.replay.compare import Difference
-from harness.replay.connect.state import EVERYBODYS, ConnectReader, ConnectState, PreparedWorker, Resources
 from harness.replay.expect import group_state
 from harness.replay.state import Partition
 from harness.targets.base import Json

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from harness.kinds.connect import wire as connect
+from harness.kinds.connect.state import EVERYBODYS, PreparedWorker, Resources
 from harness.replay import wire
-from harness.replay.connect import wire as connect
-from harness.replay.connect.state import EVERYBODYS, PreparedWorker, Resources
 from harness.replay.state import NOT_IN_GROUP, Partition, Request
 from harness.targets.base import Json
 from harness.validate.kind import Kind

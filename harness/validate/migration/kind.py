@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Final
 
-from harness.replay.classic.said import Classic, spoken
+from harness.kinds.classic.said import Classic, spoken
+from harness.kinds.migration.state import MigrationReader, MigrationState
 from harness.replay.compare import Difference
 from harness.replay.dialects import operator_of
-from harness.replay.migration.state import MigrationReader, MigrationState
 from harness.replay.state import Fields, Group, Partition, read_response
 from harness.validate import read as consumer
 from harness.validate.classic import kind as old

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from harness.kinds.classic import wire as classic
+from harness.kinds.classic.said import Classic, spoken
 from harness.replay import wire
-from harness.replay.classic import wire as classic
-from harness.replay.classic.said import Classic, spoken
 from harness.replay.state import Request, Response
 from harness.targets.base import Json
 from harness.validate.classic import read as old

@@ -10,8 +10,8 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from harness.replay.classic.state import Assignment
-from harness.replay.classic.wire import MIGRATING, partitions_of
+from harness.kinds.classic.state import Assignment
+from harness.kinds.classic.wire import MIGRATING, partitions_of
 from harness.replay.state import Partition
 from harness.validate.classic.read import Words
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from harness.kinds.connect import wire as connect
+from harness.kinds.connect.state import ConnectState, Prepared, PreparedWorker
 from harness.replay import wire
-from harness.replay.connect import wire as connect
-from harness.replay.connect.state import ConnectState, Prepared, PreparedWorker
 from harness.replay.expect import Timers, group_state
 from harness.replay.expect import description as consumer_description
 from harness.replay.state import Member

@@ -9,8 +9,8 @@ from typing import Final
 
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.replay.classic.said import Classic, spoken
-from harness.replay.classic.state import ClassicReader, ClassicState
+from harness.kinds.classic.said import Classic, spoken
+from harness.kinds.classic.state import ClassicReader, ClassicState
 from harness.replay.client_state import Offer
 from harness.replay.contents import Contents
 from harness.replay.state import (

@@ -8,12 +8,12 @@ from copy import deepcopy
 from typing import Any, TypeAlias
 
 from harness.errors import ConformError
+from harness.kinds.classic import expect
+from harness.kinds.classic.records import whole, written
+from harness.kinds.classic.state import ClassicReader, ClassicState, input_of
+from harness.kinds.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
 from harness.replay import wire
 from harness.replay.calls import Call
-from harness.replay.classic import expect
-from harness.replay.classic.records import whole, written
-from harness.replay.classic.state import ClassicReader, ClassicState, input_of
-from harness.replay.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
 from harness.replay.contents import Contents
 from harness.replay.kinds import DELAY, Expected, Kind, KindDecoder, KindLoad
 from harness.targets.base import Json

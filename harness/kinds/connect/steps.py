@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeAlias, TypeVar
 
+from harness.kinds.connect import wire as connect
+from harness.kinds.connect.state import ConnectState
 from harness.replay import wire
 from harness.replay.calls import Call, FireTimer, Restart, SendRequest
-from harness.replay.connect import wire as connect
-from harness.replay.connect.state import ConnectState
 from harness.replay.steps import add_partitions as topic_grows
 from harness.replay.steps import create_topic as topic_appears
 from harness.replay.steps import delete_topic as topic_goes

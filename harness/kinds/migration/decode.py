@@ -6,20 +6,20 @@ from __future__ import annotations
 from collections.abc import Set
 from copy import deepcopy
 
+from harness.kinds.classic.decode import delay_of
+from harness.kinds.classic.expect import ClassicTimers, completed
+from harness.kinds.migration import expect
+from harness.kinds.migration.records import whole, written
+from harness.kinds.migration.state import MigrationReader, MigrationState
+from harness.kinds.migration.steps import INSTALL, MIGRATION_ACTIONS, TRANSLATED, call_of
 from harness.replay import expect as consumer
 from harness.replay import wire
 from harness.replay.calls import Call
-from harness.replay.classic.decode import delay_of
-from harness.replay.classic.expect import ClassicTimers, completed
 from harness.replay.contents import Contents
 from harness.replay.decode import Load
 from harness.replay.dialects import Forms, forms_in
 from harness.replay.expect import Timers
 from harness.replay.kinds import DELAY, Expected, Kind, KindDecoder, KindLoad
-from harness.replay.migration import expect
-from harness.replay.migration.records import whole, written
-from harness.replay.migration.state import MigrationReader, MigrationState
-from harness.replay.migration.steps import INSTALL, MIGRATION_ACTIONS, TRANSLATED, call_of
 from harness.requirements import CONVERSIONS
 from harness.targets.base import Json
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import TypeAlias
 
+from harness.kinds.connect import expect
+from harness.kinds.connect import wire as connect
+from harness.kinds.connect.records import whole, written
+from harness.kinds.connect.state import ConnectReader, ConnectState
+from harness.kinds.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
 from harness.replay import wire
 from harness.replay.calls import Call
-from harness.replay.connect import expect
-from harness.replay.connect import wire as connect
-from harness.replay.connect.records import whole, written
-from harness.replay.connect.state import ConnectReader, ConnectState
-from harness.replay.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
 from harness.replay.contents import Contents
 from harness.replay.expect import group_state
 from harness.replay.kinds import Expected, Kind, KindDecoder, KindLoad

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from harness.replay import wire
-from harness.replay.classic import wire as classic
-from harness.replay.classic.state import (
+from harness.kinds.classic import wire as classic
+from harness.kinds.classic.state import (
     ClassicGroup,
     ClassicMember,
     ClassicResponse,
     ClassicSpecStep,
     ClassicState,
 )
+from harness.replay import wire
 from harness.replay.expect import description as consumer_description
 from harness.replay.expect import offset_commit
 from harness.replay.state import Group

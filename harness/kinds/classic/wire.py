@@ -12,9 +12,9 @@ import struct
 from functools import cache
 from typing import Final
 
+from harness.kinds.classic.said import Classic, spoken
+from harness.kinds.classic.state import Assignment, ClassicRequest
 from harness.replay import wire
-from harness.replay.classic.said import Classic, spoken
-from harness.replay.classic.state import Assignment, ClassicRequest
 from harness.replay.state import Partition
 from harness.targets.base import Json
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final
 
+from harness.kinds.classic import expect as classic
+from harness.kinds.migration.state import MigrationState
+from harness.kinds.migration.steps import TRANSLATED, WAITS_FOR
 from harness.replay import expect, wire
-from harness.replay.classic import expect as classic
 from harness.replay.dialects import Forms
-from harness.replay.migration.state import MigrationState
-from harness.replay.migration.steps import TRANSLATED, WAITS_FOR
 from harness.replay.state import SpecState
 from harness.targets.base import Json
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from harness.kinds.connect.state import EVERYBODYS, ConnectState
 from harness.replay import wire
-from harness.replay.connect.state import EVERYBODYS, ConnectState
 from harness.replay.state import Partition
 from harness.targets.base import Json
 

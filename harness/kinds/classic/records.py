@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from harness.kinds.classic import wire as classic
+from harness.kinds.classic.state import ClassicState, Saved
 from harness.replay import wire
-from harness.replay.classic import wire as classic
-from harness.replay.classic.state import ClassicState, Saved
 from harness.replay.records import committed_record, offset_records
 from harness.targets.base import Json
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeAlias, TypeVar
 
+from harness.kinds.classic import wire as classic
+from harness.kinds.classic.expect import armed
+from harness.kinds.classic.state import ClassicState
 from harness.replay import wire
 from harness.replay.calls import Call, FireTimer, Restart, SendRequest
-from harness.replay.classic import wire as classic
-from harness.replay.classic.expect import armed
-from harness.replay.classic.state import ClassicState
 from harness.targets.base import Json
 
 ClassicHandler: TypeAlias = Callable[[ClassicState, ClassicState], Call]

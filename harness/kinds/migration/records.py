@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from harness.kinds.classic import records as classic
+from harness.kinds.migration.expect import as_heartbeat
+from harness.kinds.migration.state import MigrationState
+from harness.kinds.migration.steps import OFFSETS
 from harness.replay import records
-from harness.replay.classic import records as classic
 from harness.replay.dialects import Forms
-from harness.replay.migration.expect import as_heartbeat
-from harness.replay.migration.state import MigrationState
-from harness.replay.migration.steps import OFFSETS
 from harness.replay.state import Group
 from harness.targets.base import Json
 

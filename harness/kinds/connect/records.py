@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from harness.kinds.connect import wire as connect
+from harness.kinds.connect.state import ConnectState
 from harness.replay import wire
-from harness.replay.connect import wire as connect
-from harness.replay.connect.state import ConnectState
 from harness.replay.state import Member
 from harness.targets.base import Json
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from harness.kinds.classic.steps import CLASSIC_HANDLERS
+from harness.kinds.migration.state import MigrationState
 from harness.replay.calls import Call, FireTimer
-from harness.replay.classic.steps import CLASSIC_HANDLERS
-from harness.replay.migration.state import MigrationState
 from harness.replay.steps import HANDLERS
 
 TRANSLATED: Final = frozenset({"JoinGroup", "SyncGroup", "ClassicHeartbeat", "LeaveGroup"})

@@ -21,10 +21,10 @@ from harness.engines.tlc import run_tlc, variant
 from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.kinds.classic.state import VARIABLES as CLASSIC_VARIABLES
-from harness.kinds.migration.state import VARIABLES as MIGRATION_VARIABLES
+from harness.kinds.classic.description import CLASSIC
+from harness.kinds.consumer.description import CONSUMER
+from harness.kinds.migration.description import MIGRATION
 from harness.modules import config_beside, declared_variables
-from harness.replay.state import VARIABLES
 from harness.stategraph import HIDDEN, read_graph
 from harness.transitions import behaviour
 from harness.values import State, Value
@@ -172,7 +172,7 @@ def _without_leaf(state: State) -> State:
 
 def _is_of_protocol(names: Iterable[str]) -> bool:
     known = set(names)
-    kinds = VARIABLES, (*CLASSIC_VARIABLES, "offsets"), MIGRATION_VARIABLES
+    kinds = CONSUMER.variables, (*CLASSIC.variables, "offsets"), MIGRATION.variables
     return any(set(variables) <= known for variables in kinds)
 
 

@@ -21,11 +21,12 @@ from harness.graph.card import (
 from harness.graph.classic_states import BY_WAITING, CLASSIC_STATES, ClassicDescriber
 from harness.graph.closed_states import ClosedDescriber
 from harness.itf import Trace
-from harness.kinds.classic.state import VARIABLES as CLASSIC_VARIABLES
+from harness.kinds.classic.description import CLASSIC
+from harness.kinds.consumer.description import CONSUMER
+from harness.kinds.migration.description import MIGRATION
 from harness.kinds.migration.state import NEW, OLD, MigrationReader, renamed
-from harness.kinds.migration.state import VARIABLES as MIGRATION_VARIABLES
 from harness.replay.expect import group_state, member_state
-from harness.replay.state import VARIABLES, Group, SpecState, StateReader
+from harness.replay.state import Group, SpecState, StateReader
 from harness.report.computing_sequence import computes
 from harness.tlaparse import print_value
 from harness.values import State, Value
@@ -59,9 +60,9 @@ def describer(states: Iterable[State]) -> Describer:
     known = list(states)
     kinds: list[tuple[Sequence[str], Callable[[Sequence[State]], Describer]]]
     kinds = [
-        (VARIABLES, GroupDescriber),
-        (MIGRATION_VARIABLES, MigrationDescriber),
-        (CLASSIC_VARIABLES, ClassicDescriber),
+        (CONSUMER.variables, GroupDescriber),
+        (MIGRATION.variables, MigrationDescriber),
+        (CLASSIC.variables, ClassicDescriber),
         (("mixed", "processes"), ClosedDescriber),
         (("group", "computation", "health"), ClosedDescriber),
     ]

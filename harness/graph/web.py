@@ -22,7 +22,7 @@ from harness.graph.layout import layout
 from harness.graph.picture import FILL
 from harness.graph.states import GROUP_STATES, describer
 from harness.itf import Trace
-from harness.replay.state import VARIABLES
+from harness.kinds.consumer.description import CONSUMER
 from harness.tlaparse import print_value
 from harness.values import State
 
@@ -98,7 +98,7 @@ def _text(card: Card, state: State) -> str:
         said = [f"{head} {cell}" for head, cell in zip(card.head[1:], cells, strict=False) if cell != "-"]
         lines.append(f"{name}: {', '.join(said)}" if card.head else f"{name} = {' '.join(cells)}")
     if card.title:
-        others = sorted(set(state) - set(VARIABLES))
+        others = sorted(set(state) - set(CONSUMER.variables))
         lines += [f"{name} = {print_value(state[name])}" for name in others]
     return "\n".join(lines)
 

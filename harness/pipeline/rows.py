@@ -12,7 +12,8 @@ from typing import Any, Final
 from harness.itf import Trace
 from harness.pipeline.tables import key, optional, text
 from harness.replay.contents import Uncounted
-from harness.replay.decode import DecodedTrace, Decoder, Loadable, Step
+from harness.replay.decode import Decoder
+from harness.replay.prepared import DecodedTrace, Loadable, Step
 from harness.tlaparse import Reader, print_value
 from harness.values import State
 

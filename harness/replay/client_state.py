@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from harness.replay.state import Fields, Group, Partition
-
-ReadFields: TypeAlias = "type[Fields]"
+from harness.kinds.fields import Fields, Partition
 
 
 class Offer(NamedTuple):
@@ -88,9 +85,9 @@ def offer_of(fields: Fields) -> Offer:
     )
 
 
-def offers_of(raw: Any, path: str, kind: ReadFields) -> tuple[Offer, ...]:
+def offers_of(raw: Any, path: str) -> tuple[Offer, ...]:
     """A list of them; an empty one may look like an empty function."""
-    return tuple(offer_of(kind(entry, path)) for entry in (raw if isinstance(raw, tuple) else ()))
+    return tuple(offer_of(Fields(entry, path)) for entry in (raw if isinstance(raw, tuple) else ()))
 
 
 def told_of(fields: Fields) -> Told:
@@ -98,30 +95,20 @@ def told_of(fields: Fields) -> Told:
     return Told(fields.get("error", int), fields.get("version", int), fields.get("metadata", str))
 
 
-def with_computation(group: Group, fields: Fields, kind: ReadFields) -> Group:
-    """The group with what its members offer and are told, and with who computes its target."""
-    offers, told = fields.function("offers"), fields.function("told")
-    members = {
-        name: replace(
-            member,
-            offers=offers_of(offers[name], f"{fields.path}.offers", kind),
-            told=told_of(kind(told[name], f"{fields.path}.told")),
-        )
-        for name, member in group.members.items()
-    }
-    computation = Computation(
+def computation_of(fields: Fields) -> Computation:
+    """Who computes the target, and from what."""
+    return Computation(
         chosen=fields.get("chosen", str),
         notified=fields.get("notified", bool),
-        base=_base(fields.record("base"), kind) if fields.get("prepared", bool) else None,
+        base=_base(fields.record("base")) if fields.get("prepared", bool) else None,
         tried=fields.names("tried"),
     )
-    return replace(group, members=members, computation=computation)
 
 
-def _base(fields: Fields, kind: ReadFields) -> Base:
+def _base(fields: Fields) -> Base:
     members = {}
     for name, raw in sorted(fields.function("members").items()):
-        member = kind(raw, f"{fields.path}.members[{name}]")
+        member = Fields(raw, f"{fields.path}.members[{name}]")
         if (epoch := member.get("epoch", int)) >= 0:
             offer = offer_of(member.record("offer"))
             members[name] = Prepared(epoch, member.get("instance", str), member.names("topics"), offer)
@@ -137,10 +124,10 @@ def _base(fields: Fields, kind: ReadFields) -> Base:
     )
 
 
-def client_step(fields: Fields, kind: ReadFields) -> tuple[tuple[Offer, ...] | None, ClientStep]:
+def client_step(fields: Fields) -> tuple[tuple[Offer, ...] | None, ClientStep]:
     """What the step's request says of assignors, None for nothing, and the rest of it."""
     said = next(iter(fields.get("offers", frozenset)), None)
-    offers = None if said is None else offers_of(said, f"{fields.path}.offers", kind)
+    offers = None if said is None else offers_of(said, f"{fields.path}.offers")
     return offers, ClientStep(
         fields.get("compute", bool),
         told_of(fields.record("told")),

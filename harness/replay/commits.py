@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from harness.replay.state import Partition
+from harness.kinds.fields import Partition
 
 
 class CommitRequest(Protocol):

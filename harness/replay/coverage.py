@@ -19,7 +19,7 @@ _POINTS: Final = 100
 
 
 class Called(NamedTuple):
-    """What counts of a step that calls the target (see `harness.replay.decode.Step`)."""
+    """What counts of a step that calls the target (see `harness.replay.prepared.Step`)."""
 
     action: str
     branch: str

@@ -17,10 +17,11 @@ from typing import Any, Final, TypeAlias
 
 from frozendict import frozendict
 
+from harness.kinds.fields import Fields
 from harness.replay import wire
 from harness.replay.compare import differences, record_name
 from harness.replay.records import group_key, offset_key
-from harness.replay.state import Fields, SpecState
+from harness.replay.state import SpecState
 from harness.targets.base import Answer, Json
 
 _Said: TypeAlias = dict[str, Callable[[Fields], Any]]

@@ -7,13 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, TypeVar
 
 from frozendict import frozendict
 
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.kinds.classic.said import Classic
+from harness.kinds.consumer.description import CONSUMER
+from harness.kinds.fields import (
+    BadField,
+    Fields,
+    Partition,
+    committed_offsets,
+    counts_in,
+    names_in,
+    partition_in,
+    partitions_in,
+    typed,
+)
 from harness.replay.client_state import (
     NOBODY,
     NOTHING_TOLD,
@@ -22,22 +33,16 @@ from harness.replay.client_state import (
     Offer,
     Told,
     client_step,
-    with_computation,
+    computation_of,
+    offers_of,
+    told_of,
 )
 from harness.replay.contents import Contents
-from harness.values import Value, as_function
-
-Partition: TypeAlias = tuple[str, int]
-"""Topic and index, the spec's <<"foo", 0>>. A topic is an id (T2); `wire.topic_name` is its name."""
-
-VARIABLES = ("group", "topics", "step")
-"""What a trace must have to be replayed. `offsets`, `log`, `configs` and `admin` are read where they are
-there, and so are `computation` and `clientStep`; the closed models have more."""
+from harness.values import Value
 
 NOT_IN_GROUP = -1
 AWAY = -2
 """S1: the epoch of a static member that left for a while."""
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +194,7 @@ class StateReader:
 
     def read(self, trace: Trace, name: str) -> list[SpecState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
-        if missing := [variable for variable in VARIABLES if variable not in trace.variables]:
-            raise ConformError(
-                f'{name} has no variable "{missing[0]}", so it is not a trace of the group protocol: '
-                f"its variables are {', '.join(trace.variables)}."
-            )
+        CONSUMER.check(trace, name)
         states = []
         for index, state in enumerate(trace.states):
             try:
@@ -209,12 +210,12 @@ class StateReader:
         if raw not in self._groups:
             group = _group(Fields(raw_group, "group"), self._members)
             if raw[1] is not None:
-                group = with_computation(group, Fields(raw[1], "computation"), Fields)
+                group = _with_computation(group, Fields(raw[1], "computation"))
             self._groups[raw] = self._numbers[raw], group
         if raw_topics not in self._topics:
-            self._topics[raw_topics] = self._numbers[raw_topics], _counts(raw_topics, "topics")
+            self._topics[raw_topics] = self._numbers[raw_topics], counts_in(raw_topics, "topics")
         if raw_offsets not in self._offsets:
-            committed, own = committed_offsets(raw_offsets[0]), _counts(raw_offsets[1], "configs")
+            committed, own = committed_offsets(raw_offsets[0]), counts_in(raw_offsets[1], "configs")
             own = {name: value for name, value in own.items() if value}
             self._offsets[raw_offsets] = self._numbers[raw_offsets], committed, own
         (group_key, group), (topics_key, topics) = self._groups[raw], self._topics[raw_topics]
@@ -223,148 +224,26 @@ class StateReader:
             self._steps[state["step"]] = _step(Fields(state["step"], "step"))
         step = self._steps[state["step"]]
         if "clientStep" in state:
-            offers, said = client_step(Fields(state["clientStep"], "clientStep"), Fields)
+            offers, said = client_step(Fields(state["clientStep"], "clientStep"))
             step = replace(step, request=replace(step.request, offers=offers), client=said)
-        log: frozenset[Value] | None = _typed(state["log"], frozenset, "log") if "log" in state else None
+        log: frozenset[Value] | None = typed(state["log"], frozenset, "log") if "log" in state else None
         admin = _admin(Fields(state["admin"], "admin")) if "admin" in state else None
         keys = group_key, topics_key, offsets_key
         return SpecState(group, topics, step, keys, offsets, log, configs, admin)
 
 
-class BadField(ValueError):
-    """A field that is missing or of another type, in words."""
-
-
-class Fields:
-    """A record of the spec whose fields are asked for by name and type. BadField for what is not as asked."""
-
-    def __init__(self, raw: Value, path: str) -> None:
-        if not isinstance(raw, frozendict):
-            raise BadField(f"{path} must be a record, not {raw!r}")
-        self.raw: frozendict[Any, Value] = raw
-        self.path = path
-
-    def get(self, name: str, kind: type[T]) -> T:
-        if name not in self.raw:
-            raise BadField(f'{self.path} has no field "{name}"')
-        return _typed(self.raw[name], kind, f"{self.path}.{name}")
-
-    def get_or(self, name: str, kind: type[T], default: T) -> T:
-        """A field that traces of before it was there lack."""
-        return self.get(name, kind) if name in self.raw else default
-
-    def record(self, name: str) -> Fields:
-        return Fields(self.get(name, frozendict), f"{self.path}.{name}")
-
-    def function(self, name: str) -> frozendict[Any, Value]:
-        if name not in self.raw:
-            raise BadField(f'{self.path} has no field "{name}"')
-        return read_function(self.raw[name], f"{self.path}.{name}")
-
-    def metadata(self, name: str) -> dict[str, int]:
-        """How many partitions each topic has, those without left out."""
-        counts = _counts(self.function(name), f"{self.path}.{name}")
-        return {topic: count for topic, count in counts.items() if count > 0}
-
-    def names(self, name: str) -> frozenset[str]:
-        return _names(self.get(name, frozenset), f"{self.path}.{name}")
-
-    def option(self, name: str, kind: type[T]) -> T | None:
-        """A set of at most one element: {} is None."""
-        return self._one(self.get(name, frozenset), name, kind)
-
-    def option_or_none(self, name: str, kind: type[T]) -> T | None:
-        """An option that traces of before it was there lack."""
-        return self._one(self.get_or(name, frozenset, _NOTHING), name, kind)
-
-    def _one(self, values: frozenset[Any], name: str, kind: type[T]) -> T | None:
-        if len(values) > 1:
-            raise BadField(f"{self.path}.{name} must have at most one element, not {len(values)}")
-        for value in values:
-            return _typed(value, kind, f"{self.path}.{name}")
-        return None
-
-    def partition(self, name: str) -> Partition | None:
-        """At most one, in traces of before it was there none."""
-        raw = self.option_or_none(name, tuple)
-        return None if raw is None else _partition(raw, f"{self.path}.{name}")
-
-    def partitions(self, name: str) -> frozenset[Partition]:
-        return _partitions(self.get(name, frozenset), f"{self.path}.{name}")
-
-
-_NOTHING: frozenset[Any] = frozenset()
-
-
-def _typed(value: Any, kind: type[T], path: str) -> T:
-    # bool is an int to Python, but not to TLA+.
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise BadField(f"{path} must be {_KINDS[kind]}, not {value!r}")
-    return value
-
-
-_KINDS = {
-    int: "an integer",
-    str: "a string",
-    bool: "a boolean",
-    frozenset: "a set",
-    frozendict: "a record",
-    tuple: "a tuple",
-}
-
-
-def read_function(raw: Value, path: str) -> frozendict[Any, Value]:
-    """A function of the spec. BadField if it is none."""
-    try:
-        return as_function(raw)
-    except TypeError:
-        raise BadField(f"{path} must be a function, not {raw!r}") from None
-
-
-def _partition(raw: Any, path: str) -> Partition:
-    if isinstance(raw, tuple) and len(raw) == 2:
-        return _typed(raw[0], str, path), _typed(raw[1], int, path)
-    raise BadField(f"{path} must have partitions like <<topic, index>>, not {raw!r}")
-
-
-def _partitions(raw: frozenset[Any], path: str) -> frozenset[Partition]:
-    for item in raw:
-        _partition(item, path)
-    return raw
-
-
-def _names(raw: frozenset[Any], path: str) -> frozenset[str]:
-    return frozenset(_typed(item, str, path) for item in raw)
-
-
-def _counts(raw: Value, path: str) -> dict[str, int]:
-    return {
-        _typed(topic, str, path): _typed(count, int, f"{path}[{topic}]")
-        for topic, count in read_function(raw, path).items()
-    }
-
-
-def committed_offsets(raw: Value) -> dict[Partition, int]:
-    """The committed offsets (O1); -1 says that there is none."""
-    offsets = {
-        _partition(partition, "offsets"): _typed(offset, int, f"offsets[{partition}]")
-        for partition, offset in read_function(raw, "offsets").items()
-    }
-    return {partition: offset for partition, offset in offsets.items() if offset >= 0}
-
-
 def _group(fields: Fields, known: dict[Value, Member]) -> Group:
     targets: dict[str, set[Partition]] = {}
     for raw, owner in fields.function("target").items():
-        partition = _partition(raw, "group.target")
-        if name := _typed(owner, str, f"group.target[{partition}]"):
+        partition = partition_in(raw, "group.target")
+        if name := typed(owner, str, f"group.target[{partition}]"):
             targets.setdefault(name, set()).add(partition)
     members = {}
     for name, raw in fields.function("members").items():
         if raw not in known:
             known[raw] = _member(Fields(raw, f"group.members[{name}]"))
         if (member := known[raw]).epoch != NOT_IN_GROUP:
-            members[_typed(name, str, "group.members")] = member
+            members[typed(name, str, "group.members")] = member
     return Group(
         epoch=fields.get("epoch", int),
         assignment_epoch=fields.get("assignmentEpoch", int),
@@ -372,6 +251,20 @@ def _group(fields: Fields, known: dict[Value, Member]) -> Group:
         metadata=fields.metadata("metadata"),
         members={name: members[name] for name in sorted(members)},
     )
+
+
+def _with_computation(group: Group, fields: Fields) -> Group:
+    """The group with what its members offer and are told, and with who computes its target."""
+    offers, told = fields.function("offers"), fields.function("told")
+    members = {
+        name: replace(
+            member,
+            offers=offers_of(offers[name], f"{fields.path}.offers"),
+            told=told_of(Fields(told[name], f"{fields.path}.told")),
+        )
+        for name, member in group.members.items()
+    }
+    return replace(group, members=members, computation=computation_of(fields))
 
 
 def read_group(raw: Value, path: str) -> Group:
@@ -412,12 +305,12 @@ def _admin(fields: Fields) -> Admin:
         states=fields.names("states"),
         types=fields.names("types"),
         listed=frozenset(
-            (_typed(state, str, "admin.listed"), _typed(kind, str, "admin.listed"))
+            (typed(state, str, "admin.listed"), typed(kind, str, "admin.listed"))
             for state, kind in fields.get("listed", frozenset)
         ),
         name=fields.get("name", str),
         value=fields.option("value", int),
-        shown=tuple(sorted(_counts(fields.function("shown"), "admin.shown").items())),
+        shown=tuple(sorted(counts_in(fields.function("shown"), "admin.shown").items())),
         own=fields.names("own"),
     )
 
@@ -429,8 +322,8 @@ def _request(fields: Fields) -> Request:
         member=fields.get("member", str),
         epoch=fields.get("epoch", int),
         instance=fields.option_or_none("instance", str),
-        owned=None if owned is None else _partitions(owned, f"{fields.path}.owned"),
-        subscription=None if subscription is None else _names(subscription, f"{fields.path}.subscription"),
+        owned=None if owned is None else partitions_in(owned, f"{fields.path}.owned"),
+        subscription=None if subscription is None else names_in(subscription, f"{fields.path}.subscription"),
         regex=fields.option_or_none("regex", str),
         assignor=fields.option("assignor", str),
     )

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
+from harness.kinds.fields import Partition
 from harness.replay.client_state import Offer
 from harness.replay.commits import CommitStep
-from harness.replay.state import Partition, Request, SpecStep
+from harness.replay.state import Request, SpecStep
 from harness.targets.base import Capabilities, Json
 
 GROUP: Final = "g"

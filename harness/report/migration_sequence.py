@@ -10,9 +10,9 @@ from harness.kinds.classic.steps import CLASSIC_HANDLERS
 from harness.kinds.migration.state import MigrationReader, MigrationState
 from harness.kinds.migration.steps import OFFSETS, TRANSLATED
 from harness.report.classic_sequence import ClassicEvents, answered_late, classic_changes
+from harness.report.consumer_sequence import GroupEvents, group_changes
 from harness.report.sequence import Event, Note, Shows, Step
 from harness.report.sequence_words import COORDINATOR, NOBODY, natural
-from harness.report.trace_sequence import GroupEvents, group_changes
 
 _LATE = {"JoinTimeout": "time to rejoin", "SyncTimeout": "time to sync"}
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from harness.replay.state import Group, Partition, Request, Response
+from harness.kinds.fields import Partition
+from harness.replay.state import Group, Request, Response
 
 REQUEST: Final = "Request"
 """What a step does that sends a ConsumerGroupHeartbeat; other steps are called as the spec's actions are."""

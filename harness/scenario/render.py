@@ -11,7 +11,7 @@ from typing import Final
 import jinja2
 import re2
 
-from harness.replay.state import Partition
+from harness.kinds.fields import Partition
 from harness.replay.wire import topic_name
 from harness.scenario.model import Printed, Scenario
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import USAGE, ConformError
+from harness.kinds.fields import Partition
 from harness.replay.compare import Difference
 from harness.replay.expect import group_state
-from harness.replay.state import Group, Partition, Response, SpecState, StateReader
+from harness.replay.state import Group, Response, SpecState, StateReader
 from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
 from harness.validate.read import REQUEST, Line, Run, Seen
 from harness.validate.render import assignments, members_of, render

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from harness.kinds.fields import Partition
 from harness.replay import wire
-from harness.replay.state import NOT_IN_GROUP, Partition, Request, Response
+from harness.replay.state import NOT_IN_GROUP, Request, Response
 from harness.replay.view import DELETED_TOPICS
 from harness.targets.base import Json
 from harness.validate.kind import Kind

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from harness.kinds.fields import Partition
 from harness.replay.dialects import operator_of
-from harness.replay.state import Partition
 from harness.replay.wire import topic_name
 from harness.scenario.render import matching
 from harness.validate.read import Line, Run, SeenMember

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import jinja2
 
-from harness.replay.state import Partition
+from harness.kinds.fields import Partition
 from harness.replay.wire import topic_name
 from harness.scenario.render import tla_partitions, tla_text
 

@@ -29,7 +29,7 @@ CONSUMER: Final = frozenset(
         *(f"replay/{name}.py" for name in ("expect", "log", "members", "records", "state", "steps")),
         *(f"validate/{name}" for name in ("read.py", "render.py", "log.tla.j2", "model.cfg.j2")),
         *(f"scenario/{name}.py" for name in ("from_ops", "from_trace", "load", "render", "transcript")),
-        *("graph/states.py", "report/trace_sequence.py", "report/story_sequence.py"),
+        "graph/states.py",
     }
 )
 """Files about consumer groups that do not name them."""

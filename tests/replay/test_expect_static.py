@@ -11,7 +11,8 @@ from spec_model import NOTHING, Model, request
 
 from harness.errors import ConformError
 from harness.replay import expect, wire
-from harness.replay.decode import Decoder, Step
+from harness.replay.decode import Decoder
+from harness.replay.prepared import Step
 from harness.replay.records import written
 
 F01 = frozenset({("foo", 0), ("foo", 1)})

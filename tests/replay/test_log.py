@@ -146,7 +146,7 @@ def test_a_changed_record_is_named_with_both_values() -> None:
 def test_a_harness_that_expects_other_records_is_seen(
     fault: Callable[[list[Json]], list[Json]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.replay.decode.written", lambda *states: fault(written(*states)))
+    monkeypatch.setattr("harness.kinds.consumer.decode.written", lambda *states: fault(written(*states)))
     assert "state 1: of log" in sentence(logged("MCLog"))
 
 

@@ -15,8 +15,9 @@ from harness.kinds.classic.steps import CLASSIC_HANDLERS
 from harness.kinds.connect.steps import CONNECT_HANDLERS
 from harness.kinds.migration.steps import MIGRATION_ACTIONS
 from harness.replay.client import HANDLERS
-from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.decode import Decoder
 from harness.replay.files import replay_files, trace_files
+from harness.replay.prepared import DecodedTrace
 from harness.replay.run import Replayer
 from harness.targets.python import PythonTarget
 

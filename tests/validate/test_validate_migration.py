@@ -15,8 +15,8 @@ from harness.cli.replay import command as replay
 from harness.cli.validate import command as validate
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.kinds.classic import wire as classic
+from harness.kinds.fields import Partition
 from harness.replay import wire
-from harness.replay.state import Partition
 from harness.targets import open_target
 from harness.targets.base import Json
 from harness.targets.recording import recorded

@@ -1,9 +1,8 @@
-"""From a trace of a classic group to prepared steps: the same that `harness.replay.decode` makes of
-others."""
+"""From a trace of a classic group to prepared steps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, TypeAlias
 
@@ -12,10 +11,11 @@ from harness.kinds.classic import expect
 from harness.kinds.classic.records import whole, written
 from harness.kinds.classic.state import ClassicReader, ClassicState, input_of
 from harness.kinds.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
+from harness.kinds.classic.wire import DELAY
+from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.contents import Contents
-from harness.replay.kinds import DELAY, Expected, Kind, KindDecoder, KindLoad
 from harness.targets.base import Json
 
 
@@ -45,21 +45,26 @@ _Descriptions: TypeAlias = dict[tuple[int, int], Json]
 def classic_decoder(inputs: Contents) -> KindDecoder[ClassicState]:
     """Decodes traces of classic groups."""
     known: _Descriptions = {}
-    return KindDecoder(ClassicReader(), lambda meta, name: ClassicKind(delay_of(meta, name), known), inputs)
+    return KindDecoder(
+        ClassicReader(), lambda meta, name: ClassicDecoding(delay_of(meta, name), known), inputs
+    )
 
 
-class ClassicKind(Kind[ClassicState]):
+class ClassicDecoding(Decoding[ClassicState]):
     """A trace of a classic group."""
 
-    handlers: Set[str] = CLASSIC_HANDLERS.keys()
-    others: Set[str] = CLASSIC_OTHERS
+    handlers = frozenset(CLASSIC_HANDLERS)
+    others = CLASSIC_OTHERS
     api = "JoinGroup"
 
     def __init__(self, delay_ms: int, descriptions: _Descriptions) -> None:
-        self.configuration = {**wire.DEFAULTS, DELAY: delay_ms}
         self._delay_ms = delay_ms
         self._descriptions = descriptions
         self._timers = expect.ClassicTimers(delay_ms)
+
+    def configuration(self, states: Sequence[ClassicState]) -> Json:
+        """The defaults, with the initial delay."""
+        return {**wire.DEFAULTS, DELAY: self._delay_ms}
 
     def start(self, state: ClassicState) -> ClassicLoad:
         """At time 0."""

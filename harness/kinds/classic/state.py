@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from frozendict import frozendict
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.kinds.fields import BadField, Fields, Partition, committed_offsets
 from harness.replay.contents import Contents
-from harness.replay.state import BadField, Fields, Partition, committed_offsets
 from harness.values import Value, as_function
 
 Assignment: TypeAlias = frozenset[Partition] | None
 """What a member is assigned; None says that there are no bytes at all."""
-
-VARIABLES: Final = ("group", "step")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +146,6 @@ class ClassicState:
     offsets: Mapping[Partition, int]
     configs: Mapping[str, int] = field(default_factory=dict)
     """Classic groups have no configuration of their own."""
-
-
-def is_classic(trace: Trace) -> bool:
-    """Whether a trace is of a classic group: it has a generation where a consumer group has an epoch."""
-    group = trace.states[0].get("group") if trace.states else None
-    return isinstance(group, frozendict) and "generation" in group
 
 
 class ClassicReader:

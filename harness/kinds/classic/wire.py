@@ -14,14 +14,15 @@ from typing import Final
 
 from harness.kinds.classic.said import Classic, spoken
 from harness.kinds.classic.state import Assignment, ClassicRequest
+from harness.kinds.fields import Partition
 from harness.replay import wire
-from harness.replay.state import Partition
 from harness.targets.base import Json
 
 JOIN: Final = "JoinGroup"
 SYNC: Final = "SyncGroup"
 HEARTBEAT: Final = "Heartbeat"
 LEAVE: Final = "LeaveGroup"
+DELAY: Final = "group.initial.rebalance.delay.ms"
 
 NEW_MEMBER_TIMEOUT_MS: Final = 300_000
 """How long the first JoinGroup of a member may wait."""

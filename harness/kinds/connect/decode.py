@@ -1,9 +1,8 @@
-"""From a trace of a Connect group to prepared steps: the same that `harness.replay.decode` makes of
-others."""
+"""From a trace of a Connect group to prepared steps."""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from harness.kinds.connect import expect
@@ -11,11 +10,11 @@ from harness.kinds.connect import wire as connect
 from harness.kinds.connect.records import whole, written
 from harness.kinds.connect.state import ConnectReader, ConnectState
 from harness.kinds.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
+from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.contents import Contents
 from harness.replay.expect import group_state
-from harness.replay.kinds import Expected, Kind, KindDecoder, KindLoad
 from harness.requirements import CONNECT, WORKER
 from harness.targets.base import Json
 
@@ -64,20 +63,23 @@ _Descriptions: TypeAlias = dict[tuple[int, int, int], Json]
 def connect_decoder(inputs: Contents) -> KindDecoder[ConnectState]:
     """Decodes traces of Connect groups."""
     known: _Descriptions = {}
-    return KindDecoder(ConnectReader(), lambda meta, name: ConnectKind(known), inputs)
+    return KindDecoder(ConnectReader(), lambda meta, name: ConnectDecoding(known), inputs)
 
 
-class ConnectKind(Kind[ConnectState]):
+class ConnectDecoding(Decoding[ConnectState]):
     """A trace of a Connect group."""
 
-    configuration = wire.DEFAULTS
-    handlers: Set[str] = CONNECT_HANDLERS.keys()
-    others: Set[str] = CONNECT_OTHERS
+    handlers = frozenset(CONNECT_HANDLERS)
+    others = CONNECT_OTHERS
     api = connect.HEARTBEAT
 
     def __init__(self, descriptions: _Descriptions) -> None:
         self._descriptions = descriptions
         self._timers = expect.ConnectTimers()
+
+    def configuration(self, states: Sequence[ConnectState]) -> Json:
+        """The defaults."""
+        return wire.DEFAULTS
 
     def start(self, state: ConnectState) -> ConnectLoad:
         """At time 0."""

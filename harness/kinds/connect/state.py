@@ -11,11 +11,11 @@ from frozendict import frozendict
 
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
+from harness.kinds.fields import BadField, Fields, Partition
 from harness.replay.contents import Contents
-from harness.replay.state import BadField, Fields, Group, Partition, SpecState, SpecStep, StateReader
+from harness.replay.state import Group, SpecState, SpecStep, StateReader
 from harness.values import Value
 
-VARIABLES: Final = ("work", "call")
 Versions = frozendict[str, tuple[int, int]]
 VERSIONS: Final[Mapping[str, Versions]] = {
     "SameVersions": frozendict(),
@@ -107,11 +107,6 @@ class ConnectState:
     def due(self) -> bool:
         """Whether the group has moved on since its target was computed (E2)."""
         return self.group.epoch > self.group.assignment_epoch
-
-
-def is_connect(trace: Trace) -> bool:
-    """Whether the trace is one of Connect groups."""
-    return all(variable in trace.variables for variable in VARIABLES)
 
 
 class ConnectReader:

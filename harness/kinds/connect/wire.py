@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from harness.kinds.connect.state import EVERYBODYS, ConnectState
+from harness.kinds.fields import Partition
 from harness.replay import wire
-from harness.replay.state import Partition
 from harness.targets.base import Json
 
 HEARTBEAT: Final = "ConnectGroupHeartbeat"

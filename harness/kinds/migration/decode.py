@@ -1,13 +1,15 @@
-"""From a trace of a group that migrates to prepared steps: the same that `harness.replay.decode` makes of
-others."""
+"""From a trace of a group that migrates to prepared steps."""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence
 from copy import deepcopy
 
 from harness.kinds.classic.decode import delay_of
 from harness.kinds.classic.expect import ClassicTimers, completed
+from harness.kinds.classic.wire import DELAY
+from harness.kinds.consumer.decode import ConsumerLoad
+from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.kinds.migration import expect
 from harness.kinds.migration.records import whole, written
 from harness.kinds.migration.state import MigrationReader, MigrationState
@@ -16,10 +18,8 @@ from harness.replay import expect as consumer
 from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.contents import Contents
-from harness.replay.decode import Load
 from harness.replay.dialects import Forms, forms_in
 from harness.replay.expect import Timers
-from harness.replay.kinds import DELAY, Expected, Kind, KindDecoder, KindLoad
 from harness.requirements import CONVERSIONS
 from harness.targets.base import Json
 
@@ -47,31 +47,34 @@ class MigrationLoad(KindLoad[MigrationState]):
         return old.state if self.state.is_classic else consumer.group_state(self.state.group)
 
     @property
-    def _consumer(self) -> Load:
-        return Load(self.state.shared, self.timers, self.now_ms, self.forms)
+    def _consumer(self) -> ConsumerLoad:
+        return ConsumerLoad(self.state.shared, self.timers, self.now_ms, {}, self.forms)
 
 
 def migration_decoder(inputs: Contents) -> KindDecoder[MigrationState]:
     """Decodes traces of groups that migrate."""
     return KindDecoder(
         MigrationReader(),
-        lambda meta, name: MigrationKind(delay_of(meta, name), forms_in(meta, name)),
+        lambda meta, name: MigrationDecoding(delay_of(meta, name), forms_in(meta, name)),
         inputs,
     )
 
 
-class MigrationKind(Kind[MigrationState]):
+class MigrationDecoding(Decoding[MigrationState]):
     """A trace of a group that migrates."""
 
-    handlers: Set[str] = MIGRATION_ACTIONS
-    others: Set[str] = frozenset()
+    handlers = MIGRATION_ACTIONS
+    others = frozenset[str]()
     api = "JoinGroup"
 
     def __init__(self, delay_ms: int, forms: Forms) -> None:
-        self.configuration = {**wire.DEFAULTS, DELAY: delay_ms}
         self._delay_ms = delay_ms
         self._forms = forms
         self._timers = expect.MigrationTimers(ClassicTimers(delay_ms, forms.renews_waiting), Timers(forms))
+
+    def configuration(self, states: Sequence[MigrationState]) -> Json:
+        """The defaults, with the initial delay."""
+        return {**wire.DEFAULTS, DELAY: self._delay_ms}
 
     def start(self, state: MigrationState) -> MigrationLoad:
         """At time 0."""

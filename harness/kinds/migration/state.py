@@ -11,21 +11,12 @@ from harness.errors import ConformError
 from harness.itf import Trace
 from harness.kinds.classic.said import Classic, spoken
 from harness.kinds.classic.state import ClassicReader, ClassicState
+from harness.kinds.fields import BadField, Fields, read_function
 from harness.replay.client_state import Offer
 from harness.replay.contents import Contents
-from harness.replay.state import (
-    BadField,
-    Fields,
-    Group,
-    SpecState,
-    SpecStep,
-    StateReader,
-    read_function,
-    read_group,
-)
+from harness.replay.state import Group, SpecState, SpecStep, StateReader, read_group
 from harness.values import State, Value
 
-VARIABLES: Final = ("consumer", "classic", "classicStep", "phase", "words", "converted")
 NEW: Final = "consumer", "step"
 OLD: Final = "classic", "classicStep"
 """Of each kind of group the variables that are the `group` and the `step` of its own traces."""
@@ -73,21 +64,6 @@ class MigrationState:
     def asked(self, after: MigrationState) -> Group:
         """The consumer group that a step from this state is about: of a classic group, what becomes of it."""
         return with_classic(after.converted, said_in(self.old)) if self.is_classic else self.group
-
-
-def refuse_short_form(trace: Trace, name: str) -> None:
-    """ConformError (exit 2) for a trace of spec/ClosedMigration.tla, which has no requests to replay."""
-    if "mixed" in trace.variables:
-        raise ConformError(
-            f"The trace {name} is of spec/ClosedMigration.tla, which has the classic protocol in a short "
-            "form without requests, so that nothing of it can be sent to an implementation. The traces in "
-            "traces/migration have the requests of groups that migrate."
-        )
-
-
-def is_migration(trace: Trace) -> bool:
-    """Whether the trace is of a group that migrates."""
-    return all(variable in trace.variables for variable in VARIABLES)
 
 
 class MigrationReader:

@@ -18,8 +18,8 @@ from harness.kinds.classic.state import (
     ClassicState,
     read_response,
 )
+from harness.kinds.fields import Fields
 from harness.replay.compare import Difference
-from harness.replay.state import Fields
 from harness.validate.classic.read import Answers, Line, Run, Seen, SeenMember, Words, tell_leaders
 from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
 from harness.validate.templates import write

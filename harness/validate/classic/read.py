@@ -15,8 +15,8 @@ from frozendict import frozendict
 
 from harness.kinds.classic import wire as classic
 from harness.kinds.classic.state import Assignment, ClassicRequest, ClassicResponse, Joined
+from harness.kinds.classic.wire import DELAY
 from harness.replay import wire
-from harness.replay.kinds import DELAY
 from harness.targets.base import Json
 from harness.validate.kind import Kind
 from harness.validate.log import ERRORS, LogReader

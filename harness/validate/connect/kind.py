@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from harness.kinds.connect.state import EVERYBODYS, ConnectReader, ConnectState, PreparedWorker, Resources
+from harness.kinds.fields import Partition
 from harness.replay.compare import Difference
 from harness.replay.expect import group_state
-from harness.replay.state import Partition
 from harness.targets.base import Json
 from harness.validate.connect.read import (
     NOTHING,

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from harness.kinds.connect import wire as connect
 from harness.kinds.connect.state import EVERYBODYS, PreparedWorker, Resources
+from harness.kinds.fields import Partition
 from harness.replay import wire
-from harness.replay.state import NOT_IN_GROUP, Partition, Request
+from harness.replay.state import NOT_IN_GROUP, Request
 from harness.targets.base import Json
 from harness.validate.kind import Kind
 from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from harness.kinds.classic.said import Classic, spoken
+from harness.kinds.fields import Fields, Partition
 from harness.kinds.migration.state import MigrationReader, MigrationState
 from harness.replay.compare import Difference
 from harness.replay.dialects import operator_of
-from harness.replay.state import Fields, Group, Partition, read_response
+from harness.replay.state import Group, read_response
 from harness.validate import read as consumer
 from harness.validate.classic import kind as old
 from harness.validate.classic import read as classic

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from harness.kinds.classic.state import Assignment
 from harness.kinds.classic.wire import MIGRATING, partitions_of
-from harness.replay.state import Partition
+from harness.kinds.fields import Partition
 from harness.validate.classic.read import Words
 
 

@@ -1,0 +1,12 @@
+"""Connect groups, described."""
+
+from typing import Final
+
+from harness.kinds.description import Kind
+
+CONNECT: Final = Kind(
+    name="connect",
+    adjective="Connect",
+    variables=("work", "call"),
+    api="ConnectGroupHeartbeat",
+)

@@ -1,0 +1,13 @@
+"""Consumer groups, described."""
+
+from typing import Final
+
+from harness.kinds.description import Kind
+
+CONSUMER: Final = Kind(
+    name="consumer",
+    adjective="consumer",
+    variables=("group", "topics", "step"),
+    api="",
+    retold=True,
+)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from harness.kinds.classic import wire as classic
+from harness.kinds.rows import record_of
 from harness.replay import admin, client, wire
 from harness.replay.client_state import NOTHING_TOLD, Computation
 from harness.replay.commits import CommitStep
@@ -129,18 +130,10 @@ def description(group: Group) -> Json:
 def _member(group: Group, name: str, member: Member) -> Json:
     return {
         "memberId": name,
-        "memberEpoch": member.epoch,
-        "previousMemberEpoch": member.previous_epoch,
+        **record_of(Member).described(member, wire.SHOWN),
         "state": member_state(group, name, member),
-        "assigned": wire.expected_partitions(member.assigned),
-        "pendingRevocation": wire.expected_partitions(member.revoking),
         "target": wire.expected_partitions(group.target(name)),
         "targetError": member.told.error,
-        "acknowledged": member.acknowledged,
-        "instanceId": member.instance or None,
-        "subscribedTopicNames": sorted(member.subscription),
-        "subscribedTopicRegex": member.regex or None,
-        "serverAssignor": member.assignor or None,
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
         "rackId": None,
         "clientId": wire.client_id(name),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 from frozendict import frozendict
 
@@ -20,11 +21,10 @@ from harness.kinds.fields import (
     Partition,
     committed_offsets,
     counts_in,
-    names_in,
     partition_in,
-    partitions_in,
     typed,
 )
+from harness.kinds.rows import BESIDE, Row, record_of
 from harness.replay.client_state import (
     NOBODY,
     NOTHING_TOLD,
@@ -52,18 +52,18 @@ class Member:
     A member that is away for a while has the epoch -2 (S1). "" is no instance id, no regex, no assignor.
     """
 
-    epoch: int
-    previous_epoch: int
-    instance: str
-    subscription: frozenset[str]
-    regex: str
-    assignor: str
-    assigned: frozenset[Partition]
-    revoking: frozenset[Partition]
-    acknowledged: bool
-    offers: tuple[Offer, ...] = ()
-    told: Told = NOTHING_TOLD
-    classic: Classic | None = None
+    epoch: Annotated[int, Row(json="memberEpoch")]
+    previous_epoch: Annotated[int, Row(json="previousMemberEpoch")]
+    instance: Annotated[str, Row(json="instanceId", absent="")]
+    subscription: Annotated[frozenset[str], Row(json="subscribedTopicNames")]
+    regex: Annotated[str, Row(json="subscribedTopicRegex", absent="")]
+    assignor: Annotated[str, Row(json="serverAssignor")]
+    assigned: Annotated[frozenset[Partition], Row(json="assigned")]
+    revoking: Annotated[frozenset[Partition], Row(json="pendingRevocation")]
+    acknowledged: Annotated[bool, Row(json="acknowledged")]
+    offers: Annotated[tuple[Offer, ...], BESIDE] = ()
+    told: Annotated[Told, BESIDE] = NOTHING_TOLD
+    classic: Annotated[Classic | None, BESIDE] = None
 
     @property
     def held(self) -> frozenset[Partition]:
@@ -105,12 +105,12 @@ class Request:
 
     member: str
     epoch: int
-    instance: str | None
+    instance: Annotated[str | None, Row(absent=None)]
     owned: frozenset[Partition] | None
     subscription: frozenset[str] | None
-    regex: str | None
+    regex: Annotated[str | None, Row(absent=None)]
     assignor: str | None
-    offers: tuple[Offer, ...] | None = None
+    offers: Annotated[tuple[Offer, ...] | None, BESIDE] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ def _group(fields: Fields, known: dict[Value, Member]) -> Group:
     members = {}
     for name, raw in fields.function("members").items():
         if raw not in known:
-            known[raw] = _member(Fields(raw, f"group.members[{name}]"))
+            known[raw] = record_of(Member).read(Fields(raw, f"group.members[{name}]"))
         if (member := known[raw]).epoch != NOT_IN_GROUP:
             members[typed(name, str, "group.members")] = member
     return Group(
@@ -272,26 +272,12 @@ def read_group(raw: Value, path: str) -> Group:
     return _group(Fields(raw, path), {})
 
 
-def _member(fields: Fields) -> Member:
-    return Member(
-        epoch=fields.get("epoch", int),
-        previous_epoch=fields.get("previousEpoch", int),
-        instance=fields.get_or("instance", str, ""),
-        subscription=fields.names("subscription"),
-        regex=fields.get_or("regex", str, ""),
-        assignor=fields.get("assignor", str),
-        assigned=fields.partitions("assigned"),
-        revoking=fields.partitions("revoking"),
-        acknowledged=fields.get("acknowledged", bool),
-    )
-
-
 def _step(fields: Fields) -> SpecStep:
     return SpecStep(
         action=fields.get("action", str),
         branch=fields.get("branch", str),
         member=fields.get("member", str),
-        request=_request(fields.record("request")),
+        request=record_of(Request).read(fields.record("request")),
         response=read_response(fields.record("response")),
         topic=fields.get("topic", str),
         partitions=fields.get("partitions", int),
@@ -312,20 +298,6 @@ def _admin(fields: Fields) -> Admin:
         value=fields.option("value", int),
         shown=tuple(sorted(counts_in(fields.function("shown"), "admin.shown").items())),
         own=fields.names("own"),
-    )
-
-
-def _request(fields: Fields) -> Request:
-    owned = fields.option("owned", frozenset)
-    subscription = fields.option("subscription", frozenset)
-    return Request(
-        member=fields.get("member", str),
-        epoch=fields.get("epoch", int),
-        instance=fields.option_or_none("instance", str),
-        owned=None if owned is None else partitions_in(owned, f"{fields.path}.owned"),
-        subscription=None if subscription is None else names_in(subscription, f"{fields.path}.subscription"),
-        regex=fields.option_or_none("regex", str),
-        assignor=fields.option("assignor", str),
     )
 
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 import jinja2
 
 from harness.kinds.fields import Partition
+from harness.kinds.literals import tla_partitions, tla_text
 from harness.replay.wire import topic_name
-from harness.scenario.render import tla_partitions, tla_text
 
 MODULE: Final = "RecordedRuns"
 

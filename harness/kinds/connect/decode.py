@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from harness.kinds.connect import expect
 from harness.kinds.connect import wire as connect
@@ -11,10 +11,12 @@ from harness.kinds.connect.records import whole, written
 from harness.kinds.connect.state import ConnectReader, ConnectState
 from harness.kinds.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
 from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
+from harness.kinds.rows import record_of
 from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.contents import Contents
 from harness.replay.expect import group_state
+from harness.replay.state import Member
 from harness.requirements import CONNECT, WORKER
 from harness.targets.base import Json
 
@@ -33,9 +35,7 @@ class ConnectLoad(KindLoad[ConnectState]):
         deadlines = {(timer["timer"], timer["member"]): timer["deadlineMs"] for timer in self.timers}
         members = {
             name: {
-                "previousMemberEpoch": member.previous_epoch,
-                "pendingRevocation": connect.resources(member.revoking),
-                "acknowledged": member.acknowledged,
+                **_VOLATILE.described(member, connect.SHOWN),
                 "sessionDeadlineMs": deadlines["session", name],
                 "rebalanceDeadlineMs": deadlines.get(("rebalance", name)),
             }
@@ -56,6 +56,7 @@ class ConnectLoad(KindLoad[ConnectState]):
         return group_state(self.state.group)
 
 
+_VOLATILE: Final = record_of(Member).only("previous_epoch", "revoking", "acknowledged")
 _Descriptions: TypeAlias = dict[tuple[int, int, int], Json]
 """By the key of a state."""
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from harness.kinds.connect import wire as connect
 from harness.kinds.connect.state import ConnectState, Prepared, PreparedWorker
+from harness.kinds.rows import record_of
 from harness.replay import wire
 from harness.replay.expect import Timers, group_state
 from harness.replay.expect import description as consumer_description
 from harness.replay.state import Member
 from harness.targets.base import Json
+
+WORKER: Final = record_of(Member).only("epoch", "previous_epoch", "assigned", "revoking", "acknowledged")
+"""The fields of a consumer group's member that a worker has, too."""
 
 
 def response(before: ConnectState, after: ConnectState) -> Json:
@@ -91,13 +96,9 @@ def _member(state: ConnectState, name: str, member: Member) -> Json:
     named = name in state.work.named
     return {
         "memberId": name,
-        "memberEpoch": member.epoch,
-        "previousMemberEpoch": member.previous_epoch,
-        "assigned": connect.resources(member.assigned),
-        "pendingRevocation": connect.resources(member.revoking),
+        **WORKER.described(member, connect.SHOWN),
         "target": connect.resources(state.group.target(name)) if named else None,
         "targetError": 0,
-        "acknowledged": member.acknowledged,
         "assignors": connect.assignors(state.work.reasons.get(name, 0), state.versions_of(name)),
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
         "clientId": wire.client_id(name),
@@ -107,10 +108,7 @@ def _member(state: ConnectState, name: str, member: Member) -> Json:
 
 def prepared(found: Prepared | None) -> Json | None:
     """What an install is judged by."""
-    if found is None:
-        return None
-    members = sorted(found.workers)
-    return {"groupEpoch": found.epoch, "members": members, "connectors": connect.connectors(found.metadata)}
+    return None if found is None else record_of(Prepared).described(found, connect.SHOWN)
 
 
 @dataclass

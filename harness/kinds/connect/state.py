@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from frozendict import frozendict
 
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
 from harness.kinds.fields import BadField, Fields, Partition
+from harness.kinds.rows import Counts, Owners, Row, Sizes, record_of
 from harness.replay.contents import Contents
 from harness.replay.state import Group, SpecState, SpecStep, StateReader
 from harness.values import Value
@@ -30,9 +31,9 @@ Resources = frozenset[Partition]
 class Prepared:
     """What PrepareAssignment was answered from."""
 
-    epoch: int
-    workers: frozenset[str]
-    metadata: Mapping[str, int]
+    epoch: Annotated[int, Row(json="groupEpoch")]
+    workers: Annotated[frozenset[str], Row(json="members")]
+    metadata: Annotated[Sizes, Row(json="connectors")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,8 @@ class Work:
     chosen: str
     prepared: Prepared | None
     named: frozenset[str]
-    lost: Mapping[str, Resources]
-    reasons: Mapping[str, int]
+    lost: Owners
+    reasons: Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class CallMade:
     compute: bool
     group_epoch: int
     workers: frozenset[PreparedWorker]
-    target: Mapping[str, Resources]
+    target: Owners
     twice: Resources
 
 
@@ -124,9 +125,12 @@ class ConnectReader:
             try:
                 known = versions, raw["work"]
                 if known not in self._work:
-                    self._work[known] = self._numbers[known], _work(Fields(raw["work"], "work"))
+                    self._work[known] = (
+                        self._numbers[known],
+                        record_of(Work).read(Fields(raw["work"], "work")),
+                    )
                 number, work = self._work[known]
-                call = _call(Fields(raw["call"], "call"))
+                call = record_of(CallMade).read(Fields(raw["call"], "call"))
             except BadField as error:
                 raise ConformError(f"{name}, state {index}: {error}.") from None
             targets = {who: target for who, target in shared.group.targets.items() if who in work.named}
@@ -151,42 +155,3 @@ def _versions(trace: Trace, name: str) -> Versions:
             "each worker.",
             USAGE,
         ) from None
-
-
-def _work(fields: Fields) -> Work:
-    raw = fields.option("prepared", frozendict)
-    prepared = None
-    if raw is not None:
-        one = Fields(raw, "work.prepared")
-        prepared = Prepared(one.get("epoch", int), one.names("workers"), one.metadata("metadata"))
-    reasons = {
-        str(who): reason for who, reason in fields.function("reasons").items() if isinstance(reason, int)
-    }
-    return Work(fields.get("chosen", str), prepared, fields.names("named"), _owners(fields, "lost"), reasons)
-
-
-def _owners(fields: Fields, name: str) -> dict[str, Resources]:
-    """A function from resources to their owners, by owner."""
-    found: dict[str, set[Partition]] = {}
-    for resource, owner in fields.function(name).items():
-        if owner:
-            found.setdefault(str(owner), set()).add((resource[0], resource[1]))
-    return {owner: frozenset(resources) for owner, resources in sorted(found.items())}
-
-
-def _call(fields: Fields) -> CallMade:
-    workers = set()
-    for raw in fields.get("workers", frozenset):
-        one = Fields(raw, "call.workers")
-        resources = one.partitions("resources")
-        workers.add(
-            PreparedWorker(one.get("worker", str), one.get("epoch", int), one.get("reason", int), resources)
-        )
-    return CallMade(
-        fields.option("reason", int),
-        fields.get("compute", bool),
-        fields.get("groupEpoch", int),
-        frozenset(workers),
-        _owners(fields, "target"),
-        fields.partitions("twice"),
-    )

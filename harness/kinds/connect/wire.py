@@ -7,6 +7,7 @@ from typing import Final
 
 from harness.kinds.connect.state import EVERYBODYS, ConnectState
 from harness.kinds.fields import Partition
+from harness.kinds.rows import Forms
 from harness.replay import wire
 from harness.targets.base import Json
 
@@ -31,6 +32,10 @@ def connectors(counts: Mapping[str, int]) -> list[Json]:
     return [
         {"connectorId": name, "numTasks": count - 1} for name, count in sorted(counts.items()) if count > 0
     ]
+
+
+SHOWN: Final[Forms] = {"partitions": resources, "sizes": connectors, "texts": sorted}
+"""The forms of a Connect group's fields in JSON, by the names of `harness.kinds.rows`."""
 
 
 def assignors(reason: int, versions: tuple[int, int] = EVERYBODYS) -> list[Json]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.kinds.classic.said import Classic
 from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.kinds.fields import Partition
+from harness.kinds.rows import record_of
 from harness.replay import client, expect, wire
 from harness.replay.calls import Call
 from harness.replay.client_state import ClientStep
@@ -18,7 +19,7 @@ from harness.replay.dialects import forms_in
 from harness.replay.log import check_log
 from harness.replay.members import MemberStep, member_steps
 from harness.replay.records import still_untargeted, whole, written
-from harness.replay.state import Admin, Request, SpecState, StateReader
+from harness.replay.state import Admin, Member, Request, SpecState, StateReader
 from harness.replay.steps import HANDLERS, OTHER_ACTIONS
 from harness.targets.base import Json
 
@@ -35,6 +36,7 @@ _Input: TypeAlias = tuple[
     ClientStep | None,
 ]
 """A target-calling step's state and input."""
+_VOLATILE: Final = record_of(Member).only("previous_epoch", "revoking", "acknowledged")
 _Descriptions: TypeAlias = dict[int, Json]
 """By the number of a group."""
 
@@ -65,9 +67,7 @@ class ConsumerLoad(KindLoad[SpecState]):
         deadlines = {(timer["timer"], timer["member"]): timer["deadlineMs"] for timer in self.timers}
         members = {
             name: {
-                "previousMemberEpoch": member.previous_epoch,
-                "pendingRevocation": wire.topic_partitions(member.revoking),
-                "acknowledged": member.acknowledged,
+                **_VOLATILE.described(member, wire.GIVEN),
                 "sessionDeadlineMs": deadlines["session", name],
                 "rebalanceDeadlineMs": deadlines.get(("rebalance", name)),
                 **_of_classic(deadlines, name, member.classic),

@@ -14,9 +14,9 @@ from harness.kinds.classic.state import (
     ClassicResponse,
     ClassicState,
 )
+from harness.kinds.literals import tla_partitions, tla_text
 from harness.scenario.fields import Field
 from harness.scenario.partitions import format_partitions
-from harness.scenario.render import tla_partitions, tla_text
 from harness.scenario.scripts.model import Facts, Kind, Universe
 
 _PROTOCOLS: Final = ("range",)

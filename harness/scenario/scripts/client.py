@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from harness.itf import Trace
+from harness.kinds.literals import tla_partitions, tla_text
 from harness.replay.client_state import Computation
 from harness.replay.expect import group_state
 from harness.replay.state import Group, SpecState, StateReader
 from harness.scenario.fields import Field
 from harness.scenario.partitions import format_partitions
-from harness.scenario.render import tla_partitions, tla_text
 from harness.scenario.scripts.model import Facts, Kind, Universe
 
 ASSIGNORS: Final = ("x", "y", "z")

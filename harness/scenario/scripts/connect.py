@@ -10,9 +10,9 @@ from typing import Final
 from harness.itf import Trace
 from harness.kinds.connect.state import ConnectReader, ConnectState
 from harness.kinds.fields import Partition
+from harness.kinds.literals import tla_partitions, tla_text
 from harness.replay.expect import group_state
 from harness.scenario.fields import Field
-from harness.scenario.render import tla_partitions, tla_text
 from harness.scenario.scripts.model import Facts, Kind, Universe
 
 GONE: Final = -1

@@ -8,10 +8,10 @@ from typing import Final
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.kinds.literals import tla_partitions, tla_text
 from harness.kinds.migration.state import MigrationReader, MigrationState
 from harness.replay.expect import group_state
 from harness.scenario.fields import Field
-from harness.scenario.render import tla_partitions, tla_text
 from harness.scenario.scripts.client import (
     SAYS,
     assignment_of,

@@ -23,11 +23,11 @@ from harness.graph.closed_states import ClosedDescriber
 from harness.itf import Trace
 from harness.kinds.classic.description import CLASSIC
 from harness.kinds.consumer.description import CONSUMER
+from harness.kinds.features.computing_sequence import computes
 from harness.kinds.migration.description import MIGRATION
 from harness.kinds.migration.state import NEW, OLD, MigrationReader, renamed
 from harness.replay.expect import group_state, member_state
 from harness.replay.state import Group, SpecState, StateReader
-from harness.report.computing_sequence import computes
 from harness.tlaparse import print_value
 from harness.values import State, Value
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from frozendict import frozendict
 
 from harness.errors import ConformError
 from harness.itf import Trace
+
+COMMON: Final = ("group", "topics", "offsets", "configs")
+"""The variables in which the coordinator keeps what most kinds of groups have."""
 
 
 @dataclass(frozen=True)
@@ -16,16 +20,18 @@ class Kind:
     """A kind of group, as the specification, the wire and people know it.
 
     `adjective` is the word before "group". A trace is of this kind if it has all `variables`, and the field
-    `group_field`, if there is one, in its variable `group`. Without `api` a target has no groups of the kind;
-    "" is for a kind that every target has. `unreplayable` has variables of models whose traces cannot be
-    replayed, with the reason. Traces of a kind that is `retold` can be printed as scenarios, and parts of
-    them done again over spec/Shortened.tla.
+    `group_field`, if there is one, in its variable `group`. The coordinator keeps its state in COMMON and in
+    `kept`, as far as a model has these variables. Without `api` a target has no groups of the kind; "" is for
+    a kind that every target has. `unreplayable` has variables of models whose traces cannot be replayed, with
+    the reason. Traces of a kind that is `retold` can be printed as scenarios, and parts of them done again
+    over spec/Shortened.tla.
     """
 
     name: str
     adjective: str
     variables: tuple[str, ...]
     api: str
+    kept: tuple[str, ...]
     group_field: str = ""
     unreplayable: Mapping[str, str] = field(default_factory=dict)
     retold: bool = False

@@ -9,8 +9,7 @@ target must show, and reading what a target has shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
+from dataclasses import dataclass, fields, is_dataclass, replace
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -52,11 +51,12 @@ _NOTHING: Final[Mapping[str, str]] = {}
 @dataclass(frozen=True)
 class Form:
     """A form that values have in the specification: `read` checks a value of a state, which has a path for
-    errors, and `literal` writes TLA+."""
+    errors, and `literal` writes TLA+. In JSON, null is a value of a form with `null`, and else absent."""
 
     name: str
     read: Callable[[Any, str], Any]
     literal: Callable[[Any], str]
+    null: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,12 +99,13 @@ def _read_sizes(raw: Any, path: str) -> dict[str, int]:
     return {name: count for name, count in counts_in(raw, path).items() if count > 0}
 
 
-def _no_literal(value: Any) -> str:
+def no_literal(value: Any) -> str:
+    """TypeError: modules write the value in another way."""
     raise TypeError(f"a function has no literal of its own: {value!r}")
 
 
 NUMBER: Final = _scalar("number", int, str)
-TEXT: Final = _scalar("text", str, tla_text)
+TEXT: Final = replace(_scalar("text", str, tla_text), null=True)
 TRUTH: Final = _scalar("truth", bool, lambda value: "TRUE" if value else "FALSE")
 TEXTS: Final = Form("texts", _read_names, lambda texts: _set([tla_text(text) for text in texts]))
 LIST: Final = Form(
@@ -114,9 +115,9 @@ LIST: Final = Form(
 )
 PARTITION: Final = Form("partition", partition_in, lambda one: f"<<{tla_text(one[0])}, {one[1]}>>")
 PARTITIONS: Final = Form("partitions", _read_partitions, tla_partitions)
-OWNERS: Final = Form("owners", _read_owners, _no_literal)
-COUNTS: Final = Form("counts", counts_in, _no_literal)
-SIZES: Final = Form("sizes", _read_sizes, _no_literal)
+OWNERS: Final = Form("owners", _read_owners, no_literal)
+COUNTS: Final = Form("counts", counts_in, no_literal)
+SIZES: Final = Form("sizes", _read_sizes, no_literal)
 
 Owners = Annotated[Mapping[str, frozenset[Partition]], OWNERS]
 """Partitions by their owner: in the specification a function from partitions to owners."""
@@ -163,8 +164,8 @@ def _form_of(hint: Any) -> Form:
     if get_origin(hint) in (Union, UnionType):
         (inner,) = (one for one in get_args(hint) if one is not NoneType)
         return option_of(_form_of(inner))
-    if is_dataclass(hint):
-        record = record_of(hint)  # type: ignore[arg-type]
+    if is_dataclass(hint) or hasattr(hint, "_fields"):
+        record: Record[Any] = record_of(hint)
         return Form("record", lambda raw, path: record.read(Fields(raw, path)), record.literal)
     if get_origin(hint) is frozenset:
         one = _form_of(get_args(hint)[0])
@@ -210,6 +211,10 @@ class Record(Generic[T]):
             ]
         )
 
+    def values(self, record: Fields) -> dict[str, Any]:
+        """The same values by their names, for a dataclass with fields that are read apart."""
+        return {row.attribute: _value(record, row) for row in self.rows}
+
     def literal(self, value: T) -> str:
         """The record as TLA+ writes it."""
         return written({row.spec: row.form.literal(getattr(value, row.attribute)) for row in self.rows})
@@ -229,14 +234,17 @@ class Record(Generic[T]):
         return {
             row.attribute: forms.get(row.form.name, _same)(described[row.json])
             for row in self.shown
-            if row.json in described and f"members.{row.json}" not in hidden
-            if row.form is TEXT or described[row.json] is not None
+            if row.json in described and row.json not in hidden
+            if row.form.null or described[row.json] is not None
         }
 
     def seen_literal(self, seen: Seen, plain: Mapping[str, str] = _NOTHING) -> str:
         """What a target has shown as TLA+ writes it: each field is an option, but those that are `plain`, by
         their names in the specification."""
-        options = {row.spec: option_of(row.form).literal(seen.get(row.attribute)) for row in self.rows}
+        options = {
+            row.spec: f"{{{row.form.literal(seen[row.attribute])}}}" if row.attribute in seen else "{}"
+            for row in self.rows
+        }
         return written({**options, **plain})
 
 
@@ -263,12 +271,18 @@ def camel_case(name: str) -> str:
     return first + "".join(part.capitalize() for part in others)
 
 
-@cache
+_RECORDS: Final[dict[type, Record[Any]]] = {}
+
+
 def record_of(made: type[T]) -> Record[T]:
     """The rows of a dataclass, or of a NamedTuple. TypeError for a field without a form."""
-    hints = get_type_hints(made, include_extras=True)
-    rows = (_row(one.name, hints[one.name]) for one in fields(made))  # type: ignore[arg-type]
-    return Record(made, tuple(row for row in rows if row))
+    found = _RECORDS.get(made)
+    if found is None:
+        hints = get_type_hints(made, include_extras=True)
+        named = getattr(made, "_fields", None) or [one.name for one in fields(made)]  # type: ignore[arg-type]
+        rows = (_row(name, hints[name]) for name in named)
+        found = _RECORDS[made] = Record(made, tuple(row for row in rows if row))
+    return found
 
 
 def _row(name: str, hint: Any) -> Field | None:

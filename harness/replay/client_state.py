@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
-from harness.kinds.fields import Fields, Partition
+from harness.kinds.fields import Fields, Partition, read_function, typed
+from harness.kinds.rows import Form, Owners, Row, Sizes, no_literal, record_of
 
 
 class Offer(NamedTuple):
     """A client-side assignor that a member offers (H10)."""
 
     name: str
-    least: int
-    most: int
+    least: Annotated[int, Row(spec="min")]
+    most: Annotated[int, Row(spec="max")]
     version: int
     reason: int
     metadata: str
@@ -37,15 +38,22 @@ class Prepared(NamedTuple):
     offer: Offer
 
 
+def _read_prepared(raw: Any, path: str) -> dict[str, Prepared]:
+    """The members that were in the group."""
+    every = sorted(read_function(raw, path).items())
+    read = {name: record_of(Prepared).read(Fields(one, f"{path}[{name}]")) for name, one in every}
+    return {name: one for name, one in read.items() if one.epoch >= 0}
+
+
 @dataclass(frozen=True, slots=True)
 class Base:
     """What PrepareAssignment returned (A6); `members` has only those that were in the group."""
 
     epoch: int
     assignor: str
-    members: Mapping[str, Prepared]
-    metadata: Mapping[str, int]
-    targets: Mapping[str, frozenset[Partition]]
+    members: Annotated[Mapping[str, Prepared], Form("prepared members", _read_prepared, no_literal)]
+    metadata: Sizes
+    targets: Annotated[Owners, Row(spec="target")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,13 @@ NOBODY = Computation()
 NOTHING_TOLD = Told()
 
 
+def _read_pairs(raw: Any, path: str) -> frozenset[tuple[str, Partition]]:
+    return typed(raw, frozenset, path)
+
+
+PAIRS: Final = Form("pairs", _read_pairs, no_literal)
+
+
 class ClientStep(NamedTuple):
     """The variable `clientStep`: what a heartbeat was answered of assignors, what an install carries."""
 
@@ -69,30 +84,15 @@ class ClientStep(NamedTuple):
     told: Told
     group_epoch: int
     error: int
-    assignment: frozenset[tuple[str, Partition]]
+    assignment: Annotated[frozenset[tuple[str, Partition]], PAIRS]
     metadata: str
-
-
-def offer_of(fields: Fields) -> Offer:
-    """One offer."""
-    return Offer(
-        fields.get("name", str),
-        fields.get("min", int),
-        fields.get("max", int),
-        fields.get("version", int),
-        fields.get("reason", int),
-        fields.get("metadata", str),
-    )
 
 
 def offers_of(raw: Any, path: str) -> tuple[Offer, ...]:
     """A list of them; an empty one may look like an empty function."""
-    return tuple(offer_of(Fields(entry, path)) for entry in (raw if isinstance(raw, tuple) else ()))
-
-
-def told_of(fields: Fields) -> Told:
-    """What a member is told."""
-    return Told(fields.get("error", int), fields.get("version", int), fields.get("metadata", str))
+    return tuple(
+        record_of(Offer).read(Fields(entry, path)) for entry in (raw if isinstance(raw, tuple) else ())
+    )
 
 
 def computation_of(fields: Fields) -> Computation:
@@ -100,27 +100,8 @@ def computation_of(fields: Fields) -> Computation:
     return Computation(
         chosen=fields.get("chosen", str),
         notified=fields.get("notified", bool),
-        base=_base(fields.record("base")) if fields.get("prepared", bool) else None,
+        base=record_of(Base).read(fields.record("base")) if fields.get("prepared", bool) else None,
         tried=fields.names("tried"),
-    )
-
-
-def _base(fields: Fields) -> Base:
-    members = {}
-    for name, raw in sorted(fields.function("members").items()):
-        member = Fields(raw, f"{fields.path}.members[{name}]")
-        if (epoch := member.get("epoch", int)) >= 0:
-            offer = offer_of(member.record("offer"))
-            members[name] = Prepared(epoch, member.get("instance", str), member.names("topics"), offer)
-    targets: dict[str, set[Any]] = {}
-    for partition, owner in fields.function("target").items():
-        targets.setdefault(str(owner), set()).add(partition)
-    return Base(
-        epoch=fields.get("epoch", int),
-        assignor=fields.get("assignor", str),
-        members=members,
-        metadata=fields.metadata("metadata"),
-        targets={name: frozenset(partitions) for name, partitions in targets.items()},
     )
 
 
@@ -128,11 +109,4 @@ def client_step(fields: Fields) -> tuple[tuple[Offer, ...] | None, ClientStep]:
     """What the step's request says of assignors, None for nothing, and the rest of it."""
     said = next(iter(fields.get("offers", frozenset)), None)
     offers = None if said is None else offers_of(said, f"{fields.path}.offers")
-    return offers, ClientStep(
-        fields.get("compute", bool),
-        told_of(fields.record("told")),
-        fields.get("groupEpoch", int),
-        fields.get("error", int),
-        fields.get("assignment", frozenset),
-        fields.get("metadata", str),
-    )
+    return offers, record_of(ClientStep).read(fields)

@@ -119,8 +119,7 @@ def description(group: Group) -> Json:
     return {
         "groupId": wire.GROUP,
         "state": group_state(group),
-        "groupEpoch": group.epoch,
-        "assignmentEpoch": group.assignment_epoch,
+        **record_of(Group).described(group, {}),
         "metadata": wire.metadata(group.metadata),
         "members": [_member(group, name, member) for name, member in group.members.items()],
         **client.shown(group.computation),

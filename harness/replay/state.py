@@ -21,10 +21,9 @@ from harness.kinds.fields import (
     Partition,
     committed_offsets,
     counts_in,
-    partition_in,
     typed,
 )
-from harness.kinds.rows import BESIDE, Row, record_of
+from harness.kinds.rows import BESIDE, Form, Owners, Row, Sizes, no_literal, record_of
 from harness.replay.client_state import (
     NOBODY,
     NOTHING_TOLD,
@@ -35,7 +34,6 @@ from harness.replay.client_state import (
     client_step,
     computation_of,
     offers_of,
-    told_of,
 )
 from harness.replay.contents import Contents
 from harness.values import Value
@@ -75,12 +73,12 @@ class Member:
 class Group:
     """The group; `members` has only those that are in it, `metadata` only topics with partitions."""
 
-    epoch: int
-    assignment_epoch: int
-    targets: Mapping[str, frozenset[Partition]]
-    metadata: Mapping[str, int]
-    members: Mapping[str, Member]
-    computation: Computation = NOBODY
+    epoch: Annotated[int, Row(json="groupEpoch")]
+    assignment_epoch: Annotated[int, Row(json="assignmentEpoch")]
+    targets: Annotated[Owners, Row(spec="target")]
+    metadata: Sizes
+    members: Annotated[Mapping[str, Member], BESIDE]
+    computation: Annotated[Computation, BESIDE] = NOBODY
 
     @property
     def exists(self) -> bool:
@@ -124,6 +122,10 @@ class Response:
     pending: frozenset[Partition] | None
 
 
+def _read_response(raw: Value, path: str) -> Response:
+    return read_response(Fields(raw, path))
+
+
 @dataclass(frozen=True, slots=True)
 class SpecStep:
     """The variable `step`: the last action with its parameters and the response it produced.
@@ -136,12 +138,12 @@ class SpecStep:
     branch: str
     member: str
     request: Request
-    response: Response
+    response: Annotated[Response, Form("response", _read_response, no_literal)]
     topic: str
     partitions: int
-    partition: Partition | None
-    offset: int
-    client: ClientStep | None = None
+    partition: Annotated[Partition | None, Row(absent=None)]
+    offset: Annotated[int, Row(absent=0)]
+    client: Annotated[ClientStep | None, BESIDE] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +223,7 @@ class StateReader:
         (group_key, group), (topics_key, topics) = self._groups[raw], self._topics[raw_topics]
         offsets_key, offsets, configs = self._offsets[raw_offsets]
         if state["step"] not in self._steps:
-            self._steps[state["step"]] = _step(Fields(state["step"], "step"))
+            self._steps[state["step"]] = record_of(SpecStep).read(Fields(state["step"], "step"))
         step = self._steps[state["step"]]
         if "clientStep" in state:
             offers, said = client_step(Fields(state["clientStep"], "clientStep"))
@@ -233,24 +235,14 @@ class StateReader:
 
 
 def _group(fields: Fields, known: dict[Value, Member]) -> Group:
-    targets: dict[str, set[Partition]] = {}
-    for raw, owner in fields.function("target").items():
-        partition = partition_in(raw, "group.target")
-        if name := typed(owner, str, f"group.target[{partition}]"):
-            targets.setdefault(name, set()).add(partition)
     members = {}
     for name, raw in fields.function("members").items():
         if raw not in known:
             known[raw] = record_of(Member).read(Fields(raw, f"group.members[{name}]"))
         if (member := known[raw]).epoch != NOT_IN_GROUP:
             members[typed(name, str, "group.members")] = member
-    return Group(
-        epoch=fields.get("epoch", int),
-        assignment_epoch=fields.get("assignmentEpoch", int),
-        targets={name: frozenset(partitions) for name, partitions in targets.items()},
-        metadata=fields.metadata("metadata"),
-        members={name: members[name] for name in sorted(members)},
-    )
+    there = {name: members[name] for name in sorted(members)}
+    return Group(**record_of(Group).values(fields), members=there)
 
 
 def _with_computation(group: Group, fields: Fields) -> Group:
@@ -260,7 +252,7 @@ def _with_computation(group: Group, fields: Fields) -> Group:
         name: replace(
             member,
             offers=offers_of(offers[name], f"{fields.path}.offers"),
-            told=told_of(Fields(told[name], f"{fields.path}.told")),
+            told=record_of(Told).read(Fields(told[name], f"{fields.path}.told")),
         )
         for name, member in group.members.items()
     }
@@ -270,20 +262,6 @@ def _with_computation(group: Group, fields: Fields) -> Group:
 def read_group(raw: Value, path: str) -> Group:
     """A consumer group in another variable than `group`. BadField if it is none."""
     return _group(Fields(raw, path), {})
-
-
-def _step(fields: Fields) -> SpecStep:
-    return SpecStep(
-        action=fields.get("action", str),
-        branch=fields.get("branch", str),
-        member=fields.get("member", str),
-        request=record_of(Request).read(fields.record("request")),
-        response=read_response(fields.record("response")),
-        topic=fields.get("topic", str),
-        partitions=fields.get("partitions", int),
-        partition=fields.partition("partition"),
-        offset=fields.get_or("offset", int, 0),
-    )
 
 
 def _admin(fields: Fields) -> Admin:

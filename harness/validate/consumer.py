@@ -12,8 +12,8 @@ from harness.kinds.fields import Partition
 from harness.replay.compare import Difference
 from harness.replay.expect import group_state
 from harness.replay.state import Group, Response, SpecState, StateReader
-from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
-from harness.validate.read import REQUEST, Line, Run, Seen
+from harness.validate.kind import AnyLine, AnyStep, Kind, differ, shown_differ, trace_of
+from harness.validate.read import REQUEST, Line, Run, SeenGroup
 from harness.validate.render import assignments, members_of, render
 from harness.values import State
 
@@ -32,8 +32,6 @@ EXPLAINED: Final = 1_000
 fit is, in a second run of TLC: a state for each timer that is armed at each line takes much of its time."""
 NO_ANSWER: Final = Response("no answer", "", 0, None, None)
 """What nothing answers: so that all that the specification has is kept for the report."""
-PARTITIONS: Final = ("assigned", "revoking")
-"""What a member has of them."""
 
 
 class ConsumerKind(Kind[Run, SpecState]):
@@ -125,7 +123,7 @@ def response_differences(expected: Response, got: Response) -> Iterator[Differen
         yield from differ(f"response.{name}", getattr(expected, name), getattr(got, name))
 
 
-def group_differences(group: Group, seen: Seen, there: Mapping[str, int] | None) -> Iterator[Difference]:
+def group_differences(group: Group, seen: SeenGroup, there: Mapping[str, int] | None) -> Iterator[Difference]:
     """What a group shows; of partitions those of the topics `there`, if that is given."""
     if seen.state is not None:
         yield from differ("group.state", group_state(group), seen.state)
@@ -142,13 +140,10 @@ def group_differences(group: Group, seen: Seen, there: Mapping[str, int] | None)
             target = _there(group.target(name), there)
             yield from differ(f"target of {name}", target, seen.targets.get(name, frozenset()))
         shown = seen.members[name]
-        for field in shown.__dataclass_fields__:
-            value = getattr(shown, field)
-            if value is not None:
-                known = getattr(member, field)
-                if field in PARTITIONS:
-                    known = _there(known, there)
-                yield from differ(f"{name}.{field}", known, value)
+        known = replace(
+            member, assigned=_there(member.assigned, there), revoking=_there(member.revoking, there)
+        )
+        yield from shown_differ(name, known, shown)
 
 
 def _there(partitions: frozenset[Partition], topics: Mapping[str, int] | None) -> frozenset[Partition]:

@@ -13,6 +13,7 @@ from frozendict import frozendict
 
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
+from harness.kinds.rows import Seen
 from harness.replay.compare import Difference
 from harness.targets.base import Json
 from harness.values import State
@@ -160,6 +161,12 @@ def differ(path: str, expected: object, got: object) -> Iterator[Difference]:
     """One difference, if there is one."""
     if expected != got:
         yield Difference(path, _shown(expected), _shown(got))
+
+
+def shown_differ(who: str, expected: object, seen: Seen) -> Iterator[Difference]:
+    """The differences in what a target has shown of a record."""
+    for name, got in seen.items():
+        yield from differ(f"{who}.{name}", getattr(expected, name), got)
 
 
 def _shown(value: object) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Final, Generic
 
@@ -141,6 +141,11 @@ class LogReader(ABC, Generic[R]):
 
     def _shows(self, name: str) -> bool:
         return f"members.{name}" not in self._hidden
+
+
+def members_hidden(hidden: Collection[str]) -> frozenset[str]:
+    """The fields of members among what is hidden."""
+    return frozenset(name.removeprefix("members.") for name in hidden if name.startswith("members."))
 
 
 def lines_of(path: Path) -> Sequence[tuple[int, Any]]:

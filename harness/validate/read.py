@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from harness.kinds.fields import Partition
+from harness.kinds.rows import Forms, Seen, record_of
 from harness.replay import wire
-from harness.replay.state import NOT_IN_GROUP, Request, Response
+from harness.replay.state import NOT_IN_GROUP, Member, Request, Response
 from harness.replay.view import DELETED_TOPICS
 from harness.targets.base import Json
 from harness.validate.kind import Kind
-from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types
+from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types, members_hidden
 from harness.validate.topics import Topics
 
 REQUEST: Final = "Request"
@@ -22,31 +23,22 @@ TIMERS: Final = {"session": "SessionTimeout", "rebalance": "RebalanceTimeout", "
 
 
 @dataclass(frozen=True, slots=True)
-class SeenMember:
-    """A member as it was described; None is what the target does not show."""
-
-    epoch: int = NOT_IN_GROUP
-    previous_epoch: int | None = None
-    instance: str | None = None
-    subscription: frozenset[str] | None = None
-    regex: str | None = None
-    assignor: str | None = None
-    assigned: frozenset[Partition] | None = None
-    revoking: frozenset[Partition] | None = None
-    acknowledged: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A group as it was described; None is what the target does not show. Of `metadata` ("foo", 2) is topic
-    foo with two partitions."""
+class SeenGroup:
+    """A group as it was described; None is not shown. Of `metadata` ("foo", 2) is topic foo with two
+    partitions."""
 
     state: str | None
     metadata: frozenset[Partition] | None
     epoch: int
     assignment_epoch: int
     targets: Mapping[str, frozenset[Partition]] | None
-    members: Mapping[str, SeenMember]
+    members: Mapping[str, Seen]
+
+
+def member_literal(member: Seen | None = None) -> str:
+    """A member as spec/Recorded.tla has it; without a member, of an id that is not in the group."""
+    seen = {"epoch": NOT_IN_GROUP} if member is None else member
+    return record_of(Member).seen_literal(seen, {"epoch": str(seen["epoch"])})
 
 
 @dataclass(slots=True)
@@ -65,7 +57,7 @@ class Line:
     topic: str = ""
     partitions: int = 0
     response: Response | None = None
-    seen: Seen | None = None
+    seen: SeenGroup | None = None
     script: Mapping[str, frozenset[Partition]] | None = None
 
     @property
@@ -196,7 +188,7 @@ class ConsumerReader(LogReader[Run]):
         before = self._run.lines[-1].seen if self._run and self._run.lines else None
         return before.targets if self._fails and before else None
 
-    def _seen(self, answer: Json) -> Seen | None:
+    def _seen(self, answer: Json) -> SeenGroup | None:
         group = answer.get("group")
         if not group or group.get("groupId", self._found.group) != self._found.group:
             return None
@@ -230,45 +222,21 @@ def response_of(body: Json, topics: Topics) -> Response:
     return Response("NONE", body["memberId"] or "", body["memberEpoch"], assigned, pending)
 
 
-def seen_of(group: Json, topics: Topics, hidden: Collection[str]) -> Seen:
+def seen_of(group: Json, topics: Topics, hidden: Collection[str]) -> SeenGroup:
     """A group that was described, by what does not show what is `hidden`."""
-
-    def shows(name: str) -> bool:
-        return f"members.{name}" not in hidden
-
     metadata = group.get("metadata") if "metadata" not in hidden else None
     members = {member["memberId"]: member for member in group["members"]}
     targets = None
-    if shows("target"):
+    if "members.target" not in hidden:
         targets = {name: topics.partitions(member["target"]) for name, member in members.items()}
-    shown = {name: _member(member, topics, shows) for name, member in members.items()}
-    return Seen(
+    forms: Forms = {"text": lambda text: text or "", "texts": frozenset, "partitions": topics.partitions}
+    not_shown = members_hidden(hidden)
+    shown = {name: record_of(Member).seen(member, not_shown, forms) for name, member in members.items()}
+    return SeenGroup(
         group.get("state") if "state" not in hidden else None,
         None if metadata is None else topics.sizes(metadata),
         group["groupEpoch"],
         group["assignmentEpoch"],
         targets,
         shown,
-    )
-
-
-def _member(member: Json, topics: Topics, shows: Callable[[str], bool]) -> SeenMember:
-    def text(name: str) -> str | None:
-        return (member[name] or "") if shows(name) and name in member else None
-
-    def partitions(name: str) -> frozenset[Partition] | None:
-        return topics.partitions(member[name]) if shows(name) and name in member else None
-
-    names = member.get("subscribedTopicNames") if shows("subscribedTopicNames") else None
-    previous = member.get("previousMemberEpoch") if shows("previousMemberEpoch") else None
-    return SeenMember(
-        member["memberEpoch"],
-        previous,
-        text("instanceId"),
-        None if names is None else frozenset(names),
-        text("subscribedTopicRegex"),
-        text("serverAssignor"),
-        partitions("assigned"),
-        partitions("pendingRevocation"),
-        member.get("acknowledged") if shows("acknowledged") else None,
     )

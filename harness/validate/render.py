@@ -9,7 +9,7 @@ from harness.kinds.fields import Partition
 from harness.replay.dialects import operator_of
 from harness.replay.wire import topic_name
 from harness.scenario.render import matching
-from harness.validate.read import Line, Run, SeenMember
+from harness.validate.read import Line, Run, member_literal
 from harness.validate.templates import write
 
 
@@ -32,7 +32,7 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
         "partitions": partitions,
         "regexes": {regex: found for regex, found in regexes.items() if found is not None},
         "runs": runs,
-        "absent": SeenMember(),
+        "seen_member": member_literal,
         "dialect": named,
         "max_size": runs[0].max_size,
     }
@@ -67,4 +67,4 @@ def _partitions(run: Run) -> Iterator[Partition]:
         if line.seen:
             yield from (partition for owned in (line.seen.targets or {}).values() for partition in owned)
             for member in line.seen.members.values():
-                yield from (member.assigned or frozenset()) | (member.revoking or frozenset())
+                yield from member.get("assigned", frozenset()) | member.get("revoking", frozenset())

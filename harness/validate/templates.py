@@ -12,6 +12,7 @@ import jinja2
 
 from harness.kinds.fields import Partition
 from harness.kinds.literals import tla_partitions, tla_text
+from harness.kinds.rows import record_of
 from harness.replay.wire import topic_name
 
 MODULE: Final = "RecordedRuns"
@@ -50,10 +51,16 @@ def _templates() -> jinja2.Environment:
         "form": lambda value, name: forms[name](value),
         "topic_name": topic_name,
         "several": _several,
+        "literal": _literal,
+        "literals": lambda values: f"{{{', '.join(sorted(map(_literal, values)))}}}",
         "protocol_of": protocol_of,
         "numbers": lambda numbers: f"{{{', '.join(map(str, sorted(numbers)))}}}",
     }
     return environment
+
+
+def _literal(value: Any) -> str:
+    return record_of(type(value)).literal(value)
 
 
 def _several(targets: Mapping[str, frozenset[Partition]]) -> set[Partition]:

@@ -10,15 +10,42 @@ from typing import Annotated, Any
 import pytest
 from frozendict import frozendict
 
+from harness.kinds.classic.state import (
+    ClassicGroup,
+    ClassicMember,
+    ClassicRequest,
+    ClassicResponse,
+    ClassicSpecStep,
+    Joined,
+    Saved,
+    SavedMember,
+)
 from harness.kinds.connect.state import CallMade, Prepared, PreparedWorker, Work
 from harness.kinds.fields import BadField, Fields, Partition
 from harness.kinds.rows import BESIDE, Counts, Owners, Row, Sizes, record_of
-from harness.replay.state import Member, Request
+from harness.replay.client_state import Base, ClientStep, Offer, Told
+from harness.replay.client_state import Prepared as PreparedMember
+from harness.replay.state import Group, Member, Request, SpecStep
 
 SPEC = Path(__file__).parents[2] / "spec"
 ROWS: dict[tuple[str, str], type] = {
     ("GroupTypes", "member"): Member,
+    ("GroupTypes", "group"): Group,
     ("GroupTypes", "request"): Request,
+    ("GroupTypes", "step"): SpecStep,
+    ("ClientTypes", "offer"): Offer,
+    ("ClientTypes", "told"): Told,
+    ("ClientTypes", "prepared"): PreparedMember,
+    ("ClientTypes", "base"): Base,
+    ("ClientTypes", "clientStep"): ClientStep,
+    ("ClassicTypes", "classicMember"): ClassicMember,
+    ("ClassicTypes", "savedMember"): SavedMember,
+    ("ClassicTypes", "saved"): Saved,
+    ("ClassicTypes", "classicGroup"): ClassicGroup,
+    ("ClassicTypes", "classicRequest"): ClassicRequest,
+    ("ClassicTypes", "joined"): Joined,
+    ("ClassicTypes", "classicResponse"): ClassicResponse,
+    ("ClassicTypes", "classicStep"): ClassicSpecStep,
     ("Connect", "prepared"): Prepared,
     ("Connect", "work"): Work,
     ("Connect", "preparedWorker"): PreparedWorker,
@@ -26,15 +53,20 @@ ROWS: dict[tuple[str, str], type] = {
 }
 """Records of the specification, by module and type alias, and the dataclasses that have their rows."""
 BY_HAND = {
-    "GroupTypes": {"group", "assignment", "response", "updated", "step", "client"},
-    "ClassicTypes": {
-        *("classicMember", "savedMember", "saved", "classicGroup", "classicRequest", "joined"),
-        *("classicResponse", "answer", "outcome", "classicStep", "handled", "classicClient"),
-    },
-    "ClientTypes": {"offer", "told", "prepared", "base", "computation", "clientStep"},
+    "GroupTypes": {"assignment", "response", "updated", "client"},
+    "ClassicTypes": {"answer", "outcome", "handled", "classicClient"},
+    "ClientTypes": {"computation"},
     "Connect": {"worked"},
 }
 """Records that are read by functions, or that no state has."""
+APART = {
+    "group": {"members"},
+    "clientStep": {"offers"},
+    "classicMember": {"place"},
+    "savedMember": {"there"},
+    "classicGroup": {"members"},
+}
+"""Fields that are read apart: whether a record is in its function, and the records that are."""
 _ALIAS = re.compile(r"@typeAlias: (\w+) = \{(.*?)\};", re.DOTALL)
 
 
@@ -47,7 +79,7 @@ def aliases(module: str) -> dict[str, list[str]]:
 @pytest.mark.parametrize(("module", "alias"), ROWS)
 def test_every_field_of_the_specification_has_a_row(module: str, alias: str) -> None:
     rows = [row.spec for row in record_of(ROWS[module, alias]).rows]
-    assert sorted(rows) == sorted(aliases(module)[alias])
+    assert sorted([*rows, *APART.get(alias, ())]) == sorted(aliases(module)[alias])
 
 
 @pytest.mark.parametrize("module", BY_HAND)
@@ -173,7 +205,7 @@ def test_a_field_that_is_not_shown_is_absent() -> None:
     described = {"memberEpoch": 3, "instanceId": None, "owned": None, "other": 1}
     forms = {"text": lambda text: text or ""}
     assert record_of(Said).seen(described, (), forms) == {"epoch": 3, "text": ""}
-    assert record_of(Said).seen(described, {"members.memberEpoch"}, forms) == {"text": ""}
+    assert record_of(Said).seen(described, {"memberEpoch"}, forms) == {"text": ""}
     assert record_of(Said).seen({}, (), forms) == {}
 
 

@@ -9,5 +9,6 @@ CLASSIC: Final = Kind(
     adjective="classic",
     variables=("group", "step"),
     group_field="generation",
+    kept=(),
     api="JoinGroup",
 )

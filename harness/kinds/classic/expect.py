@@ -12,6 +12,7 @@ from harness.kinds.classic.state import (
     ClassicSpecStep,
     ClassicState,
 )
+from harness.kinds.rows import record_of
 from harness.replay import wire
 from harness.replay.expect import description as consumer_description
 from harness.replay.expect import offset_commit
@@ -89,13 +90,8 @@ def description(group: ClassicGroup, delay_ms: int) -> Json:
     return {
         "groupId": wire.GROUP,
         "type": "classic",
-        "state": group.state,
-        "generation": group.generation,
-        "protocolType": group.type,
-        "protocol": group.protocol or None,
-        "leader": group.leader or None,
+        **record_of(ClassicGroup).described(group, classic.SHOWN),
         "delayRemainingMs": group.extensions * delay_ms if group.initial else None,
-        "newMember": group.new_member,
         "pending": sorted(group.pending),
         "members": [_member(name, member) for name, member in group.members.items()],
     }
@@ -105,13 +101,10 @@ def _member(name: str, member: ClassicMember) -> Json:
     metadata = classic.subscription(member.subscription)
     return {
         "memberId": name,
-        "instanceId": member.instance or None,
+        **record_of(ClassicMember).described(member, classic.SHOWN),
         "protocols": [{"name": protocol, "metadata": metadata} for protocol in member.protocols],
-        "assignment": classic.assignment(member.assignment),
-        "isNew": member.fresh,
         "awaitingJoin": classic.request_id(classic.JOIN, name) if member.joining else None,
         "awaitingSync": classic.request_id(classic.SYNC, name) if member.syncing else None,
-        "owesSync": member.owes_sync,
         "sessionTimeoutMs": wire.SESSION_TIMEOUT_MS,
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
         "clientId": wire.client_id(name),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Final, TypeAlias
 
 from frozendict import frozendict
 
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.kinds.fields import BadField, Fields, Partition, committed_offsets
+from harness.kinds.fields import BadField, Fields, Partition, committed_offsets, read_function, typed
+from harness.kinds.literals import tla_text
+from harness.kinds.rows import BESIDE, PARTITIONS, TEXT, TRUTH, Form, Row, no_literal, option_of, record_of
 from harness.replay.contents import Contents
 from harness.values import Value, as_function
 
@@ -18,18 +20,22 @@ Assignment: TypeAlias = frozenset[Partition] | None
 """What a member is assigned; None says that there are no bytes at all."""
 
 
+WAITS: Final = replace(TRUTH, name="waits", null=True)
+"""Says whether a request waits: JSON names the request, or has null."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClassicMember:
     """A member of the group, with its member id's own state."""
 
-    instance: str
-    protocols: tuple[str, ...]
-    subscription: frozenset[str]
-    assignment: Assignment
-    fresh: bool
-    joining: bool
-    syncing: bool
-    owes_sync: bool
+    instance: Annotated[str, Row(json="instanceId")]
+    protocols: Annotated[tuple[str, ...], Row(json="protocols")]
+    subscription: Annotated[frozenset[str], Row(json="protocols")]
+    assignment: Annotated[Assignment, Row(json="assignment")]
+    fresh: Annotated[bool, Row(json="isNew")]
+    joining: Annotated[bool, WAITS, Row(json="awaitingJoin")]
+    syncing: Annotated[bool, WAITS, Row(json="awaitingSync")]
+    owes_sync: Annotated[bool, Row(json="owesSync")]
 
     @property
     def waits(self) -> bool:
@@ -46,6 +52,13 @@ class SavedMember:
     assignment: Assignment
 
 
+def _read_saved_members(raw: Any, path: str) -> dict[str, SavedMember]:
+    """The members that are in a record."""
+    members = {name: Fields(one, f"{path}[{name}]") for name, one in sorted(read_function(raw, path).items())}
+    record = record_of(SavedMember)
+    return {name: record.read(one) for name, one in members.items() if one.get("there", bool)}
+
+
 @dataclass(frozen=True, slots=True)
 class Saved:
     """The last record in the log."""
@@ -54,23 +67,27 @@ class Saved:
     type: str
     protocol: str
     leader: str
-    members: Mapping[str, SavedMember]
+    members: Annotated[Mapping[str, SavedMember], Form("saved members", _read_saved_members, no_literal)]
+
+
+NAME: Final = replace(TEXT, name="name")
+"""A text that JSON has as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassicGroup:
     """The group; `pending` are ids that were made and have not joined."""
 
-    state: str
-    generation: int
-    type: str
-    protocol: str
-    leader: str
+    state: Annotated[str, Row(json="state")]
+    generation: Annotated[int, Row(json="generation")]
+    type: Annotated[str, NAME, Row(json="protocolType")]
+    protocol: Annotated[str, Row(json="protocol")]
+    leader: Annotated[str, Row(json="leader")]
     initial: bool
-    new_member: bool
+    new_member: Annotated[bool, Row(json="newMember")]
     extensions: int
-    members: Mapping[str, ClassicMember]
-    pending: frozenset[str]
+    members: Annotated[Mapping[str, ClassicMember], BESIDE]
+    pending: Annotated[frozenset[str], BESIDE]
     saved: Saved | None
 
     @property
@@ -79,19 +96,39 @@ class ClassicGroup:
         return self.state != "Dead"
 
 
+def _read_assignments(raw: Any, path: str) -> frozendict[str, Assignment]:
+    one = option_of(PARTITIONS)
+    return frozendict(
+        {name: one.read(given, f"{path}[{name}]") for name, given in read_function(raw, path).items()}
+    )
+
+
+def _literal_of_assignments(given: Mapping[str, Assignment]) -> str:
+    """A function in a module that defines LogMembers."""
+    one = option_of(PARTITIONS)
+    cases = "".join(
+        f"IF m = {tla_text(name)} THEN {one.literal(given[name])} ELSE " for name in sorted(given)
+    )
+    return f"TLCEval([m \\in LogMembers |-> {cases}{{}}])"
+
+
+ASSIGNMENTS: Final = Form("assignments", _read_assignments, _literal_of_assignments)
+"""The assignment of each member that a leader names."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClassicRequest:
     """A request of any API; None is absent."""
 
     member: str
     instance: str | None
-    epoch: int
+    epoch: Annotated[int, Row(spec="generation")]
     """The generation: the field of an OffsetCommit has both names."""
     type: str | None
     protocol: str | None
     protocols: tuple[str, ...]
     subscription: frozenset[str]
-    assignments: Mapping[str, Assignment] = field(hash=False)
+    assignments: Annotated[Mapping[str, Assignment], ASSIGNMENTS] = field(hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +156,15 @@ class ClassicResponse:
     assignment: Assignment
 
 
+def read_answers(raw: Any, path: str) -> tuple[tuple[str, ClassicResponse], ...]:
+    """Answers to requests that waited, with the member, by API and member."""
+    answers = [Fields(one, path) for one in typed(raw, frozenset, path)]
+    read = [
+        (one.get("member", str), record_of(ClassicResponse).read(one.record("response"))) for one in answers
+    ]
+    return tuple(sorted(read, key=lambda answer: (answer[1].api, answer[0])))
+
+
 @dataclass(frozen=True, slots=True)
 class ClassicSpecStep:
     """The variable `step`; `completed` are answers to requests that waited, by member and API."""
@@ -128,10 +174,10 @@ class ClassicSpecStep:
     member: str
     request: ClassicRequest
     response: ClassicResponse
-    completed: tuple[tuple[str, ClassicResponse], ...]
+    completed: Annotated[tuple[tuple[str, ClassicResponse], ...], Form("answers", read_answers, no_literal)]
     topic: str
     partitions: int
-    partition: Partition | None
+    partition: Annotated[Partition | None, Row(absent=None)]
     offset: int
 
 
@@ -175,7 +221,7 @@ class ClassicReader:
             self._offsets[raw_offsets] = self._numbers[raw_offsets], committed_offsets(raw_offsets)
         (group_key, group), (offsets_key, offsets) = self._groups[raw_group], self._offsets[raw_offsets]
         if state["step"] not in self._steps:
-            self._steps[state["step"]] = _step(Fields(state["step"], "step"))
+            self._steps[state["step"]] = record_of(ClassicSpecStep).read(Fields(state["step"], "step"))
         step = self._steps[state["step"]]
         return ClassicState(group, _topics(raw_offsets), step, (group_key, 0, offsets_key), offsets)
 
@@ -188,10 +234,6 @@ def _topics(raw_offsets: Value) -> dict[str, int]:
     return topics
 
 
-def _strings(fields: Fields, name: str) -> tuple[str, ...]:
-    return tuple(fields.get(name, tuple))
-
-
 def _group(fields: Fields) -> ClassicGroup:
     members, pending = {}, set()
     for name, raw in sorted(fields.function("members").items()):
@@ -200,119 +242,14 @@ def _group(fields: Fields) -> ClassicGroup:
         if place == "pending":
             pending.add(name)
         elif place == "member":
-            members[name] = _member(member)
-    saved = fields.option("saved", frozendict)
-    return ClassicGroup(
-        fields.get("state", str),
-        fields.get("generation", int),
-        fields.get("type", str),
-        fields.get("protocol", str),
-        fields.get("leader", str),
-        fields.get("initial", bool),
-        fields.get("newMember", bool),
-        fields.get("extensions", int),
-        members,
-        frozenset(pending),
-        None if saved is None else _saved(Fields(saved, "group.saved")),
-    )
-
-
-def _member(fields: Fields) -> ClassicMember:
-    return ClassicMember(
-        fields.get("instance", str),
-        _strings(fields, "protocols"),
-        fields.names("subscription"),
-        fields.option("assignment", frozenset),
-        fields.get("fresh", bool),
-        fields.get("joining", bool),
-        fields.get("syncing", bool),
-        fields.get("owesSync", bool),
-    )
-
-
-def _saved(fields: Fields) -> Saved:
-    members = {}
-    for name, raw in sorted(fields.function("members").items()):
-        member = Fields(raw, f"group.saved.members[{name}]")
-        if member.get("there", bool):
-            members[name] = SavedMember(
-                member.get("instance", str),
-                member.names("subscription"),
-                member.option("assignment", frozenset),
-            )
-    return Saved(
-        fields.get("generation", int),
-        fields.get("type", str),
-        fields.get("protocol", str),
-        fields.get("leader", str),
-        members,
-    )
-
-
-def _request(fields: Fields) -> ClassicRequest:
-    given = {
-        name: Fields(_record("assignment", raw), fields.path).option("assignment", frozenset)
-        for name, raw in fields.function("assignments").items()
-    }
-    return ClassicRequest(
-        fields.get("member", str),
-        fields.option("instance", str),
-        fields.get("generation", int),
-        fields.option("type", str),
-        fields.option("protocol", str),
-        _strings(fields, "protocols"),
-        fields.names("subscription"),
-        frozendict(given),
-    )
-
-
-def _record(name: str, value: Value) -> frozendict[Any, Value]:
-    return frozendict({name: value})
-
-
-def _response(fields: Fields) -> ClassicResponse:
-    joined = [Fields(raw, f"{fields.path}.members") for raw in fields.get("members", frozenset)]
-    return ClassicResponse(
-        fields.get("api", str),
-        fields.get("error", str),
-        fields.get("member", str),
-        fields.get("generation", int),
-        fields.get("type", str),
-        fields.get("protocol", str),
-        fields.get("leader", str),
-        fields.get("skipAssignment", bool),
-        frozenset(
-            Joined(one.get("member", str), one.get("instance", str), one.names("subscription"))
-            for one in joined
-        ),
-        fields.option("assignment", frozenset),
-    )
+            members[name] = record_of(ClassicMember).read(member)
+    values = record_of(ClassicGroup).values(fields)
+    return ClassicGroup(**values, members=members, pending=frozenset(pending))
 
 
 def read_response(raw: Value) -> ClassicResponse:
     """One response, of those on the way in a closed model say. BadField if it is none."""
-    return _response(Fields(raw, "responses"))
-
-
-def _step(fields: Fields) -> ClassicSpecStep:
-    answers = [Fields(raw, "step.completed") for raw in fields.get("completed", frozenset)]
-    completed = [(one.get("member", str), _response(one.record("response"))) for one in answers]
-    return ClassicSpecStep(
-        fields.get("action", str),
-        fields.get("branch", str),
-        fields.get("member", str),
-        _request(fields.record("request")),
-        _response(fields.record("response")),
-        tuple(sorted(completed, key=_api_and_member)),
-        fields.get("topic", str),
-        fields.get("partitions", int),
-        fields.partition("partition"),
-        fields.get("offset", int),
-    )
-
-
-def _api_and_member(answer: tuple[str, ClassicResponse]) -> tuple[str, str]:
-    return answer[1].api, answer[0]
+    return record_of(ClassicResponse).read(Fields(raw, "responses"))
 
 
 def input_of(before: ClassicState, after: ClassicState) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from typing import Final
 from harness.kinds.classic.said import Classic, spoken
 from harness.kinds.classic.state import Assignment, ClassicRequest
 from harness.kinds.fields import Partition
+from harness.kinds.rows import Forms
 from harness.replay import wire
 from harness.targets.base import Json
 
@@ -65,6 +66,10 @@ def assignment(partitions: Assignment) -> str:
         return ""
     content = struct.pack(">h", MIGRATING) + _partitions(partitions) + _NO_USER_DATA
     return base64.b64encode(content).decode()
+
+
+SHOWN: Final[Forms] = {"text": lambda text: text or None, "partitions or none": assignment}
+"""The forms of fields in JSON, by the names of `harness.kinds.rows`."""
 
 
 def _partitions(partitions: frozenset[Partition]) -> bytes:

@@ -8,5 +8,6 @@ CONNECT: Final = Kind(
     name="connect",
     adjective="Connect",
     variables=("work", "call"),
+    kept=("work",),
     api="ConnectGroupHeartbeat",
 )

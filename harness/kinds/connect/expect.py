@@ -11,7 +11,7 @@ from harness.kinds.rows import record_of
 from harness.replay import wire
 from harness.replay.expect import Timers, group_state
 from harness.replay.expect import description as consumer_description
-from harness.replay.state import Member
+from harness.replay.state import Group, Member
 from harness.targets.base import Json
 
 WORKER: Final = record_of(Member).only("epoch", "previous_epoch", "assigned", "revoking", "acknowledged")
@@ -79,8 +79,7 @@ def description(state: ConnectState) -> Json:
         "groupId": wire.GROUP,
         "type": "connect",
         "state": group_state(group),
-        "groupEpoch": group.epoch,
-        "assignmentEpoch": group.assignment_epoch,
+        **record_of(Group).described(group, {}),
         "connectors": connect.connectors(group.metadata),
         "members": [_member(state, name, member) for name, member in group.members.items()],
         "lost": [

@@ -8,6 +8,7 @@ CONSUMER: Final = Kind(
     name="consumer",
     adjective="consumer",
     variables=("group", "topics", "step"),
+    kept=("computation",),
     api="",
     retold=True,
 )

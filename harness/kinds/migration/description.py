@@ -8,6 +8,7 @@ MIGRATION: Final = Kind(
     name="migration",
     adjective="migrating",
     variables=("consumer", "classic", "classicStep", "phase", "words", "converted"),
+    kept=("consumer", "classic", "phase", "words"),
     api="JoinGroup",
     unreplayable={
         "mixed": (

@@ -20,15 +20,16 @@ from harness.kinds.classic.state import (
 )
 from harness.kinds.fields import Fields
 from harness.replay.compare import Difference
-from harness.validate.classic.read import Answers, Line, Run, Seen, SeenMember, Words, tell_leaders
-from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
+from harness.validate.classic.read import Answers, Line, Run, SeenGroup, Words, tell_leaders
+from harness.validate.kind import AnyLine, AnyStep, Kind, differ, shown_differ, trace_of
 from harness.validate.templates import write
 from harness.values import State, Value
 
 _SHOWN: Final = ("error", "member", "generation", "type", "protocol", "leader", "skip_assignment")
 _WORDS: Final = Words()
+_BYTES: Final = ("subscription", "assignment")
+"""Fields of a member that are bytes."""
 NO_REQUEST: Final = ClassicRequest("", None, -1, None, None, (), frozenset(), frozendict())
-_OWN: Final = ("instance", "protocols", "fresh", "owes_sync", "joining", "syncing")
 
 
 class ClassicGroupKind(Kind[Run, ClassicState]):
@@ -50,7 +51,6 @@ class ClassicGroupKind(Kind[Run, ClassicState]):
             "extensions": runs[0].extensions,
             "generation_recorded": not dialect.startswith("kafka"),
             "no_request": NO_REQUEST,
-            "absent": SeenMember(),
         }
         return write(folder, self.module, "classic/", values)
 
@@ -131,37 +131,32 @@ def response_differences(
         yield from differ(f"{path}.members of {name}", str(told[name]), str(seen[name]))
 
 
-def group_differences(group: ClassicGroup, seen: Seen, words: Words) -> Iterator[Difference]:
+def group_differences(group: ClassicGroup, seen: SeenGroup, words: Words) -> Iterator[Difference]:
     """What a group shows."""
     yield from differ("group.state", group.state, seen.state)
     if not group.exists or group.state != seen.state:
         return
     yield from differ("group.generation", group.generation, seen.generation)
-    for name in ("type", "protocol", "leader"):
-        if getattr(seen, name) is not None:
-            yield from differ(f"group.{name}", getattr(group, name), getattr(seen, name))
-    there = {name for name, member in seen.members.items() if member.place == "member"}
-    yield from differ("group.members", sorted(group.members), sorted(there))
-    yield from differ("group.pending", sorted(group.pending), sorted(seen.members.keys() - there))
-    for name in sorted(group.members.keys() & there):
+    yield from shown_differ("group", group, seen.shown)
+    yield from differ("group.members", sorted(group.members), sorted(seen.members))
+    yield from differ("group.pending", sorted(group.pending), sorted(seen.pending))
+    for name in sorted(group.members.keys() & seen.members.keys()):
         member, shown = group.members[name], seen.members[name]
-        for own in _OWN:
-            if getattr(shown, own) is not None:
-                yield from differ(f"{name}.{own}", getattr(member, own), getattr(shown, own))
-        if shown.subscription is not None:
+        own = {field: value for field, value in shown.items() if field not in _BYTES}
+        yield from shown_differ(name, member, own)
+        if "subscription" in shown:
             said = words.of(set(member.protocols), member.subscription)
-            yield from differ(f"{name}.subscription", str(said), str(sorted(shown.subscription)))
-        if shown.assignment is not None:
-            yield from differ(
-                f"{name}.assignment", words.given(member.assignment), words.given(shown.assignment[0])
-            )
+            yield from differ(f"{name}.subscription", str(said), str(sorted(shown["subscription"])))
+        if "assignment" in shown:
+            given = words.given(member.assignment), words.given(shown["assignment"])
+            yield from differ(f"{name}.assignment", *given)
 
 
 def members_of(line: Line) -> Iterator[str]:
     """Every member id that a line names."""
     yield from [line.member] if line.member else []
     yield from [line.request.member, *line.request.assignments] if line.request else []
-    yield from line.seen.members if line.seen else ()
+    yield from line.seen.named if line.seen else ()
     yield from (member for member, _ in line.completed or ())
 
 
@@ -171,4 +166,4 @@ def _texts(line: Line) -> Iterator[str]:
         for joined in response.members if response else ():
             yield from joined.subscription
     for member in line.seen.members.values() if line.seen else ():
-        yield from member.subscription or ()
+        yield from member.get("subscription", ())

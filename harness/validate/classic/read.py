@@ -14,12 +14,21 @@ from typing import Any, Final
 from frozendict import frozendict
 
 from harness.kinds.classic import wire as classic
-from harness.kinds.classic.state import Assignment, ClassicRequest, ClassicResponse, Joined
+from harness.kinds.classic.state import (
+    Assignment,
+    ClassicGroup,
+    ClassicMember,
+    ClassicRequest,
+    ClassicResponse,
+    Joined,
+)
 from harness.kinds.classic.wire import DELAY
+from harness.kinds.literals import tla_text
+from harness.kinds.rows import Forms, Seen, record_of
 from harness.replay import wire
 from harness.targets.base import Json
 from harness.validate.kind import Kind
-from harness.validate.log import ERRORS, LogReader
+from harness.validate.log import ERRORS, LogReader, members_hidden
 from harness.validate.templates import protocol_of
 
 TIMERS: Final = {
@@ -44,6 +53,8 @@ _UNTIMED: Final = (
 )
 _DELAY_MS: Final = 3_000
 """Kafka's default of group.initial.rebalance.delay.ms."""
+GROUP: Final = record_of(ClassicGroup).only("type", "protocol", "leader")
+MEMBER: Final = record_of(ClassicMember)
 Answers = frozenset[tuple[str, ClassicResponse]]
 """By the member that waited."""
 
@@ -69,30 +80,39 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenMember:
-    """A member as it was described; None is what the target does not show."""
-
-    place: str = ""
-    instance: str | None = None
-    protocols: tuple[str, ...] | None = None
-    subscription: frozenset[str] | None = None
-    assignment: tuple[Assignment] | None = None
-    fresh: bool | None = None
-    joining: bool | None = None
-    syncing: bool | None = None
-    owes_sync: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A group as it was described."""
+class SeenGroup:
+    """A group as it was described: `shown` are its type, protocol and leader, `members` those that are in the
+    group, `pending` ids that have not joined."""
 
     state: str
     generation: int
-    type: str | None
-    protocol: str | None
-    leader: str | None
-    members: Mapping[str, SeenMember]
+    shown: Seen
+    members: Mapping[str, Seen]
+    pending: frozenset[str]
+
+    @property
+    def leader(self) -> str:
+        """The leader, "" where there is none or the target shows none."""
+        return str(self.shown.get("leader", ""))
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Every member id."""
+        return self.pending | self.members.keys()
+
+    @property
+    def literal(self) -> str:
+        """The group as spec/RecordedClassic.tla has it."""
+        members = {name: _member_literal("member", member) for name, member in self.members.items()}
+        members |= {name: _member_literal("pending", {}) for name in self.pending}
+        cases = "".join(f"IF m = {tla_text(name)} THEN {members[name]} ELSE " for name in sorted(members))
+        there = {"state": tla_text(self.state), "generation": str(self.generation)}
+        all_ = f"TLCEval([m \\in LogMembers |-> {cases}{_member_literal('', {})}])"
+        return GROUP.seen_literal(self.shown, {**there, "members": all_})
+
+
+def _member_literal(place: str, member: Seen) -> str:
+    return MEMBER.seen_literal(member, {"place": tla_text(place)})
 
 
 @dataclass(slots=True)
@@ -108,7 +128,7 @@ class Line:
     request: ClassicRequest | None = None
     response: ClassicResponse | None = None
     completed: Answers | None = None
-    seen: Seen | None = None
+    seen: SeenGroup | None = None
     waits: str = ""
     leader: str = ""
 
@@ -253,41 +273,28 @@ class ClassicLogReader(LogReader[Run]):
         if line.request is not None and not line.request.member and member:
             line.member = member
 
-    def _seen(self, answer: Json) -> Seen | None:
+    def _seen(self, answer: Json) -> SeenGroup | None:
         group = answer.get("group")
         if not group or group.get("groupId", self._found.group) != self._found.group:
             return None
-        members = {one["memberId"]: self._member(one) for one in group["members"]}
-        members |= dict.fromkeys(group.get("pending", ()), SeenMember("pending"))
-
-        def text(name: str) -> str | None:
-            return (group[name] or "") if name in group and name not in self._hidden else None
-
-        return Seen(
+        texts: Forms = {"text": lambda text: text or "", "name": lambda text: text or ""}
+        return SeenGroup(
             group["state"],
             group.get("generation", 0),
-            text("protocolType"),
-            text("protocol"),
-            text("leader"),
-            members,
+            GROUP.seen(group, self._hidden, texts),
+            {one["memberId"]: self._member(one) for one in group["members"]},
+            frozenset(group.get("pending", ())),
         )
 
-    def _member(self, member: Json) -> SeenMember:
-        def shown(name: str) -> bool:
-            return self._shows(name) and name in member
-
-        protocols = member["protocols"] if shown("protocols") else None
-        return SeenMember(
-            "member",
-            (member["instanceId"] or "") if shown("instanceId") else None,
-            None if protocols is None else tuple(one["name"] for one in protocols),
-            None if protocols is None else self.words.subscription(protocols),
-            (self.words.assignment(member["assignment"]),) if shown("assignment") else None,
-            bool(member["isNew"]) if shown("isNew") else None,
-            member["awaitingJoin"] is not None if shown("awaitingJoin") else None,
-            member["awaitingSync"] is not None if shown("awaitingSync") else None,
-            bool(member["owesSync"]) if shown("owesSync") else None,
-        )
+    def _member(self, member: Json) -> Seen:
+        forms: Forms = {
+            "text": lambda text: text or "",
+            "list": lambda protocols: tuple(one["name"] for one in protocols),
+            "texts": self.words.subscription,
+            "partitions or none": self.words.assignment,
+            "waits": lambda request: request is not None,
+        }
+        return MEMBER.seen(member, members_hidden(self._hidden), forms)
 
 
 _NOTHING: Final = ClassicResponse("", "", "", -1, "", "", "", False, frozenset(), None)
@@ -301,7 +308,7 @@ def tell_leaders(runs: Iterable[Run]) -> None:
         for line in reversed(run.lines):
             told = [line.response, *(one for _, one in line.completed or ())]
             leaders = {one.leader for one in told if one is not None and one.leader}
-            seen = line.seen.leader if line.seen and line.seen.leader else ""
+            seen = line.seen.leader if line.seen else ""
             leader = seen or min(leaders, default="") or leader
             line.leader = leader
 

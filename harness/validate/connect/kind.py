@@ -8,19 +8,19 @@ from typing import Final
 
 from harness.kinds.connect.state import EVERYBODYS, ConnectReader, ConnectState, PreparedWorker, Resources
 from harness.kinds.fields import Partition
+from harness.kinds.rows import Seen
 from harness.replay.compare import Difference
 from harness.replay.expect import group_state
 from harness.targets.base import Json
 from harness.validate.connect.read import (
-    NOTHING,
     Line,
     Run,
-    Seen,
+    SeenGroup,
     SeenPrepared,
-    SeenWorker,
     Told,
+    worker_literal,
 )
-from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
+from harness.validate.kind import AnyLine, AnyStep, Kind, differ, shown_differ, trace_of
 from harness.validate.templates import write
 from harness.values import State
 
@@ -46,7 +46,7 @@ class ConnectGroupKind(Kind[Run, ConnectState]):
             | {name for run in runs for name in run.topics},
             "partitions": resources,
             "runs": runs,
-            "absent": SeenWorker(),
+            "seen_worker": worker_literal,
             "versions": runs[0].versions,
             "everybodys": EVERYBODYS,
             "max_size": runs[0].max_size,
@@ -107,7 +107,7 @@ def _who(one: PreparedWorker) -> str:
     return one.worker if one.epoch >= 0 else f"{one.worker}, which has gone"
 
 
-def _group(state: ConnectState, seen: Seen) -> Iterator[Difference]:
+def _group(state: ConnectState, seen: SeenGroup) -> Iterator[Difference]:
     group, work = state.group, state.work
     if seen.state is not None:
         yield from differ("group.state", group_state(group), seen.state)
@@ -130,16 +130,15 @@ def _group(state: ConnectState, seen: Seen) -> Iterator[Difference]:
         yield from _worker(state, who, seen.members[who])
 
 
-def _worker(state: ConnectState, who: str, seen: SeenWorker) -> Iterator[Difference]:
-    member, named = state.group.members[who], who in state.work.named
-    yield from differ(f"{who}.epoch", member.epoch, seen.epoch)
-    for name in ("previous_epoch", "acknowledged", "assigned", "revoking"):
-        if getattr(seen, name) is not None:
-            yield from differ(f"{who}.{name}", getattr(member, name), getattr(seen, name))
-    if seen.reason is not None:
-        yield from differ(f"{who}.reason", state.work.reasons[who], seen.reason)
-    if seen.target is not None:
-        yield from differ(f"target of {who}", state.group.target(who) if named else None, seen.target[0])
+def _worker(state: ConnectState, who: str, seen: Seen) -> Iterator[Difference]:
+    beside = ("reason", "target")
+    own = {name: value for name, value in seen.items() if name not in beside}
+    yield from shown_differ(who, state.group.members[who], own)
+    if "reason" in seen:
+        yield from differ(f"{who}.reason", state.work.reasons[who], seen["reason"])
+    if "target" in seen:
+        target = state.group.target(who) if who in state.work.named else None
+        yield from differ(f"target of {who}", target, seen["target"])
 
 
 def _connectors(counts: Mapping[str, int]) -> Resources:
@@ -172,5 +171,5 @@ def _resources(run: Run) -> Iterator[Partition]:
         if line.seen:
             yield from (resource for resource, _ in line.seen.lost or ())
             for worker in line.seen.members.values():
-                yield from (worker.assigned or NOTHING) | (worker.revoking or NOTHING)
-                yield from (worker.target or (None,))[0] or ()
+                for name in ("assigned", "revoking", "target"):
+                    yield from worker.get(name) or ()

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.kinds.connect import wire as connect
+from harness.kinds.connect.expect import WORKER
 from harness.kinds.connect.state import EVERYBODYS, PreparedWorker, Resources
 from harness.kinds.fields import Partition
+from harness.kinds.rows import PARTITIONS, Forms, Seen, option_of
 from harness.replay import wire
 from harness.replay.state import NOT_IN_GROUP, Request
 from harness.targets.base import Json
 from harness.validate.kind import Kind
-from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types
+from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types, members_hidden
 from harness.validate.topics import Topics
 
 ACTIONS: Final = {
@@ -32,18 +34,15 @@ TIMERS: Final = {
 NOTHING: Final[Resources] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class SeenWorker:
-    """A worker as it was described; None is what the target does not show. `target` is its part of the
-    target in a tuple, (None,) for one that the target does not know."""
-
-    epoch: int = NOT_IN_GROUP
-    previous_epoch: int | None = None
-    acknowledged: bool | None = None
-    reason: int | None = None
-    assigned: Resources | None = None
-    revoking: Resources | None = None
-    target: tuple[Resources | None] | None = None
+def worker_literal(worker: Seen | None = None) -> str:
+    """A worker as spec/RecordedConnect.tla has it; without a worker, of an id that is not in the group."""
+    seen = {"epoch": NOT_IN_GROUP} if worker is None else worker
+    beside = {"epoch": str(seen["epoch"]), "reason": "{}", "target": "{}"}
+    if "reason" in seen:
+        beside["reason"] = f"{{{seen['reason']}}}"
+    if "target" in seen:
+        beside["target"] = f"{{{option_of(PARTITIONS).literal(seen['target'])}}}"
+    return WORKER.seen_literal(seen, beside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +55,14 @@ class SeenPrepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenGroup:
     """A group as it was described. Of `connectors` ("A", 2) is connector A with one task; `lost` has each
     resource with the worker that had it; `prepared` is in a tuple, (None,) where nothing is."""
 
     state: str | None
     epoch: int
     assignment_epoch: int
-    members: Mapping[str, SeenWorker]
+    members: Mapping[str, Seen]
     connectors: Resources | None
     lost: frozenset[tuple[Partition, str]] | None
     chosen: str | None
@@ -100,7 +99,7 @@ class Line:
     topic: str = ""
     partitions: int = 0
     response: Told | None = None
-    seen: Seen | None = None
+    seen: SeenGroup | None = None
 
     @property
     def observed(self) -> bool:
@@ -224,7 +223,7 @@ class ConnectLogReader(LogReader[Run]):
         line.seen = self._seen(answer)
         self._run.lines.append(line)
 
-    def _seen(self, answer: Json) -> Seen | None:
+    def _seen(self, answer: Json) -> SeenGroup | None:
         group = answer.get("group")
         if not group or group.get("groupId", self._found.group) != self._found.group:
             return None
@@ -236,7 +235,7 @@ class ConnectLogReader(LogReader[Run]):
         if shown("lost"):
             one_by_one = ((one["memberId"], one["connectorsAndTasks"]) for one in group["lost"])
             lost = frozenset((resource, who) for who, given in one_by_one for resource in _resources(given))
-        return Seen(
+        return SeenGroup(
             group["state"] if shown("state") else None,
             group["groupEpoch"],
             group["assignmentEpoch"],
@@ -247,23 +246,18 @@ class ConnectLogReader(LogReader[Run]):
             (_prepared(group["prepared"]),) if shown("prepared") else None,
         )
 
-    def _worker(self, member: Json) -> SeenWorker:
-        def value(name: str) -> Any:
-            return member.get(name) if self._shows(name) else None
-
-        def resources(name: str) -> Resources | None:
-            return None if value(name) is None else frozenset(_resources(value(name)))
-
-        target_shown = self._shows("target") and "target" in member
-        return SeenWorker(
-            member["memberEpoch"],
-            value("previousMemberEpoch"),
-            value("acknowledged"),
-            None if value("assignors") is None else _reason(value("assignors")) or 0,
-            resources("assigned"),
-            resources("pendingRevocation"),
-            (resources("target"),) if target_shown else None,
-        )
+    def _worker(self, member: Json) -> Seen:
+        """The fields of a member, the reason of its assignor, and its part of the target: None for one that
+        the target does not know."""
+        forms: Forms = {"partitions": lambda given: frozenset(_resources(given))}
+        hidden = members_hidden(self._hidden)
+        seen = dict(WORKER.seen(member, hidden, forms))
+        if "assignors" not in hidden and member.get("assignors") is not None:
+            seen["reason"] = _reason(member["assignors"]) or 0
+        if "target" not in hidden and "target" in member:
+            target = member["target"]
+            seen["target"] = None if target is None else frozenset(_resources(target))
+        return seen
 
 
 def _line(number: int, said: Json, told: Json | None) -> Line:

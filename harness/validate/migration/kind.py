@@ -67,8 +67,7 @@ class MigrationGroupKind(Kind[classic.Run, MigrationState]):
             "runs": runs,
             "no_request": old.NO_REQUEST,
             "silent": _SILENT,
-            "stranger": consumer.SeenMember(),
-            "absent": classic.SeenMember(),
+            "seen_member": consumer.member_literal,
             "extensions": runs[0].extensions,
             "max_size": runs[0].constant[1],
         }
@@ -162,7 +161,7 @@ def _members(runs: Sequence[classic.Run]) -> set[str]:
     found = {member for line in lines for member in old.members_of(line)}
     found |= {member for line in lines if line.group for member in line.group.members}
     return found | {
-        member for run in runs if isinstance(run, Run) and run.start for member in run.start.members
+        member for run in runs if isinstance(run, Run) and run.start for member in run.start.named
     }
 
 
@@ -170,7 +169,8 @@ def _said(line: Line) -> Iterator[frozenset[str]]:
     """The subscriptions that a line has."""
     yield line.request.subscription if line.request else frozenset()
     yield from (one.subscription for one in (line.words or {}).values())
-    yield from (one.subscription or frozenset() for one in line.seen.members.values()) if line.seen else ()
+    members = line.seen.members.values() if line.seen else ()
+    yield from (one.get("subscription", frozenset()) for one in members)
 
 
 def _topics(line: Line) -> Iterator[str]:
@@ -181,7 +181,7 @@ def _topics(line: Line) -> Iterator[str]:
 def _topics_at_start(run: classic.Run) -> Iterator[str]:
     start = run.start if isinstance(run, Run) else None
     for member in start.members.values() if start else ():
-        yield from spoken(member.subscription or frozenset()).topics
+        yield from spoken(member.get("subscription", frozenset())).topics
 
 
 def _is_unseen(line: Line) -> bool:
@@ -202,7 +202,7 @@ def _partitions(run: classic.Run) -> Iterator[Partition]:
     assert isinstance(run, Run)
     yield from ((topic, index) for topic, count in run.topics.items() for index in range(count))
     for member in run.start.members.values() if run.start else ():
-        yield from (member.assignment or (None,))[0] or ()
+        yield from member.get("assignment") or ()
     for line in _lines(run):
         yield from ((line.topic, index) for index in range(line.partitions))
         yield from (line.heartbeat.owned or ()) if line.heartbeat else ()

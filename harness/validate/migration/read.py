@@ -18,7 +18,7 @@ from harness.validate.classic.read import TIMERS, ClassicLogReader
 from harness.validate.kind import Kind
 from harness.validate.log import check_types
 from harness.validate.migration.words import MigrationWords, differ
-from harness.validate.read import REQUEST, Seen, heartbeat_of, left_out, response_of, seen_of
+from harness.validate.read import REQUEST, SeenGroup, heartbeat_of, left_out, response_of, seen_of
 from harness.validate.topics import Topics
 
 PHASES: Final = {"PreparingRebalance": "prepare", "CompletingRebalance": "complete", "Stable": "stable"}
@@ -32,7 +32,7 @@ class Line(old.Line):
 
     heartbeat: Request | None = None
     told: Response | None = None
-    group: Seen | None = None
+    group: SeenGroup | None = None
     words: Mapping[str, Classic] | None = None
     topic: str = ""
     partitions: int = 0
@@ -55,7 +55,7 @@ class Run(old.Run):
 
     topics: Mapping[str, int] = field(default_factory=dict)
     max_size: int = 0
-    start: old.Seen | None = None
+    start: old.SeenGroup | None = None
 
     @property
     def constant(self) -> tuple[int, ...]:
@@ -74,7 +74,7 @@ class MigrationLogReader(ClassicLogReader):
         super().__init__(path, group, kind)
         self._topics = Topics()
         self._size = int(wire.DEFAULTS[wire.MAX_SIZE])
-        self._start: old.Seen | None = None
+        self._start: old.SeenGroup | None = None
 
     def _configure(self, number: int, said: Json, answer: Json) -> None:
         super()._configure(number, said, answer)

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.itf import Trace
+from harness.kinds.classic.sequence import ClassicEvents, answered_late, classic_changes
 from harness.kinds.classic.steps import CLASSIC_HANDLERS
+from harness.kinds.consumer.sequence import GroupEvents, group_changes
 from harness.kinds.migration.state import MigrationReader, MigrationState
 from harness.kinds.migration.steps import OFFSETS, TRANSLATED
-from harness.report.classic_sequence import ClassicEvents, answered_late, classic_changes
-from harness.report.consumer_sequence import GroupEvents, group_changes
 from harness.report.sequence import Event, Note, Shows, Step
 from harness.report.sequence_words import COORDINATOR, NOBODY, natural
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from harness.errors import ConformError
@@ -30,3 +31,10 @@ def refuse_unreplayable(trace: Trace, name: str) -> None:
         for variable, reason in kind.unreplayable.items():
             if variable in trace.variables:
                 raise ConformError(f"The trace {name} {reason}")
+
+
+def is_of_protocol(variables: Iterable[str]) -> bool:
+    """Whether a model with these variables is one of a group."""
+    known = set(variables)
+    kinds = CONSUMER.variables, (*CLASSIC.variables, "offsets"), MIGRATION.variables
+    return any(set(kind) <= known for kind in kinds)

@@ -27,20 +27,18 @@ NAMES: Final = {
 CONSUMER: Final = frozenset(
     {
         *(f"replay/{name}.py" for name in ("expect", "log", "members", "records", "state", "steps")),
-        *(f"validate/{name}" for name in ("read.py", "render.py", "log.tla.j2", "model.cfg.j2")),
         *(f"scenario/{name}.py" for name in ("from_ops", "from_trace", "load", "render", "transcript")),
-        "graph/states.py",
     }
 )
 """Files about consumer groups that do not name them."""
-COMPUTATION: Final = frozenset({"replay/client.py", "replay/client_state.py", "scenario/scripts/client.py"})
+COMPUTATION: Final = frozenset({"replay/client.py", "replay/client_state.py"})
 """Files about members that compute the target which do not name the computation."""
 ELSEWHERE: Final = "in files of several kinds"
 REST: Final = "rest"
 
 
 def words(text: str) -> set[str]:
-    """The words of a name or a path: MigrationKind has migration and kind."""
+    """The words of a name or a path: MigrationRecording has migration and kind."""
     return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from kind_lines import NAMES, ROOT, words
 
-MOVED = ("cli", "engines", "gate", "pipeline", "report", "shrink")
+MOVED = ("cli", "engines", "gate", "graph", "pipeline", "report", "scenario/scripts", "shrink", "validate")
 """Packages that name no kind. The list grows."""
 ALLOWED = {
     "gate": {"steps.py: classic", "steps.py: connect", "steps.py: migration"},  # folders of traces

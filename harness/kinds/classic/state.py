@@ -11,7 +11,7 @@ from frozendict import frozendict
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.kinds.fields import BadField, Fields, Partition, committed_offsets, read_function, typed
-from harness.kinds.literals import tla_text
+from harness.kinds.literals import tla_cases
 from harness.kinds.rows import BESIDE, PARTITIONS, TEXT, TRUTH, Form, Row, no_literal, option_of, record_of
 from harness.replay.contents import Contents
 from harness.values import Value, as_function
@@ -106,9 +106,7 @@ def _read_assignments(raw: Any, path: str) -> frozendict[str, Assignment]:
 def _literal_of_assignments(given: Mapping[str, Assignment]) -> str:
     """A function in a module that defines LogMembers."""
     one = option_of(PARTITIONS)
-    cases = "".join(
-        f"IF m = {tla_text(name)} THEN {one.literal(given[name])} ELSE " for name in sorted(given)
-    )
+    cases = tla_cases("m", {name: one.literal(given[name]) for name in sorted(given)})
     return f"TLCEval([m \\in LogMembers |-> {cases}{{}}])"
 
 

@@ -10,10 +10,10 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from harness.kinds.classic.recorded_log import Words
 from harness.kinds.classic.state import Assignment
 from harness.kinds.classic.wire import MIGRATING, partitions_of
 from harness.kinds.fields import Partition
-from harness.validate.classic.read import Words
 
 
 class MigrationWords(Words):

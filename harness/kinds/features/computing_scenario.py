@@ -4,17 +4,18 @@ what it prepares and installs (A1, A5-A10)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from harness.itf import Trace
-from harness.kinds.literals import tla_partitions, tla_text
+from harness.kinds.literals import tla_partitions, tla_ranks, tla_text, tla_texts
 from harness.replay.client_state import Computation
 from harness.replay.expect import group_state
 from harness.replay.state import Group, SpecState, StateReader
 from harness.scenario.fields import Field
 from harness.scenario.partitions import format_partitions
-from harness.scenario.scripts.model import Facts, Kind, Universe
+from harness.scenario.scripts.model import Facts, Language, Universe
+from harness.scenario.scripts.verbs import counts_of, event, partitions_of, timer
 
 ASSIGNORS: Final = ("x", "y", "z")
 """What assignors may be called."""
@@ -91,39 +92,23 @@ def _install(field: Field) -> str:
     return f"Installing({tla_text(found['member'].name_text())}, {found['epoch'].number()}, {carried})"
 
 
-def _timer(action: str) -> Callable[[Field], str]:
-    def expired(field: Field) -> str:
-        member = field.fields(("member",), ())["member"].name_text()
-        return f"{action} /\\ step'.member = {tla_text(member)}"
-
-    return expired
-
-
-def _fail_over(field: Field) -> str:
-    field.fields((), ())
-    return "ClientFailOver"
-
-
 def _first(field: Field | None, topics: Mapping[str, int]) -> str:
     """There is no group yet."""
     if field is not None:
         raise field.wrong("a scenario of this kind begins without a group")
-    counts = "".join(f"IF t = {tla_text(name)} THEN {count} ELSE " for name, count in topics.items())
     beside = "computation = NoComputation /\\ step = NoStep /\\ clientStep = NoClientStep"
-    return f"group = NoGroup /\\ topics = [t \\in Topics |-> {counts}0] /\\ {beside}"
+    return f"group = NoGroup /\\ topics = [t \\in Topics |-> {counts_of(topics)}0] /\\ {beside}"
 
 
 def definitions_of(universe: Universe) -> list[str]:
     """The members and assignors in one order, the topics with their names and partitions."""
     members = sorted(universe.members)
-    named = list(enumerate([*members, *ASSIGNORS], start=1))
-    order = "".join(f"IF n = {tla_text(name)} THEN {place} ELSE " for place, name in named)
-    partitions = [(name, number) for name, most in sorted(universe.topics.items()) for number in range(most)]
+    named = [*members, *ASSIGNORS]
     return [
-        f"GoldenMembers == {{{', '.join(map(tla_text, members))}}}",
-        f"GoldenOrder == [n \\in {{{', '.join(tla_text(name) for _, name in named)}}} |-> {order}0]",
-        f"GoldenTopics == {{{', '.join(map(tla_text, sorted(universe.topics)))}}}",
-        f"GoldenPartitions == {tla_partitions(partitions)}",
+        f"GoldenMembers == {tla_texts(members)}",
+        f"GoldenOrder == [n \\in {tla_texts(named)} |-> {tla_ranks('n', named)}0]",
+        f"GoldenTopics == {tla_texts(sorted(universe.topics))}",
+        f"GoldenPartitions == {tla_partitions(partitions_of(universe))}",
         "GoldenNames == [t \\in GoldenTopics |-> t]",
     ]
 
@@ -227,7 +212,7 @@ def printed_response(state: SpecState) -> Facts:
     return found
 
 
-CLIENT: Final = Kind(
+CLIENT: Final = Language(
     name="client",
     module="OpenClient",
     topics="topics",
@@ -239,10 +224,10 @@ CLIENT: Final = Kind(
         "leave": _leave,
         "prepare": _prepare,
         "install": _install,
-        "session timeout": _timer("ClientSessionTimeout"),
-        "rebalance timeout": _timer("ClientRebalanceTimeout"),
-        "computation timeout": _timer("ComputationTimeout"),
-        "fail-over": _fail_over,
+        "session timeout": timer("ClientSessionTimeout"),
+        "rebalance timeout": timer("ClientRebalanceTimeout"),
+        "computation timeout": timer("ComputationTimeout"),
+        "fail-over": event("ClientFailOver"),
     },
     definitions=_definitions,
     config=_CONFIG,

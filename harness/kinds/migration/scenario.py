@@ -8,11 +8,7 @@ from typing import Final
 
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.kinds.literals import tla_partitions, tla_text
-from harness.kinds.migration.state import MigrationReader, MigrationState
-from harness.replay.expect import group_state
-from harness.scenario.fields import Field
-from harness.scenario.scripts.client import (
+from harness.kinds.features.computing_scenario import (
     SAYS,
     assignment_of,
     definitions_of,
@@ -21,7 +17,12 @@ from harness.scenario.scripts.client import (
     printed_computation,
     printed_response,
 )
-from harness.scenario.scripts.model import Facts, Kind, Universe
+from harness.kinds.literals import tla_list, tla_partitions, tla_text, tla_texts
+from harness.kinds.migration.state import MigrationReader, MigrationState
+from harness.replay.expect import group_state
+from harness.scenario.fields import Field
+from harness.scenario.scripts.model import Facts, Language, Universe
+from harness.scenario.scripts.verbs import counts_of, partitions_of
 
 _USER_DATA: Final = "eA=="
 """What user data there is, in base64."""
@@ -35,11 +36,9 @@ def _first(field: Field | None, topics: Mapping[str, int]) -> str:
     if field is None:
         raise ConformError("A scenario of a group that migrates begins with a classic one: say `first:`.")
     found = field.fields(("members", "assignors"), ("userData",))
-    members = ", ".join(tla_text(name) for name in found["members"].mapping())
-    protocols = ", ".join(map(tla_text, found["assignors"].names()))
-    have = ", ".join(map(tla_text, found["userData"].names())) if "userData" in found else ""
-    counts = "".join(f"IF t = {tla_text(name)} THEN {count} ELSE " for name, count in topics.items())
-    return f"StartsWith({{{members}}}, <<{protocols}>>, {{{have}}}, [t \\in Topics |-> {counts}0])"
+    members, protocols = tla_texts(found["members"].mapping()), tla_list(found["assignors"].names())
+    have = tla_texts(found["userData"].names() if "userData" in found else ())
+    return f"StartsWith({members}, {protocols}, {have}, [t \\in Topics |-> {counts_of(topics)}0])"
 
 
 def _join(field: Field) -> str:
@@ -86,10 +85,9 @@ def _report(field: Field) -> str:
 
 
 def _definitions(universe: Universe) -> str:
-    partitions = [(name, number) for name, most in sorted(universe.topics.items()) for number in range(most)]
     claims = "".join(
         f"IF p = <<{tla_text(name)}, {number}>> THEN {tla_text(f'owns {name} {number}')} ELSE "
-        for name, number in partitions
+        for name, number in partitions_of(universe)
     )
     generations = "".join(
         f"IF g = {number} THEN {tla_text(f'generation {number}')} ELSE " for number in range(-1, _MOST)
@@ -192,7 +190,7 @@ def _member(state: MigrationState, name: str) -> Facts:
     return {"epoch": str(member.epoch), "partitions": printed(member.assigned), **classic}
 
 
-MIGRATION: Final = Kind(
+MIGRATION: Final = Language(
     name="migration",
     module="MixedAssignors",
     topics="topics",

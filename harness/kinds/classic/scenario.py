@@ -3,7 +3,7 @@ and fail-overs (C1, C2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from harness.itf import Trace
@@ -14,10 +14,11 @@ from harness.kinds.classic.state import (
     ClassicResponse,
     ClassicState,
 )
-from harness.kinds.literals import tla_partitions, tla_text
+from harness.kinds.literals import tla_cases, tla_list, tla_partitions, tla_ranks, tla_text, tla_texts
 from harness.scenario.fields import Field
 from harness.scenario.partitions import format_partitions
-from harness.scenario.scripts.model import Facts, Kind, Universe
+from harness.scenario.scripts.model import Facts, Language, Universe
+from harness.scenario.scripts.verbs import event, partitions_of, timer
 
 _PROTOCOLS: Final = ("range",)
 
@@ -25,14 +26,6 @@ _PROTOCOLS: Final = ("range",)
 def _request(changes: Mapping[str, str]) -> str:
     listed = ", ".join(f"!.{name} = {value}" for name, value in changes.items())
     return f"[NoClassicRequest EXCEPT {listed}]"
-
-
-def _texts(names: tuple[str, ...]) -> str:
-    return f"{{{', '.join(map(tla_text, names))}}}"
-
-
-def _sequence(names: tuple[str, ...]) -> str:
-    return f"<<{', '.join(map(tla_text, names))}>>"
 
 
 def _instance(found: Mapping[str, Field]) -> str:
@@ -50,8 +43,8 @@ def _join(field: Field) -> str:
             "member": "None" if without else member,
             "instance": _instance(found),
             "type": '{"consumer"}',
-            "protocols": _sequence(protocols),
-            "subscription": _texts(found["subscription"].names()),
+            "protocols": tla_list(protocols),
+            "subscription": tla_texts(found["subscription"].names()),
         }
     )
     return f"Take(JoinGroup(group, {member}, {request}))"
@@ -61,10 +54,7 @@ def _sync(field: Field) -> str:
     """A SyncGroup: a leader's has an assignment for each member that is named."""
     found = field.fields(("member", "generation"), ("assignments", "instance"))
     given = found["assignments"].mapping() if "assignments" in found else {}
-    cases = "".join(
-        f"IF m = {tla_text(name)} THEN {{{tla_partitions(value.partitions())}}} ELSE "
-        for name, value in given.items()
-    )
+    cases = tla_cases("m", {name: f"{{{tla_partitions(one.partitions())}}}" for name, one in given.items()})
     request = _of_generation(found, {"assignments": f"[m \\in MemberIds |-> {cases}{{}}]"})
     return f"Take(SyncGroup(group, {request}))"
 
@@ -86,19 +76,6 @@ def _of_generation(found: Mapping[str, Field], others: Mapping[str, str]) -> str
     return _request({**said, **others})
 
 
-def _session(field: Field) -> str:
-    member = field.fields(("member",), ())["member"].name_text()
-    return f"SessionTimeout /\\ step'.member = {tla_text(member)}"
-
-
-def _event(action: str) -> Callable[[Field], str]:
-    def happens(field: Field) -> str:
-        field.fields((), ())
-        return action
-
-    return happens
-
-
 def _first(field: Field | None, topics: Mapping[str, int]) -> str:
     """No group yet; or a Stable one, whose members subscribe to the topics and are assigned some."""
     rest = "offsets = [p \\in Partitions |-> -1] /\\ step = NoClassicStep"
@@ -107,11 +84,14 @@ def _first(field: Field | None, topics: Mapping[str, int]) -> str:
     found = field.fields(("generation", "leader", "members"), ("protocol",))
     protocol = found["protocol"].name_text() if "protocol" in found else _PROTOCOLS[0]
     generation, leader = found["generation"].number(1), tla_text(found["leader"].name_text())
-    members = "".join(
-        f'IF m = {tla_text(name)} THEN [NoClassicMember EXCEPT !.place = "member", '
-        f"!.protocols = {_sequence((protocol,))}, !.subscription = {_texts(tuple(topics))}, "
-        f"!.assignment = {{{tla_partitions(value.partitions())}}}] ELSE "
-        for name, value in found["members"].mapping().items()
+    said = f'!.place = "member", !.protocols = {tla_list((protocol,))}, !.subscription = {tla_texts(topics)}'
+    given = {name: tla_partitions(one.partitions()) for name, one in found["members"].mapping().items()}
+    members = tla_cases(
+        "m",
+        {
+            name: f"[NoClassicMember EXCEPT {said}, !.assignment = {{{assigned}}}]"
+            for name, assigned in given.items()
+        },
     )
     group = (
         f'[NoClassicGroup EXCEPT !.state = "Stable", !.generation = {generation}, !.type = "consumer", '
@@ -123,13 +103,11 @@ def _first(field: Field | None, topics: Mapping[str, int]) -> str:
 
 def _definitions(universe: Universe) -> str:
     members = sorted(universe.members)
-    ranks = "".join(f"IF m = {tla_text(name)} THEN {n} ELSE " for n, name in enumerate(members, start=1))
-    partitions = [(name, number) for name, most in sorted(universe.topics.items()) for number in range(most)]
     return "\n".join(
         [
-            f"GoldenMembers == {{{', '.join(map(tla_text, members))}}}",
-            f"GoldenRank == [m \\in GoldenMembers |-> {ranks}0]",
-            f"GoldenPartitions == {tla_partitions(partitions)}",
+            f"GoldenMembers == {tla_texts(members)}",
+            f"GoldenRank == [m \\in GoldenMembers |-> {tla_ranks('m', members)}0]",
+            f"GoldenPartitions == {tla_partitions(partitions_of(universe))}",
             "Nothing == {}",
         ]
     )
@@ -194,7 +172,7 @@ def _response(response: ClassicResponse) -> Facts:
     return _assigned(response.assignment) if response.api == "SyncGroup" else {"error": "NONE"}
 
 
-CLASSIC: Final = Kind(
+CLASSIC: Final = Language(
     name="classic",
     module="OpenClassic",
     topics="topics",
@@ -205,11 +183,11 @@ CLASSIC: Final = Kind(
         "sync": _sync,
         "heartbeat": _heartbeat,
         "leave": _leave,
-        "session timeout": _session,
-        "join timeout": _event("JoinTimeout"),
-        "sync timeout": _event("SyncTimeout"),
-        "fail-over": _event("FailOver"),
-        "delete group": _event("DeleteGroup"),
+        "session timeout": timer("SessionTimeout"),
+        "join timeout": event("JoinTimeout"),
+        "sync timeout": event("SyncTimeout"),
+        "fail-over": event("FailOver"),
+        "delete group": event("DeleteGroup"),
     },
     definitions=_definitions,
     config=_CONFIG,

@@ -8,18 +8,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from harness.kinds.classic import recorded_log as old
 from harness.kinds.classic import wire as classic
+from harness.kinds.classic.recorded_log import TIMERS, ClassicLogReader
 from harness.kinds.classic.said import Classic, spoken
+from harness.kinds.consumer.recorded_log import (
+    REQUEST,
+    SeenGroup,
+    heartbeat_of,
+    left_out,
+    response_of,
+    seen_of,
+)
+from harness.kinds.migration.words import MigrationWords, differ
 from harness.replay import wire
 from harness.replay.state import Request, Response
 from harness.targets.base import Json
-from harness.validate.classic import read as old
-from harness.validate.classic.read import TIMERS, ClassicLogReader
-from harness.validate.kind import Kind
 from harness.validate.log import check_types
-from harness.validate.migration.words import MigrationWords, differ
-from harness.validate.read import REQUEST, SeenGroup, heartbeat_of, left_out, response_of, seen_of
-from harness.validate.topics import Topics
+from harness.validate.recording import Recording
 
 PHASES: Final = {"PreparingRebalance": "prepare", "CompletingRebalance": "complete", "Stable": "stable"}
 
@@ -70,20 +76,14 @@ class MigrationLogReader(ClassicLogReader):
     timers = TIMERS | {"rebalance": "RebalanceTimeout"}
     words = MigrationWords()
 
-    def __init__(self, path: Path, group: str, kind: Kind[old.Run, Any]) -> None:
+    def __init__(self, path: Path, group: str, kind: Recording[old.Run, Any]) -> None:
         super().__init__(path, group, kind)
-        self._topics = Topics()
-        self._size = int(wire.DEFAULTS[wire.MAX_SIZE])
         self._start: old.SeenGroup | None = None
-
-    def _configure(self, number: int, said: Json, answer: Json) -> None:
-        super()._configure(number, said, answer)
-        self._size = int(said.get(wire.MAX_SIZE, self._size))
 
     def _load(self, number: int, said: Json, answer: Json) -> None:
         """OpenMigration: a behaviour may begin with a stable classic group."""
         super()._load(number, said, answer)
-        self._topics, self._start = Topics(said["topics"]), None
+        self._start = None
         loaded = said["volatile"].get("classic", {}).get(self._found.group)
         if self._timed and loaded is not None and loaded["state"] == "Stable":
             self._lost, self._start = "", self._seen({"group": loaded})

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.kinds.classic.recorded import ClassicRecording
+from harness.kinds.classic.recorded_log import ClassicLogReader
+from harness.kinds.connect.recorded import ConnectRecording
+from harness.kinds.connect.recorded_log import ConnectLogReader
+from harness.kinds.consumer.recorded import ConsumerRecording
+from harness.kinds.consumer.recorded_log import ConsumerReader
+from harness.kinds.migration.recorded import KafkaMigrationRecording, MigrationRecording
+from harness.kinds.migration.recorded_log import MigrationLogReader
 from harness.replay import wire
 from harness.replay.dialects import TEXT
-from harness.validate.classic.kind import ClassicGroupKind
-from harness.validate.classic.read import ClassicLogReader
-from harness.validate.connect.kind import ConnectGroupKind
-from harness.validate.connect.read import ConnectLogReader
-from harness.validate.consumer import ConsumerKind
-from harness.validate.kind import Recorded
 from harness.validate.log import lines_of
-from harness.validate.migration.kind import KafkaMigrationKind, MigrationGroupKind
-from harness.validate.migration.read import MigrationLogReader
-from harness.validate.read import ConsumerReader
+from harness.validate.recording import Recorded
 
 
 def read_log(path: Path, group: str | None = None, dialect: str | None = None) -> Recorded[Any]:
@@ -30,13 +30,13 @@ def read_log(path: Path, group: str | None = None, dialect: str | None = None) -
     found = _first(path, group)
     if found.migrates:
         is_text = (dialect or found.dialect) == TEXT.name
-        kind = MigrationGroupKind() if is_text else KafkaMigrationKind()
+        kind = MigrationRecording() if is_text else KafkaMigrationRecording()
         return MigrationLogReader(path, found.group, kind).whole()
     if found.api in wire.CLASSIC_VERSIONS:
-        return ClassicLogReader(path, found.group, ClassicGroupKind()).whole()
+        return ClassicLogReader(path, found.group, ClassicRecording()).whole()
     if found.api in wire.CONNECT_VERSIONS:
-        return ConnectLogReader(path, found.group, ConnectGroupKind()).whole()
-    return ConsumerReader(path, found.group, ConsumerKind()).whole()
+        return ConnectLogReader(path, found.group, ConnectRecording()).whole()
+    return ConsumerReader(path, found.group, ConsumerRecording()).whole()
 
 
 @dataclass

@@ -9,6 +9,7 @@ from typing import Final, cast
 
 from frozendict import frozendict
 
+from harness.kinds.classic.recorded_log import Answers, Line, Run, SeenGroup, Words, tell_leaders
 from harness.kinds.classic.state import (
     ClassicGroup,
     ClassicReader,
@@ -20,8 +21,7 @@ from harness.kinds.classic.state import (
 )
 from harness.kinds.fields import Fields
 from harness.replay.compare import Difference
-from harness.validate.classic.read import Answers, Line, Run, SeenGroup, Words, tell_leaders
-from harness.validate.kind import AnyLine, AnyStep, Kind, differ, shown_differ, trace_of
+from harness.validate.recording import AnyLine, AnyStep, Recording, differ, shown_differ, trace_of
 from harness.validate.templates import write
 from harness.values import State, Value
 
@@ -32,7 +32,7 @@ _BYTES: Final = ("subscription", "assignment")
 NO_REQUEST: Final = ClassicRequest("", None, -1, None, None, (), frozenset(), frozendict())
 
 
-class ClassicGroupKind(Kind[Run, ClassicState]):
+class ClassicRecording(Recording[Run, ClassicState]):
     """Classic groups (spec/RecordedClassic.tla)."""
 
     module = "RecordedClassic"
@@ -52,7 +52,7 @@ class ClassicGroupKind(Kind[Run, ClassicState]):
             "generation_recorded": not dialect.startswith("kafka"),
             "no_request": NO_REQUEST,
         }
-        return write(folder, self.module, "classic/", values)
+        return write(folder, self.module, "kinds/classic/", values)
 
     def states(self, dumped: Sequence[State]) -> list[ClassicState]:
         """Of the open instance; what a step has answered is all that is due."""

@@ -23,12 +23,12 @@ from harness.kinds.classic.state import (
     Joined,
 )
 from harness.kinds.classic.wire import DELAY
-from harness.kinds.literals import tla_text
+from harness.kinds.literals import tla_cases, tla_text
 from harness.kinds.rows import Forms, Seen, record_of
 from harness.replay import wire
 from harness.targets.base import Json
-from harness.validate.kind import Kind
 from harness.validate.log import ERRORS, LogReader, members_hidden
+from harness.validate.recording import Recording
 from harness.validate.templates import protocol_of
 
 TIMERS: Final = {
@@ -105,7 +105,7 @@ class SeenGroup:
         """The group as spec/RecordedClassic.tla has it."""
         members = {name: _member_literal("member", member) for name, member in self.members.items()}
         members |= {name: _member_literal("pending", {}) for name in self.pending}
-        cases = "".join(f"IF m = {tla_text(name)} THEN {members[name]} ELSE " for name in sorted(members))
+        cases = tla_cases("m", {name: members[name] for name in sorted(members)})
         there = {"state": tla_text(self.state), "generation": str(self.generation)}
         all_ = f"TLCEval([m \\in LogMembers |-> {cases}{_member_literal('', {})}])"
         return GROUP.seen_literal(self.shown, {**there, "members": all_})
@@ -117,8 +117,8 @@ def _member_literal(place: str, member: Seen) -> str:
 
 @dataclass(slots=True)
 class Line:
-    """One step, as in `harness.validate.read`; `completed` are the answers to requests that waited, None
-    where the next line has them. `waits` names the request where it is answered later. `leader` is who leads
+    """One step, as of a consumer group; `completed` are the answers to requests that waited, None where the
+    next line has them. `waits` names the request where it is answered later. `leader` is who leads
     by then, or next."""
 
     number: int
@@ -158,12 +158,13 @@ class ClassicLogReader(LogReader[Run]):
     timers: Mapping[str, str] = TIMERS
     words = Words()
 
-    def __init__(self, path: Path, group: str, kind: Kind[Run, Any]) -> None:
+    def __init__(self, path: Path, group: str, kind: Recording[Run, Any]) -> None:
         super().__init__(path, group, kind)
         self._delay_ms = _DELAY_MS
         self._waiting: dict[str, Line] = {}
 
     def _configure(self, number: int, said: Json, answer: Json) -> None:
+        super()._configure(number, said, answer)
         self._delay_ms = int(said.get(DELAY, self._delay_ms))
 
     def _load(self, number: int, said: Json, answer: Json) -> None:
@@ -174,17 +175,10 @@ class ClassicLogReader(LogReader[Run]):
 
     def _fail_over(self, number: int, said: Json, answer: Json) -> None:
         self._waiting.clear()
-        self._add(self.line(number, said, "FailOver"), answer)
+        super()._fail_over(number, said, answer)
 
-    def _fired(self, number: int, said: Json, answer: Json) -> None:
-        timers = [timer for timer in answer.get("fired", ()) if timer["group"] == self._found.group]
-        for timer in timers:
-            line = self.line(number, said, self.timers.get(timer["timer"], timer["timer"]), timer["member"])
-            self._add(line, answer if timer is timers[-1] else None)
-
-    def _describe(self, number: int, said: Json, answer: Json) -> None:
-        if said["group"] == self._found.group and self._run and self._run.lines:
-            self._look(self._run.lines[-1], answer)
+    def _action_of(self, timer: str) -> str:
+        return self.timers.get(timer, timer)
 
     def _request(self, number: int, said: Json, answer: Json) -> None:
         api, body = said["api"], said["body"]
@@ -227,15 +221,7 @@ class ClassicLogReader(LogReader[Run]):
             line.member = (line.response.member if line.response else "") or f"nobody of line {number}"
         return line
 
-    def _add(self, line: Line, answer: Json | None) -> None:
-        """`answer` is None for a step before the last one of an operation."""
-        if self._lost:
-            self._found.left_out[self._lost] += 1
-            return
-        if self._run is None:
-            self._run = self._begun(line)
-            self._found.runs.append(self._run)
-        self._run.lines.append(line)
+    def _complete(self, line: Line, answer: Json | None) -> None:
         if answer is None:
             return
         ended = [(self._waiting.pop(one["id"], None), one) for one in answer.get("completed", ())]
@@ -253,10 +239,6 @@ class ClassicLogReader(LogReader[Run]):
 
     def _begun(self, line: Line) -> Run:
         return Run(self._extensions(line))
-
-    def _look(self, line: Line, answer: Json) -> None:
-        """What the group is like after a line, where it was not seen before."""
-        line.seen = line.seen or self._seen(answer)
 
     def _extensions(self, line: Line) -> int:
         rebalance_ms = int(line.said.get("body", {}).get("rebalanceTimeoutMs", wire.REBALANCE_TIMEOUT_MS))

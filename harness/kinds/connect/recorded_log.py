@@ -16,9 +16,8 @@ from harness.kinds.rows import PARTITIONS, Forms, Seen, option_of
 from harness.replay import wire
 from harness.replay.state import NOT_IN_GROUP, Request
 from harness.targets.base import Json
-from harness.validate.kind import Kind
 from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types, members_hidden
-from harness.validate.topics import Topics
+from harness.validate.recording import Recording
 
 ACTIONS: Final = {
     connect.HEARTBEAT: "Request",
@@ -84,8 +83,8 @@ class Told:
 
 @dataclass(slots=True)
 class Line:
-    """One step, as in `harness.validate.read`; `target` and `twice` are what an install gives, and what of it
-    to a second worker, too."""
+    """One step, as of a consumer group; `target` is what an install gives, `twice` what it gives to a second
+    worker, too."""
 
     number: int
     said: Json
@@ -109,8 +108,8 @@ class Line:
 
 @dataclass(slots=True)
 class Run:
-    """From a new coordinator to the next one: as in `harness.validate.read`. `versions` are those that the
-    assignors of workers read, where they are not everybody's."""
+    """From a new coordinator to the next one, as of a consumer group. `versions` are those that the assignors
+    of workers read, where they are not everybody's."""
 
     topics: Mapping[str, int]
     timed: bool
@@ -127,32 +126,16 @@ class Run:
 class ConnectLogReader(LogReader[Run]):
     """Reads a log of a Connect group."""
 
-    def __init__(self, path: Path, group: str, kind: Kind[Run, Any]) -> None:
-        super().__init__(path, group, kind)
-        self._topics = Topics()
-        self._size = int(wire.DEFAULTS[wire.MAX_SIZE])
-        self._offers: dict[str, Json] = {}
+    line = Line
+    timers = TIMERS
 
-    def _configure(self, number: int, said: Json, answer: Json) -> None:
-        self._size = int(said.get(wire.MAX_SIZE, self._size))
+    def __init__(self, path: Path, group: str, kind: Recording[Run, Any]) -> None:
+        super().__init__(path, group, kind)
+        self._offers: dict[str, Json] = {}
 
     def _load(self, number: int, said: Json, answer: Json) -> None:
         super()._load(number, said, answer)
-        self._topics, self._offers = Topics(said["topics"]), {}
-
-    def _fail_over(self, number: int, said: Json, answer: Json) -> None:
-        self._add(Line(number, said, "FailOver"), answer)
-
-    def _fired(self, number: int, said: Json, answer: Json) -> None:
-        timers = [timer for timer in answer.get("fired", ()) if timer["group"] == self._found.group]
-        for timer in timers:
-            line = Line(number, said, TIMERS[timer["timer"]], timer["member"])
-            self._add(line, answer if timer is timers[-1] else {})
-
-    def _describe(self, number: int, said: Json, answer: Json) -> None:
-        if said["group"] == self._found.group and self._run and self._run.lines:
-            last = self._run.lines[-1]
-            last.seen = last.seen or self._seen(answer)
+        self._offers = {}
 
     def _change_topics(self, number: int, said: Json, answer: Json) -> None:
         changes = self._topics.change(said)
@@ -213,15 +196,8 @@ class ConnectLogReader(LogReader[Run]):
             return "another assignor than before, which no request of the model has"
         return ""
 
-    def _add(self, line: Line, answer: Json) -> None:
-        if self._lost:
-            self._found.left_out[self._lost] += 1
-            return
-        if self._run is None:
-            self._run = Run(self._topics.existing, self._timed, self._size)
-            self._found.runs.append(self._run)
-        line.seen = self._seen(answer)
-        self._run.lines.append(line)
+    def _begun(self, line: Line) -> Run:
+        return Run(self._topics.existing, self._timed, self._size)
 
     def _seen(self, answer: Json) -> SeenGroup | None:
         group = answer.get("group")

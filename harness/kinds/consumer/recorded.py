@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import USAGE, ConformError
+from harness.kinds.consumer.recorded_log import REQUEST, Line, Run, SeenGroup
+from harness.kinds.consumer.render import assignments, members_of, render
 from harness.kinds.fields import Partition
 from harness.replay.compare import Difference
 from harness.replay.expect import group_state
 from harness.replay.state import Group, Response, SpecState, StateReader
-from harness.validate.kind import AnyLine, AnyStep, Kind, differ, shown_differ, trace_of
-from harness.validate.read import REQUEST, Line, Run, SeenGroup
-from harness.validate.render import assignments, members_of, render
+from harness.validate.recording import AnyLine, AnyStep, Recording, differ, shown_differ, trace_of
 from harness.values import State
 
 EVENTS: Final = frozenset(
@@ -34,7 +34,7 @@ NO_ANSWER: Final = Response("no answer", "", 0, None, None)
 """What nothing answers: so that all that the specification has is kept for the report."""
 
 
-class ConsumerKind(Kind[Run, SpecState]):
+class ConsumerRecording(Recording[Run, SpecState]):
     """Consumer groups (spec/Recorded.tla)."""
 
     module = "Recorded"

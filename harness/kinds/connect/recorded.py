@@ -6,13 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from harness.kinds.connect.state import EVERYBODYS, ConnectReader, ConnectState, PreparedWorker, Resources
-from harness.kinds.fields import Partition
-from harness.kinds.rows import Seen
-from harness.replay.compare import Difference
-from harness.replay.expect import group_state
-from harness.targets.base import Json
-from harness.validate.connect.read import (
+from harness.kinds.connect.recorded_log import (
     Line,
     Run,
     SeenGroup,
@@ -20,7 +14,13 @@ from harness.validate.connect.read import (
     Told,
     worker_literal,
 )
-from harness.validate.kind import AnyLine, AnyStep, Kind, differ, shown_differ, trace_of
+from harness.kinds.connect.state import EVERYBODYS, ConnectReader, ConnectState, PreparedWorker, Resources
+from harness.kinds.fields import Partition
+from harness.kinds.rows import Seen
+from harness.replay.compare import Difference
+from harness.replay.expect import group_state
+from harness.targets.base import Json
+from harness.validate.recording import AnyLine, AnyStep, Recording, differ, shown_differ, trace_of
 from harness.validate.templates import write
 from harness.values import State
 
@@ -28,7 +28,7 @@ HEARTBEATS: Final = frozenset({"Join", "Rejoin", "Heartbeat", "Leave", "LeaveTem
 """The actions that a ConnectGroupHeartbeat may be."""
 
 
-class ConnectGroupKind(Kind[Run, ConnectState]):
+class ConnectRecording(Recording[Run, ConnectState]):
     """Connect groups (spec/RecordedConnect.tla)."""
 
     module = "RecordedConnect"
@@ -51,7 +51,7 @@ class ConnectGroupKind(Kind[Run, ConnectState]):
             "everybodys": EVERYBODYS,
             "max_size": runs[0].max_size,
         }
-        return write(folder, self.module, "connect/", values)
+        return write(folder, self.module, "kinds/connect/", values)
 
     def states(self, dumped: Sequence[State]) -> list[ConnectState]:
         """Of the open instance."""

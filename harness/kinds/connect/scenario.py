@@ -10,10 +10,11 @@ from typing import Final
 from harness.itf import Trace
 from harness.kinds.connect.state import ConnectReader, ConnectState
 from harness.kinds.fields import Partition
-from harness.kinds.literals import tla_partitions, tla_text
+from harness.kinds.literals import tla_cases, tla_partitions, tla_ranks, tla_text, tla_texts
 from harness.replay.expect import group_state
 from harness.scenario.fields import Field
-from harness.scenario.scripts.model import Facts, Kind, Universe
+from harness.scenario.scripts.model import Facts, Language, Universe
+from harness.scenario.scripts.verbs import counts_of, event, partitions_of, timer
 
 GONE: Final = -1
 """The member epoch of a worker in the answer to PrepareAssignment, whose work is lost (W2)."""
@@ -74,14 +75,6 @@ def _install(field: Field) -> str:
     return f"Take(InstallAssignment(group, work, {said})) /\\ UNCHANGED topics"
 
 
-def _timer(action: str) -> Callable[[Field], str]:
-    def expired(field: Field) -> str:
-        worker = field.fields(("worker",), ())["worker"].name_text()
-        return f"{action} /\\ step'.member = {tla_text(worker)}"
-
-    return expired
-
-
 def _connector(action: str) -> Callable[[Field], str]:
     def changed(field: Field) -> str:
         gone = action == "DeleteTopic"
@@ -92,50 +85,45 @@ def _connector(action: str) -> Callable[[Field], str]:
     return changed
 
 
-def _event(action: str) -> Callable[[Field], str]:
-    def happens(field: Field) -> str:
-        field.fields((), ())
-        return action
-
-    return happens
-
-
 def _first(field: Field | None, topics: Mapping[str, int]) -> str:
     """No group yet; or workers at one epoch, each with all of its target."""
-    counts = "".join(f"IF t = {tla_text(name)} THEN {count} ELSE " for name, count in topics.items())
+    counts = counts_of(topics)
     there = f"topics = [t \\in Topics |-> {counts}0] /\\ step = NoStep /\\ call = NoCall"
     if field is None:
         return f"group = NoGroup /\\ work = NoWork /\\ {there}"
     found = field.fields(("epoch", "chosen", "workers"), ())
     epoch, workers = found["epoch"].number(1), found["workers"]
-    members = "".join(
-        f"IF m = {tla_text(name)} THEN [epoch |-> {epoch}, previousEpoch |-> {epoch - 1}, instance |-> None, "
-        f'subscription |-> {{}}, regex |-> EveryConnector, assignor |-> "", '
-        f"assigned |-> {tla_partitions(_resources(work))}, revoking |-> {{}}, acknowledged |-> TRUE] ELSE "
-        for name, work in workers.mapping().items()
+    same = (
+        f"epoch |-> {epoch}, previousEpoch |-> {epoch - 1}, instance |-> None, "
+        'subscription |-> {}, regex |-> EveryConnector, assignor |-> ""'
+    )
+    given = {name: tla_partitions(_resources(work)) for name, work in workers.mapping().items()}
+    members = tla_cases(
+        "m",
+        {
+            name: f"[{same}, assigned |-> {work}, revoking |-> {{}}, acknowledged |-> TRUE]"
+            for name, work in given.items()
+        },
     )
     group = (
         f"[NoGroup EXCEPT !.epoch = {epoch}, !.assignmentEpoch = {epoch}, !.target = {_owners(workers)}, "
         f"!.metadata = [t \\in Topics |-> {counts}0], !.members = [m \\in MemberIds |-> {members}NoMember]]"
     )
-    named = ", ".join(map(tla_text, workers.mapping()))
     chosen = tla_text(found["chosen"].name_text())
-    work = f"[NoWork EXCEPT !.chosen = {chosen}, !.named = {{{named}}}]"
+    work = f"[NoWork EXCEPT !.chosen = {chosen}, !.named = {tla_texts(workers.mapping())}]"
     return f"group = {group} /\\ work = {work} /\\ {there}"
 
 
 def _definitions(universe: Universe) -> str:
     members = sorted(universe.members)
-    ranks = "".join(f"IF m = {tla_text(name)} THEN {n} ELSE " for n, name in enumerate(members, start=1))
-    resources = [(name, number) for name, most in sorted(universe.topics.items()) for number in range(most)]
     return "\n".join(
         [
-            f"GoldenMembers == {{{', '.join(map(tla_text, members))}}}",
+            f"GoldenMembers == {tla_texts(members)}",
             "\\* @type: Str -> <<Int, Int>>;",
             "SameVersions == [m \\in GoldenMembers |-> <<0, 2>>]",
-            f"GoldenRank == [m \\in GoldenMembers |-> {ranks}0]",
-            f"GoldenTopics == {{{', '.join(map(tla_text, sorted(universe.topics)))}}}",
-            f"GoldenPartitions == {tla_partitions(resources)}",
+            f"GoldenRank == [m \\in GoldenMembers |-> {tla_ranks('m', members)}0]",
+            f"GoldenTopics == {tla_texts(sorted(universe.topics))}",
+            f"GoldenPartitions == {tla_partitions(partitions_of(universe))}",
             "GoldenNames == [t \\in GoldenTopics |-> t]",
             "Nothing == {}",
         ]
@@ -211,7 +199,7 @@ def _response(state: ConnectState) -> Facts:
     return found
 
 
-CONNECT: Final = Kind(
+CONNECT: Final = Language(
     name="connect",
     module="OpenConnect",
     topics="connectors",
@@ -223,14 +211,14 @@ CONNECT: Final = Kind(
         "leave": _heartbeat(-1),
         "prepare": _prepare,
         "install": _install,
-        "session timeout": _timer("SessionTimeout"),
-        "rebalance timeout": _timer("RebalanceTimeout"),
-        "assignment timeout": _timer("AssignmentTimeout"),
+        "session timeout": timer("SessionTimeout", "worker"),
+        "rebalance timeout": timer("RebalanceTimeout", "worker"),
+        "assignment timeout": timer("AssignmentTimeout", "worker"),
         "add connector": _connector("CreateTopic"),
         "add tasks": _connector("AddPartitions"),
         "remove connector": _connector("DeleteTopic"),
-        "fail-over": _event("FailOver"),
-        "delete group": _event("DeleteGroup"),
+        "fail-over": event("FailOver"),
+        "delete group": event("DeleteGroup"),
     },
     definitions=_definitions,
     config=_CONFIG,

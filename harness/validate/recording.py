@@ -1,4 +1,4 @@
-"""What validation must know of one kind of group, beside how its log is read."""
+"""The part of validation that one kind of group has of its own, beside reading its log."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class AnyRun(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
-    def lines(self) -> Sequence[AnyLine]: ...
+    def lines(self) -> list[Any]: ...
     @property
     def constant(self) -> tuple[Any, ...]:
         """Runs of one module have the same one."""
@@ -70,7 +70,7 @@ R = TypeVar("R", bound=AnyRun)
 S = TypeVar("S", bound=AnyState)
 
 
-class Kind(ABC, Generic[R, S]):
+class Recording(ABC, Generic[R, S]):
     """`module` is the one that a log is rendered over."""
 
     module: ClassVar[str]
@@ -121,7 +121,7 @@ class Recorded(Generic[R]):
     path: Path
     group: str
     dialect: str
-    kind: Kind[R, Any]
+    kind: Recording[R, Any]
     runs: list[R] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 

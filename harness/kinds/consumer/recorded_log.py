@@ -13,8 +13,8 @@ from harness.replay import wire
 from harness.replay.state import NOT_IN_GROUP, Member, Request, Response
 from harness.replay.view import DELETED_TOPICS
 from harness.targets.base import Json
-from harness.validate.kind import Kind
 from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types, members_hidden
+from harness.validate.recording import Recording
 from harness.validate.topics import Topics
 
 REQUEST: Final = "Request"
@@ -101,46 +101,27 @@ def left_out(body: Json, error: int) -> str:
 class ConsumerReader(LogReader[Run]):
     """Reads a log of a consumer group; its name is that of the first one if none is given."""
 
-    def __init__(self, path: Path, group: str, kind: Kind[Run, Any]) -> None:
+    line = Line
+    timers = TIMERS
+
+    def __init__(self, path: Path, group: str, kind: Recording[Run, Any]) -> None:
         super().__init__(path, group, kind)
-        self._topics = Topics()
-        self._size = int(wire.DEFAULTS[wire.MAX_SIZE])
         self._script: Mapping[str, Any] | None = None
         self._fails = False
 
-    def _configure(self, number: int, said: Json, answer: Json) -> None:
-        self._size = int(said.get(wire.MAX_SIZE, self._size))
-
     def _load(self, number: int, said: Json, answer: Json) -> None:
         super()._load(number, said, answer)
-        self._script, self._topics = None, Topics(said["topics"])
+        self._script = None
 
     def _assign(self, number: int, said: Json, answer: Json) -> None:
         if said["group"] == (self._found.group or said["group"]):
             self._script, self._fails = said.get("target"), "error" in said
 
-    def _fail_over(self, number: int, said: Json, answer: Json) -> None:
-        self._add(Line(number, said, "FailOver"), answer)
-
-    def _fired(self, number: int, said: Json, answer: Json) -> None:
-        timers = [timer for timer in answer.get("fired", ()) if timer["group"] == self._found.group]
-        if self._lost:
-            self._found.left_out[self._lost] += len(timers)
-            return
-        for timer in timers:
-            last = timer is timers[-1]
-            self._add(Line(number, said, TIMERS[timer["timer"]], timer["member"]), answer if last else {})
-
-    def _describe(self, number: int, said: Json, answer: Json) -> None:
-        if said["group"] == self._found.group and self._run and self._run.lines:
-            last = self._run.lines[-1]
-            last.seen = last.seen or self._seen(answer)
-
     def _change_topics(self, number: int, said: Json, answer: Json) -> None:
         changes = self._topics.change(said)
         for one in changes if self._run and self._run.lines else ():
             line = Line(number, said, one.does, topic=one.topic, partitions=one.partitions)
-            self._add(line, answer if one is changes[-1] else {})
+            self._add(line, answer if one is changes[-1] else None)
 
     def _request(self, number: int, said: Json, answer: Json) -> None:
         body = said["body"]
@@ -170,15 +151,12 @@ class ConsumerReader(LogReader[Run]):
         member = request.member or response.member or "nobody"
         self._add(Line(number, said, REQUEST, member, request, response=response), answer)
 
-    def _add(self, line: Line, answer: Json) -> None:
-        if self._lost:
-            self._found.left_out[self._lost] += 1
-            return
-        if self._run is None:
-            self._run = Run(self._topics.existing, self._timed, DELETED_TOPICS in self._hidden, self._size)
-            self._found.runs.append(self._run)
-        line.seen, line.script = self._seen(answer), self._scripted()
-        self._run.lines.append(line)
+    def _begun(self, line: Line) -> Run:
+        return Run(self._topics.existing, self._timed, DELETED_TOPICS in self._hidden, self._size)
+
+    def _complete(self, line: Line, answer: Json | None) -> None:
+        super()._complete(line, answer)
+        line.script = self._scripted()
 
     def _scripted(self) -> Mapping[str, frozenset[Partition]] | None:
         """Read when it is used: it may name a topic that is created then. Where the assignor fails, the

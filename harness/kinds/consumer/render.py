@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from harness.kinds.consumer.recorded_log import Line, Run, member_literal
 from harness.kinds.fields import Partition
 from harness.replay.dialects import operator_of
 from harness.replay.wire import topic_name
 from harness.scenario.render import matching
-from harness.validate.read import Line, Run, member_literal
 from harness.validate.templates import write
 
 
@@ -36,7 +36,7 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
         "dialect": named,
         "max_size": runs[0].max_size,
     }
-    return write(folder, "Recorded", "", values)
+    return write(folder, "Recorded", "kinds/consumer/", values)
 
 
 def assignments(run: Run) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from harness.errors import ConformError
 from harness.graph.card import BY_MEMBERS, BY_STATE, Card, Key, Row, counted, named
-from harness.graph.classic_states import CLASSIC_STATES
+from harness.kinds.classic.card import CLASSIC_STATES
 from harness.kinds.fields import BadField, Fields, read_function
 from harness.replay.expect import group_state
 from harness.replay.state import Group, read_group

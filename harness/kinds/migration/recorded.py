@@ -7,16 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Final
 
+from harness.kinds.classic import recorded as old
+from harness.kinds.classic import recorded_log as classic
 from harness.kinds.classic.said import Classic, spoken
-from harness.kinds.fields import Fields, Partition
-from harness.kinds.migration.state import MigrationReader, MigrationState
-from harness.replay.compare import Difference
-from harness.replay.dialects import operator_of
-from harness.replay.state import Group, read_response
-from harness.validate import read as consumer
-from harness.validate.classic import kind as old
-from harness.validate.classic import read as classic
-from harness.validate.consumer import (
+from harness.kinds.consumer import recorded_log as consumer
+from harness.kinds.consumer.recorded import (
     LIMIT,
     MOST,
     NO_ANSWER,
@@ -24,8 +19,13 @@ from harness.validate.consumer import (
     response_differences,
     too_many,
 )
-from harness.validate.kind import AnyLine, AnyStep, Kind, differ, trace_of
-from harness.validate.migration.read import Line, MigrationLogReader, Run
+from harness.kinds.fields import Fields, Partition
+from harness.kinds.migration.recorded_log import Line, MigrationLogReader, Run
+from harness.kinds.migration.state import MigrationReader, MigrationState
+from harness.replay.compare import Difference
+from harness.replay.dialects import operator_of
+from harness.replay.state import Group, read_response
+from harness.validate.recording import AnyLine, AnyStep, Recording, differ, trace_of
 from harness.validate.templates import write
 from harness.values import State
 
@@ -34,7 +34,7 @@ HEARTBEATS: Final = frozenset({"Join", "Rejoin", "Return", "Heartbeat", "Leave",
 _SILENT: Final = Classic("", (), frozenset())
 
 
-class MigrationGroupKind(Kind[classic.Run, MigrationState]):
+class MigrationRecording(Recording[classic.Run, MigrationState]):
     """Groups that migrate as KIP-848's text has it (spec/RecordedMigration.tla)."""
 
     module = "RecordedMigration"
@@ -71,7 +71,7 @@ class MigrationGroupKind(Kind[classic.Run, MigrationState]):
             "extensions": runs[0].extensions,
             "max_size": runs[0].constant[1],
         }
-        return write(folder, self.module, "migration/", values)
+        return write(folder, self.module, "kinds/migration/", values)
 
     def states(self, dumped: Sequence[State]) -> list[MigrationState]:
         """Of the open instance; what a step has answered is all that is due."""
@@ -119,7 +119,7 @@ class MigrationGroupKind(Kind[classic.Run, MigrationState]):
         return replace(run, lines=[*run.lines[:fits], again])
 
 
-class KafkaMigrationKind(MigrationGroupKind):
+class KafkaMigrationRecording(MigrationRecording):
     """Groups that migrate as Kafka has it, in one of its dialects (spec/RecordedKafkaMigration.tla)."""
 
     module = "RecordedKafkaMigration"

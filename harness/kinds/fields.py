@@ -5,15 +5,18 @@ A trace of another specification ends here with a sentence that names the field.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
 from frozendict import frozendict
 
+from harness.errors import ConformError
 from harness.values import Value, as_function
 
 Partition: TypeAlias = tuple[str, int]
 """Topic and index, the spec's <<"foo", 0>>. A topic is an id (T2); `wire.topic_name` is its name."""
 T = TypeVar("T")
+A = TypeVar("A")
 
 
 class BadField(ValueError):
@@ -136,3 +139,14 @@ def committed_offsets(raw: Value) -> dict[Partition, int]:
         for partition, offset in read_function(raw, "offsets").items()
     }
     return {partition: offset for partition, offset in offsets.items() if offset >= 0}
+
+
+def read_states(states: Iterable[A], name: str, read: Callable[[A], T]) -> list[T]:
+    """All states of the trace `name`. ConformError (exit 2) with the first field that is not as asked."""
+    found = []
+    for index, state in enumerate(states):
+        try:
+            found.append(read(state))
+        except BadField as error:
+            raise ConformError(f"{name}, state {index}: {error}.") from None
+    return found

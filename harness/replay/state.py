@@ -11,16 +11,15 @@ from typing import Annotated
 
 from frozendict import frozendict
 
-from harness.errors import ConformError
 from harness.itf import Trace
 from harness.kinds.classic.said import Classic
 from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.fields import (
-    BadField,
     Fields,
     Partition,
     committed_offsets,
     counts_in,
+    read_states,
     typed,
 )
 from harness.kinds.rows import BESIDE, Form, Owners, Row, Sizes, no_literal, record_of
@@ -197,13 +196,7 @@ class StateReader:
     def read(self, trace: Trace, name: str) -> list[SpecState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
         CONSUMER.check(trace, name)
-        states = []
-        for index, state in enumerate(trace.states):
-            try:
-                states.append(self._state(state))
-            except BadField as error:
-                raise ConformError(f"{name}, state {index}: {error}.") from None
-        return states
+        return read_states(trace.states, name, self._state)
 
     def _state(self, state: Mapping[str, Value]) -> SpecState:
         raw_group, raw_topics = state["group"], state["topics"]

@@ -8,8 +8,9 @@ neither list is an error: a spec that grows must tell the harness what its actio
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from harness.errors import ConformError
 from harness.files import read_text
@@ -17,7 +18,7 @@ from harness.replay import admin, client, wire
 from harness.replay.calls import Call, ChangeTopics, FireTimer, Restart, SendRequest
 from harness.replay.state import AWAY, SpecState
 
-H = TypeVar("H", bound=admin.Handler)
+C = TypeVar("C", bound=Callable[..., Call])
 
 HANDLERS: Final[dict[str, admin.Handler]] = {**admin.HANDLERS, **client.HANDLERS}
 """The actions that call the target."""
@@ -46,13 +47,18 @@ INITIAL: Final = "Init"
 """What the first state of a behaviour is called; the target is loaded with it."""
 
 
-def action(handler: H) -> H:
-    """Register a handler under the name of its action: SessionTimeout is handled by session_timeout.
+def registering(handlers: dict[str, Any]) -> Callable[[C], C]:
+    """A decorator that registers a handler under the name of its action: session_timeout is that of
+    SessionTimeout, and return_ that of Return, because return is a word of Python."""
 
-    Return is handled by return_, because return is a word of Python.
-    """
-    HANDLERS["".join(part.capitalize() for part in handler.__name__.split("_"))] = handler
-    return handler
+    def action(handler: C) -> C:
+        handlers["".join(part.capitalize() for part in handler.__name__.split("_"))] = handler
+        return handler
+
+    return action
+
+
+action: Final = registering(HANDLERS)
 
 
 def _checked(after: SpecState) -> None:

@@ -117,6 +117,11 @@ class LogReader(ABC, Generic[R]):
     def _begun(self, line: Any) -> R:
         """A run that begins with a line."""
 
+    def _group_in(self, answer: Json) -> Json | None:
+        """The description of the log's group in an answer."""
+        group: Json = answer.get("group") or {}
+        return group if group and group.get("groupId", self._found.group) == self._found.group else None
+
     @abstractmethod
     def _seen(self, answer: Json) -> Any:
         """The group as an answer shows it; None where it does not."""

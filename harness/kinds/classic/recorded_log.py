@@ -256,8 +256,8 @@ class ClassicLogReader(LogReader[Run]):
             line.member = member
 
     def _seen(self, answer: Json) -> SeenGroup | None:
-        group = answer.get("group")
-        if not group or group.get("groupId", self._found.group) != self._found.group:
+        group = self._group_in(answer)
+        if group is None:
             return None
         texts: Forms = {"text": lambda text: text or "", "name": lambda text: text or ""}
         return SeenGroup(

@@ -8,9 +8,8 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from frozendict import frozendict
 
-from harness.errors import ConformError
 from harness.itf import Trace
-from harness.kinds.fields import BadField, Fields, Partition, committed_offsets, read_function, typed
+from harness.kinds.fields import Fields, Partition, committed_offsets, read_function, read_states, typed
 from harness.kinds.literals import tla_cases
 from harness.kinds.rows import BESIDE, PARTITIONS, TEXT, TRUTH, Form, Row, no_literal, option_of, record_of
 from harness.replay.contents import Contents
@@ -203,13 +202,7 @@ class ClassicReader:
 
     def read(self, trace: Trace, name: str) -> list[ClassicState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
-        states = []
-        for index, state in enumerate(trace.states):
-            try:
-                states.append(self._state(state))
-            except BadField as error:
-                raise ConformError(f"{name}, state {index}: {error}.") from None
-        return states
+        return read_states(trace.states, name, self._state)
 
     def _state(self, state: Mapping[str, Value]) -> ClassicState:
         raw_group, raw_offsets = state["group"], state.get("offsets", ())

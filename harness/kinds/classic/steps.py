@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 from harness.kinds.classic import wire as classic
 from harness.kinds.classic.expect import armed
 from harness.kinds.classic.state import ClassicState
 from harness.replay import wire
 from harness.replay.calls import Call, FireTimer, Restart, SendRequest
+from harness.replay.steps import registering
 from harness.targets.base import Json
 
 ClassicHandler: TypeAlias = Callable[[ClassicState, ClassicState], Call]
 """From the states before and after a step to its call; ValueError, in words, if they contradict it."""
-
-H = TypeVar("H", bound=ClassicHandler)
 
 CLASSIC_HANDLERS: Final[dict[str, ClassicHandler]] = {}
 """The actions that call the target."""
@@ -36,10 +35,7 @@ CLASSIC_OTHERS: Final = frozenset(
 """Actions that the coordinator never sees; the group must not change."""
 
 
-def action(handler: H) -> H:
-    """Register a handler under the name of its action: JoinGroup is handled by join_group."""
-    CLASSIC_HANDLERS["".join(part.capitalize() for part in handler.__name__.split("_"))] = handler
-    return handler
+action: Final = registering(CLASSIC_HANDLERS)
 
 
 def _request(after: ClassicState, api: str, body: Json) -> Call:

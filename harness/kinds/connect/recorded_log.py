@@ -200,8 +200,8 @@ class ConnectLogReader(LogReader[Run]):
         return Run(self._topics.existing, self._timed, self._size)
 
     def _seen(self, answer: Json) -> SeenGroup | None:
-        group = answer.get("group")
-        if not group or group.get("groupId", self._found.group) != self._found.group:
+        group = self._group_in(answer)
+        if group is None:
             return None
 
         def shown(name: str) -> bool:

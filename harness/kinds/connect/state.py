@@ -11,11 +11,11 @@ from frozendict import frozendict
 
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
-from harness.kinds.fields import BadField, Fields, Partition
+from harness.kinds.fields import Fields, Partition, read_states
 from harness.kinds.rows import Counts, Owners, Row, Sizes, record_of
 from harness.replay.contents import Contents
 from harness.replay.state import Group, SpecState, SpecStep, StateReader
-from harness.values import Value
+from harness.values import State, Value
 
 Versions = frozendict[str, tuple[int, int]]
 VERSIONS: Final[Mapping[str, Versions]] = {
@@ -120,24 +120,20 @@ class ConnectReader:
 
     def read(self, trace: Trace, name: str) -> list[ConnectState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
-        states, versions = [], _versions(trace, name)
-        for index, (raw, shared) in enumerate(zip(trace.states, self._shared.read(trace, name), strict=True)):
-            try:
-                known = versions, raw["work"]
-                if known not in self._work:
-                    self._work[known] = (
-                        self._numbers[known],
-                        record_of(Work).read(Fields(raw["work"], "work")),
-                    )
-                number, work = self._work[known]
-                call = record_of(CallMade).read(Fields(raw["call"], "call"))
-            except BadField as error:
-                raise ConformError(f"{name}, state {index}: {error}.") from None
-            targets = {who: target for who, target in shared.group.targets.items() if who in work.named}
-            shared = replace(shared, group=replace(shared.group, targets=targets))
-            key = shared.key[0], shared.key[1], number
-            states.append(ConnectState(shared, work, call, key, versions))
-        return states
+        versions = _versions(trace, name)
+        both = zip(trace.states, self._shared.read(trace, name), strict=True)
+        return read_states(both, name, lambda states: self._state(*states, versions))
+
+    def _state(self, raw: State, shared: SpecState, versions: Versions) -> ConnectState:
+        known = versions, raw["work"]
+        if known not in self._work:
+            read = record_of(Work).read(Fields(raw["work"], "work"))
+            self._work[known] = self._numbers[known], read
+        number, work = self._work[known]
+        call = record_of(CallMade).read(Fields(raw["call"], "call"))
+        targets = {who: target for who, target in shared.group.targets.items() if who in work.named}
+        shared = replace(shared, group=replace(shared.group, targets=targets))
+        return ConnectState(shared, work, call, (shared.key[0], shared.key[1], number), versions)
 
 
 def _versions(trace: Trace, name: str) -> Versions:

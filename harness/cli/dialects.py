@@ -37,6 +37,9 @@ def command(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the table as JSON, too.")
     ] = None,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the departures as tables of Markdown instead.")
+    ] = False,
 ) -> None:
     """Print where Kafka departs from KIP-848's text, since which version, and which models check that.
 
@@ -57,7 +60,7 @@ def command(
     table, checked = [one for one in departures(manifest.parent) if one.differs], models_of_dialects(read)
     found = {one.target: list(one.findings) for one in map(read_measured, measured or ())}
     without = listed(manifest.parent)
-    for line in _lines(table, without, checked, found):
+    for line in markdown(table, without) if as_markdown else _lines(table, without, checked, found):
         print(line)
     write_json(
         json_file,
@@ -97,6 +100,26 @@ def _lines(
             yield from _wrapped(
                 f"{finding.count} x {finding.signature} (step {finding.step} of {finding.trace})"
             )
+
+
+def markdown(table: Sequence[Departure], without: Sequence[Listed]) -> Iterator[str]:
+    """The departures as tables of Markdown: those with a constant, then those without one."""
+    yield from ("| departure | requirement and meaning | choices |", "| --- | --- | --- |")
+    for one in table:
+        choices = "; ".join(f"{shown(value)}: {names}" for value, names in one.runs())
+        yield f"| `{one.name}` | {_cell(one.sentence)} | {_cell(choices)} |"
+    yield from (
+        "",
+        "| departure without a constant | versions | meaning | models |",
+        "| --- | --- | --- | --- |",
+    )
+    for other in without:
+        cells = (other.versions, other.sentence, other.models or "none")
+        yield f"| `{other.name}` | {' | '.join(map(_cell, cells))} |"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _wrapped(text: str) -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import importlib.util
 import sys
-from typing import Any
+from difflib import get_close_matches
+from typing import Annotated, Any
 
 import typer
 
@@ -38,6 +40,15 @@ class _Conform(typer.core.TyperGroup):
             alone.command(name)(verb)
         return typer.main.get_group(alone).get_command(ctx, name)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The verb of a command line. A name that is no verb fails with the most similar verb as a hint."""
+        verbs = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and args[0] not in verbs:
+            like = get_close_matches(args[0], verbs, 1)
+            hint = f" Did you mean {like[0]}?" if like else f" There are {', '.join(verbs)}."
+            ctx.fail(f"There is no command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
@@ -59,9 +70,19 @@ app = typer.Typer(
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"conform {importlib.metadata.version('group-conformance')}")
+        raise typer.Exit
+
+
 @app.callback()
-def _options() -> None:
-    """Keeps `conform` a command with verbs even while there is only one."""
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Options of `conform` itself."""
 
 
 def main() -> None:

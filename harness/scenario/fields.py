@@ -20,19 +20,22 @@ _INTEGER = re.compile(r"-?\d{1,9}")
 
 
 class Field:
-    """A value in a file, called `name` there."""
+    """A value in a file, called `name` there. `source` is the text of the whole file."""
 
-    def __init__(self, node: yaml.Node, name: str, file: str, key: yaml.Node | None = None) -> None:
+    def __init__(
+        self, node: yaml.Node, name: str, file: str, source: str, key: yaml.Node | None = None
+    ) -> None:
         self.node = node
         self.name = name
         self.file = file
+        self.source = source
         self.first_line: int = (key or node).start_mark.line
         self.column: int = (key or node).start_mark.column
 
     @property
     def last_line(self) -> int:
         """The last line that belongs to the value, without empty lines and comments behind it."""
-        return _last_line(self.node)
+        return _last_line(self.node, self.source)
 
     def wrong(self, sentence: str) -> ConformError:
         """The error that names the file and the line."""
@@ -60,7 +63,7 @@ class Field:
         for key, value in self.node.value:
             if not isinstance(key, yaml.ScalarNode):
                 raise self.wrong(f"{self.name} must have names before its colons")
-            field = Field(value, key.value, self.file, key)
+            field = Field(value, key.value, self.file, self.source, key)
             if key.value in found:
                 raise field.wrong(f"{key.value!r} is there twice")
             found[key.value] = field
@@ -72,7 +75,8 @@ class Field:
             return []
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.wrong(f"{self.name} must be a list")
-        return [Field(item, f"{self.name}, {n}", self.file) for n, item in enumerate(self.node.value, 1)]
+        items = enumerate(self.node.value, 1)
+        return [Field(item, f"{self.name}, {n}", self.file, self.source) for n, item in items]
 
     def text(self) -> str:
         """A text, exactly as it is written."""
@@ -127,22 +131,23 @@ class Field:
             raise self.wrong(f"{self.name}: {error}") from None
 
 
-def _last_line(node: yaml.Node) -> int:
+def _last_line(node: yaml.Node, source: str) -> int:
     block = not getattr(node, "flow_style", True) and isinstance(node, yaml.CollectionNode) and node.value
     if block:
         last = node.value[-1]
-        return max(_last_line(part) for part in (last if isinstance(last, tuple) else (last,)))
+        return max(_last_line(part, source) for part in (last if isinstance(last, tuple) else (last,)))
     if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
         # Its end is where the next thing begins.
-        written = (node.start_mark.buffer or "")[node.start_mark.pointer : node.end_mark.pointer]
+        written = source[node.start_mark.index : node.end_mark.index]
         return int(node.start_mark.line) + written.rstrip().count("\n")
     return int(node.end_mark.line)
 
 
 def read_fields(path: Path, text: str | None = None) -> Field:
     """The whole file, or `text` as if it were in it. ConformError (exit 2) if it is not one YAML document."""
+    source = read_text(path, "The scenario") if text is None else text
     try:
-        node = yaml.compose(read_text(path, "The scenario") if text is None else text, yaml.SafeLoader)
+        node = _composed(source)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ConformError(f"{path}, line {line}: this is not YAML: {error.problem}.") from None
@@ -150,4 +155,15 @@ def read_fields(path: Path, text: str | None = None) -> Field:
         raise ConformError(f"{path} is not YAML: {error}.") from None
     if node is None:
         raise ConformError(f"{path} is empty: a scenario has name, source, shows, topics and steps.")
-    return Field(node, "the scenario", str(path))
+    return Field(node, "the scenario", str(path), source)
+
+
+def _composed(source: str) -> yaml.Node | None:
+    """The nodes of a document by libyaml, which is fast; by Python where libyaml is missing or refuses the
+    text, as Python's sentences name what is wrong."""
+    if yaml.__with_libyaml__:
+        try:
+            return yaml.compose(source, yaml.CSafeLoader)
+        except yaml.YAMLError:
+            pass
+    return yaml.compose(source, yaml.SafeLoader)

@@ -1,4 +1,4 @@
-"""The README's commands for live brokers, as they are written, on another port."""
+"""The documents' commands for live brokers, as they are written, on another port."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from documents import all_text
 from needed_jars import needs_jars
 
 from harness.errors import NOT_CONFORMANT
 from harness.targets.broker.local import free_port
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = re.findall(
-    r"^conform (broker .*|.*--target (?:broker:|mock).*)$", (ROOT / "README.md").read_text(), re.MULTILINE
-)
+COMMANDS = re.findall(r"^conform (broker .*|.*--target (?:broker:|mock).*)$", all_text(), re.MULTILINE)
 MOCK = [command for command in COMMANDS if "--target mock" in command]
 BROKER = [command for command in COMMANDS if command not in MOCK]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from test_manifest import FAILS, HOLDS, write
+from walk_models import DATA
 
 from harness import stages as module
 from harness.engines.tlc_config import read_config
@@ -33,14 +35,25 @@ STAGES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def done_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which all stages were done; tests work on copies."""
+    folder = tmp_path_factory.mktemp("done")
+    copytree(DATA, folder / "spec")
+    write(folder / "spec", HOLDS, FAILS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("APALACHE_HOME", str(folder))
+        patch.setattr(module, "stages", lambda: STAGES)
+        assert main([]) == 0
+    return folder
+
+
 @pytest.fixture
-def built(here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Path:
+def built(here: Path, done_once: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which all stages were done."""
-    (here / "specs").rename(here / "spec")
-    write(here / "spec", HOLDS, FAILS)
+    copytree(done_once, here, dirs_exist_ok=True)
     monkeypatch.setattr(module, "stages", lambda: STAGES)
-    assert main([]) == 0
-    capfd.readouterr()
     return here
 
 

@@ -177,7 +177,7 @@ def test_the_workflow_gates_a_coordinator_without_java_and_without_a_checkout(
 
 
 def test_the_readme_shows_the_workflow() -> None:
-    assert f"```yaml\n{WORKFLOW.read_text()}```" in (ROOT / "README.md").read_text()
+    assert f"```yaml\n{WORKFLOW.read_text()}```" in (ROOT / "docs/ci.md").read_text()
 
 
 @needs_go

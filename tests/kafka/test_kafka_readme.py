@@ -1,4 +1,4 @@
-"""The README's commands on Kafka's own coordinator, as they are written."""
+"""The documents' commands on Kafka's own coordinator, as they are written."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from documents import all_text
 from kafka_driver import skip_without_jars
 
 from harness.errors import HOLDS, NOT_CONFORMANT
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = re.findall(
-    r"^conform (.*--(?:target|against) kafka:.*)$", (ROOT / "README.md").read_text(), re.MULTILINE
-)
+COMMANDS = re.findall(r"^conform (.*--(?:target|against) kafka:.*)$", all_text(), re.MULTILINE)
 ENDS = {
     "doctor": (HOLDS, "loadable"),
     "replay traces/golden": (NOT_CONFORMANT, "first difference:"),

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 COMMANDS = [
     line
-    for line in (ROOT / "README.md").read_text().splitlines()
+    for line in (ROOT / "docs/exhaust.md").read_text().splitlines()
     if "conform.pex" in line and line.startswith(("conform ", "spark-submit "))
 ]
 BIN = Path(sys.executable).parent

@@ -60,7 +60,7 @@ def _step(step: Field, kind: Language) -> Step:
         found["says"].prose()
     return Step(
         action=kind.verbs[verbs[0]](does),
-        words=f"{verbs[0]}: {_written(does.node)}".removesuffix(": "),
+        words=f"{verbs[0]}: {_written(does)}".removesuffix(": "),
         expect=None if expect is None else Expected(_facts(expect), expect.first_line, expect.last_line),
         first_line=step.first_line,
         last_line=step.last_line,
@@ -91,10 +91,10 @@ def _is_list(field: Field) -> bool:
     return isinstance(field.node, yaml.SequenceNode)
 
 
-def _written(node: yaml.Node) -> str:
+def _written(field: Field) -> str:
     """A value as it is written in the file, on one line."""
-    buffer = node.start_mark.buffer or ""
-    return " ".join(buffer[node.start_mark.pointer : node.end_mark.pointer].split())
+    start, end = field.node.start_mark.index, field.node.end_mark.index
+    return " ".join(field.source[start:end].split())
 
 
 def _universe(whole: Field, kind: Language, topics: Mapping[str, int]) -> Universe:

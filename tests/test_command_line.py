@@ -1,0 +1,30 @@
+"""The command line as a whole: its version, and names that are no commands."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+
+def conform(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "harness", *words], capture_output=True, text=True)
+
+
+def test_the_version_is_printed() -> None:
+    assert conform("--version").stdout == f"conform {version('group-conformance')}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("replya", "There is no command 'replya'. Did you mean replay?"),
+        ("xyzzy", "There is no command 'xyzzy'. There are check, scenario, "),
+    ],
+)
+def test_a_name_that_is_no_command_gets_a_suggestion(name: str, sentence: str) -> None:
+    ended = conform(name)
+    assert ended.returncode == 2
+    assert sentence in " ".join(ended.stderr.split())

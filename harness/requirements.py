@@ -110,7 +110,7 @@ _OF_MEMBER: Final = {"send": ("H7",), "lose": ("H7",), "finish_revocation": ("K2
 
 
 def of_member(does: str, answer: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """The requirements of a step of a client process (`harness.replay.members.MemberStep`)."""
+    """The requirements of a step of a client process (`harness.kinds.consumer.members.MemberStep`)."""
     if answer is None:
         return _OF_MEMBER.get(does, ())
     if answer["errorCode"]:

@@ -13,12 +13,12 @@ from harness.kinds.connect.description import CONNECT
 from harness.kinds.connect.steps import CONNECT_HANDLERS
 from harness.kinds.consumer.decode import consumer_decoder
 from harness.kinds.consumer.description import CONSUMER
+from harness.kinds.consumer.steps import HANDLERS
 from harness.kinds.decoding import KindDecoder
 from harness.kinds.migration.decode import migration_decoder
 from harness.kinds.migration.description import MIGRATION
 from harness.kinds.migration.steps import MIGRATION_ACTIONS
 from harness.replay.contents import Contents
-from harness.replay.steps import HANDLERS
 
 CALLING: Final = frozenset({*HANDLERS, *CLASSIC_HANDLERS, *CONNECT_HANDLERS, *MIGRATION_ACTIONS})
 """The actions of all kinds that call the target."""

@@ -15,13 +15,13 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.kinds.actions import INITIAL
+from harness.kinds.consumer.members import MemberStep
 from harness.replay import wire
 from harness.replay.calls import Call, Restart
 from harness.replay.contents import Contents
 from harness.replay.dialects import TEXT, Forms
-from harness.replay.members import MemberStep
 from harness.replay.prepared import DecodedTrace, Loadable, Step
-from harness.replay.steps import INITIAL
 from harness.targets.base import Answer, Assignments, Json
 from harness.values import State
 

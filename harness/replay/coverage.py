@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from harness.replay.steps import HANDLERS
+from harness.kinds.consumer.steps import HANDLERS
 from harness.requirements import requirements
 from harness.targets.base import Json
 

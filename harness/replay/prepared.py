@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 import msgspec
 
+from harness.kinds.consumer.members import MemberStep
 from harness.replay.calls import Call, ChangeTopics
 from harness.replay.dialects import Forms
-from harness.replay.members import MemberStep
 from harness.targets.base import Answer, Assignments, Json
 
 

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
+from harness.kinds.consumer.state import Request, SpecStep
+from harness.kinds.features.commits import CommitStep
+from harness.kinds.features.computing_state import Offer
 from harness.kinds.fields import Partition
 from harness.kinds.rows import Forms
-from harness.replay.client_state import Offer
-from harness.replay.commits import CommitStep
-from harness.replay.state import Request, SpecStep
 from harness.targets.base import Capabilities, Json
 
 GROUP: Final = "g"

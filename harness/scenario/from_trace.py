@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.kinds.consumer.state import SpecState, StateReader
+from harness.kinds.consumer.steps import OTHER_ACTIONS
 from harness.kinds.registry import kind_of
-from harness.replay.state import SpecState, StateReader
-from harness.replay.steps import OTHER_ACTIONS
 from harness.scenario.load import EVENTS
 from harness.scenario.model import REQUEST, Scenario, ScriptStep, Section
 from harness.scenario.transcript import transcript

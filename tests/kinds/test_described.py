@@ -11,9 +11,9 @@ from harness.kinds.classic import expect as classic
 from harness.kinds.classic.state import ClassicGroup, ClassicMember
 from harness.kinds.connect import expect as connect
 from harness.kinds.connect.state import CallMade, ConnectState, Prepared, Work
-from harness.replay import expect as consumer
+from harness.kinds.consumer import expect as consumer
+from harness.kinds.consumer.state import Group, Member, Request, Response, SpecState, SpecStep
 from harness.replay import wire
-from harness.replay.state import Group, Member, Request, Response, SpecState, SpecStep
 
 FOO, BAR = wire.topic_id("foo"), wire.topic_id("bar")
 FOO_1 = frozenset({("foo", 1)})

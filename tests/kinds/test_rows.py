@@ -21,11 +21,11 @@ from harness.kinds.classic.state import (
     SavedMember,
 )
 from harness.kinds.connect.state import CallMade, Prepared, PreparedWorker, Work
+from harness.kinds.consumer.state import Group, Member, Request, SpecStep
+from harness.kinds.features.computing_state import Base, ClientStep, Offer, Told
+from harness.kinds.features.computing_state import Prepared as PreparedMember
 from harness.kinds.fields import BadField, Fields, Partition
 from harness.kinds.rows import BESIDE, Counts, Owners, Row, Sizes, record_of
-from harness.replay.client_state import Base, ClientStep, Offer, Told
-from harness.replay.client_state import Prepared as PreparedMember
-from harness.replay.state import Group, Member, Request, SpecStep
 
 SPEC = Path(__file__).parents[2] / "spec"
 ROWS: dict[tuple[str, str], type] = {

@@ -13,8 +13,8 @@ import pytest
 from harness.itf import read_trace
 from harness.kinds.classic.steps import CLASSIC_HANDLERS
 from harness.kinds.connect.steps import CONNECT_HANDLERS
+from harness.kinds.features.computing import HANDLERS
 from harness.kinds.migration.steps import MIGRATION_ACTIONS
-from harness.replay.client import HANDLERS
 from harness.replay.decode import Decoder
 from harness.replay.files import replay_files, trace_files
 from harness.replay.prepared import DecodedTrace

@@ -12,11 +12,11 @@ from harness.kinds.classic.state import (
     ClassicSpecStep,
     ClassicState,
 )
+from harness.kinds.consumer.expect import description as consumer_description
+from harness.kinds.consumer.expect import offset_commit
+from harness.kinds.consumer.state import Group
 from harness.kinds.rows import record_of
 from harness.replay import wire
-from harness.replay.expect import description as consumer_description
-from harness.replay.expect import offset_commit
-from harness.replay.state import Group
 from harness.targets.base import Json
 
 _NO_GROUP = Group(epoch=0, assignment_epoch=0, targets={}, metadata={}, members={})

@@ -10,8 +10,8 @@ from typing import Final
 
 from harness.kinds.classic import wire as classic
 from harness.kinds.classic.state import ClassicState, Saved
+from harness.kinds.consumer.records import committed_record, offset_records
 from harness.replay import wire
-from harness.replay.records import committed_record, offset_records
 from harness.targets.base import Json
 
 _CREATED = Saved(0, "", "", "", {})

@@ -180,7 +180,7 @@ class ClassicSpecStep:
 
 @dataclass(frozen=True, slots=True)
 class ClassicState:
-    """One state, like `harness.replay.state.SpecState`; `topics` are those that a commit may name."""
+    """One state, like `harness.kinds.consumer.state.SpecState`; `topics` are those that a commit may name."""
 
     group: ClassicGroup
     topics: Mapping[str, int]

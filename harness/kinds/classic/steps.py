@@ -1,16 +1,16 @@
-"""One handler per action of a classic group: what a target is sent for it (see `harness.replay.steps`)."""
+"""One handler per action of a classic group: the call that it sends to a target."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from harness.kinds.actions import registering
 from harness.kinds.classic import wire as classic
 from harness.kinds.classic.expect import armed
 from harness.kinds.classic.state import ClassicState
 from harness.replay import wire
 from harness.replay.calls import Call, FireTimer, Restart, SendRequest
-from harness.replay.steps import registering
 from harness.targets.base import Json
 
 ClassicHandler: TypeAlias = Callable[[ClassicState, ClassicState], Call]

@@ -10,13 +10,13 @@ from harness.kinds.connect import wire as connect
 from harness.kinds.connect.records import whole, written
 from harness.kinds.connect.state import ConnectReader, ConnectState
 from harness.kinds.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
+from harness.kinds.consumer.expect import group_state
+from harness.kinds.consumer.state import Member
 from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.kinds.rows import record_of
 from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.contents import Contents
-from harness.replay.expect import group_state
-from harness.replay.state import Member
 from harness.requirements import CONNECT, WORKER
 from harness.targets.base import Json
 

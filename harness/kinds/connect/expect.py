@@ -7,11 +7,11 @@ from typing import Final
 
 from harness.kinds.connect import wire as connect
 from harness.kinds.connect.state import ConnectState, Prepared, PreparedWorker
+from harness.kinds.consumer.expect import Timers, group_state
+from harness.kinds.consumer.expect import description as consumer_description
+from harness.kinds.consumer.state import Group, Member
 from harness.kinds.rows import record_of
 from harness.replay import wire
-from harness.replay.expect import Timers, group_state
-from harness.replay.expect import description as consumer_description
-from harness.replay.state import Group, Member
 from harness.targets.base import Json
 
 WORKER: Final = record_of(Member).only("epoch", "previous_epoch", "assigned", "revoking", "acknowledged")

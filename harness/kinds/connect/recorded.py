@@ -15,10 +15,10 @@ from harness.kinds.connect.recorded_log import (
     worker_literal,
 )
 from harness.kinds.connect.state import EVERYBODYS, ConnectReader, ConnectState, PreparedWorker, Resources
+from harness.kinds.consumer.expect import group_state
 from harness.kinds.fields import Partition
 from harness.kinds.rows import Seen
 from harness.replay.compare import Difference
-from harness.replay.expect import group_state
 from harness.targets.base import Json
 from harness.validate.recording import AnyLine, AnyStep, Recording, differ, shown_differ, trace_of
 from harness.validate.templates import write

@@ -11,10 +11,10 @@ from typing import Any, Final
 from harness.kinds.connect import wire as connect
 from harness.kinds.connect.expect import WORKER
 from harness.kinds.connect.state import EVERYBODYS, PreparedWorker, Resources
+from harness.kinds.consumer.state import NOT_IN_GROUP, Request
 from harness.kinds.fields import Partition
 from harness.kinds.rows import PARTITIONS, Forms, Seen, option_of
 from harness.replay import wire
-from harness.replay.state import NOT_IN_GROUP, Request
 from harness.targets.base import Json
 from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types, members_hidden
 from harness.validate.recording import Recording

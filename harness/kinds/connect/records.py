@@ -7,8 +7,8 @@ from typing import Final
 
 from harness.kinds.connect import wire as connect
 from harness.kinds.connect.state import ConnectState
+from harness.kinds.consumer.state import Member
 from harness.replay import wire
-from harness.replay.state import Member
 from harness.targets.base import Json
 
 GROUP: Final = "ConnectGroupMetadata"

@@ -9,9 +9,9 @@ from typing import Final
 
 from harness.itf import Trace
 from harness.kinds.connect.state import ConnectReader, ConnectState
+from harness.kinds.consumer.expect import group_state
 from harness.kinds.fields import Partition
 from harness.kinds.literals import tla_cases, tla_partitions, tla_ranks, tla_text, tla_texts
-from harness.replay.expect import group_state
 from harness.scenario.fields import Field
 from harness.scenario.scripts.model import Facts, Language, Universe
 from harness.scenario.scripts.verbs import counts_of, event, partitions_of, timer

@@ -11,10 +11,10 @@ from frozendict import frozendict
 
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
+from harness.kinds.consumer.state import Group, SpecState, SpecStep, StateReader
 from harness.kinds.fields import Fields, Partition, read_states
 from harness.kinds.rows import Counts, Owners, Row, Sizes, record_of
 from harness.replay.contents import Contents
-from harness.replay.state import Group, SpecState, SpecStep, StateReader
 from harness.values import State, Value
 
 Versions = frozendict[str, tuple[int, int]]

@@ -1,4 +1,4 @@
-"""One handler per action of a Connect group: what a target is sent for it (see `harness.replay.steps`)."""
+"""One handler per action of a Connect group: the call that it sends to a target."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Final, TypeAlias
 
+from harness.kinds.actions import registering
 from harness.kinds.connect import wire as connect
 from harness.kinds.connect.state import ConnectState
+from harness.kinds.consumer.steps import HANDLERS
+from harness.kinds.features.admin import Handler
 from harness.replay import wire
-from harness.replay.admin import Handler
 from harness.replay.calls import Call, FireTimer, Restart, SendRequest
-from harness.replay.steps import HANDLERS, registering
 from harness.targets.base import Json
 
 ConnectHandler: TypeAlias = Callable[[ConnectState, ConnectState], Call]

@@ -7,9 +7,9 @@ from typing import Final
 
 from harness.graph.card import BY_MEMBERS, BY_STATE, Card, Key, Row, counted, named, owned_by
 from harness.itf import Trace
+from harness.kinds.consumer.expect import group_state, member_state
+from harness.kinds.consumer.state import Group, SpecState, StateReader
 from harness.kinds.features.computing_sequence import computes
-from harness.replay.expect import group_state, member_state
-from harness.replay.state import Group, SpecState, StateReader
 from harness.values import State
 
 GROUP_STATES: Final = ("Dead", "Empty", "Assigning", "Reconciling", "Stable")

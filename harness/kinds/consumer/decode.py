@@ -8,19 +8,21 @@ from typing import Any, Final, TypeAlias
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.kinds.classic.said import Classic
+from harness.kinds.consumer import expect
+from harness.kinds.consumer.members import MemberStep, member_steps
+from harness.kinds.consumer.records import still_untargeted, whole, written
+from harness.kinds.consumer.state import Admin, Member, Request, SpecState, StateReader
+from harness.kinds.consumer.steps import HANDLERS, OTHER_ACTIONS
 from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
+from harness.kinds.features import computing as client
+from harness.kinds.features.computing_state import ClientStep
+from harness.kinds.features.log import check_log
 from harness.kinds.fields import Partition
 from harness.kinds.rows import record_of
-from harness.replay import client, expect, wire
+from harness.replay import wire
 from harness.replay.calls import Call
-from harness.replay.client_state import ClientStep
 from harness.replay.contents import Contents
 from harness.replay.dialects import forms_in
-from harness.replay.log import check_log
-from harness.replay.members import MemberStep, member_steps
-from harness.replay.records import still_untargeted, whole, written
-from harness.replay.state import Admin, Member, Request, SpecState, StateReader
-from harness.replay.steps import HANDLERS, OTHER_ACTIONS
 from harness.targets.base import Json
 
 _Input: TypeAlias = tuple[

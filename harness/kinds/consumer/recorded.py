@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import USAGE, ConformError
+from harness.kinds.consumer.expect import group_state
 from harness.kinds.consumer.recorded_log import REQUEST, Line, Run, SeenGroup
 from harness.kinds.consumer.render import assignments, members_of, render
+from harness.kinds.consumer.state import Group, Response, SpecState, StateReader
 from harness.kinds.fields import Partition
 from harness.replay.compare import Difference
-from harness.replay.expect import group_state
-from harness.replay.state import Group, Response, SpecState, StateReader
 from harness.validate.recording import AnyLine, AnyStep, Recording, differ, shown_differ, trace_of
 from harness.values import State
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from harness.kinds.consumer.state import NOT_IN_GROUP, Member, Request, Response
 from harness.kinds.fields import Partition
 from harness.kinds.rows import Forms, Seen, record_of
 from harness.replay import wire
-from harness.replay.state import NOT_IN_GROUP, Member, Request, Response
 from harness.replay.view import DELETED_TOPICS
 from harness.targets.base import Json
 from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types, members_hidden

@@ -12,11 +12,20 @@ from dataclasses import replace
 from typing import Any, Final
 
 from harness.itf import Trace
+from harness.kinds.actions import INITIAL
+from harness.kinds.consumer.expect import group_state
+from harness.kinds.consumer.state import (
+    AWAY,
+    Group,
+    Member,
+    Request,
+    Response,
+    SpecState,
+    SpecStep,
+    StateReader,
+)
 from harness.kinds.features import computing_sequence as computing
 from harness.kinds.fields import Partition
-from harness.replay.expect import group_state
-from harness.replay.state import AWAY, Group, Member, Request, Response, SpecState, SpecStep, StateReader
-from harness.replay.steps import INITIAL
 from harness.report.sequence import Event, Fate, Message, Note, Shows, Step
 from harness.report.sequence_words import COORDINATOR, NOBODY, natural, partitions
 from harness.values import Value, as_function

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 from harness.errors import ConformError
 from harness.graph.card import BY_MEMBERS, BY_STATE, Card, Key, Row, counted, named
 from harness.kinds.classic.card import CLASSIC_STATES
+from harness.kinds.consumer.expect import group_state
+from harness.kinds.consumer.state import Group, read_group
 from harness.kinds.fields import BadField, Fields, read_function
-from harness.replay.expect import group_state
-from harness.replay.state import Group, read_group
 from harness.values import State
 
 GROUP_STATES: Final = (*CLASSIC_STATES[:2], "Assigning", "Reconciling", *CLASSIC_STATES[2:])

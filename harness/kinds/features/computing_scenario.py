@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from harness.itf import Trace
+from harness.kinds.consumer.expect import group_state
+from harness.kinds.consumer.state import Group, SpecState, StateReader
+from harness.kinds.features.computing_state import Computation
 from harness.kinds.literals import tla_partitions, tla_ranks, tla_text, tla_texts
-from harness.replay.client_state import Computation
-from harness.replay.expect import group_state
-from harness.replay.state import Group, SpecState, StateReader
 from harness.scenario.fields import Field
 from harness.scenario.partitions import format_partitions
 from harness.scenario.scripts.model import Facts, Language, Universe

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from harness.replay.state import SpecStep
+from harness.kinds.consumer.state import SpecStep
 from harness.report.sequence import Message
 from harness.report.sequence_words import COORDINATOR, partitions
 from harness.values import State, as_function

@@ -8,18 +8,18 @@ from copy import deepcopy
 from harness.kinds.classic.decode import delay_of
 from harness.kinds.classic.expect import ClassicTimers, completed
 from harness.kinds.classic.wire import DELAY
+from harness.kinds.consumer import expect as consumer
 from harness.kinds.consumer.decode import ConsumerLoad
+from harness.kinds.consumer.expect import Timers
 from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.kinds.migration import expect
 from harness.kinds.migration.records import whole, written
 from harness.kinds.migration.state import MigrationReader, MigrationState
 from harness.kinds.migration.steps import INSTALL, MIGRATION_ACTIONS, TRANSLATED, call_of
-from harness.replay import expect as consumer
 from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.contents import Contents
 from harness.replay.dialects import Forms, forms_in
-from harness.replay.expect import Timers
 from harness.requirements import CONVERSIONS
 from harness.targets.base import Json
 

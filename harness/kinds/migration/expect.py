@@ -7,11 +7,12 @@ from itertools import chain
 from typing import Final
 
 from harness.kinds.classic import expect as classic
+from harness.kinds.consumer import expect
+from harness.kinds.consumer.state import SpecState
 from harness.kinds.migration.state import MigrationState
 from harness.kinds.migration.steps import TRANSLATED, WAITS_FOR
-from harness.replay import expect, wire
+from harness.replay import wire
 from harness.replay.dialects import Forms
-from harness.replay.state import SpecState
 from harness.targets.base import Json
 
 _OF_THE_GROUP: Final = ("group", "computation")

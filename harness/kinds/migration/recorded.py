@@ -19,12 +19,12 @@ from harness.kinds.consumer.recorded import (
     response_differences,
     too_many,
 )
+from harness.kinds.consumer.state import Group, read_response
 from harness.kinds.fields import Fields, Partition
 from harness.kinds.migration.recorded_log import Line, MigrationLogReader, Run
 from harness.kinds.migration.state import MigrationReader, MigrationState
 from harness.replay.compare import Difference
 from harness.replay.dialects import operator_of
-from harness.replay.state import Group, read_response
 from harness.validate.recording import AnyLine, AnyStep, Recording, differ, trace_of
 from harness.validate.templates import write
 from harness.values import State

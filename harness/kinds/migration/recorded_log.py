@@ -20,9 +20,9 @@ from harness.kinds.consumer.recorded_log import (
     response_of,
     seen_of,
 )
+from harness.kinds.consumer.state import Request, Response
 from harness.kinds.migration.words import MigrationWords, differ
 from harness.replay import wire
-from harness.replay.state import Request, Response
 from harness.targets.base import Json
 from harness.validate.log import check_types
 from harness.validate.recording import Recording

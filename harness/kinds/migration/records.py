@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Final
 
 from harness.kinds.classic import records as classic
+from harness.kinds.consumer import records
+from harness.kinds.consumer.state import Group
 from harness.kinds.migration.expect import as_heartbeat
 from harness.kinds.migration.state import MigrationState
 from harness.kinds.migration.steps import OFFSETS
-from harness.replay import records
 from harness.replay.dialects import Forms
-from harness.replay.state import Group
 from harness.targets.base import Json
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.kinds.consumer.expect import group_state
 from harness.kinds.features.computing_scenario import (
     SAYS,
     assignment_of,
@@ -19,7 +20,6 @@ from harness.kinds.features.computing_scenario import (
 )
 from harness.kinds.literals import tla_list, tla_partitions, tla_text, tla_texts
 from harness.kinds.migration.state import MigrationReader, MigrationState
-from harness.replay.expect import group_state
 from harness.scenario.fields import Field
 from harness.scenario.scripts.model import Facts, Language, Universe
 from harness.scenario.scripts.verbs import counts_of, partitions_of

@@ -10,10 +10,10 @@ from typing import Final
 from harness.itf import Trace
 from harness.kinds.classic.said import Classic, spoken
 from harness.kinds.classic.state import ClassicReader, ClassicState
+from harness.kinds.consumer.state import Group, SpecState, SpecStep, StateReader, read_group
+from harness.kinds.features.computing_state import Offer
 from harness.kinds.fields import Fields, read_function, read_states
-from harness.replay.client_state import Offer
 from harness.replay.contents import Contents
-from harness.replay.state import Group, SpecState, SpecStep, StateReader, read_group
 from harness.values import State, Value
 
 NEW: Final = "consumer", "step"

@@ -1,5 +1,5 @@
 """What a target is sent for each action of a group that migrates: what it is sent for the same of the kind of
-group that there is (see `harness.replay.steps`)."""
+group that there is (see `harness.kinds.consumer.steps`)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Final
 
 from harness.kinds.classic.steps import CLASSIC_HANDLERS
+from harness.kinds.consumer.steps import HANDLERS
 from harness.kinds.migration.state import MigrationState
 from harness.replay.calls import Call, FireTimer
-from harness.replay.steps import HANDLERS
 
 TRANSLATED: Final = frozenset({"JoinGroup", "SyncGroup", "ClassicHeartbeat", "LeaveGroup"})
 """The requests of the classic protocol, whatever kind of group they are to (M2)."""

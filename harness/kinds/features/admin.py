@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
+from harness.kinds.consumer.state import Admin, SpecState
 from harness.replay import wire
 from harness.replay.calls import Call, SendRequest
-from harness.replay.state import Admin, SpecState
 from harness.targets.base import Json
 
 Handler: TypeAlias = Callable[[SpecState, SpecState], Call]

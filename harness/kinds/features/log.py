@@ -17,11 +17,11 @@ from typing import Any, Final, TypeAlias
 
 from frozendict import frozendict
 
+from harness.kinds.consumer.records import group_key, offset_key
+from harness.kinds.consumer.state import SpecState
 from harness.kinds.fields import Fields
 from harness.replay import wire
 from harness.replay.compare import differences, record_name
-from harness.replay.records import group_key, offset_key
-from harness.replay.state import SpecState
 from harness.targets.base import Answer, Json
 
 _Said: TypeAlias = dict[str, Callable[[Fields], Any]]
@@ -118,8 +118,8 @@ def _compare(said: Sequence[Json], expected: Sequence[Json]) -> None:
     place = found[0].path.replace("records", "log", 1)
     raise ValueError(
         f"of {place} the spec's log says {json.dumps(found[0].expected)}, and the states before and after it "
-        f"{json.dumps(found[0].got)}; so spec/GroupLog.tla and harness/replay/records.py contradict each "
-        "other, or the trace was altered"
+        f"{json.dumps(found[0].got)}; so spec/GroupLog.tla and harness/kinds/consumer/records.py contradict "
+        "each other, or the trace was altered"
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
+from harness.kinds.consumer.state import SpecState
+from harness.kinds.features.admin import Handler
+from harness.kinds.features.computing_state import NOBODY, Base, ClientStep, Computation
 from harness.replay import wire
-from harness.replay.admin import Handler
 from harness.replay.calls import Call, FireTimer, SendRequest
-from harness.replay.client_state import NOBODY, Base, ClientStep, Computation
-from harness.replay.state import SpecState
 from harness.targets.base import Json
 
 

@@ -14,16 +14,7 @@ from frozendict import frozendict
 from harness.itf import Trace
 from harness.kinds.classic.said import Classic
 from harness.kinds.consumer.description import CONSUMER
-from harness.kinds.fields import (
-    Fields,
-    Partition,
-    committed_offsets,
-    counts_in,
-    read_states,
-    typed,
-)
-from harness.kinds.rows import BESIDE, Form, Owners, Row, Sizes, no_literal, record_of
-from harness.replay.client_state import (
+from harness.kinds.features.computing_state import (
     NOBODY,
     NOTHING_TOLD,
     ClientStep,
@@ -34,6 +25,15 @@ from harness.replay.client_state import (
     computation_of,
     offers_of,
 )
+from harness.kinds.fields import (
+    Fields,
+    Partition,
+    committed_offsets,
+    counts_in,
+    read_states,
+    typed,
+)
+from harness.kinds.rows import BESIDE, Form, Owners, Row, Sizes, no_literal, record_of
 from harness.replay.contents import Contents
 from harness.values import Value
 

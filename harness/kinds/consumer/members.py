@@ -15,9 +15,10 @@ import msgspec
 
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.replay import expect, wire
+from harness.kinds.consumer import expect
+from harness.kinds.consumer.state import Request, SpecState
+from harness.replay import wire
 from harness.replay.compare import Difference
-from harness.replay.state import Request, SpecState
 from harness.requirements import of_member
 from harness.targets.base import Json
 from harness.targets.members import Process, StartProcess

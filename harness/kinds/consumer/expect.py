@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from harness.kinds.classic import wire as classic
+from harness.kinds.consumer.state import Group, Member, SpecState, SpecStep
+from harness.kinds.features import admin
+from harness.kinds.features import computing as client
+from harness.kinds.features.commits import CommitStep
+from harness.kinds.features.computing_state import NOTHING_TOLD, Computation
 from harness.kinds.rows import record_of
-from harness.replay import admin, client, wire
-from harness.replay.client_state import NOTHING_TOLD, Computation
-from harness.replay.commits import CommitStep
+from harness.replay import wire
 from harness.replay.dialects import TEXT, Forms
-from harness.replay.state import Group, Member, SpecState, SpecStep
 from harness.targets.base import Assignments, Json
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from harness.kinds.classic import wire as classic
+from harness.kinds.consumer.state import Group, Member, SpecState
+from harness.kinds.features.commits import CommitState
 from harness.kinds.fields import Partition
 from harness.replay import wire
-from harness.replay.commits import CommitState
 from harness.replay.dialects import TEXT, Forms
-from harness.replay.state import Group, Member, SpecState
 from harness.targets.base import Json
 
 KEY_NUMBERS = {

@@ -37,6 +37,10 @@ examples:
   Look at the groups in a log, and change them:
 
     python -m coordinator groups --help
+
+  Serve Kafka's protocol to unmodified clients:
+
+    python -m coordinator serve --help
 """
 OUTPUT_BYTES = 1 << 15
 """So much of answers leaves at once: half of what a pipe holds, so that its reader need not wait."""
@@ -47,6 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["groups"]:
         return groups(given[1:])
+    if given[:1] == ["serve"]:
+        from coordinator.serve.command import serve as serve_kafka  # takes kio, which nothing else here needs
+
+        return serve_kafka(given[1:])
     parser = argparse.ArgumentParser(
         prog="python -m coordinator",
         description="A KIP-848 group coordinator that speaks the conformance kit's line protocol.",

@@ -73,6 +73,8 @@ class Dialect:
     """E1: when changed partition metadata is noticed."""
     UnknownGroupError: Literal["UNKNOWN_MEMBER_ID", "GROUP_ID_NOT_FOUND"] = "UNKNOWN_MEMBER_ID"
     """H5: what a member of a group that does not exist is told."""
+    OtherKindError: Literal["INVALID_REQUEST", "GROUP_ID_NOT_FOUND"] = "INVALID_REQUEST"
+    """H5: what a heartbeat is told where the group is of another kind, and cannot become one of its kind."""
     LastLeaveAdvancesAssignmentEpoch: bool = True
     """E2: the last member to leave takes the assignment epoch along."""
     AwayCommits: bool = False
@@ -89,6 +91,16 @@ class Dialect:
     def has_client_assignors(self) -> bool:
         """Kafka has no client-side assignors for consumer groups: its schemas know nothing of A5."""
         return self.name == "kip-848"
+
+    @property
+    def aborts_synchronization(self) -> bool:
+        """SynchronizationGoesOn (C2): to Kafka a JoinGroup that says nothing new aborts nothing."""
+        return self.name == "kip-848"
+
+    @property
+    def refuses_sync_behind(self) -> bool:
+        """SyncRefused (M2): Kafka has an error for a SyncGroup of a member that is behind its target."""
+        return self.name != "kip-848"
 
     @property
     def unobserved(self) -> frozenset[str]:
@@ -142,6 +154,7 @@ _KAFKA_4_0: Final = Dialect(
     TargetOnRemoval="next-heartbeat",
     MetadataChange="next-heartbeat",
     UnknownGroupError="GROUP_ID_NOT_FOUND",
+    OtherKindError="GROUP_ID_NOT_FOUND",
     LastLeaveAdvancesAssignmentEpoch=False,
     AwayCommits=True,
 )

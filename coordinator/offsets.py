@@ -168,7 +168,7 @@ def offset_fetch(
     admit: Callable[[str], None],
     verify: Callable[[str, str, int], None],
 ) -> Json:
-    """OffsetFetch (O1, O4): the response. Fenced if the request names a member, and only then.
+    """OffsetFetch (O1, O4): the response. Fenced if the request has a member id or an epoch, and only then.
 
     `admit` raises RequestRejected for a group that the client may not see, `verify` for a member id and an
     epoch or generation that are no member's of the group. What is wrong with the whole request is the error
@@ -180,7 +180,7 @@ def offset_fetch(
             admit(group.group_id)
             validate_offset_fetch(request, env.names_by_id)
             validate_group_id(group.group_id)
-            if request.member_id:
+            if request.member_id or request.member_epoch != NO_MEMBER_EPOCH:
                 verify(group.group_id, request.member_id, request.member_epoch)
             known = offsets.get(group.group_id, _NO_OFFSETS)
             answers.append({"groupId": group.group_id, "topics": _fetched(env, known, group), "errorCode": 0})

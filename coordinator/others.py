@@ -49,7 +49,7 @@ class OtherGroups:
         classic/service.py."""
         if isinstance(request, ClassicRequest):
             others = {*consumers, *self.connect.groups}
-            return self.classic.request(request, waits, admit, others, draw_id, log, env.config, now_ms)
+            return self.classic.request(request, waits, admit, others, draw_id, log, env, now_ms)
         others = {*consumers, *self.classic.groups}
         return self.connect.request(request, admit, others, log, env, now_ms)
 
@@ -67,7 +67,7 @@ class OtherGroups:
         """DeleteGroups (D1). Raises RequestRejected for a group with members, AppendFailed where the log
         refuses."""
         if group_id in self.classic.groups:
-            self.classic.delete(group_id, offsets, log, env.config, now_ms)
+            self.classic.delete(group_id, offsets, log, env, now_ms)
         else:
             self.connect.delete(group_id, log, env, now_ms)
 
@@ -82,7 +82,7 @@ class OtherGroups:
     def refuse_consumers(self, group_id: str, dialect: Dialect) -> None:
         """Raises RequestRejected for a ConsumerGroupHeartbeat to a group of another kind."""
         self.classic.refuse_consumers(group_id, dialect)
-        self.connect.refuse_consumers(group_id)
+        self.connect.refuse_consumers(group_id, dialect)
 
     def next_due(self, now_ms: int) -> list[Due]:
         """The first timer of each kind of group that is due by then."""
@@ -96,7 +96,7 @@ class OtherGroups:
     def fire(self, due: Due, offsets: Offsets, log: Log, env: Env, now_ms: int) -> bool:
         """Let a timer of a group that is here run out. False: the log refused."""
         if due.group_id in self.classic.groups:
-            return self.classic.fire(due, offsets, log, env.config, now_ms)
+            return self.classic.fire(due, offsets, log, env, now_ms)
         return self.connect.fire(due, log, env, now_ms)
 
     def describe(self, group_id: str) -> Json:

@@ -44,7 +44,7 @@ from coordinator.log import Log, commit, opened, set_timer, state_from
 from coordinator.membership import TIMEOUTS
 from coordinator.migration.phases import follow
 from coordinator.migration.service import convert, refuse, settled, translate
-from coordinator.model import Group
+from coordinator.model import Group, Topics
 from coordinator.notice import notice_everywhere
 from coordinator.offset_records import Offsets
 from coordinator.offset_request import CommitRequest, FetchRequest
@@ -237,9 +237,9 @@ class Coordinator:
     # Topics
 
     @property
-    def topic_names(self) -> frozenset[str]:
-        """The names of the cluster's topics."""
-        return self._env.topic_names
+    def topics(self) -> Topics:
+        """The cluster's topics: name -> id and number of partitions."""
+        return self._env.topics
 
     def upsert_topic(self, name: str, topic_id: str, partitions: int) -> None:
         """Create a topic, add partitions to it, or recreate it under another id (T2)."""

@@ -6,17 +6,20 @@
     expires = 2027-03-01
 
 A signature is what `conform replay --json` gives with each difference and `conform exhaust --json` with each
-finding. A waiver counts until the end of the day that it expires on; one that covers nothing, or has expired,
-is a failure itself, so that none outlives its reason.
+finding. In a waiver's signature `*` stands for any text, as in "*: response.heartbeatIntervalMs"; a waiver
+without `*` goes before one with it, else the first in the file counts. A waiver counts until the end of the
+day that it expires on; one that covers nothing, or has expired, is a failure itself: none outlives its reason.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,7 @@ class Waivers:
 
     def __init__(self, waivers: Iterable[Waiver] = (), today: date = date.min) -> None:
         self._waivers = {waiver.signature: waiver for waiver in waivers}
+        self._patterns = [(name, _pattern(name)) for name in self._waivers if "*" in name]
         self._today = today
         self.used: Counter[str] = Counter()
 
@@ -50,11 +54,16 @@ class Waivers:
 
     def covers(self, signature: str, count: int = 1) -> bool:
         """Whether a difference with this signature is accepted; it is counted, so many times."""
-        waiver = self._waivers.get(signature)
-        if waiver is None or waiver.expires < self._today:
+        waiver = self._waiver_of(signature)
+        if waiver is None:
             return False
-        self.used[signature] += count
+        self.used[waiver.signature] += count
         return True
+
+    def _waiver_of(self, signature: str) -> Waiver | None:
+        exact = [self._waivers[signature]] if signature in self._waivers else []
+        alike = (self._waivers[name] for name, pattern in self._patterns if pattern.fullmatch(signature))
+        return next((one for one in chain(exact, alike) if one.expires >= self._today), None)
 
     def listed(self) -> Iterator[tuple[Waiver, int]]:
         """The waivers that covered something, and how many differences."""
@@ -85,6 +94,10 @@ class Waivers:
                 yield f'The waiver of "{signature}" expired on {waiver.expires}: {waiver.reason}.'
             elif not self.used[signature]:
                 yield f'The waiver of "{signature}" covers nothing: no difference has that signature.'
+
+
+def _pattern(signature: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, signature.split("*"))), re.DOTALL)
 
 
 def excepted(signatures: Iterable[str], count: int, what: str) -> str:
@@ -118,6 +131,8 @@ def _waiver(entry: Any, where: str) -> Waiver:
     for name in ("signature", "reason"):
         if not isinstance(entry.get(name), str) or not entry[name].strip():
             raise ConformError(f"{where}: it needs a {name}, as text in quotes.")
+    if not entry["signature"].strip("*: "):
+        raise ConformError(f"{where}: its signature covers everything; name an action or a field.")
     # A date with a time of day is a date to Python, too.
     if type(entry.get("expires")) is not date:
         raise ConformError(f"{where}: it needs the day it expires on: expires = 2027-03-01, without quotes.")

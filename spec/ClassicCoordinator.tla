@@ -10,7 +10,10 @@
 (*                                                                         *)
 (* What the proposal asks for and Kafka does not do is GenerationRecorded: *)
 (* a generation is in the log as soon as the barrier opens, so that a new  *)
-(* coordinator can go on with its SyncGroup (C2).                          *)
+(* coordinator can go on with its SyncGroup (C2).  For that reason, as the *)
+(* leader may synchronise while others still try to join, a JoinGroup of   *)
+(* any member aborts a synchronization that has not ended.  Of one that has*)
+(* ended it is told: nobody waits, and its members need not be disturbed.  *)
 (*                                                                         *)
 (* Decided otherwise than in Kafka, as its answer there is an accident:    *)
 (* a request that a later one of its member replaces is answered at once;  *)
@@ -178,9 +181,10 @@ ReplaceStatic(g, n, m, request) ==
 SaysTheSame(member, request) ==
   member.protocols = request.protocols /\ member.subscription = request.subscription
 
-\* C1: a member joins again.  One that lost the answer is told of the generation
-\* that there is; the leader forces a rebalance (the topics may have changed,
-\* C2), and so does a member that says something else.
+\* C1: a member joins again.  While the group is synchronised that aborts it (C2,
+\* failure 2).  Then one that lost the answer is told of the generation that there
+\* is; the leader forces a rebalance (the topics may have changed, C2), and so
+\* does a member that says something else.
 \* @type: ($classicGroup, Str, $classicRequest) => $handled;
 RejoinClassic(g, m, request) ==
   LET member == g.members[m]
@@ -189,7 +193,7 @@ RejoinClassic(g, m, request) ==
       updated == [g EXCEPT !.members[m] = JoinsWith(member, request)]
       o == Rebalance([group |-> updated, answers |-> {}])
       now == Waited("JoinGroup", "rejoin", m, request, o)
-  IN IF \/ g.state = "CompletingRebalance" /\ SaysTheSame(member, request)
+  IN IF \/ ~GenerationRecorded /\ g.state = "CompletingRebalance" /\ SaysTheSame(member, request)
         \/ g.state = "Stable" /\ m # g.leader /\ SaysTheSame(member, request)
      THEN ClassicHandled("JoinGroup", "current", m, request, JoinResponse(g, m, FALSE), Same(g))
      ELSE [now EXCEPT !.step.completed = @ \cup superseded]

@@ -15,7 +15,8 @@ CONSTANTS
   \* Every partition that can ever exist.
   \* @type: Set($partition);
   Partitions,
-  \* Is a generation in the log before it is synchronised (C2)?
+  \* Is a generation in the log before it is synchronised, and does a JoinGroup
+  \* abort that (C2)?
   \* @type: Bool;
   GenerationRecorded,
   \* How often the initial delay may be prolonged: as often as it fits into

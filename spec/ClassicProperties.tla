@@ -181,4 +181,16 @@ FailOverRecovers(g, h, s) ==
          \A m \in MemberIds : g.members[m].assignment = {}
     /\ GenerationRecorded /\ g.state = "CompletingRebalance" =>
          h.state = "CompletingRebalance" /\ h.generation = g.generation
+
+\* C2, failure 2: a member that joins while others are given their assignment
+\* aborts that, whatever it says: everyone must rejoin, and who waits for its
+\* assignment hears so at once.  In Kafka one that says nothing new does not.
+\* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
+SynchronizationIsAborted(g, h, s) ==
+  LET joins == s.action = "JoinGroup" /\ s.response.error \in {"", "NONE"} IN
+  GenerationRecorded /\ joins /\ g.state = "CompletingRebalance" =>
+    /\ h.state = "PreparingRebalance" \/ h.generation = g.generation + 1
+    /\ \A m \in InGroup(h) : g.members[m].syncing =>
+         \E a \in s.completed :
+           a.member = m /\ a.response.api = "SyncGroup" /\ a.response.error = "REBALANCE_IN_PROGRESS"
 =============================================================================

@@ -23,9 +23,14 @@
 (*    installed that was computed with it (draft 872, 884).  A request of  *)
 (*    epoch 0 from such a worker is a heartbeat.  [To the epoch of a target*)
 (*    without it, as KIP-848's server side assignors allow: draft 884.]    *)
-(*  3 A worker keeps its own id when it restarts (draft "workerIds"), and  *)
-(*    gives no instance id: with one it is refused, as is epoch -2.  [Ids  *)
-(*    by the coordinator: a worker that is back would be another one.]     *)
+(*  3 A worker keeps its own id when it restarts (draft "workerIds").  [Ids*)
+(*    by the coordinator: a worker that is back would be another one.]  An *)
+(*    instance id adds nothing to that: it is in the worker's record, the  *)
+(*    assignor is told it, and no state here has it.  It keeps no place, as*)
+(*    there is no epoch -2, two workers may give the same, as the draft has*)
+(*    no UNRELEASED_INSTANCE_ID, and another one bumps no epoch.  An empty *)
+(*    one is refused.  [Any: the draft forbids only an empty one.  A static*)
+(*    member as in KIP-848: without that epoch and that error.]            *)
 (*  4 COMPUTE_ASSIGNMENT is a flag of the response, in each to the chosen  *)
 (*    worker as long as a target is due.  [An error, once: lost with it.]  *)
 (*  5 The chosen worker stays chosen while it is in the group (draft "the  *)
@@ -64,8 +69,8 @@
 (* traces/golden/connect, with what it prints wrongly.                     *)
 (*                                                                         *)
 (* Left out: a worker that comes back with an assignor of other versions,  *)
-(* an assignor that fails, the migration of classic groups of workers,     *)
-(* offsets.                                                                *)
+(* what an assignor gives workers besides work (version and metadata), one *)
+(* that fails, the migration of classic groups of workers, offsets.        *)
 (***************************************************************************)
 EXTENDS Coordinator
 
@@ -183,13 +188,13 @@ FollowWork(g, h, w) ==
 \* W4: what the draft does not allow besides KIP-848 (see 3 above).
 \* @type: ($request) => Bool;
 ConnectInvalid(request) ==
-  \/ request.member = None \/ request.epoch < -1 \/ request.instance # {}
+  \/ request.member = None \/ request.epoch < -1 \/ InstanceIdEmpty(request)
   \/ request.assignor = {""}
 
-\* A request as one of a consumer group.
+\* A request as one of a consumer group; an instance id means nothing there.
 \* @type: ($request) => $request;
 AsMember(request) ==
-  [request EXCEPT !.regex = IF request.epoch = 0 THEN {EveryConnector} ELSE {}]
+  [request EXCEPT !.regex = IF request.epoch = 0 THEN {EveryConnector} ELSE {}, !.instance = {}]
 
 \* Has the worker joined, and waits for the first target with it?
 \* @type: ($group, Str) => Bool;
@@ -213,7 +218,7 @@ UpdateMembership(g, topics, m, request) ==
   IF ConnectInvalid(request) THEN Updated(g, "INVALID_REQUEST", "invalid", FALSE)
   ELSE IF request.epoch = 0 /\ OverlapsNone(g, m) THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
   ELSE IF request.epoch = 0 /\ Waits(g, m) /\ ~Unsupported(request)
-  THEN Heartbeat(g, topics, m, request)
+  THEN Heartbeat(g, topics, m, [request EXCEPT !.instance = {}])
   ELSE WithoutTarget(g, UpdateMember(g, topics, m, AsMember(request)), m)
 
 \* @type: (Set(Int), Int) => Int;

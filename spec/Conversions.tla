@@ -105,10 +105,11 @@ Upgraded(c, topics) ==
   IF c.generation > 0 THEN ConvertUp(InShort(c, topics))
   ELSE [kind |-> "consumer", phase |-> NoPhases, said |-> [m \in MemberIds |-> {}], group |-> NoGroup]
 
-\* M1, M2: what a join of the consumer protocol is refused for.
+\* H5, M1, M2: what a join of the consumer protocol is refused for: a heartbeat's
+\* errors have none for a group of another kind, so that it is INVALID_REQUEST.
 \* @type: ($classicGroup) => Str;
 UpgradeError(c) ==
-  IF Classic!InGroup(c) # {} /\ c.type # "consumer" THEN "GROUP_ID_NOT_FOUND"
+  IF Classic!InGroup(c) # {} /\ c.type # "consumer" THEN Dialect.OtherKindError
   ELSE IF c.generation > 0 /\ \E m \in Kept(c) : IsTooOld(c.members[m].subscription)
   THEN "INVALID_REQUEST" ELSE "NONE"
 

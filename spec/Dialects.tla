@@ -16,7 +16,7 @@
     RevocationRestart: Str, AcknowledgedEpoch: Str, RevocationRecorded: Bool, InstanceChecked: Str,
     AwaySession: Str, ReturnLeftOut: Str, ReturnWritten: Str, FullGroupRefuses: Str,
     TargetOnRemoval: Str, TargetMayLag: Bool, MetadataChange: Str,
-    UnknownGroupError: Str, LastLeaveAdvancesAssignmentEpoch: Bool,
+    UnknownGroupError: Str, OtherKindError: Str, LastLeaveAdvancesAssignmentEpoch: Bool,
     AwayCommits: Bool, PartitionEpochs: Bool
   };
 *)
@@ -93,6 +93,9 @@ KIP848 == [
   MetadataChange |-> "at-once",
   \* H5: what a member of a group that does not exist is told.
   UnknownGroupError |-> "UNKNOWN_MEMBER_ID",
+  \* H5: what a join is told where the group is of another kind, and no consumer
+  \* group can be made of it.
+  OtherKindError |-> "INVALID_REQUEST",
   \* E2: the last member to leave takes the assignment epoch along.
   LastLeaveAdvancesAssignmentEpoch |-> TRUE,
   \* O2, O4: the member epoch -2 of a static member that is away is one that a

@@ -265,8 +265,9 @@ LoadedOffsets(log) ==
 \* record of its key is left before the range, which would come back to life.
 \* @type: (Set($record), Int, Int, Bool) => Set($record);
 Compacted(log, i, j, drops) ==
-  {r \in log :
-     r.offset \in i..j =>
-       /\ \A q \in log : SameKey(r, q) /\ r.offset < q.offset => q.offset > j
-       /\ drops /\ r.value = {} => \E q \in log : SameKey(r, q) /\ q.offset < i}
+  LET before == {r \in log : r.offset < i}
+      range == {r \in log : r.offset \in i..j}
+      lasts == {r \in range : \A q \in range : SameKey(r, q) => q.offset <= r.offset}
+  IN (log \ range)
+     \cup {r \in lasts : drops /\ r.value = {} => \E q \in before : SameKey(r, q)}
 =============================================================================

@@ -38,6 +38,9 @@ EXTENDS Dialects
 \* UnknownGroupFetch (since kafka-4.0) O4: a member's fetch from a group that
 \*   does not exist finds nothing committed, and has no error.  In the models:
 \*   a fetch without a member (OpenOffsets) is answered so.
+\* EpochOfNobody (since kafka-4.1) O2: a fetch with a member epoch and no member id
+\*   is answered with UNKNOWN_SERVER_ERROR.  In the models: MCKafka42StaticOffsets
+\*   refuses that fetch, too, with UNKNOWN_MEMBER_ID.
 \* AssignmentInterval (since kafka-4.3) E2: between two targets passes a time
 \*   (group.consumer.assignment.interval.ms), which is 0 in what is compared.
 \*   In the models: TargetMayLag in MCKafka43Lags, MCKafka43LagsLive and those
@@ -45,9 +48,16 @@ EXTENDS Dialects
 \* GenerationUnrecorded (since kafka-4.0) C2: a generation is in the log with its
 \*   assignment only.  In the models: GenerationRecorded in MCClassicKafkaLive,
 \*   MCKafka42Migration and those of other versions, as all that follows.
+\* SynchronizationGoesOn (since kafka-4.0) C2: while members wait for their
+\*   assignment, one that joins and says nothing new is told of the generation; in
+\*   the proposal everyone must rejoin.  In the models: GenerationRecorded.
 \* RebalanceTold (since kafka-4.0) M3: the time in which a member of the
 \*   classic protocol must rejoin begins as it is told so; in the text, as it
 \*   must.  In the models: Told in MCKafka42Migration.
+\* SyncRefused (since kafka-4.0) M2: a SyncGroup of a member that is behind its
+\*   target, and has nothing to give up, is answered with REBALANCE_IN_PROGRESS; in
+\*   the text it gets what its target leaves it.  In the models: KafkaSyncMixed in
+\*   MCKafka42Migration.
 \* JoinGeneration (since kafka-4.0) M2: of which generation a JoinGroup to a
 \*   consumer group is, is not looked at, nor whether its member uses the
 \*   consumer protocol.  In the models: JoinThatSays in MCKafka42Migration.
@@ -101,6 +111,7 @@ Kafka40 ==
      !.TargetOnRemoval = "next-heartbeat",
      !.MetadataChange = "next-heartbeat",
      !.UnknownGroupError = "GROUP_ID_NOT_FOUND",
+     !.OtherKindError = "GROUP_ID_NOT_FOUND",
      !.LastLeaveAdvancesAssignmentEpoch = FALSE,
      !.AwayCommits = TRUE]
 

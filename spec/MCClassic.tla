@@ -59,4 +59,5 @@ ErrorsAreExact == [][ClassicErrorsExactly(group, group', step')]_vars
 CommitsFenced == [][CommitsAreFenced(group, step')]_vars
 WhatIsToldIsSaved == [][ToldIsSaved(group', step')]_vars
 FailOverLosesNothing == [][FailOverRecovers(group, group', step')]_vars
+JoinsAbort == [][SynchronizationIsAborted(group, group', step')]_vars
 =============================================================================

@@ -31,4 +31,5 @@ JoinsAreKept == [][JoinIsKept(group', step')]_vars
 ErrorsAreExact == [][ClassicErrorsExactly(group, group', step')]_vars
 WhatIsToldIsSaved == [][ToldIsSaved(group', step')]_vars
 FailOverLosesNothing == [][FailOverRecovers(group, group', step')]_vars
+JoinsAbort == [][SynchronizationIsAborted(group, group', step')]_vars
 =============================================================================

@@ -34,5 +34,6 @@ JoinsAreKept == [][JoinIsKept(group', step')]_vars
 ErrorsAreExact == [][ClassicErrorsExactly(group, group', step')]_vars
 WhatIsToldIsSaved == [][ToldIsSaved(group', step')]_vars
 FailOverLosesNothing == [][FailOverRecovers(group, group', step')]_vars
+JoinsAbort == [][SynchronizationIsAborted(group, group', step')]_vars
 ReturnsAreQuiet == [][ReturnKeepsItsPlace(group, group', step')]_vars
 =============================================================================

@@ -48,7 +48,7 @@ AllToTheFirst == {<<[r \in Partitions |-> "w1"], {}>>}
 NoOddRequests == {}
 MCOddRequests ==
   {[NoRequest EXCEPT !.member = "w1", !.epoch = -2],
-   [NoRequest EXCEPT !.member = "w1", !.instance = {"i"}],
+   [NoRequest EXCEPT !.member = "w1", !.instance = {None}],
    [NoRequest EXCEPT !.epoch = 1],
    [NoRequest EXCEPT !.member = "w1", !.assignor = {"range"}]}
 

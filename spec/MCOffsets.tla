@@ -38,7 +38,7 @@ FencedExactly ==
            isMember == m \in MemberIds /\ group.members[m].epoch # NotInGroup
            isCurrent == isMember /\ epoch = group.members[m].epoch /\ epoch >= 0
            isAlone == epoch = -1 /\ \A n \in MemberIds : group.members[n].epoch = NotInGroup
-           nobodyMay == m = None /\ (Fetches \/ isAlone)
+           nobodyMay == m = None /\ epoch = -1 /\ (Fetches \/ isAlone)
            there == \A p \in step'.partition : p[2] < topics[p[1]]
            error == step'.response.error
        IN /\ (error = "NONE") = ((isCurrent \/ nobodyMay) /\ there)

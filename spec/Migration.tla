@@ -191,17 +191,24 @@ GenerationError(x, m, generation) ==
   IF m \notin ClassicMembers(x) \/ x.phase[m] = "fresh" THEN "UNKNOWN_MEMBER_ID"
   ELSE IF generation # current THEN "ILLEGAL_GENERATION" ELSE "NONE"
 
-\* M2: the member gets what it may use now.
+\* M2: what a SyncGroup gives: what the member is assigned, and of one that is
+\* behind its target only what that has, too.
+\* @type: ($group, Str) => Set($partition);
+MayUse(g, m) ==
+  LET member == g.members[m] IN
+  IF member.epoch < g.assignmentEpoch THEN member.assigned \cap TargetOf(g, m) ELSE member.assigned
+
+\* M2: the member gets what it may use now, and has done its part.  The text has
+\* it Stable then; one that must rejoin must do so still: otherwise nothing would
+\* tell an eager one, that revokes only as it rejoins.
 \* @type: ($mixed, Str, Int) => $translated;
 Synced(x, m, generation) ==
   LET error == GenerationError(x, m, generation)
-      group == x.group
+      synced == [x EXCEPT !.phase[m] = IF @ = "prepare" THEN "prepare" ELSE "stable"]
   IN IF error # "NONE" THEN [mixed |-> x, reply |-> Refusal("SyncGroup", error)]
-     ELSE IF x.kind = "classic" \/ x.phase[m] = "prepare"
-     THEN [mixed |-> x, reply |-> Refusal("SyncGroup", "REBALANCE_IN_PROGRESS")]
-     ELSE [mixed |-> FollowPhases([x EXCEPT !.phase[m] = "stable"]),
-           reply |-> [api |-> "SyncGroup", error |-> "NONE", epoch |-> generation,
-                      assigned |-> {group.members[m].assigned}]]
+     ELSE IF x.kind = "classic" THEN [mixed |-> x, reply |-> Refusal("SyncGroup", "REBALANCE_IN_PROGRESS")]
+     ELSE [mixed |-> FollowPhases(synced),
+           reply |-> [api |-> "SyncGroup", error |-> "NONE", epoch |-> generation, assigned |-> {MayUse(x.group, m)}]]
 
 \* M2: what a Heartbeat tells.
 \* @type: ($mixed, Str, Int) => Str;

@@ -71,8 +71,8 @@ IsItself(request) ==
   /\ request.member \in Members(consumer) /\ phase[request.member] # ""
   /\ \A i \in request.instance : consumer.members[request.member].instance = i
 
-\* M2, S2: SyncGroup and Heartbeat tell a member to rejoin exactly while it must;
-\* who is not of its generation, or none, hears that first.
+\* M2, S2: a Heartbeat tells a member to rejoin exactly while it must, a SyncGroup
+\* never; who is not of its generation, or none, hears that first.
 RebalanceIsTold ==
   [][Exists(consumer) /\ step'.action \in {"SyncGroup", "ClassicHeartbeat"} =>
        LET request == classicStep'.request
@@ -82,19 +82,27 @@ RebalanceIsTold ==
        IN IF ~IsItself(request)
           THEN error = IF held /\ consumer.members[request.member].instance \notin request.instance
                        THEN "FENCED_INSTANCE_ID" ELSE "UNKNOWN_MEMBER_ID"
-          ELSE /\ (error = "ILLEGAL_GENERATION") = ~current
-               /\ (error = "REBALANCE_IN_PROGRESS") = (current /\ phase[request.member] = "prepare")
-               /\ (error = "NONE") = (current /\ phase[request.member] # "prepare")]_vars
+          ELSE LET told == step'.action = "ClassicHeartbeat" /\ phase[request.member] = "prepare"
+               IN /\ (error = "ILLEGAL_GENERATION") = ~current
+                  /\ (error = "REBALANCE_IN_PROGRESS") = (current /\ told)
+                  /\ (error = "NONE") = (current /\ ~told)]_vars
 
-\* M2: a SyncGroup gets what the member may use now, and ends its rebalance; a
-\* Heartbeat changes nothing, and neither does what is refused.
+\* M2: a SyncGroup gets what the member may use now, of which a member that is
+\* behind its target gets only what that one has, too.  It ends the rebalance of
+\* a member that owes it; one that must rejoin must do so still.  A Heartbeat
+\* changes nothing, and neither does what is refused.
 SyncEndsTheRebalance ==
   [][Exists(consumer) /\ step'.action \in {"SyncGroup", "ClassicHeartbeat"} =>
        LET m == step'.member
            synced == step'.action = "SyncGroup" /\ classicStep'.response.error = "NONE"
        IN /\ UNCHANGED <<consumer, words>>
           /\ \A n \in MemberIds : phase'[n] # phase[n] => n = m /\ synced
-          /\ synced => phase'[m] # "complete" /\ classicStep'.response.assignment = {consumer.members[m].assigned}]_vars
+          /\ synced =>
+               LET member == consumer.members[m]
+                   behind == member.epoch < consumer.assignmentEpoch
+               IN /\ phase'[m] # "complete" /\ (phase[m] = "prepare" => phase'[m] = "prepare")
+                  /\ classicStep'.response.assignment =
+                       {{p \in member.assigned : behind => p \in TargetOf(consumer, m)}}]_vars
 
 \* M2: is a JoinGroup one of a consumer that all other members can be in a group
 \* with?
@@ -209,8 +217,9 @@ UpgradeIsRefusedFor ==
        LET others == classic.type # "consumer" /\ Classic!InGroup(classic) # {}
            old == \E m \in Kept(classic) :
                     \A g \in DOMAIN GenerationName : GenerationName[g] \notin classic.members[m].subscription
-       IN /\ (step'.response.error = "GROUP_ID_NOT_FOUND") = others
-          /\ (step'.response.error = "INVALID_REQUEST") = (~others /\ old /\ classic.generation > 0)
+       IN /\ others => step'.response.error = Dialect.OtherKindError
+          /\ ~others => (step'.response.error = "INVALID_REQUEST") = (old /\ classic.generation > 0)
+          /\ step'.response.error = "GROUP_ID_NOT_FOUND" => others
           /\ step'.response.error # "NONE" => UNCHANGED view]_vars
 
 (***************************************************************************)

@@ -47,11 +47,12 @@ MixedCommitError(m, epoch) ==
   IF IsClassic THEN Classic!ClassicCommitError(classic, OfGeneration(m, epoch))
   ELSE AsGeneration(m, CommitError(consumer, m, epoch))
 
-\* O4, M2: what a fetch is refused for.  Who names no member may always fetch.
+\* O4, M2: what a fetch is refused for.  Who names neither a member nor an epoch
+\* may always fetch.
 \* @type: (Str, Int) => Str;
 MixedFetchError(m, epoch) ==
-  IF IsClassic /\ m # None THEN Classic!GenerationError(classic, OfGeneration(m, epoch))
-  ELSE AsGeneration(m, FetchError(consumer, m, epoch))
+  IF IsClassic /\ ~NamesNoMember(m, epoch) THEN Classic!GenerationError(classic, OfGeneration(m, epoch))
+  ELSE AsGeneration(m, AnyFetchError(consumer, m, epoch))
 
 \* A commit or a fetch is of neither protocol.
 \* @type: (Str, Str, Int, $partition, Int, Str) => Bool;
@@ -106,7 +107,7 @@ OffsetsAreFenced ==
            epoch == step'.request.epoch
            error == step'.response.error
            commits == step'.action = "OffsetCommit"
-           nobody == m = None /\ (epoch = NoEpoch \/ ~commits)
+           nobody == NamesNoMember(m, epoch)
            stale == ~nobody /\ IsThere(m) /\ epoch # At(m)
            usesClassic == IsClassic \/ phase[m] # ""
            unassigned == commits /\ classic.state = "CompletingRebalance" /\ IsThere(m) /\ ~stale

@@ -45,10 +45,17 @@ CommitError(g, m, epoch) ==
   IF ~NamesNoMember(m, epoch) THEN MemberError(g, m, epoch)
   ELSE IF Members(g) = {} THEN "NONE" ELSE "UNKNOWN_MEMBER_ID"
 
-\* O4: who names no member may always fetch.
+\* O4: a fetch of who names no member, or of a member.
 \* @type: ($group, Str, Int) => Str;
 FetchError(g, m, epoch) ==
   IF m = None THEN "NONE" ELSE MemberError(g, m, epoch)
+
+\* O2, O4: member id and member epoch are verified, both: an epoch without a
+\* member id is no member's.  Who names neither may always fetch.  Members of
+\* the closed instance always name themselves: FetchError says the same of them.
+\* @type: ($group, Str, Int) => Str;
+AnyFetchError(g, m, epoch) ==
+  IF m = None /\ epoch # NoEpoch THEN UnknownError(g) ELSE FetchError(g, m, epoch)
 
 \* O1, T2: of a topic id that is not there, or no longer; or beyond the
 \* topic's partitions.

@@ -37,8 +37,10 @@ LogIsTheGroup == Loaded(log) = AfterFailOver(group) /\ LoadedOffsets(log) = offs
 
 \* P3: whichever range is compacted, the same is loaded.
 CompactionChangesNothing ==
-  \A r \in log, q \in log, drops \in BOOLEAN :
-    r.offset <= q.offset =>
-      \E compacted \in {Compacted(log, r.offset, q.offset, drops)} :
-        Loaded(compacted) = Loaded(log) /\ LoadedOffsets(compacted) = LoadedOffsets(log)
+  LET loaded == Loaded(log)
+      offsetsOfLog == LoadedOffsets(log)
+      results == {Compacted(log, range[1], range[2], drops) :
+                    range \in {<<r.offset, q.offset>> : r \in log, q \in log}, drops \in BOOLEAN}
+  IN \A compacted \in results :
+       Loaded(compacted) = loaded /\ LoadedOffsets(compacted) = offsetsOfLog
 =============================================================================

@@ -37,7 +37,7 @@ OffsetCommit ==
 \* O1, O4: `step.offset` is what the fetch answers.
 OffsetFetch ==
   /\ \E m \in Askers, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions :
-       LET error == FirstError(FetchError(group, m, epoch), PartitionError(topics, p)) IN
+       LET error == FirstError(AnyFetchError(group, m, epoch), PartitionError(topics, p)) IN
        step' = OffsetStep("OffsetFetch", m, epoch, p, Fetch(offsets, p, error), error)
   /\ UNCHANGED <<group, topics, offsets>>
 

@@ -58,8 +58,23 @@ def test_only_its_targets_and_the_benchmarks_touch_the_coordinator() -> None:
     }
     assert users == {
         f"harness/targets/{name}.py"
-        for name in ("python", "python_member", "groups/python", "groups/local_assignors")
+        for name in (
+            "python",
+            "python_member",
+            "groups/python",
+            "groups/local_assignors",
+            "broker/connection",
+        )
     }
+    broker = imports(ROOT / "harness/targets/broker/connection.py")
+    own = {name for name in broker if name.split(".")[0] == "coordinator"}
+    assert all(name.startswith("coordinator.serve.codec") for name in own), "the messages of kio alone"
+
+
+def test_only_the_two_ends_of_the_wire_need_kio() -> None:
+    for path in [*sources("coordinator", ".py"), *sources("harness", ".py")]:
+        if path.parent not in (ROOT / "coordinator/serve", ROOT / "harness/targets/broker"):
+            assert not any(name.split(".")[0] == "kio" for name in imports(path)), path
 
 
 def test_only_the_command_line_imports_the_command_line() -> None:

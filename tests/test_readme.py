@@ -19,7 +19,7 @@ BLOCK = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = [
     pytest.param(line, marks=pytest.mark.sparks) if re.search("conform exhaust|--master", line) else line
     for line in dict.fromkeys(line for block in BLOCK.findall(all_text()) for line in block.splitlines())
-    if line.startswith(("conform ", "python -m coordinator groups"))
+    if line.startswith(("conform ", "python -m coordinator groups", "python -m coordinator serve --help"))
     and "conform.pex" not in line  # those: tests/pipeline/test_cluster.py
     and not re.search(r"conform broker |--target (broker:|mock)", line)  # tests/broker/test_broker_readme.py
     and not re.search(r"--(target|against) kafka:", line)  # tests/kafka/test_kafka_readme.py

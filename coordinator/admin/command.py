@@ -297,7 +297,7 @@ def _validate_regex(options: argparse.Namespace) -> int:
     text = f"{pattern} is a valid RE2 expression\n"
     if options.log is not None:
         with coordinator_on(options.log, options.dialect, changes=False) as coordinator:
-            shown["topics"] = sorted(topics_of((frozenset(), pattern), coordinator.topic_names))
+            shown["topics"] = sorted(topics_of((frozenset(), pattern), frozenset(coordinator.topics)))
         text += table(("TOPIC",), [(name,) for name in shown["topics"]])
     _show(options, shown, text)
     return 0

@@ -148,14 +148,14 @@ def replace_static(
 
 
 def rejoin(step: ClassicStep, request: JoinRequest, waits: RequestId) -> Json | None:
-    """RejoinClassic (C1, C2): one that lost the answer is told of the generation that there is; the leader
-    forces a rebalance (topics may have changed), and so does a member that says something else."""
+    """Rejoined, RejoinClassic (C1, C2): one that lost the answer is told of the generation that there is once
+    that is synchronised; before, its JoinGroup aborts the synchronization. The leader forces a rebalance
+    (topics may have changed), and so does a member that says something else."""
     group, member_id = step.group, request.member_id
     member = group.members[member_id]
     same = member.protocols == request.protocols
-    if same and (
-        group.state == "CompletingRebalance" or (group.state == "Stable" and member_id != group.leader)
-    ):
+    goes_on = group.state == "CompletingRebalance" and not step.dialect.aborts_synchronization
+    if same and (goes_on or (group.state == "Stable" and member_id != group.leader)):
         return join_response(group, member_id)
     superseded = member.joining
     step.become(members={**group.members, member_id: joins_with(member, request, waits)})

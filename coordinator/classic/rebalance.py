@@ -21,6 +21,7 @@ from coordinator.classic.model import (
 from coordinator.classic.records import ClassicRecord, saved
 from coordinator.classic.response import join_error, join_response, sync_error, sync_response
 from coordinator.config import Config
+from coordinator.dialect import Dialect
 from coordinator.errors import ErrorCode
 from coordinator.fields import Json
 
@@ -33,6 +34,7 @@ class ClassicStep:
     group: ClassicGroup
     now_ms: int
     config: Config
+    dialect: Dialect
     records: list[ClassicRecord] = field(default_factory=list)
     answers: list[tuple[RequestId, Json]] = field(default_factory=list)
     timers: dict[tuple[str, str], int] = field(default_factory=dict)

@@ -33,6 +33,7 @@ from coordinator.fields import Json
 from coordinator.offset_records import OffsetRecord, Offsets, replay_offset
 from coordinator.offset_request import NO_MEMBER_EPOCH, CommitRequest
 from coordinator.offsets import offsets_of_deleted_group
+from coordinator.step import Env
 from coordinator.timers import Due, Timers
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class ClassicGroups:
         others: Container[str],
         draw_id: Callable[[ClassicGroup | None], str],
         log: Log,
-        config: Config,
+        env: Env,
         now_ms: int,
     ) -> Json:
         """Handle one request: its response, or PENDING while it waits under the id `waits`.
@@ -75,13 +76,13 @@ class ClassicGroups:
             admit(request.group_id)
         except RequestRejected as rejected:
             return refusal(request, rejected.code)
-        error = invalid_error(request, config)
+        error = invalid_error(request, env.config)
         if not error and isinstance(request, JoinRequest) and request.group_id in others:
             error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         if error:
             return refusal(request, error)
         group = self.groups.get(request.group_id) or ClassicGroup(request.group_id)
-        step = ClassicStep(group, now_ms, config)
+        step = ClassicStep(group, now_ms, env.config, env.dialect)
         response = _handled(step, request, waits, partial(draw_id, group))
         try:
             self._commit(step, log)
@@ -163,10 +164,10 @@ class ClassicGroups:
         deadlines = self._deadlines.get(group_id, {})
         return [Due(deadline_ms, group_id, *timer) for timer, deadline_ms in deadlines.items()]
 
-    def fire(self, due: Due, offsets: Offsets, log: Log, config: Config, now_ms: int) -> bool:
+    def fire(self, due: Due, offsets: Offsets, log: Log, env: Env, now_ms: int) -> bool:
         """Let a timer run out; a group that is deleted takes its offsets along. False: the log refused."""
         before = self.groups[due.group_id]
-        step = ClassicStep(before, now_ms, config)
+        step = ClassicStep(before, now_ms, env.config, env.dialect)
         tombstones: list[OffsetRecord] = []
         if due.timer == "session":
             handlers.session_timeout(step, due.member_id)
@@ -180,7 +181,7 @@ class ClassicGroups:
         try:
             self._take(step, tombstones, offsets, log)
         except AppendFailed:
-            retry_ms = self._timers.put_off(due, now_ms, config.timer_retry_ms)
+            retry_ms = self._timers.put_off(due, now_ms, env.config.timer_retry_ms)
             self._deadlines[due.group_id][due.timer, due.member_id] = retry_ms
             return False
         anew_ms = step.timers.get((due.timer, due.member_id))
@@ -191,7 +192,7 @@ class ClassicGroups:
             armed[due.timer, due.member_id] = max(anew_ms, *ends_ms)
         return True
 
-    def delete(self, group_id: str, offsets: Offsets, log: Log, config: Config, now_ms: int) -> None:
+    def delete(self, group_id: str, offsets: Offsets, log: Log, env: Env, now_ms: int) -> None:
         """DeleteGroups (D1): a group without members goes, and takes its offsets along.
 
         Raises RequestRejected where it has members or waits for some, AppendFailed where the log refuses.
@@ -201,7 +202,7 @@ class ClassicGroups:
             raise RequestRejected(
                 ErrorCode.NON_EMPTY_GROUP, f"Group {group_id} has members; stop them first."
             )
-        step = ClassicStep(group, now_ms, config)
+        step = ClassicStep(group, now_ms, env.config, env.dialect)
         handlers.delete_group(step)
         self._take(step, offsets_of_deleted_group(offsets, group_id), offsets, log)
 

@@ -61,17 +61,42 @@ def connect_group_heartbeat(
     A worker that has joined and waits for the first target with it sends epoch 0 again.
     """
     member = None if group is None else group.members.get(request.member_id)
+    instance_id, request = request.instance_id, request._replace(instance_id=None)
     if group is not None and member is not None and request.member_epoch == member.epoch == JOIN_EPOCH:
         result = heartbeat.heartbeat(env, group, member, request._replace(regex=None), now_ms)
     else:
         result = heartbeat.consumer_group_heartbeat(env, group, request, now_ms)
     before = group or Group(request.group_id)
+    name_instance(before, result, request, instance_id)
     check_common(before, result, request.member_id)
     worked = follow_work(before, result, work)
     epoch, assignment_epoch = _epochs(before, result)
     compute = worked.work.chosen == request.member_id and epoch > assignment_epoch
     worked.response = heartbeat_response(result.response or {}, compute)
     return worked
+
+
+def name_instance(group: Group, result: Result, request: HeartbeatRequest, instance_id: str | None) -> None:
+    """W4: the instance id that a worker gives is in its record, and is told to the assignor. It has no other
+    meaning: a worker keeps its own id (spec/Connect.tla, 3), so that no epoch is bumped for it."""
+    known = group.members.get(request.member_id)
+    of_worker = MEMBER_METADATA, group.id, request.member_id
+    for index, record in enumerate(result.records):
+        if isinstance(record.value, MemberUpdate) and record[:3] == of_worker:
+            named = instance_id
+            if named is None and known is not None and request.member_epoch != JOIN_EPOCH:
+                named = known.metadata.instance_id
+            metadata = record.value.metadata._replace(instance_id=named)
+            result.records[index] = record._replace(value=record.value._replace(metadata=metadata))
+            return
+    if (
+        known is None
+        or instance_id in (None, known.metadata.instance_id)
+        or request.member_epoch < JOIN_EPOCH
+    ):
+        return
+    update = MemberUpdate(_epochs(group, result)[0], known.metadata._replace(instance_id=instance_id))
+    result.records.insert(0, Record(*of_worker, update))
 
 
 def check_common(group: Group, result: Result, member_id: str) -> None:
@@ -177,7 +202,8 @@ def install_assignment(group: Group | None, work: Work, request: InstallRequest)
     """InstallAssignment (W4): the target is that of the epoch that it was computed from, whatever
     happened since. Raises RequestRejected.
 
-    Workers that have left meanwhile get nothing. An assignor that failed leaves everybody's part as it is.
+    Workers that have left meanwhile get nothing. An assignor that failed leaves everybody's part as it is,
+    and the metadata with it.
     """
     found = check_computes(group, work, request.member_id, request.member_epoch)
     prepared = work.prepared
@@ -193,7 +219,10 @@ def install_assignment(group: Group | None, work: Work, request: InstallRequest)
     taken: Partitions = NOTHING
     for worker in sorted(prepared.workers & found.members.keys()):
         old = found.targets.get(worker, NO_TARGET)
-        target = Target(old.partitions if request.error else frozenset(given.get(worker, ())), request.error)
+        if request.error:
+            target = old._replace(error=request.error)
+        else:
+            target = Target(frozenset(given.get(worker, ())), 0, *request.said.get(worker, ()))
         taken |= target.partitions
         if worker not in found.targets or target != old:
             targets.append(ConnectRecord(TARGET_MEMBER, found.id, worker, target))

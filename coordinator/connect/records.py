@@ -14,7 +14,7 @@ from coordinator.connect import wire
 from coordinator.connect.request import EVERY_CONNECTOR, assignor_given
 from coordinator.errors import BadInput
 from coordinator.fields import Json
-from coordinator.model import MemberMetadata, Partitions, Target, TopicImage
+from coordinator.model import NOTHING, MemberMetadata, Partitions, Target, TopicImage
 from coordinator.records import (
     CURRENT_ASSIGNMENT,
     GROUP_METADATA,
@@ -73,9 +73,9 @@ def _value_to_wire(value: Value | Lost) -> Json:
     if isinstance(value, Lost):
         return {"connectorsAndTasks": wire.to_wire(value.resources)}
     if isinstance(value, CurrentAssignment):
-        return {"memberEpoch": value.member_epoch, "connectorsAndTasks": wire.to_wire(value.held)}
+        return {"memberEpoch": value.member_epoch, **_told_to_wire(value.told, value.held)}
     if isinstance(value, Target):
-        return {"error": value.error, "connectorsAndTasks": wire.to_wire(value.partitions)}
+        return _told_to_wire(value, value.partitions)
     if isinstance(value, AssignmentEpoch):
         return {"assignmentEpoch": value.assignment_epoch}
     if isinstance(value, GroupEpoch):
@@ -86,10 +86,21 @@ def _value_to_wire(value: Value | Lost) -> Json:
     metadata = value.metadata
     return {
         "groupEpoch": value.group_epoch,
+        "instanceId": metadata.instance_id,
         "clientId": metadata.client_id,
         "clientHost": metadata.client_host,
         "rebalanceTimeoutMs": metadata.rebalance_timeout_ms,
         "assignors": assignors_to_wire(metadata),
+    }
+
+
+def _told_to_wire(told: Target, resources: Partitions) -> Json:
+    """Work with the error and the metadata of the assignor that has given it."""
+    return {
+        "error": told.error,
+        "connectorsAndTasks": wire.to_wire(resources),
+        "version": told.metadata_version,
+        "metadata": told.metadata_bytes,
     }
 
 
@@ -147,15 +158,26 @@ def _value(kind: str, value: Mapping[str, object], where: str) -> Value | Lost:
         return _member_update(value, where)
     resources = wire.from_wire(value.get("connectorsAndTasks"), where)
     if kind == TARGET_MEMBER:
-        return Target(resources, fields.integer(value, "error", where, None))
+        return _told(value, where, resources)
     if kind == CURRENT_ASSIGNMENT:
-        return CurrentAssignment(fields.integer(value, "memberEpoch", where), resources)
+        epoch = fields.integer(value, "memberEpoch", where)
+        return CurrentAssignment(epoch, resources, told=_told({"error": 0, **value}, where))
     return Lost(resources)
+
+
+def _told(value: Mapping[str, object], where: str, resources: Partitions = NOTHING) -> Target:
+    """The same the other way. A log from before has no version and no metadata."""
+    return Target(
+        resources,
+        fields.integer(value, "error", where, None),
+        fields.integer({"version": 0, **value}, "version", where, None),
+        fields.text({"metadata": "", **value}, "metadata", where),
+    )
 
 
 def _member_update(value: Mapping[str, object], where: str) -> MemberUpdate:
     metadata = MemberMetadata(
-        None,
+        fields.optional_text(value, "instanceId", where),
         None,
         fields.text(value, "clientId", where),
         fields.text(value, "clientHost", where),

@@ -34,8 +34,16 @@ class PrepareRequest(NamedTuple):
     member_epoch: int
 
 
+class Said(NamedTuple):
+    """What the assignor has for one worker beside its work."""
+
+    version: int
+    metadata: str
+
+
 class InstallRequest(NamedTuple):
-    """ConnectGroupInstallAssignment; `target` has each resource as often as it is given to somebody."""
+    """ConnectGroupInstallAssignment; `target` has each resource as often as it is given to somebody, `said`
+    what is for each worker that is named."""
 
     group_id: str
     principal: str
@@ -44,6 +52,7 @@ class InstallRequest(NamedTuple):
     group_epoch: int
     error: int
     target: tuple[tuple[str, Partition], ...]
+    said: Mapping[str, Said]
 
 
 ConnectRequest = WorkerHeartbeat | PrepareRequest | InstallRequest
@@ -106,6 +115,7 @@ def _install(body: Mapping[str, Any], client: tuple[str, str, str]) -> InstallRe
     where = "ConnectGroupInstallAssignment"
     fields.known(body, (*_CALL, "groupEpoch", "error", "members"), where)
     target: list[tuple[str, Partition]] = []
+    said: dict[str, Said] = {}
     for entry in fields.items(body, "members", where):
         member = fields.as_object(entry, f"a member of {where}")
         fields.known(
@@ -116,10 +126,16 @@ def _install(body: Mapping[str, Any], client: tuple[str, str, str]) -> InstallRe
             member.get("connectorsAndTasks", []), f"connectorsAndTasks of {name!r}"
         )
         target += [(name, resource) for resource in resources]
+        said[name] = _said(member, f"the metadata of {name!r}")
     error = fields.fits(fields.integer({"error": 0, **body}, "error", where, None), 8, "error", where)
-    return InstallRequest(
-        *_caller(body, client, where), _int32(body, "groupEpoch", where), error, tuple(target)
-    )
+    epoch = _int32(body, "groupEpoch", where)
+    return InstallRequest(*_caller(body, client, where), epoch, error, tuple(target), said)
+
+
+def _said(member: Mapping[str, Any], where: str) -> Said:
+    version = fields.integer({"version": 0, **member}, "version", where, None)
+    metadata = fields.text({"metadata": "", **member}, "metadata", where)
+    return Said(fields.fits(version, 16, "version", where), metadata)
 
 
 def _int32(body: Mapping[str, Any], name: str, where: str) -> int:
@@ -162,15 +178,10 @@ def member_id_missing(request: HeartbeatRequest) -> str | None:
 
 
 def leaves_otherwise(request: HeartbeatRequest) -> str | None:
-    """W4: MemberEpoch >= -1."""
+    """W4: MemberEpoch >= -1, with an instance id, too."""
     if request.member_epoch >= LEAVE_EPOCH:
         return None
     return f"MemberEpoch is {request.member_epoch}; send -1, 0 or the epoch of the last response."
-
-
-def names_instance(request: HeartbeatRequest) -> str | None:
-    """ConnectInvalid: a worker keeps its id, which is all that an instance id is for."""
-    return None if request.instance_id is None else "InstanceId is given; a worker is known by its MemberId."
 
 
 def resource_repeated(request: HeartbeatRequest) -> str | None:
@@ -184,7 +195,7 @@ _INVALID: Final = (
     validation.group_id_empty,
     member_id_missing,
     leaves_otherwise,
-    names_instance,
+    validation.instance_id_empty,
     validation.join_lacks_rebalance_timeout,
     validation.rebalance_timeout_not_positive,
     validation.text_too_long,

@@ -7,10 +7,9 @@ from typing import Final
 
 from coordinator.connect import wire
 from coordinator.connect.model import assignor_name, lost_by, workers_of
-from coordinator.connect.records import assignors_to_wire
 from coordinator.errors import ErrorCode
 from coordinator.fields import Json
-from coordinator.model import NO_TARGET, Group, Partition
+from coordinator.model import NO_TARGET, Group, MemberMetadata, Partition
 
 GONE: Final = -1
 """Member epoch of a worker that PrepareAssignment tells of, but that is not there."""
@@ -28,8 +27,8 @@ def heartbeat_response(shared: Json, compute: bool) -> Json:
         assignment = {
             "error": assignment["error"],
             "connectorsAndTasks": wire.to_wire(assigned),
-            "version": 0,
-            "metadata": "",
+            "version": assignment["metadataVersion"],
+            "metadata": assignment["metadataBytes"],
         }
     return {
         "throttleTimeMs": 0,
@@ -61,29 +60,46 @@ def prepare_error(code: ErrorCode, message: str) -> Json:
 
 def prepare_response(group: Group, lost: Mapping[Partition, str]) -> Json:
     """PreparedWorkers (W2): every worker with its part of the target, then who has gone with what it lost."""
-    members = []
-    for name, member in sorted(group.members.items()):
-        target = group.targets.get(name, NO_TARGET).partitions
-        members.append(
-            _prepared(name, member.epoch, assignors_to_wire(member.metadata), wire.to_wire(target))
-        )
+    workers = workers_of(group)
+    name = assignor_name(workers)
+    members = [
+        {
+            "memberId": worker,
+            "memberEpoch": group.members[worker].epoch,
+            "instanceId": metadata.instance_id,
+            "assignor": _selected(metadata, name),
+            "connectorsAndTasks": wire.to_wire(group.targets.get(worker, NO_TARGET).partitions),
+        }
+        for worker, metadata in sorted(workers.items())
+    ]
     members += [
-        _prepared(name, GONE, [], wire.to_wire(lost_by(lost, name))) for name in sorted({*lost.values()})
+        {
+            "memberId": worker,
+            "memberEpoch": GONE,
+            "instanceId": None,
+            "assignor": None,
+            "connectorsAndTasks": wire.to_wire(lost_by(lost, worker)),
+        }
+        for worker in sorted({*lost.values()})
     ]
     return {
         **_error(ErrorCode.NONE, None),
         "groupEpoch": group.epoch,
-        "assignorName": assignor_name(workers_of(group)),
+        "assignorName": name,
         "connectors": [
-            {"connectorId": name, "numTasks": image.partitions - 1}
-            for name, image in sorted(group.metadata.items())
+            {"connectorId": connector, "numTasks": image.partitions - 1}
+            for connector, image in sorted(group.metadata.items())
         ],
         "members": members,
     }
 
 
-def _prepared(name: str, epoch: int, assignors: list[Json], resources: list[Json]) -> Json:
-    return {"memberId": name, "memberEpoch": epoch, "assignors": assignors, "connectorsAndTasks": resources}
+def _selected(metadata: MemberMetadata, name: str | None) -> Json | None:
+    """What a worker says of the selected assignor; None where a log has workers with none in common."""
+    offer = next((one for one in metadata.client_assignors if one.name == name), None)
+    if offer is None:
+        return None
+    return {"version": offer.metadata_version, "reason": offer.reason, "metadata": offer.metadata_bytes}
 
 
 def install_response(code: ErrorCode = ErrorCode.NONE, message: str | None = None) -> Json:

@@ -19,6 +19,7 @@ from coordinator.connect.model import NO_WORK, Work, target_is_due, workers_of
 from coordinator.connect.records import ConnectRecord, Lost, shared_record
 from coordinator.connect.request import ConnectRequest, PrepareRequest, WorkerHeartbeat, validate
 from coordinator.connect.response import heartbeat_error, install_response, prepare_error
+from coordinator.dialect import Dialect
 from coordinator.errors import AppendFailed, BadInput, ErrorCode, RequestRejected
 from coordinator.fields import Json
 from coordinator.load import groups_from, restore_volatile
@@ -61,7 +62,9 @@ class ConnectGroups:
             admit(group_id)
             validate(request)
             if group_id in others:
-                raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is no Connect group.")
+                heartbeat = isinstance(request, WorkerHeartbeat)
+                error = env.dialect.OtherKindError if heartbeat else "GROUP_ID_NOT_FOUND"
+                raise RequestRejected(ErrorCode[error], f"Group {group_id} is no Connect group.")
             worked = self._handled(request, self._env(env), now_ms)
             self._commit(worked, log, env, now_ms)
         except RequestRejected as rejected:
@@ -78,10 +81,10 @@ class ConnectGroups:
             return handlers.prepare_assignment(group, work, request)
         return handlers.install_assignment(group, work, request)
 
-    def refuse_consumers(self, group_id: str) -> None:
-        """Raises RequestRejected for a request of another kind of group to one that is here."""
+    def refuse_consumers(self, group_id: str, dialect: Dialect) -> None:
+        """Raises RequestRejected for a ConsumerGroupHeartbeat to a group that is here (H5)."""
         if group_id in self.groups:
-            raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is a Connect group.")
+            raise RequestRejected(ErrorCode[dialect.OtherKindError], f"Group {group_id} is a Connect group.")
 
     def _env(self, env: Env) -> Env:
         """What the shared handlers read: connectors for topics, targets that workers compute."""

@@ -60,7 +60,7 @@ def downgraded(
     classic = ClassicGroup(
         group.id, "Stable" if there else "Empty", group.epoch, CONSUMER, None, leader, members=there
     )
-    step = ClassicStep(classic, now_ms, env.config)
+    step = ClassicStep(classic, now_ms, env.config, env.dialect)
     if leader is not None:
         step.become(protocol=select_protocol(classic, leader))
     step.save()

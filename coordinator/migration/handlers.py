@@ -225,21 +225,23 @@ def _of_generation(
 
 
 def sync_group(env: Env, group: Group, request: SyncRequest, now_ms: int) -> Result:
-    """SyncGroup (M2): the member gets what it may use now. Raises RequestRejected."""
+    """SyncGroup (M2): the member gets what it may use now, of which one that is behind its target gets only
+    what that has, too. One that must rejoin must do so still. Raises RequestRejected."""
     member_id = request.member_id
     member, session_ms, protocols = _of_generation(group, member_id, request.instance_id, request.generation)
     named = request.protocol_type in (None, CONSUMER) and request.protocol in (None, protocols[0][0])
     if not named:
         raise RequestRejected(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "Name the protocol of the JoinGroup.")
-    if phase(member) == "PreparingRebalance":
+    if env.dialect.refuses_sync_behind and group.epoch > member.epoch and not member.revoking:
         raise RequestRejected(ErrorCode.REBALANCE_IN_PROGRESS, "Join again.")
     target = group.targets.get(member_id, NO_TARGET)
+    usable = member.assigned & target.partitions if member.epoch < group.assignment_epoch else member.assigned
     response = {
         "throttleTimeMs": 0,
         "errorCode": 0,
         "protocolType": CONSUMER,
         "protocolName": protocols[0][0],
-        "assignment": assignment_bytes(member.assigned, target, protocols, env.names_by_id),
+        "assignment": assignment_bytes(usable, target, protocols, env.names_by_id),
     }
     timers = [Timer("session", member_id, now_ms + session_ms), Timer("sync", member_id, None)]
     return Result(group.id, response=response, timers=timers)

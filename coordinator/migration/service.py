@@ -86,7 +86,7 @@ def convert(
     """
     group, records = upgraded(env, classic, saved)
     result = consumer_group_heartbeat(env, group, request, now_ms)
-    step = ClassicStep(classic, now_ms, env.config)
+    step = ClassicStep(classic, now_ms, env.config, env.dialect)
     dissolved(step)
     result.records[:0] = records
     left = {} if group is None else group.members.keys() - _removed(result)

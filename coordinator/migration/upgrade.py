@@ -39,12 +39,14 @@ def upgraded(
     """The consumer group that a classic group becomes, None for one that never had a generation, and the
     records that make it. `saved` is the last record of the classic group.
 
-    Raises RequestRejected: GROUP_ID_NOT_FOUND for a group whose members are no consumers, INVALID_REQUEST
-    where what they say or are assigned cannot be translated.
+    Raises RequestRejected: INVALID_REQUEST for a group whose members are no consumers (H5: the heartbeat has
+    no GROUP_ID_NOT_FOUND, which is Kafka's answer), and where what they say or are assigned cannot be
+    translated.
     """
     if group.members and group.protocol_type != CONSUMER:
         raise RequestRejected(
-            ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group.id} is a classic group of {group.protocol_type}."
+            ErrorCode[env.dialect.OtherKindError],
+            f"Group {group.id} is a classic group of {group.protocol_type}.",
         )
     try:
         records: list[AnyRecord] = [ClassicRecord(group.id, None), *_records(env, group, saved)]

@@ -52,6 +52,7 @@ def act(target: Target, step: Prepared, shift: int, view: View) -> tuple[Answer,
     if not view.complete:
         there = step.there if view.forgets else None
         expected, answer = view.of(expected, there), view.of(answer, there)
+        expected = view.with_interval(expected, answer)
     ahead = shift if view.counts else 0
     if agree(expected, answer, ahead) and not early:
         return answer, []

@@ -244,13 +244,13 @@ class Replayer:
                 if found is None:
                     return count, ANOTHER
                 if found:
-                    failed = self._fail(_failure(trace.name, step, found), made)
+                    left = self._fail(_failure(trace.name, step, found), made)
                     if self.full:
                         return count + 1, FULL
                     if "load" in self._has:
                         self._ahead.discard()
                         shift = self._load(step.load) - step.end
-                    elif failed or any(not one.path.startswith("response") for one in found):
+                    elif not all(map(_may_go_on, left)) or any(_is_of_state(one) for one in found):
                         return count + 1, DIFFERENCE
             except ConformError as error:
                 raise _at(error, trace.name, step.index, step.action) from None
@@ -302,8 +302,8 @@ class Replayer:
             self._unscripted.begin()
         return len(records)
 
-    def _fail(self, failure: Failure, made: Outcome) -> bool:
-        """Note a failure, without what is waived; whether anything is left of it."""
+    def _fail(self, failure: Failure, made: Outcome) -> list[Difference]:
+        """Note a failure, without what is waived: the differences that are left of it."""
         kept = []
         for one in failure.differences:
             if self._waives(named := failure.signature(one)):
@@ -313,7 +313,21 @@ class Replayer:
         self._differences += len(kept)
         if kept:
             made.failures.append(replace(failure, differences=kept))
-        return bool(kept)
+        return kept
+
+
+HARMLESS: Final = frozenset(
+    f"response.{name}" for name in ("heartbeatIntervalMs", "throttleTimeMs", "errorMessage")
+)
+"""Differences after which the same steps follow: the coordinator's state does not depend on these fields."""
+
+
+def _may_go_on(difference: Difference) -> bool:
+    return difference.path in HARMLESS
+
+
+def _is_of_state(difference: Difference) -> bool:
+    return not difference.path.startswith("response")
 
 
 def _has(known: Capabilities, view: View) -> frozenset[str]:

@@ -52,6 +52,9 @@ NAMES: Final = (
 """What `Capabilities.unobserved` may name."""
 
 
+INTERVAL: Final = "heartbeatIntervalMs"
+
+
 class View:
     """What one target shows. ConformError (exit 3) if it declares an `unobserved` that there is not.
 
@@ -80,7 +83,8 @@ class View:
         if GROUP in hidden:
             hidden = {GROUP, RECORDS}
         self.hidden = tuple(sorted(hidden))
-        self.complete = not hidden and self.ticks and self.scripts
+        self._given_interval = "configure" not in known.controls
+        self.complete = not hidden and self.ticks and self.scripts and not self._given_interval
         self.observe = None if GROUP in hidden else wire.GROUP
         self.reads = RECORDS not in hidden
         self._group = frozenset(hidden)
@@ -89,6 +93,7 @@ class View:
         self._timer = _below("timers", hidden)
         self._record = _below("records", hidden)
         self.counts = not self._record & set(RECORD_TYPES)
+        self._interval_ms: int | None = None
 
     def shows(self, name: str) -> bool:
         """Whether that part of what is compared can be observed."""
@@ -105,6 +110,20 @@ class View:
             answer.fired,
             answer.completed,
         )
+
+    def with_interval(self, expected: Answer, answer: Answer) -> Answer:
+        """What is expected of a target whose configuration is its own: the heartbeat interval of the first
+        response that has one, in later responses too (H9). In errors and to members that leave the interval
+        means nothing, and is not compared."""
+        wanted, body = expected.body, answer.body
+        if not self._given_interval or not wanted or INTERVAL not in wanted or not isinstance(body, dict):
+            return expected
+        given = body.get(INTERVAL, 0)
+        if wanted["errorCode"] == 0 and wanted["memberEpoch"] >= 0:
+            if self._interval_ms is None and type(given) is int and given > 0:
+                self._interval_ms = given
+            given = wanted[INTERVAL] if self._interval_ms is None else self._interval_ms
+        return expected._replace(body={**wanted, INTERVAL: given})
 
     def _of_records(self, records: Sequence[Json]) -> list[Json]:
         if self.counts:

@@ -13,7 +13,7 @@ from kio.index import load_request_schema, load_response_schema
 from kio.schema.index import api_key_map
 from kio.serial import entity_reader, entity_writer
 
-from harness.targets.broker.codec import from_json, to_json
+from coordinator.serve.codec import from_json, to_json
 from harness.targets.broker.connection import _camel, _snake
 
 KEYS = {name: key for key, name in api_key_map.items()}

@@ -7,7 +7,7 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
-from coordinator import Config, Coordinator, SimulatedClock
+from coordinator import Config, Coordinator, Dialect, SimulatedClock
 from coordinator.classic.service import PENDING
 
 Json = dict[str, Any]
@@ -23,9 +23,9 @@ def encoded(text: str) -> str:
 class ClassicDriver:
     """A coordinator and its group "g"; times in milliseconds."""
 
-    def __init__(self, config: Config | None = None) -> None:
+    def __init__(self, config: Config | None = None, dialect: Dialect | None = None) -> None:
         self.clock = SimulatedClock()
-        self.coordinator = Coordinator(clock=self.clock, config=config or Config())
+        self.coordinator = Coordinator(clock=self.clock, config=config or Config(), dialect=dialect)
         self.late: dict[str, Json] = {}
 
     def send(self, api: str, client: str, body: Json) -> Json | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from classic_driver import FOO, ClassicDriver, encoded
 
-from coordinator import Config
+from coordinator import DIALECTS, Config
 from coordinator.stdio import LineProtocol
 
 
@@ -129,6 +129,43 @@ def test_leader_that_never_assigns_is_removed() -> None:
     assert "sync" in driver.advance(5_000)
     assert driver.taken("SyncGroup", "c2")["errorCode"] == 27
     assert [one["memberId"] for one in driver.group["members"]] == [members["c2"]]
+
+
+@pytest.mark.parametrize("fails_over", [False, True])
+@pytest.mark.parametrize("rejoins", ["c1", "c2"])
+def test_a_join_aborts_a_synchronization(rejoins: str, fails_over: bool) -> None:
+    """C2, failure 2: the leader or a follower joins again while others wait for their assignment, and says
+    nothing new. Everyone must rejoin, and who waits is told so."""
+    driver = ClassicDriver()
+    members = driver.stable("c1", "c2", "c3")
+    for client, member in members.items():
+        driver.join(client, member)
+    if fails_over:
+        driver.coordinator.restart()
+    assert driver.group["state"] == "CompletingRebalance" and driver.group["generation"] == 2
+    assert driver.sync("c3", members["c3"], 2) is None
+    assert driver.join(rejoins, members[rejoins]) is None
+    assert driver.taken("SyncGroup", "c3")["errorCode"] == 27
+    assert driver.group["state"] == "PreparingRebalance"
+    others = members.keys() - {rejoins}
+    assert {driver.heartbeat(client, members[client], 2) for client in others} == {27}
+    given = {member: "late" for member in members.values()}
+    assert (driver.sync("c1", members["c1"], 2, given) or {})["errorCode"] == 27
+    for client in sorted(others):
+        driver.join(client, members[client])
+    assert driver.group["state"] == "CompletingRebalance" and driver.group["generation"] == 3
+    assert driver.taken("JoinGroup", rejoins)["generationId"] == 3
+
+
+def test_kafka_tells_of_the_generation_while_others_wait() -> None:
+    """C2, SynchronizationGoesOn: who says nothing new aborts nothing."""
+    driver = ClassicDriver(dialect=DIALECTS["kafka-4.2"])
+    members = driver.stable("c1", "c2")
+    for client, member in members.items():
+        driver.join(client, member)
+    assert driver.sync("c2", members["c2"], 2) is None
+    assert (driver.join("c1", members["c1"]) or {})["generationId"] == 2
+    assert driver.group["state"] == "CompletingRebalance" and "SyncGroup c2" not in driver.late
 
 
 def test_fail_over_before_the_assignment_is_in_the_log() -> None:

@@ -174,7 +174,14 @@ def test_p1_every_record_by_the_drafts_names() -> None:
     for record in g.coordinator.records():
         assert record["key"].pop("groupId") == "g"
         written[tuple(record["key"].values())] = record["value"]
-    worker = {"clientId": "c", "clientHost": "/h", "rebalanceTimeoutMs": 60_000, "assignors": [OFFER]}
+    worker = {
+        "instanceId": None,
+        "clientId": "c",
+        "clientHost": "/h",
+        "rebalanceTimeoutMs": 60_000,
+        "assignors": [OFFER],
+    }
+    told = {"error": 0, "version": 0, "metadata": ""}
     late = {**worker, "rebalanceTimeoutMs": 30_000, "assignors": [{**OFFER, "reason": 3}]}
     assert written == {
         ("ConnectGroupMetadata",): {"epoch": 5},
@@ -186,14 +193,15 @@ def test_p1_every_record_by_the_drafts_names() -> None:
         ("ConnectGroupMemberMetadata", "w2"): {"groupEpoch": 5, **late},
         ("ConnectGroupMemberMetadata", "w3"): None,
         ("ConnectGroupTargetAssignmentMetadata",): {"assignmentEpoch": 4},
-        ("ConnectGroupTargetAssignmentMember", "w1"): {"error": 0, "connectorsAndTasks": resources("A")},
-        ("ConnectGroupTargetAssignmentMember", "w2"): {"error": 0, "connectorsAndTasks": resources("A-1")},
+        ("ConnectGroupTargetAssignmentMember", "w1"): {**told, "connectorsAndTasks": resources("A")},
+        ("ConnectGroupTargetAssignmentMember", "w2"): {**told, "connectorsAndTasks": resources("A-1")},
         ("ConnectGroupTargetAssignmentMember", "w3"): None,
         ("ConnectGroupCurrentMemberAssignment", "w1"): {
             "memberEpoch": 2,
+            **told,
             "connectorsAndTasks": resources("A", "A-1"),
         },
-        ("ConnectGroupCurrentMemberAssignment", "w2"): {"memberEpoch": 4, "connectorsAndTasks": []},
+        ("ConnectGroupCurrentMemberAssignment", "w2"): {"memberEpoch": 4, **told, "connectorsAndTasks": []},
         ("ConnectGroupCurrentMemberAssignment", "w3"): None,
         ("ConnectGroupLostAssignment", "w3"): {"connectorsAndTasks": resources("A-2")},
     }
@@ -352,7 +360,7 @@ def test_w4_what_the_schema_cannot_say_is_named(api: str, change: Json, sentence
         ({"groupId": ""}, "INVALID_REQUEST", "GroupId is empty"),
         ({"memberId": ""}, "INVALID_REQUEST", "MemberId is empty; a worker gives its own id."),
         ({"memberEpoch": -2}, "INVALID_REQUEST", "MemberEpoch is -2; send -1, 0 or the epoch of"),
-        ({"instanceId": "i"}, "INVALID_REQUEST", "InstanceId is given; a worker is known by its MemberId."),
+        ({"instanceId": ""}, "INVALID_REQUEST", "InstanceId is empty; give one, or leave it out."),
         ({"rebalanceTimeoutMs": 0}, "INVALID_REQUEST", "RebalanceTimeoutMs is 0"),
         ({"rebalanceTimeoutMs": -1}, "INVALID_REQUEST", "RebalanceTimeoutMs is -1"),
         (

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from connect_driver import HEARTBEAT, IDS, INSTALL, OFFER, PREPARE, ConnectGroup, Json, named
 
+from coordinator import DIALECTS
 from coordinator.errors import ErrorCode
 
 ALL = "A A-1 A-2"
@@ -60,9 +61,9 @@ NOTHING_ELSE: dict[str, Json] = {
 def test_w4_what_is_refused_has_an_error_and_nothing_else(api: str) -> None:
     """Of a client that may not use the group, of a group of another kind, of a log that takes nothing."""
 
-    def refused(error: str, **options: Any) -> ConnectGroup:
+    def refused(error: str, of_consumers: bool = False, **options: Any) -> ConnectGroup:
         g = ConnectGroup(**options)
-        if error == "GROUP_ID_NOT_FOUND":
+        if of_consumers:
             joins = {"memberEpoch": 0, "rebalanceTimeoutMs": 1, "topicPartitions": []}
             g.request("ConsumerGroupHeartbeat", memberId="m", subscribedTopicNames=["A"], **joins)
         before = g.coordinator.end
@@ -73,7 +74,7 @@ def test_w4_what_is_refused_has_an_error_and_nothing_else(api: str) -> None:
         return g
 
     refused("GROUP_AUTHORIZATION_FAILED", authorizer=lambda *asked: False)
-    refused("GROUP_ID_NOT_FOUND")
+    refused("INVALID_REQUEST" if api == HEARTBEAT else "GROUP_ID_NOT_FOUND", of_consumers=True)
 
 
 def test_p3_a_step_that_the_log_refuses_is_none() -> None:
@@ -88,12 +89,18 @@ def test_p3_a_step_that_the_log_refuses_is_none() -> None:
     assert g.group()["groupEpoch"] == 3
 
 
-def test_c1_a_group_of_workers_is_none_of_consumers() -> None:
-    g = pair()
+@pytest.mark.parametrize(
+    ("dialect", "error"), [("kip-848", "INVALID_REQUEST"), ("kafka-4.2", "GROUP_ID_NOT_FOUND")]
+)
+@pytest.mark.parametrize("epoch", [0, 1, -1])
+def test_h5_a_group_of_workers_is_none_of_consumers(epoch: int, dialect: str, error: str) -> None:
+    """A ConsumerGroupHeartbeat has no GROUP_ID_NOT_FOUND; a join under a new id would not mend it."""
+    g = pair(dialect=DIALECTS[dialect])
+    before = g.group(), g.coordinator.end
     joins: Json = {"memberId": "m", "rebalanceTimeoutMs": 1, "topicPartitions": []}
-    said = g.request("ConsumerGroupHeartbeat", memberEpoch=0, subscribedTopicNames=["A"], **joins)
-    assert code(said) == "GROUP_ID_NOT_FOUND"
-    assert said["errorMessage"] == "Group g is a Connect group."
+    said = g.request("ConsumerGroupHeartbeat", memberEpoch=epoch, subscribedTopicNames=["A"], **joins)
+    assert code(said) == error and said["errorMessage"] == "Group g is a Connect group."
+    assert (g.group(), g.coordinator.end) == before
 
 
 @pytest.mark.parametrize(

@@ -80,10 +80,13 @@ def test_commit_is_fenced_by_member_id_and_epoch(member: str, epoch: int, expect
         ("nobody", 2, UNKNOWN_MEMBER),
         ("nobody", -1, UNKNOWN_MEMBER),
         ("", -1, {"foo-0": 5}),
+        ("", 2, UNKNOWN_MEMBER),
+        ("", 0, UNKNOWN_MEMBER),
+        ("", -2, UNKNOWN_MEMBER),
     ],
 )
-def test_fetch_is_fenced_only_if_it_names_a_member(member: str, epoch: int, expected: Any) -> None:
-    """O4."""
+def test_fetch_is_fenced_if_it_names_a_member_or_an_epoch(member: str, epoch: int, expected: Any) -> None:
+    """O2, O4: both are verified; who names neither is an administrator."""
     g = GroupDriver()
     g.two_stable_members()
     offsets = Committer(g)

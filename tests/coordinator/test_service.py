@@ -50,7 +50,7 @@ def test_a_group_of_workers_has_no_consumers(epoch: int) -> None:
     coordinator = Coordinator()
     assert join_connect(coordinator, "g")["errorCode"] == 0
     before = coordinator.describe("g"), coordinator.end
-    assert beat(coordinator, "g", "m1", epoch)["errorCode"] == ErrorCode.GROUP_ID_NOT_FOUND
+    assert beat(coordinator, "g", "m1", epoch)["errorCode"] == ErrorCode.INVALID_REQUEST
     assert (coordinator.describe("g"), coordinator.end) == before
 
 

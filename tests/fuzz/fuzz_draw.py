@@ -151,7 +151,7 @@ class Draw:
             {"name": name, "id": rng.choice(TOPIC_IDS), "partitions": rng.randrange(1, 5)}
             for name in rng.sample(TOPICS, rng.choice((0, 1, 1, 2, 3)))
         ]
-        there = sorted(self._coordinator.topic_names)
+        there = sorted(self._coordinator.topics)
         return {"upsert": upsert, "delete": rng.sample(there, min(len(there), rng.choice((0, 0, 0, 1))))}
 
     def _assign(self) -> Json:

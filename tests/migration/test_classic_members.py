@@ -6,9 +6,9 @@ import base64
 from typing import Any
 
 import pytest
-from mixed_driver import REBALANCE_MS, SESSION_MS, MixedDriver, said, wired
+from mixed_driver import REBALANCE_MS, SESSION_MS, MixedDriver, numbers, said, wired
 
-from coordinator import Config, Dialect
+from coordinator import DIALECTS, Config, Dialect
 from coordinator.classic.embedded import read_assignment
 from coordinator.errors import ErrorCode
 
@@ -122,10 +122,35 @@ def test_a_generation_fences() -> None:
     assert driver.beat("a", epoch) == 25
 
 
-def test_a_sync_during_a_rebalance_is_refused() -> None:
-    """M2: the member must rejoin; so must one that names another protocol."""
+@pytest.mark.parametrize("dialect", ["kip-848", "kafka-4.2"])
+def test_a_sync_behind_the_target_gets_what_that_leaves(dialect: str) -> None:
+    """M2: the intersection of what the member has and its target. The rebalance goes on, and so does its
+    time: otherwise nothing would tell an eager member to rejoin. Kafka has an error."""
+    driver = MixedDriver(dialect=DIALECTS[dialect])
+    generation = driver.stable({"b": [0, 1], "c": [2, 3]})
+    driver.target(a=[0], b=[1, 2], c=[3])
+    driver.upgraded("a")
+    driver.coordinator.advance(1)
+    before = driver.group
+    if dialect != "kip-848":
+        assert (driver.sync("b", generation) or {})["errorCode"] == 27
+        return
+    assert driver.synced("b", generation) == {1}
+    after = driver.group
+    for group in (before, after):
+        group["timers"] = [
+            one for one in group["timers"] if (one["timer"], one["member"]) != ("session", "b")
+        ]
+    assert after == before
+    assert driver.phases()["b"] == "PreparingRebalance" and driver.held("b") == {0, 1}
+    assert driver.beat("b", generation) == 27
+    assert driver.joined("b", [1], generation) == generation + 1
+    assert driver.held("b") == {1}
+
+
+def test_a_sync_of_another_protocol_is_refused() -> None:
+    """M2."""
     driver, generation = mixed({"a": [0], "b": [1], "c": [2, 3]}, b=[0, 1], c=[2, 3])
-    assert (driver.sync("b", generation) or {})["errorCode"] == 27
     epoch = driver.joined("b", [], generation, protocols=["range"])
     body: dict[str, Any] = {
         "memberId": "b",
@@ -143,7 +168,22 @@ def test_a_target_that_moves_on_before_the_sync_has_the_member_rejoin() -> None:
     epoch = driver.joined("b", [], generation)
     driver.upgraded("d")
     assert driver.phases()["b"] == "PreparingRebalance"
-    assert (driver.sync("b", epoch) or {})["errorCode"] == 27
+    target = numbers(driver.member("b")["target"])
+    assert driver.synced("b", epoch) == {1} & target
+    assert driver.phases()["b"] == "PreparingRebalance" and driver.beat("b", epoch) == 27
+
+
+def test_a_revoking_member_is_told_no_more_than_the_newest_target() -> None:
+    """M2: of a target that came while it owed its SyncGroup, too."""
+    driver, generation = mixed({"a": [0], "b": [1], "c": [2, 3]}, b=[0, 1], c=[2, 3])
+    assert driver.joined("b", [0, 1], generation) == generation
+    driver.target(a=[0], b=[], c=[2, 3], d=[1])
+    driver.upgraded("d")
+    assert driver.phases()["b"] == "CompletingRebalance"
+    assert driver.synced("b", generation) == set()
+    assert driver.held("b") == {0, 1} and driver.phases()["b"] == "PreparingRebalance"
+    assert driver.joined("b", [], generation) == generation + 2
+    assert driver.held("b") == set()
 
 
 def test_a_lost_answer_is_asked_for_again() -> None:

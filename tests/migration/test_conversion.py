@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mixed_driver import SESSION_MS, MixedDriver, said
 
-from coordinator import Config, Dialect, ErrorCode
+from coordinator import DIALECTS, Config, Dialect, ErrorCode
 
 
 def mixed(**members: list[int]) -> tuple[MixedDriver, int]:
@@ -130,9 +130,10 @@ def test_members_that_are_too_old_keep_the_group_classic(metadata: str) -> None:
     assert (driver.group, driver.coordinator.end) == before
 
 
-def test_a_group_of_others_than_consumers_is_not_converted() -> None:
-    """M1."""
-    driver = MixedDriver()
+@pytest.mark.parametrize(("dialect", "error"), [("kip-848", 42), ("kafka-4.2", 69)])
+def test_a_group_of_others_than_consumers_is_not_converted(dialect: str, error: int) -> None:
+    """M1, H5: the heartbeat has no GROUP_ID_NOT_FOUND, which is what Kafka answers."""
+    driver = MixedDriver(dialect=DIALECTS[dialect])
     body = {"groupId": "g", "memberId": "", "groupInstanceId": "i", "sessionTimeoutMs": 10_000}
     body |= {
         "rebalanceTimeoutMs": 10_000,
@@ -140,7 +141,9 @@ def test_a_group_of_others_than_consumers_is_not_converted() -> None:
         "protocols": [{"name": "p", "metadata": ""}],
     }
     driver.coordinator.request("JoinGroup", 9, {}, body)
-    assert driver.heartbeat("a", 0, [])["errorCode"] == 69
+    before = driver.group, driver.coordinator.end
+    assert driver.heartbeat("a", 0, [])["errorCode"] == error
+    assert (driver.group, driver.coordinator.end) == before
 
 
 def test_a_full_group_is_not_converted() -> None:

@@ -143,6 +143,9 @@ def falsified(said: Json, operation: Json, lie: str) -> Json:
     body, group = said.get("body"), said.get("group")
     if lie == "error" and body and operation["body"].get("memberEpoch") == -1:
         body["errorCode"] = 25
+    if lie.startswith("interval") and body and "heartbeatIntervalMs" in body:
+        # "interval": 3000 always; "intervals": 1000 ms more for each member epoch.
+        body["heartbeatIntervalMs"] = 3000 + 1000 * body["memberEpoch"] * (lie == "intervals")
     if lie == "greedy" and body and body.get("assignment"):
         given = body["assignment"]
         both = [*given["assignedTopicPartitions"], *given["pendingTopicPartitions"]]

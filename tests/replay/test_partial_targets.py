@@ -36,7 +36,7 @@ from harness.targets.stdio import StdioTarget
 GOLDEN = Path(__file__).parent.parent.parent / "traces" / "golden"
 BLACK_BOX = ["topics", "fresh"]
 OBSERVABLE = [*BLACK_BOX, "describe"]
-SEEN = frozenset({"describe", "records", "advance", "assign"})
+SEEN = frozenset({"describe", "records", "advance", "assign", "configure"})
 
 
 def view(*unobserved: str, controls: frozenset[str] = SEEN) -> View:
@@ -99,6 +99,23 @@ OF_MIGRATION = (DELAY, "members.clientAssignors", "records.currentStateTimestamp
 KINDS = ("session", "rebalance", "group")
 ASSIGNMENT_EPOCHS = "records.assignmentEpochs"
 """Of PartitionEpochs, which is history: no record that is expected has it."""
+
+
+def test_a_heartbeat_interval_of_its_own_is_no_difference_and_one_that_changes_is() -> None:
+    """H9: only a target that can be configured is told which interval it has."""
+    unconfigured = without("configure")
+    assert on_golden(controls=unconfigured, lie="interval").differences == 0
+    changing = on_golden(controls=unconfigured, lie="intervals")
+    assert changing.differences > 5
+    paths = {one.path for failure in changing.failures for one in failure.differences}
+    assert paths == {"response.heartbeatIntervalMs"}
+    assert on_golden(lie="interval").differences > 100
+
+
+def test_after_a_harmless_difference_a_target_without_load_is_judged_on() -> None:
+    alone = ["topics", "fresh", "describe"]
+    plain, lying = on_golden(controls=alone), on_golden(controls=alone, lie="intervals")
+    assert lying.differences > 0 and lying.judged >= plain.judged
 
 
 @pytest.mark.parametrize(

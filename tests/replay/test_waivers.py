@@ -60,6 +60,30 @@ def test_a_waiver_counts_until_the_end_of_its_day() -> None:
     assert list(late.problems()) == ['The waiver of "a" expired on 2030-05-16: issue 17.']
 
 
+def test_a_star_in_a_waiver_stands_for_any_text() -> None:
+    accepted = waivers("*: response.heartbeatIntervalMs", "Join*: group.members[].state", "Join/a: x")
+    assert accepted.covers("Leave/last/NONE: response.heartbeatIntervalMs")
+    assert accepted.covers("Join/advance/NONE: group.members[].state")
+    assert accepted.covers("Join/a: x")
+    for other in (
+        "Leave: group.members[].state",
+        "Join: group.members[m].state",
+        "x: response.heartbeatIntervalMs2",
+    ):
+        assert not accepted.covers(other)
+    assert {one.signature: count for one, count in accepted.listed()} == {
+        "*: response.heartbeatIntervalMs": 1,
+        "Join*: group.members[].state": 1,
+        "Join/a: x": 1,
+    }
+    assert not list(accepted.problems())
+
+
+def test_a_waiver_without_a_star_goes_first() -> None:
+    accepted = waivers("*x", "ax")
+    assert accepted.covers("ax") and accepted.used == {"ax": 1}
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -73,6 +97,7 @@ def test_a_waiver_counts_until_the_end_of_its_day() -> None:
         ("[[waiver]]\nsignature = 'x'\nreason = 'y'\nexpires = '2030-01-01'", "without quotes"),
         ("[[waiver]]\nsignature = 'x'\nreason = 'y'\nexpires = 2030-01-01T10:00:00", "the day"),
         ("[[waiver]]\nsignature = 'x'\nreason = 'y'\nexpires = 2030-01-01\nuntil = 1", "not until"),
+        (WAIVER.format(" *: *", "2030-01-01"), "waiver 1: its signature covers everything"),
         (WAIVER.format("x", "2030-01-01") * 2, 'more than one waiver of "x"'),
     ],
 )

@@ -108,7 +108,7 @@ def test_who_is_removed_and_does_not_know() -> None:
             ["a new coordinator loads the log, topic foo has 2 partitions"],
         ),
         ("corpus/MCRefused-goal-0009-group-full", ["GROUP_MAX_SIZE_REACHED"]),
-        ("corpus/MCOffsets-goal-0009-fetch-of-what-was-committed", ["commit foo-0 at 0, e1", "offset 0"]),
+        ("corpus/MCOffsets-goal-0010-fetch-of-what-was-committed", ["commit foo-0 at 0, e1", "offset 0"]),
         ("corpus/MCOffsets-goal-0002-commit-without-a-member-group-empty", ["no member", "committed"]),
         ("members/MCSmall-goal-0001-acknowledged", ["gives up foo-0, keeps nothing"]),
         (

@@ -72,7 +72,7 @@ def test_a_script_is_a_behaviour_as_it_is_written(path: Path, played: Mapping[st
 
 def test_each_is_there() -> None:
     """Each failure of a coordinator, four other cases, KIP-429's example (C3), the draft's case studies."""
-    failures = [f"coordinator-fails-{number}" for number in range(1, 5)]
+    failures = [*(f"coordinator-fails-{number}" for number in range(1, 5)), "coordinator-fails-2-aborts"]
     others = ["leader-fails", "assignment-fails", "subscription-changes", "topics-change"]
     assert {path.stem for path in CLASSIC} == {*failures, *others, "cooperative-join"}
     assert {path.stem for path in BUGS} >= {"KAFKA-8500", "KAFKA-10284", "KAFKA-9841", "franz-go-12889e13"}

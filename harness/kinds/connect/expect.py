@@ -65,7 +65,8 @@ def _worker(one: PreparedWorker, versions: tuple[int, int]) -> Json:
     return {
         "memberId": one.worker,
         "memberEpoch": one.epoch,
-        "assignors": connect.assignors(one.reason, versions) if one.epoch >= 0 else [],
+        "instanceId": None,
+        "assignor": connect.selected(one.reason, versions) if one.epoch >= 0 else None,
         "connectorsAndTasks": connect.resources(one.resources),
     }
 

@@ -287,7 +287,8 @@ def _told(api: str, body: Json) -> Told:
 
 def _prepared_worker(one: Json) -> PreparedWorker:
     resources = frozenset(_resources(one["connectorsAndTasks"]))
-    return PreparedWorker(one["memberId"], one["memberEpoch"], _reason(one["assignors"]) or 0, resources)
+    said = [] if one["assignor"] is None else [one["assignor"]]
+    return PreparedWorker(one["memberId"], one["memberEpoch"], _reason(said) or 0, resources)
 
 
 def _prepared(given: Json | None) -> SeenPrepared | None:

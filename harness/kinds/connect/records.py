@@ -101,6 +101,7 @@ def _current(before: ConnectState, after: ConnectState) -> Iterator[Json]:
 def _metadata(state: ConnectState, name: str) -> Json:
     return {
         "groupEpoch": state.group.epoch,
+        "instanceId": None,
         "clientId": wire.client_id(name),
         "clientHost": wire.CLIENT_HOST,
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
@@ -113,11 +114,16 @@ def _connectors(state: ConnectState) -> Json:
 
 
 def _part(state: ConnectState, name: str) -> Json:
-    return {"error": 0, "connectorsAndTasks": connect.resources(state.group.target(name))}
+    return _told(connect.resources(state.group.target(name)))
 
 
 def _held(member: Member) -> Json:
-    return {"memberEpoch": member.epoch, "connectorsAndTasks": connect.resources(member.held)}
+    return {"memberEpoch": member.epoch, **_told(connect.resources(member.held))}
+
+
+def _told(resources: list[Json]) -> Json:
+    """No assignor of a trace fails or has metadata."""
+    return {"error": 0, "connectorsAndTasks": resources, "version": 0, "metadata": ""}
 
 
 def _lost_by(state: ConnectState, name: str) -> Json:

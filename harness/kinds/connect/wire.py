@@ -45,6 +45,12 @@ def assignors(reason: int, versions: tuple[int, int] = EVERYBODYS) -> list[Json]
     return [{"name": ASSIGNOR, **said, "reason": reason, "metadata": ""}]
 
 
+def selected(reason: int, versions: tuple[int, int]) -> Json:
+    """The same of the one assignor that all workers offer, as PrepareAssignment tells of it."""
+    (offered,) = assignors(reason, versions)
+    return {name: offered[name] for name in ("version", "reason", "metadata")}
+
+
 def heartbeat(after: ConnectState) -> Json:
     """The body of a ConnectGroupHeartbeat; a join says everything, its reason too."""
     request, reason = after.step.request, after.call.reason

@@ -15,9 +15,9 @@ from kio.schema.index import api_key_map
 from kio.serial import entity_reader, entity_writer
 from kio.serial.errors import SerialError
 
+from coordinator.serve.codec import from_json, to_json
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.targets.base import Json
-from harness.targets.broker.codec import from_json, to_json
 
 TIMEOUT_S: Final = 30.0
 """How long connecting, and each answer, may take."""

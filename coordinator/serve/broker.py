@@ -1,0 +1,208 @@
+"""The broker without input and output: frames of requests to frames of responses, some of them later.
+
+A request that waits (JoinGroup, SyncGroup, Fetch) gets a ticket. `ready` gives the responses that have become
+ready since, by their tickets. Requests of one connection are to be handed in one after the other, as Kafka
+does it; a request that waits holds up no other connection.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from kio.index import load_request_schema, load_response_schema
+from kio.serial import entity_writer
+
+from coordinator.classic.service import PENDING
+from coordinator.errors import AppendFailed, BadInput
+from coordinator.fields import Json
+from coordinator.serve.cluster import Cluster, Topic
+from coordinator.serve.cluster_apis import (
+    API_VERSIONS,
+    CHANGES_TOPICS,
+    FETCH,
+    HANDLERS,
+    api_versions,
+    fetch_ready_ms,
+)
+from coordinator.serve.codec import fitted
+from coordinator.serve.group_apis import GROUP_APIS, GroupApi
+from coordinator.serve.reading import Bytes, Unreadable, read_client, read_request
+from coordinator.service import Coordinator
+
+MEMBER_ID_REQUIRED: Final = 79
+UNSUPPORTED_VERSION: Final = 35
+JOIN: Final = 11
+ADDS_AT_ONCE: Final = 4
+"""JoinGroup below this version takes a new member without giving it an id first."""
+
+VERSIONS: Final = {
+    API_VERSIONS: (0, 4),
+    **{key: (first, last) for key, (first, last, _) in HANDLERS.items()},
+    **{key: (api.first, api.last) for key, api in GROUP_APIS.items()},
+}
+"""What ApiVersions answers: first and last version by Kafka's number of the API."""
+
+
+class Malformed(Exception):
+    """A frame that is no request of this broker: its connection is to be closed. The text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What the response to a request needs to know of the request."""
+
+    key: int
+    version: int
+    correlation_id: int
+    client: Json
+    body: Json
+
+
+@dataclass(slots=True)
+class _Waiting:
+    sent: Sent
+    respond: Callable[[], bytes] | None = None
+    ready_ms: int | None = None
+
+
+class Broker:
+    """One coordinator and a cluster of one broker around it."""
+
+    def __init__(self, coordinator: Coordinator, cluster: Cluster) -> None:
+        self._coordinator = coordinator
+        self._cluster = cluster
+        self._waiting: dict[int, _Waiting] = {}
+        self._tickets = 0
+        wanted = list(cluster.topics.values())
+        cluster.restore(Topic(name, one.id, one.partitions) for name, one in coordinator.topics.items())
+        for topic in wanted:
+            cluster.add(topic.name, max(topic.partitions, cluster.topics[topic.name].partitions))
+        self._set_topics(set())
+
+    @property
+    def now_ms(self) -> int:
+        """The coordinator's time."""
+        return self._coordinator.clock.now_ms()
+
+    def handle(self, frame: bytes, host: str) -> bytes | int:
+        """The response to a request, or the ticket of one that waits. Malformed for what is no request."""
+        sent = self._read(frame, host)
+        if sent.key == API_VERSIONS:
+            error = UNSUPPORTED_VERSION if sent.body.get("unsupported") else 0
+            return self._response(sent, api_versions(VERSIONS, error))
+        if (api := GROUP_APIS.get(sent.key)) is not None:
+            return self._of_group(api, sent)
+        handler = HANDLERS[sent.key][2]
+        if sent.key == FETCH:
+            ready_ms = fetch_ready_ms(self._cluster, sent.body, self.now_ms)
+            if ready_ms > self.now_ms:
+                return self._wait(_Waiting(sent, ready_ms=ready_ms))
+        before = set(self._cluster.topics)
+        answer = handler(self._cluster, sent.version, sent.body, self.now_ms)
+        if sent.key in CHANGES_TOPICS:
+            self._set_topics(before)
+        return self._response(sent, answer)
+
+    def ready(self) -> list[tuple[int, bytes]]:
+        """Let time-outs that are due happen; the responses that are ready, by their tickets."""
+        self._coordinator.fire_due()
+        found = []
+        for late in self._coordinator.others.take_completed():
+            waiting = self._waiting.pop(late["id"], None)
+            if waiting is not None:
+                api = GROUP_APIS[waiting.sent.key]
+                answer = api.answered(waiting.sent.version, [late["body"]])
+                found.append((late["id"], self._response(waiting.sent, answer)))
+        now_ms = self.now_ms
+        for ticket, waiting in list(self._waiting.items()):
+            if waiting.ready_ms is not None and waiting.ready_ms <= now_ms:
+                del self._waiting[ticket]
+                answer = HANDLERS[FETCH][2](self._cluster, waiting.sent.version, waiting.sent.body, now_ms)
+                found.append((ticket, self._response(waiting.sent, answer)))
+        return found
+
+    def forget(self, ticket: int) -> None:
+        """The connection of this request is gone: nobody reads the response."""
+        self._waiting.pop(ticket, None)
+
+    @property
+    def waiting(self) -> int:
+        """The number of requests that wait."""
+        return len(self._waiting)
+
+    def _of_group(self, api: GroupApi, sent: Sent) -> bytes | int:
+        try:
+            asked = api.asked(sent.version, sent.body)
+        except (KeyError, TypeError) as error:
+            raise Malformed(f"{api.name} {sent.version} has no {error}") from None
+        ticket = self._tickets = self._tickets + 1
+        answers = []
+        for body in asked:
+            answer = self._ask(api, sent, body, ticket)
+            if answer is PENDING:
+                self._waiting[ticket] = _Waiting(sent)
+                return ticket
+            answers.append(answer)
+        if not answers:
+            return self._response(sent, {"groups": []})
+        return self._response(sent, api.answered(sent.version, answers))
+
+    def _ask(self, api: GroupApi, sent: Sent, body: Json, ticket: int) -> Json:
+        try:
+            answer = self._coordinator.request(api.name, api.version, sent.client, body, id=ticket)
+            required = answer.get("errorCode") == MEMBER_ID_REQUIRED
+            if sent.key == JOIN and sent.version < ADDS_AT_ONCE and required:
+                given = {**body, "memberId": answer["memberId"]}
+                answer = self._coordinator.request(api.name, api.version, sent.client, given, id=ticket)
+            return answer
+        except BadInput as error:
+            raise Malformed(f"{api.name}: {error}") from None
+        except AppendFailed as error:
+            raise Malformed(f"{api.name} could not be written: {error}") from None
+
+    def _wait(self, waiting: _Waiting) -> int:
+        ticket = self._tickets = self._tickets + 1
+        self._waiting[ticket] = waiting
+        return ticket
+
+    def _set_topics(self, before: set[str]) -> None:
+        gone = [name for name in before if name not in self._cluster.topics]
+        self._coordinator.set_topics(self._cluster.operations(), gone)
+
+    def _read(self, frame: bytes, host: str) -> Sent:
+        if len(frame) < 8:
+            raise Malformed(f"a frame of {len(frame)} bytes is no request")
+        data = Bytes(frame)
+        key, version, correlation_id = data.fixed(">h"), data.fixed(">h"), data.fixed(">i")
+        if key not in VERSIONS:
+            raise Malformed(f"there is no API {key} here")
+        first, last = VERSIONS[key]
+        if not first <= version <= last:
+            if key == API_VERSIONS:  # a client asks again, in a version that the answer names
+                return Sent(key, 0, correlation_id, {}, {"unsupported": True})
+            raise Malformed(f"API {key} has the versions {first} to {last}, not {version}")
+        schema: Any = load_request_schema(key, version)
+        try:
+            client_id = read_client(schema, data)
+            body = read_request(schema, data)
+        except Unreadable as error:
+            raise Malformed(f"API {key}, version {version}, cannot be read: {error}") from None
+        return Sent(key, version, correlation_id, {"id": client_id, "host": f"/{host}"}, body)
+
+    def _response(self, sent: Sent, answer: Json) -> bytes:
+        schema: Any = load_response_schema(sent.key, sent.version)
+        buffer = io.BytesIO()
+        _writer(schema.__header_schema__)(
+            buffer, schema.__header_schema__(correlation_id=sent.correlation_id)
+        )
+        _writer(schema)(buffer, fitted(schema, answer))
+        return buffer.getvalue()
+
+
+@cache
+def _writer(schema: type) -> Any:
+    return entity_writer(schema)

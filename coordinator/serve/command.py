@@ -1,0 +1,156 @@
+"""`python -m coordinator serve`: the coordinator as a broker for unmodified clients."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import ipaddress
+import logging
+import re
+import signal
+import sys
+from collections.abc import Sequence
+from uuid import uuid4
+
+from coordinator.clock import SystemClock, random_ids
+from coordinator.dialect import DIALECTS, Dialect
+from coordinator.errors import AppendFailed, BadInput
+from coordinator.serve.broker import Broker
+from coordinator.serve.cluster import Cluster
+from coordinator.serve.server import Bounds, Server
+from coordinator.service import Coordinator
+from coordinator.storage import SqliteStorage
+
+EXAMPLES = """\
+examples:
+  Serve two topics on port 9092, and let librdkafka's or Kafka's consumers join:
+
+    python -m coordinator serve --listen 127.0.0.1:9092 --topic foo:6 --topic bar:2
+
+  Keep the groups in a file, and go on from it after a stop or a crash:
+
+    python -m coordinator serve --listen 127.0.0.1:9092 --topic foo:6 --log groups.db
+
+  As Apache Kafka 4.2 behaves, with short time-outs for tests:
+
+    python -m coordinator serve --topic foo:6 --dialect kafka-4.2 \\
+      --set group.consumer.heartbeat.interval.ms=200 --set group.consumer.session.timeout.ms=2000
+"""
+_ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[^:\[\]]+):(?P<port>\d{1,5})")
+_TOPIC = re.compile(r"(?P<name>[A-Za-z0-9._-]{1,249}):(?P<partitions>\d{1,5})")
+
+
+def serve(arguments: Sequence[str]) -> int:
+    """Serve until told to stop. Exit code 0; 2 for a wrong command line, 3 where the port is not free."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    address = _ADDRESS.fullmatch(options.listen)
+    if address is None or int(address["port"]) > 65535:
+        parser.error(f"--listen is HOST:PORT, as in 127.0.0.1:9092, not {options.listen!r}")
+    host, port = address["host"].strip("[]"), int(address["port"])
+    topics = [_TOPIC.fullmatch(given) for given in options.topic]
+    if wrong := [given for given, read in zip(options.topic, topics, strict=True) if read is None]:
+        parser.error(f"--topic is NAME:PARTITIONS, as in foo:6, not {wrong[0]!r}")
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
+    storage = None
+    try:
+        storage = None if options.log is None else SqliteStorage(options.log)
+        coordinator = Coordinator(
+            dialect=Dialect.named(options.dialect),
+            clock=SystemClock(),
+            ids=random_ids(),
+            storage=storage,
+        )
+        coordinator.configure(_settings(options.set))
+        cluster = Cluster(host, port, coordinator.clock.now_ms(), lambda: str(uuid4()), options.rate)
+        for topic in topics:
+            assert topic is not None
+            cluster.add(topic["name"], int(topic["partitions"]))
+        broker = Broker(coordinator, cluster)
+    except (BadInput, AppendFailed) as error:
+        parser.error(str(error))
+    if not _is_loopback(host):
+        print(
+            f"Everybody who reaches {host}:{port} can use this broker: it asks for no password.",
+            file=sys.stderr,
+        )
+    try:
+        return asyncio.run(_run(broker, host, port, Bounds(connections=options.connections)))
+    except OSError as error:
+        print(
+            f"python -m coordinator serve: {host}:{port} cannot be used: {error.strerror}.", file=sys.stderr
+        )
+        return 3
+    finally:
+        if storage is not None:
+            storage.close()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m coordinator serve",
+        description="Serve the coordinator over Kafka's protocol. The records of each partition are the "
+        "numbers from 0 on; nothing can be produced. There is no TLS and no SASL.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--listen", default="127.0.0.1:9092", metavar="HOST:PORT", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--topic", action="append", default=[], metavar="NAME:PARTITIONS", help="a topic; repeatable"
+    )
+    parser.add_argument("--dialect", default="kip-848", help=f"one of {', '.join(DIALECTS)}")
+    parser.add_argument("--log", metavar="FILE", help="keep the groups in this SQLite file and go on from it")
+    parser.add_argument(
+        "--rate",
+        type=int,
+        default=10,
+        metavar="N",
+        help="new records a second in each partition (default: 10)",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a configuration of the coordinator by Kafka's name, a whole number; repeatable",
+    )
+    parser.add_argument(
+        "--connections", type=int, default=1000, metavar="N", help="at most so many at a time"
+    )
+    return parser
+
+
+def _settings(given: Sequence[str]) -> dict[str, int]:
+    settings = {}
+    for one in given:
+        name, _, value = one.partition("=")
+        if not re.fullmatch(r"-?\d{1,12}", value):
+            raise BadInput(f"--set is NAME=VALUE with a whole number, not {one!r}")
+        settings[name] = int(value)
+    return settings
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+async def _run(broker: Broker, host: str, port: int, bounds: Bounds) -> int:
+    stop, listening = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for told in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(told, stop.set)
+    server = Server(broker, bounds)
+    running = asyncio.create_task(server.run(host, port, stop, listening))
+    ready = asyncio.create_task(listening.wait())
+    await asyncio.wait([running, ready], return_when=asyncio.FIRST_COMPLETED)
+    if listening.is_set():
+        print(f"listening on {host}:{port}", flush=True)
+    ready.cancel()
+    open_ones = await running
+    print(f"stopped; {open_ones} connections were open", flush=True)
+    return 0

@@ -1,0 +1,113 @@
+"""APIs of groups: Kafka's requests in each version to those of the coordinator, and the responses back.
+
+The coordinator has one version of each API. A field that an older version lacks gets the schema's default. A
+field of a response that a version lacks is left out (`codec.fitted`). Kafka's schemas cannot carry pending
+partitions, nor user data of an assignment: the heartbeat's response is sent without both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from coordinator.fields import Json
+
+
+class GroupApi(NamedTuple):
+    """An API of groups. `asked` gives the coordinator's requests for one of Kafka's, `answered` Kafka's
+    response for the coordinator's responses; both get Kafka's version."""
+
+    key: int
+    name: str
+    version: int
+    first: int
+    last: int
+    asked: Callable[[int, Json], list[Json]]
+    answered: Callable[[int, list[Json]], Json]
+
+
+def _same(_: int, body: Json) -> list[Json]:
+    return [body]
+
+
+def _first(_: int, answers: list[Json]) -> Json:
+    return answers[0]
+
+
+def _with_defaults(**defaults: Any) -> Callable[[int, Json], list[Json]]:
+    return lambda _, body: [{**defaults, **body}]
+
+
+def _heartbeat_answered(_: int, answers: list[Json]) -> Json:
+    assignment = answers[0]["assignment"]
+    if isinstance(assignment, dict):
+        assignment = {"topicPartitions": assignment["assignedTopicPartitions"]}
+    return {**answers[0], "assignment": assignment}
+
+
+def _commit_asked(_: int, body: Json) -> list[Json]:
+    return [{name: value for name, value in body.items() if name != "retentionTimeMs"}]
+
+
+def _fetch_asked(version: int, body: Json) -> list[Json]:
+    """One request for each group: Kafka names the member with the group, KIP-848 once."""
+    asked = []
+    for group in [body] if version < 8 else body["groups"]:
+        member = {"memberId": group.get("memberId") or ""}
+        epoch = {"generationIdOrMemberEpoch": group.get("memberEpoch", -1)}
+        asked.append({**member, **epoch, "groups": [{name: group[name] for name in ("groupId", "topics")}]})
+    return asked
+
+
+def _fetch_answered(version: int, answers: list[Json]) -> Json:
+    groups = [group for answer in answers for group in answer["groups"]]
+    if version < 8:
+        return {"topics": groups[0]["topics"], "errorCode": groups[0]["errorCode"]}
+    return {"groups": groups}
+
+
+def _sync_asked(_: int, body: Json) -> list[Json]:
+    return [{"groupInstanceId": None, "protocolType": None, "protocolName": None, **body}]
+
+
+def _leave_asked(version: int, body: Json) -> list[Json]:
+    if version < 3:
+        members = [{"memberId": body["memberId"], "groupInstanceId": None}]
+        return [{"groupId": body["groupId"], "members": members}]
+    return [body]
+
+
+def _leave_answered(version: int, answers: list[Json]) -> Json:
+    """Versions below 3 are of one member, whose error is that of the response."""
+    [answer] = answers
+    if version < 3 and not answer["errorCode"] and answer.get("members"):
+        return {**answer, "errorCode": answer["members"][0]["errorCode"]}
+    return answer
+
+
+def _join_answered(_: int, answers: list[Json]) -> Json:
+    """A protocol's name may be null in version 7 and later alone."""
+    answer = answers[0]
+    return {**answer, "protocolName": answer.get("protocolName") or ""}
+
+
+_JOIN: Final = {"rebalanceTimeoutMs": -1, "groupInstanceId": None, "reason": None}
+
+GROUP_APIS: Final = {
+    api.key: api
+    for api in (
+        GroupApi(8, "OffsetCommit", 9, 2, 10, _commit_asked, _first),
+        GroupApi(9, "OffsetFetch", 9, 1, 10, _fetch_asked, _fetch_answered),
+        GroupApi(11, "JoinGroup", 9, 0, 9, _with_defaults(**_JOIN), _join_answered),
+        GroupApi(12, "Heartbeat", 4, 0, 4, _with_defaults(groupInstanceId=None), _first),
+        GroupApi(13, "LeaveGroup", 5, 0, 5, _leave_asked, _leave_answered),
+        GroupApi(14, "SyncGroup", 5, 0, 5, _sync_asked, _first),
+        GroupApi(16, "ListGroups", 5, 0, 5, _same, _first),
+        GroupApi(32, "DescribeConfigs", 4, 1, 4, _same, _first),
+        GroupApi(42, "DeleteGroups", 2, 0, 2, _same, _first),
+        GroupApi(44, "IncrementalAlterConfigs", 1, 0, 1, _same, _first),
+        GroupApi(68, "ConsumerGroupHeartbeat", 0, 0, 1, _same, _heartbeat_answered),
+        GroupApi(69, "ConsumerGroupDescribe", 0, 0, 0, _same, _first),
+    )
+}
+"""By Kafka's number of the API. Versions are those that kio has and the coordinator can answer."""

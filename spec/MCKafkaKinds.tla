@@ -1,0 +1,14 @@
+----------------------------- MODULE MCKafkaKinds -----------------------------
+(***************************************************************************)
+(* Bounds of joins to classic groups of consumers and of others, with the  *)
+(* errors of a dialect of Kafka (H5, OtherKindError).                      *)
+(*                                                                         *)
+(* Left out: all that Kafka does otherwise as a group migrates, which is in*)
+(* KafkaMigration.  What is looked at here is refused before that.         *)
+(***************************************************************************)
+EXTENDS MCMigrationTour, KafkaDialects
+
+Nobody == {{}}
+\* Nothing of a group that has migrated is looked at.
+UntilConverted == consumer.epoch = 0
+=============================================================================

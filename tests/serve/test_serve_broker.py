@@ -1,0 +1,248 @@
+"""The broker without sockets: its answers, what it refuses, and that malformed frames change nothing."""
+
+from __future__ import annotations
+
+import random
+import re
+import struct
+from typing import Any
+from uuid import UUID
+
+import pytest
+from kio.index import load_request_schema, load_response_schema
+from kio.schema.index import api_key_map
+from kio.serial import entity_reader
+from served import ROOT, ask, broker, frame, response
+
+from coordinator.clock import SimulatedClock
+from coordinator.serve.broker import VERSIONS, Malformed
+from coordinator.serve.codec import _members, to_json
+from coordinator.serve.reading import Bytes, read_client, read_request
+
+HEARTBEAT = {
+    **{"groupId": "g", "memberId": "m", "memberEpoch": 0, "rebalanceTimeoutMs": 60000},
+    **{"subscribedTopicNames": ["foo"], "subscribedTopicRegex": None, "topicPartitions": []},
+}
+
+
+def test_each_version_that_is_advertised_can_be_read_and_written() -> None:
+    versions = {
+        (key, version) for key, (first, last) in VERSIONS.items() for version in range(first, last + 1)
+    }
+    assert len(versions) > 100
+    for key, version in versions:
+        for load in (load_request_schema, load_response_schema):
+            assert _members(load(key, version)) is not None
+
+
+def test_the_document_has_the_versions() -> None:
+    page = (ROOT / "docs/serve.md").read_text()
+    rows = dict(re.findall(r"(\w+) \| (\d+ to \d+|\d+)(?= \|)", page))
+    names = {key: "".join(part.capitalize() for part in api_key_map[key].split("_")) for key in VERSIONS}
+    shown = {
+        key: str(first) if first == last else f"{first} to {last}" for key, (first, last) in VERSIONS.items()
+    }
+    assert rows == {names[key]: shown[key] for key in VERSIONS}
+
+
+def filled(schema: Any, chance: random.Random) -> dict[str, Any]:
+    """A request with something in every field, so that both readers must agree on it."""
+    body = {}
+    for member in _members(schema):
+        if member.inner is not None:
+            many = filled(member.inner, chance)
+            body[member.json_name] = [many, many] if isinstance(member.default(), tuple | None) else many
+            continue
+        for value in (
+            chance.randrange(100),
+            "text",
+            True,
+            str(UUID(int=chance.getrandbits(128))),
+            [3, 4],
+            ["a"],
+        ):
+            try:
+                member.from_json(value)
+            except (ValueError, TypeError, AttributeError):
+                continue
+            body[member.json_name] = value
+            break
+    return body
+
+
+def test_requests_are_read_as_kio_reads_them() -> None:
+    chance = random.Random(1)
+    for key, (first, last) in VERSIONS.items():
+        for version in range(first, last + 1):
+            schema: Any = load_request_schema(key, version)
+            for body in (filled(schema, chance), filled(schema, chance)):
+                body = {name: value for name, value in body.items() if name != "replicaState"}
+                data = frame(key, version, body, client="a client")
+                header, start = entity_reader(schema.__header_schema__)(data, 0)
+                message, _ = entity_reader(schema)(data, start)
+                taken = Bytes(data)
+                taken.take(8)
+                assert read_client(schema, taken) == header.client_id
+                ours, theirs = read_request(schema, taken), to_json(message)
+                assert {**theirs, **ours} == ours, (key, version)
+
+
+def test_versions_of_a_client_that_is_newer_are_answered_in_version_0() -> None:
+    """Kafka's rule for ApiVersions alone: error 35, and the versions that there are."""
+    made = broker({"foo": 2})
+    newer = struct.pack(">hhih", 18, 99, 7, -1) + b"\x00"
+    answer = response(18, 0, made.handle(newer, "127.0.0.1"))
+    assert answer["errorCode"] == 35
+    assert {(one["apiKey"], one["minVersion"], one["maxVersion"]) for one in answer["apiKeys"]} >= {
+        (68, 0, 1)
+    }
+
+
+def test_a_heartbeat_and_its_assignment_in_kafkas_form() -> None:
+    made = broker({"foo": 2})
+    answer = ask(made, 68, 1, HEARTBEAT)
+    [topic] = answer["assignment"]["topicPartitions"]
+    assert (answer["errorCode"], answer["memberEpoch"], topic["partitions"]) == (0, 1, [0, 1])
+    described = ask(made, 69, 0, {"groupIds": ["g"]})["groups"][0]
+    assert (described["groupState"], described["groupEpoch"]) == ("Stable", 1)
+    assert ask(made, 16, 5, {})["groups"][0]["groupId"] == "g"
+
+
+@pytest.mark.parametrize("version", range(1, 10))
+def test_commits_and_fetches_of_all_versions(version: int) -> None:
+    made = broker({"foo": 2})
+    partition = {"partitionIndex": 1, "committedOffset": 5, "committedMetadata": ""}
+    topics = [{"name": "foo", "partitions": [partition]}]
+    commit = max(version, 2)
+    assert (
+        ask(made, 8, commit, {"groupId": "g", "topics": topics})["topics"][0]["partitions"][0]["errorCode"]
+        == 0
+    )
+    wanted = {"groupId": "g", "topics": [{"name": "foo", "partitionIndexes": [0, 1]}]}
+    answer = ask(made, 9, version, wanted if version < 8 else {"groups": [wanted]})
+    group = answer if version < 8 else answer["groups"][0]
+    assert [one["committedOffset"] for one in group["topics"][0]["partitions"]] == [-1, 5]
+
+
+@pytest.mark.parametrize("version", [0, 3, 4, 9])
+def test_a_join_waits_and_old_versions_need_no_member_id_first(version: int) -> None:
+    clock = SimulatedClock()
+    made = broker({"foo": 2}, clock=clock)
+    times = {"sessionTimeoutMs": 10000} | ({"rebalanceTimeoutMs": 20000} if version else {})
+    named = {"protocolType": "consumer", "protocols": [{"name": "range", "metadata": "AAA="}]}
+    body = {"groupId": "g", "memberId": "", **times, **named}
+    if version >= 4:
+        answer = ask(made, 11, version, body)
+        assert answer["errorCode"] == 79
+        body["memberId"] = answer["memberId"]
+    ticket = made.handle(frame(11, version, body), "127.0.0.1")
+    assert isinstance(ticket, int) and made.ready() == []
+    assert ask(made, 3, 9, {"topics": None, "allowAutoTopicCreation": False})["topics"], "others are served"
+    clock.set(clock.later(3000))
+    [(late, data)] = made.ready()
+    answer = response(11, version, data)
+    assert (late, answer["errorCode"], answer["generationId"]) == (ticket, 0, 1)
+
+
+def test_a_fetch_waits_for_the_next_record() -> None:
+    clock = SimulatedClock()
+    made = broker({"foo": 1}, clock=clock, rate=10)
+    clock.set(clock.later(1000))
+    wanted = {"partition": 0, "fetchOffset": 10, "partitionMaxBytes": 1000}
+    body = {
+        "maxWaitMs": 500,
+        "minBytes": 1,
+        "maxBytes": 1000,
+        "topics": [{"topic": "foo", "partitions": [wanted]}],
+    }
+    ticket = made.handle(frame(1, 12, {"replicaId": -1, **body}), "127.0.0.1")
+    assert isinstance(ticket, int) and made.ready() == [] and made.waiting == 1
+    clock.set(clock.later(100))
+    [(late, data)] = made.ready()
+    [partition] = response(1, 12, data)["responses"][0]["partitions"]
+    assert (late, partition["highWatermark"], made.waiting) == (ticket, 11, 0)
+    assert b"10" in partition["records"]
+
+
+def test_topics_come_grow_and_go_and_a_topic_made_again_has_another_id() -> None:
+    made = broker({"foo": 1})
+
+    def topic() -> tuple[str, int]:
+        [found] = ask(made, 3, 10, {"topics": [{"name": "bar"}]})["topics"]
+        return found.get("topicId"), len(found["partitions"])
+
+    create = {"topics": [{"name": "bar", "numPartitions": 2, "replicationFactor": 1}], "timeoutMs": 1}
+    assert ask(made, 19, 7, create)["topics"][0]["errorCode"] == 0
+    assert ask(made, 19, 7, create)["topics"][0]["errorCode"] == 36
+    grow = {
+        "topics": [{"name": "bar", "count": 3, "assignments": None}],
+        "timeoutMs": 1,
+        "validateOnly": False,
+    }
+    assert ask(made, 37, 3, grow)["results"][0]["errorCode"] == 0
+    first, partitions = topic()
+    assert partitions == 3
+    delete = {"topics": [{"name": "bar", "topicId": None}], "timeoutMs": 1}
+    assert ask(made, 20, 6, delete)["responses"][0]["errorCode"] == 0
+    assert topic()[1] == 0
+    assert ask(made, 19, 7, create)["topics"][0]["errorCode"] == 0
+    assert topic()[0] != first
+    many = {"topics": [{"name": "all", "numPartitions": 2**30, "replicationFactor": 1}], "timeoutMs": 1}
+    assert ask(made, 19, 7, many)["topics"][0]["errorCode"] == 44, "no client grows the server"
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "a frame of 0 bytes"),
+        (struct.pack(">hhi", 999, 0, 1), "no API 999"),
+        (struct.pack(">hhi", 68, 9, 1), "versions 0 to 1, not 9"),
+        (struct.pack(">hhi", 68, 0, 1) + b"\xff" * 20, "cannot be read"),
+        (frame(68, 1, HEARTBEAT) + b"\x00", "1 bytes follow the request"),
+    ],
+)
+def test_a_malformed_frame_says_why(data: bytes, why: str) -> None:
+    with pytest.raises(Malformed, match=why):
+        broker({"foo": 2}).handle(data, "127.0.0.1")
+
+
+def test_frames_of_all_kinds_neither_end_the_broker_nor_change_other_groups() -> None:
+    """From one seed: requests of all APIs as they are, cut, lengthened, with bytes changed, and noise."""
+    chance = random.Random(848)
+    clock = SimulatedClock()
+    made = broker({"foo": 2}, clock=clock, settings={"group.consumer.session.timeout.ms": 60000})
+    ask(made, 68, 1, {**HEARTBEAT, "groupId": "watched", "memberId": "w"})
+    before = made._coordinator.describe("watched")
+    good = [
+        frame(68, 1, HEARTBEAT),
+        frame(8, 9, {"groupId": "g", "topics": []}),
+        frame(9, 9, {"groups": [{"groupId": "g", "topics": None}]}),
+        frame(11, 5, {"groupId": "c", "memberId": "", "sessionTimeoutMs": 9000, "protocolType": "consumer"}),
+        frame(13, 1, {"groupId": "g", "memberId": "m"}),
+        frame(3, 9, {"topics": None}),
+        frame(18, 3, {"clientSoftwareName": "a", "clientSoftwareVersion": "1"}),
+        frame(69, 0, {"groupIds": ["g", "watched"]}),
+        frame(16, 5, {}),
+    ]
+    malformed = answered = 0
+    for _ in range(5000):
+        data = bytearray(chance.choice(good))
+        for _ in range(chance.choice([0, 1, 1, 3])):
+            where = chance.randrange(8, len(data)) if len(data) > 8 else 0
+            match chance.randrange(4):
+                case 0:
+                    data[where:] = b""
+                case 1:
+                    data[where:where] = chance.randbytes(chance.randrange(6))
+                case 2 if len(data) > where:
+                    data[where] = chance.randrange(256)
+                case _:
+                    data[where : where + 4] = struct.pack(">i", chance.choice([-1, 0, 2**31 - 1, 2**20]))
+        try:
+            made.handle(bytes(data), "127.0.0.1")
+            answered += 1
+        except Malformed:
+            malformed += 1
+        made.ready()
+    assert min(malformed, answered) > 500
+    assert made._coordinator.describe("watched") == before

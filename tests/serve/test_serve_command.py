@@ -1,0 +1,155 @@
+"""`python -m coordinator serve` as a program: bounds, kills, signals, wrong command lines."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from served import ROOT, serving
+
+from coordinator.serve.server import Bounds
+from harness.targets.broker.connection import Connection
+from harness.targets.broker.local import free_port
+
+COMMAND = [sys.executable, "-m", "coordinator", "serve"]
+
+
+@contextmanager
+def program(*words: str, port: int) -> Iterator[subprocess.Popen[str]]:
+    run = subprocess.Popen(
+        [*COMMAND, "--listen", f"127.0.0.1:{port}", *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout is not None
+    try:
+        assert run.stdout.readline() == f"listening on 127.0.0.1:{port}\n", run.communicate()
+        yield run
+    finally:
+        run.kill()
+        run.communicate()
+
+
+def test_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    """P3: each commit that was answered is there after the next start, and each member."""
+    log, port, answered = tmp_path / "groups.db", free_port(), 0
+    for life in range(8):
+        with program("--topic", "foo:2", "--log", str(log), port=port) as run:
+            client = Connection("127.0.0.1", port)
+            wanted = {"groups": [{"groupId": "g", "topics": [{"name": "foo", "partitionIndexes": [0]}]}]}
+            found = client.call("OffsetFetch", 9, wanted)["groups"][0]["topics"][0]["partitions"][0]
+            assert found["committedOffset"] in ({-1} if life == 0 else {answered, answered + 1})
+            described = client.call("ConsumerGroupDescribe", 0, {"groupIds": ["members"]})["groups"][0]
+            assert len(described["members"]) == life
+            join = {
+                "groupId": "members",
+                "memberId": f"m{life}",
+                "memberEpoch": 0,
+                "rebalanceTimeoutMs": 60000,
+            }
+            names = {"subscribedTopicNames": ["foo"], "topicPartitions": []}
+            assert client.call("ConsumerGroupHeartbeat", 0, join | names)["errorCode"] == 0
+            for _ in range(1 + 3 * life):
+                offset = answered + 1
+                partition = {"partitionIndex": 0, "committedOffset": offset, "committedMetadata": ""}
+                topics = [{"name": "foo", "partitions": [partition]}]
+                answer = client.call("OffsetCommit", 9, {"groupId": "g", "topics": topics})
+                assert answer["topics"][0]["partitions"][0]["errorCode"] == 0
+                answered = offset
+            run.kill()
+            client.close()
+
+
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly(told: signal.Signals) -> None:
+    port = free_port()
+    with program("--topic", "foo:2", port=port) as run:
+        client = Connection("127.0.0.1", port)
+        assert client.call("Metadata", 9, {"topics": None})["topics"][0]["name"] == "foo"
+        run.send_signal(told)
+        output, errors = run.communicate(timeout=60)
+        client.close()
+    assert (run.returncode, output, "Traceback" in errors) == (0, "stopped; 1 connections were open\n", False)
+
+
+def test_frames_and_connections_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
+    """A frame that is too large, one that is cut, a connection too many, one that is idle: each is closed."""
+    with serving(Bounds(connections=2, frame_bytes=1000, idle_s=0.5, frame_s=0.5), topics={}) as (_, port):
+
+        def connected() -> socket.socket:
+            made = socket.create_connection(("127.0.0.1", port), 30)
+            made.settimeout(30)
+            return made
+
+        def is_closed(made: socket.socket) -> bool:
+            with made:
+                try:
+                    return made.recv(1) == b""
+                except ConnectionResetError:
+                    return True
+
+        for sent in (struct.pack(">i", 1001), struct.pack(">i", -1), struct.pack(">i", 8) + b"\x00", b""):
+            one = connected()
+            one.sendall(sent)
+            assert is_closed(one)
+        first, second = connected(), connected()
+        assert is_closed(connected()), "the third"
+        assert is_closed(first) and is_closed(second), "idle"
+    assert "a frame of 1001 bytes; at most 1000 are read" in caplog.text
+
+
+def test_a_half_open_connection_holds_up_nobody() -> None:
+    with serving(topics={"foo": 1}) as (_, port), socket.create_connection(("127.0.0.1", port)) as half:
+        half.sendall(b"\x00\x00")
+        client = Connection("127.0.0.1", port)
+        assert client.call("Metadata", 9, {"topics": None})["topics"][0]["name"] == "foo"
+        client.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--listen", "here"], "--listen is HOST:PORT, as in 127.0.0.1:9092, not 'here'"),
+        (["--topic", "foo"], "--topic is NAME:PARTITIONS, as in foo:6, not 'foo'"),
+        (["--set", "x=y"], "--set is NAME=VALUE with a whole number, not 'x=y'"),
+        (["--set", "group.nothing=1"], "group.nothing"),
+        (["--dialect", "kafka-9"], "kafka-9"),
+    ],
+)
+def test_a_wrong_command_line_says_what_is_wrong(words: list[str], sentence: str) -> None:
+    ended = subprocess.run([*COMMAND, *words], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 2 and sentence in ended.stderr
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        ended = subprocess.run([*COMMAND, "--listen", address], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 3
+    assert re.search(rf"{address} cannot be used: .*in use", ended.stderr)
+
+
+def test_an_address_that_others_reach_is_said() -> None:
+    port = free_port()
+    run = subprocess.Popen(
+        [*COMMAND, "--listen", f"0.0.0.0:{port}"],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout is not None and run.stdout.readline().startswith("listening on")
+    run.terminate()
+    assert "it asks for no password" in run.communicate(timeout=60)[1]

@@ -84,7 +84,7 @@ WORKER: Final = "worker"
 """The branch of a step of a Connect group whose action consumer groups have, too."""
 
 CONVERSIONS: Final = {"upgrade": ("M1", "M3"), "downgrade": ("M1",)}
-"""Of steps that convert a group, by their branch (`harness.replay.migration`)."""
+"""Of steps that convert a group, by their branch (`harness.kinds.migration`)."""
 MIXED: Final = "mixed"
 """How the branches begin of requests of the classic protocol to a consumer group."""
 
@@ -110,7 +110,7 @@ _OF_MEMBER: Final = {"send": ("H7",), "lose": ("H7",), "finish_revocation": ("K2
 
 
 def of_member(does: str, answer: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """The requirements of a step of a client process (`harness.replay.members.MemberStep`)."""
+    """The requirements of a step of a client process (`harness.kinds.consumer.members.MemberStep`)."""
     if answer is None:
         return _OF_MEMBER.get(does, ())
     if answer["errorCode"]:

@@ -14,10 +14,10 @@ from harness.engines.base import Limits
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.files import output_folder, write_text
 from harness.itf import trace_to_text
+from harness.kinds.recordings import read_log
 from harness.replay.dialects import FORMS
 from harness.scenario.files import SPEC
 from harness.targets.base import Json
-from harness.validate.kinds import read_log
 from harness.validate.run import Instead, Validated, Validation, validate
 
 SHOWN = 3

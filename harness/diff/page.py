@@ -13,7 +13,7 @@ from harness.diff.compare import Kind
 from harness.diff.kinds import Came, Example, Group
 from harness.diff.report import TITLES, states, totals, trace_lines, verdict
 from harness.diff.run import Compared, Diff
-from harness.replay.state import VARIABLES
+from harness.kinds.consumer.description import CONSUMER
 from harness.report.trace_sequence import sequence_of_trace
 
 _TEMPLATE: Final = "page.html.j2"
@@ -95,7 +95,7 @@ def _group(number: int, group: Group) -> dict[str, Any]:
 def _diagram(example: Example) -> str:
     """A sequence diagram of the way and what comes out in A, or in B alone; "" for other protocols."""
     trace = (example.a or example.b)[0].trace
-    if not set(VARIABLES) <= set(trace.variables):
+    if not set(CONSUMER.variables) <= set(trace.variables):
         return ""
     words = [_words("A", example.a), _words("B", example.b)]
     return sequence_of_trace(trace, "", {len(trace.states) - 1: words}, inline=True)

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
+from harness.kinds.consumer.records import KEY_NUMBERS
 from harness.replay.compare import ASSIGNMENT, RESPONSE
-from harness.replay.records import KEY_NUMBERS
 from harness.replay.view import TIMERS, View
 from harness.targets.base import Answer, Json
 

@@ -9,7 +9,7 @@ of the step its action, branch and member alone: an edge into a leaf is an edge 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,10 +21,8 @@ from harness.engines.tlc import run_tlc, variant
 from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.kinds.registry import is_of_protocol
 from harness.modules import config_beside, declared_variables
-from harness.replay.classic.state import VARIABLES as CLASSIC_VARIABLES
-from harness.replay.migration.state import VARIABLES as MIGRATION_VARIABLES
-from harness.replay.state import VARIABLES
 from harness.stategraph import HIDDEN, read_graph
 from harness.transitions import behaviour
 from harness.values import State, Value
@@ -48,7 +46,7 @@ def state_graph(model: Model, *, limits: Limits, log: Path, progress: Progress =
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
         dot = Path(folder) / "graph.dot"
         module, libraries = model.module, model.libraries
-        if _is_of_protocol(variables):
+        if is_of_protocol(variables):
             module, libraries = Path(folder) / f"{_MODULE}.tla", (model.module.parent, *model.libraries)
             module.write_text(_with_leaves(model, variables, config), encoding="utf-8")
             plain = plain.without(("VIEW", "SPECIFICATION", "INIT", "NEXT"))
@@ -154,26 +152,20 @@ def _add_edge(graph: nx.MultiDiGraph, source: int, target: int, label: str, afte
     """Add the edge into a state: named by the group protocol's `step`, else by the label of the engine."""
     names = {"action": label, "branch": "", "member": ""}
     step = _step(after)
-    if _is_of_protocol(after) and step.get("action", INITIAL) != INITIAL:
+    if is_of_protocol(after) and step.get("action", INITIAL) != INITIAL:
         names = {name: str(step.get(name, "")) for name in names}
     graph.add_edge(source, target, key=tuple(names.values()), **names)
 
 
 def without_step(state: State) -> State:
     """A state of the group protocol without how it was reached; any other as it is."""
-    if not _is_of_protocol(state):
+    if not is_of_protocol(state):
         return state
     return frozendict({name: value for name, value in state.items() if name not in (*HIDDEN, _LEAF)})
 
 
 def _without_leaf(state: State) -> State:
     return state.delete(_LEAF) if _LEAF in state else state
-
-
-def _is_of_protocol(names: Iterable[str]) -> bool:
-    known = set(names)
-    kinds = VARIABLES, (*CLASSIC_VARIABLES, "offsets"), MIGRATION_VARIABLES
-    return any(set(variables) <= known for variables in kinds)
 
 
 def _step(state: State) -> Mapping[Any, Value]:

@@ -15,14 +15,13 @@ from markupsafe import Markup
 
 from harness.files import output_folder, write_text
 from harness.graph.card import Card
-from harness.graph.classic_states import CLASSIC_STATES
 from harness.graph.draw import Subject, depths
 from harness.graph.dump import path_edges
 from harness.graph.layout import layout
 from harness.graph.picture import FILL
-from harness.graph.states import GROUP_STATES, describer
+from harness.graph.states import describer
 from harness.itf import Trace
-from harness.replay.state import VARIABLES
+from harness.kinds.cards import SHOWN, TITLES
 from harness.tlaparse import print_value
 from harness.values import State
 
@@ -98,7 +97,7 @@ def _text(card: Card, state: State) -> str:
         said = [f"{head} {cell}" for head, cell in zip(card.head[1:], cells, strict=False) if cell != "-"]
         lines.append(f"{name}: {', '.join(said)}" if card.head else f"{name} = {' '.join(cells)}")
     if card.title:
-        others = sorted(set(state) - set(VARIABLES))
+        others = sorted(set(state) - SHOWN)
         lines += [f"{name} = {print_value(state[name])}" for name in others]
     return "\n".join(lines)
 
@@ -187,9 +186,7 @@ class _Table:
 def _data(title: str, states: Sequence[WebState], edges: Sequence[WebEdge]) -> dict[str, Any]:
     """What the page's script reads: columns of numbers, and the tables that they refer to."""
     present = dict.fromkeys(state.title for state in states)
-    titles = _Table(
-        [*(name for name in (*GROUP_STATES[:-1], *CLASSIC_STATES[2:]) if name in present), *present]
-    )
+    titles = _Table([*(name for name in TITLES if name in present), *present])
     depths = _Table()
     for depth in sorted({state.depth for state in states}):
         depths.number(str(depth))

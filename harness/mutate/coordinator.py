@@ -31,8 +31,9 @@ from harness.manifest import Manifest
 from harness.mutate.journal import Asked, files, of_model
 from harness.mutate.mutant import KILLED, SURVIVED, TESTS_OF_ITS_OWN, TIMED_OUT, UNVIABLE, Mutant, Verdict
 from harness.mutate.own_tests import failed_tests
-from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.decode import Decoder
 from harness.replay.files import SUFFIX, trace_files
+from harness.replay.prepared import DecodedTrace
 from harness.replay.run import Failure, Replayer
 from harness.stategraph import merge_by_hidden
 

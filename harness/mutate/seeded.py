@@ -20,9 +20,9 @@ from harness.mutate.own_tests import failed_tests, prepare
 from harness.mutate.patches import REPLAY, REPLAYED, Patch, copy_with
 from harness.mutate.pool import run_all
 from harness.mutate.seeded_spec import Verdicts, failing, record_name, verdicts
-from harness.replay.decode import DecodedTrace
 from harness.replay.dialects import TEXT
 from harness.replay.files import trace_files
+from harness.replay.prepared import DecodedTrace
 from harness.replay.report import shown
 
 LIMIT_S: Final = 300.0

@@ -10,20 +10,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from harness.itf import Trace
+from harness.kinds.description import COMMON
+from harness.kinds.registry import KINDS
 from harness.pipeline.tables import key, optional, text
 from harness.replay.contents import Uncounted
-from harness.replay.decode import DecodedTrace, Decoder, Loadable, Step
+from harness.replay.decode import Decoder
+from harness.replay.prepared import DecodedTrace, Loadable, Step
 from harness.tlaparse import Reader, print_value
 from harness.values import State
 
 Row = dict[str, Any]
-_STATE_VARIABLES: Final = ("group", "topics", "offsets", "configs")
-"""What makes a state of the coordinator, as far as a model has it."""
-_COMPUTING: Final = ("computation", "work")
-"""And who computes, from what (A5, W1), in the models that have it."""
-_MIGRATING: Final = ("consumer", "classic", "phase", "words")
-"""And the group as either kind, in the models in which it migrates (M1)."""
-_OTHERS: Final = (*_COMPUTING, *_MIGRATING)
+_OTHERS: Final = tuple(variable for kind in reversed(KINDS) for variable in kind.kept)
+"""The variables beside COMMON that make a state of the coordinator, in the models that have them."""
 _LEAF: Final = ("conformLeaf", "conformDepth")
 _MEMORY: Final = 50_000
 """Distinct states whose keys and forms are remembered."""
@@ -148,7 +146,7 @@ class StepRows:
         return known
 
     def _key(self, state: State) -> str:
-        values = tuple([state.get(name, ()) for name in _STATE_VARIABLES])
+        values = tuple([state.get(name, ()) for name in COMMON])
         values += tuple([state[name] for name in _OTHERS if name in state])
         # readers give equal values as one object, nearly always, and an object is found sooner than a value
         found = self._keys.get(objects := tuple(map(id, values)))

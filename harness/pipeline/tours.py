@@ -15,18 +15,15 @@ from pyarrow.fs import copy_files
 from harness.engines.base import Limits, Model, Progress
 from harness.generate import dump_graph, tour_traces
 from harness.itf import ItfWriter
+from harness.kinds.decoders import CALLING
 from harness.pipeline.run import Run
 from harness.pipeline.tables import TRACES, key
-from harness.replay.classic.steps import CLASSIC_HANDLERS
-from harness.replay.connect.steps import CONNECT_HANDLERS
-from harness.replay.steps import HANDLERS
 from harness.stategraph import HIDDEN, Edge, merge_by_hidden
 
 FOLDER: Final = "tours"
 LENGTH: Final = 300
 """Steps of a tour, at most, about."""
 _GROUP: Final = 200
-_CALLING: Final = HANDLERS.keys() | CLASSIC_HANDLERS.keys() | CONNECT_HANDLERS.keys()
 
 
 def write_tours(run: Run, model: Model, limits: Limits, log: Path) -> dict[str, int]:
@@ -55,7 +52,7 @@ def _tours(model: Model, limits: Limits, log: Path, progress: Progress) -> Itera
     graph = merge_by_hidden(dump_graph(model, limits=limits, log=log, progress=progress), *HIDDEN)
 
     def calls(edge: Edge) -> bool:
-        return graph.edges[edge]["state"]["step"]["action"] in _CALLING
+        return graph.edges[edge]["state"]["step"]["action"] in CALLING
 
     writer = ItfWriter()
     for number, trace in enumerate(tour_traces(model, graph, max_length=LENGTH, edge_filter=calls), start=1):

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Final
 
-from harness.replay.decode import Step
 from harness.replay.judge import depends_on_answers, perform
+from harness.replay.prepared import Step
 from harness.replay.view import View
 from harness.targets.base import Target, writer_of
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from harness.replay.steps import HANDLERS
+from harness.kinds.consumer.steps import HANDLERS
 from harness.requirements import requirements
 from harness.targets.base import Json
 
@@ -19,7 +19,7 @@ _POINTS: Final = 100
 
 
 class Called(NamedTuple):
-    """What counts of a step that calls the target (see `harness.replay.decode.Step`)."""
+    """What counts of a step that calls the target (see `harness.replay.prepared.Step`)."""
 
     action: str
     branch: str

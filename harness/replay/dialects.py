@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
-from harness.replay.state import Group
+from harness.kinds.consumer.state import Group
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.itf import ItfReader
-from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.decode import Decoder
+from harness.replay.prepared import DecodedTrace
 from harness.replay.run import Outcome, Replayer
 from harness.scenario.names import SUFFIX as SCENARIO
 from harness.targets import open_target

@@ -13,7 +13,7 @@ from harness.targets.base import Answer, Assignments, Json, Refused, Target
 
 
 class Prepared(Protocol):
-    """What judging a step takes of it (see `harness.replay.decode.Step`)."""
+    """What judging a step takes of it (see `harness.replay.prepared.Step`)."""
 
     @property
     def tick_ms(self) -> int: ...

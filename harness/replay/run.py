@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from harness.errors import ENGINE_FAILED, ConformError
+from harness.kinds.consumer.members import MemberReplayer
 from harness.replay import wire
 from harness.replay.ahead import StepsAhead
 from harness.replay.compare import Difference, differences
 from harness.replay.coverage import Called, Coverage
-from harness.replay.decode import DecodedTrace, Loadable, Step
 from harness.replay.dialects import TEXT
 from harness.replay.judge import act, refused
-from harness.replay.members import MemberReplayer
+from harness.replay.prepared import DecodedTrace, Loadable, Step
 from harness.replay.signature import place, signature
 from harness.replay.unscripted import Unscripted
 from harness.replay.view import RECORDS, View

@@ -23,12 +23,13 @@ from typing import Any, Final, TypeAlias
 
 import re2
 
+from harness.kinds.consumer.state import Group, Member
+from harness.kinds.fields import Partition
 from harness.replay import wire
 from harness.replay.compare import Difference
-from harness.replay.decode import Step
 from harness.replay.judge import act
+from harness.replay.prepared import Step
 from harness.replay.signature import place
-from harness.replay.state import Group, Member, Partition
 from harness.replay.view import View
 from harness.targets.base import Answer, Target
 

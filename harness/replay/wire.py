@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
-from harness.replay.client_state import Offer
-from harness.replay.commits import CommitStep
-from harness.replay.state import Partition, Request, SpecStep
+from harness.kinds.consumer.state import Request, SpecStep
+from harness.kinds.features.commits import CommitStep
+from harness.kinds.features.computing_state import Offer
+from harness.kinds.fields import Partition
+from harness.kinds.rows import Forms
 from harness.targets.base import Capabilities, Json
 
 GROUP: Final = "g"
@@ -139,6 +141,12 @@ def topic_partitions(partitions: Iterable[Partition]) -> list[Json]:
 def expected_partitions(partitions: frozenset[Partition]) -> list[Json]:
     """`topic_partitions`, one list for equal sets: only to compare with, never given to a target."""
     return topic_partitions(partitions)
+
+
+SHOWN: Final[Forms] = {"partitions": expected_partitions, "texts": sorted, "text": lambda text: text or None}
+"""The forms of fields in JSON, by the names of `harness.kinds.rows`; only to compare with."""
+GIVEN: Final[Forms] = {**SHOWN, "partitions": topic_partitions}
+"""The same, to be given to a target."""
 
 
 def metadata(topics: Mapping[str, int]) -> list[Json]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from harness.replay.steps import HANDLERS
+from harness.kinds.consumer.steps import HANDLERS
 from harness.report.readers.replay import Replay
 
 BRANCHES: Final = (

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from harness.itf import Trace
-from harness.replay.state import Partition
+from harness.kinds.fields import Partition
 
 COORDINATOR: Final = "coordinator"
 NOBODY: Final = "no member"

@@ -13,7 +13,7 @@ import yaml
 
 from harness.errors import ConformError
 from harness.files import read_text
-from harness.replay.state import Partition
+from harness.kinds.fields import Partition
 from harness.scenario.partitions import parse_partition, parse_partitions
 
 _INTEGER = re.compile(r"-?\d{1,9}")

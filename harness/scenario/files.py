@@ -14,7 +14,7 @@ from typing import Final
 from harness.engines.base import Limits
 from harness.errors import MODEL_VIOLATED, ConformError
 from harness.itf import Trace, read_trace, trace_to_text
-from harness.replay.state import StateReader
+from harness.kinds.consumer.state import StateReader
 from harness.scenario.fields import read_fields
 from harness.scenario.from_trace import steps_of
 from harness.scenario.load import load_scenario

@@ -7,11 +7,9 @@ from itertools import pairwise
 
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.replay.classic.state import is_classic
-from harness.replay.connect.state import is_connect
-from harness.replay.migration.state import is_migration
-from harness.replay.state import SpecState, StateReader
-from harness.replay.steps import OTHER_ACTIONS
+from harness.kinds.consumer.state import SpecState, StateReader
+from harness.kinds.consumer.steps import OTHER_ACTIONS
+from harness.kinds.registry import kind_of
 from harness.scenario.load import EVENTS
 from harness.scenario.model import REQUEST, Scenario, ScriptStep, Section
 from harness.scenario.transcript import transcript
@@ -49,11 +47,10 @@ def _step(before: SpecState, after: SpecState) -> ScriptStep:
 
 def scenario_of_trace(trace: Trace, name: str, file: str) -> Scenario:
     """A trace as a scenario called `name`. ConformError (exit 2) if it is not one of the group protocol."""
-    kinds = {"classic": is_classic, "Connect": is_connect, "migrating": is_migration}
-    if kind := next((kind for kind, is_of in kinds.items() if is_of(trace)), None):
+    if not (kind := kind_of(trace, f"The trace {file}")).retold:
         raise ConformError(
-            f"The trace {file} is of a {kind} group: only those of consumer groups can be printed as "
-            f"scenarios. conform graph --trace {file} --sequence draws it."
+            f"The trace {file} is of a {kind.adjective} group: only those of consumer groups can be printed "
+            f"as scenarios. conform graph --trace {file} --sequence draws it."
         )
     states = StateReader().read(trace, f"The trace {file}")
     first = states[0]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from harness.kinds.consumer.state import Group, Member, Request, Response
+from harness.kinds.fields import Partition
 from harness.replay import wire
-from harness.replay.state import Group, Member, Partition, Request, Response
 from harness.scenario.fields import Field, read_fields
 from harness.scenario.model import (
     REQUEST,

@@ -1,7 +1,7 @@
 """A scenario in memory: what a file says, checked, and where it says it.
 
-Requests, responses and groups are those of the replay (`harness.replay.state`), so that a scenario and a
-trace of it are compared as they are.
+Requests, responses and groups are those of `harness.kinds.consumer.state`, so that a scenario and a trace
+of it are compared as they are.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from harness.replay.state import Group, Partition, Request, Response
+from harness.kinds.consumer.state import Group, Request, Response
+from harness.kinds.fields import Partition
 
 REQUEST: Final = "Request"
 """What a step does that sends a ConsumerGroupHeartbeat; other steps are called as the spec's actions are."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from harness.replay.state import Partition
+from harness.kinds.fields import Partition
 
 _ITEM = re.compile(r"(?P<topic>\S+)-(?P<first>\d{1,9})(?:\.\.(?P<last>\d{1,9}))?")
 _MOST = 100_000

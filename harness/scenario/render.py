@@ -11,7 +11,8 @@ from typing import Final
 import jinja2
 import re2
 
-from harness.replay.state import Partition
+from harness.kinds.fields import Partition
+from harness.kinds.literals import tla_partitions, tla_text
 from harness.replay.wire import topic_name
 from harness.scenario.model import Printed, Scenario
 
@@ -124,14 +125,3 @@ def _templates() -> jinja2.Environment:
     }
     environment.filters |= filters
     return environment
-
-
-def tla_text(text: str) -> str:
-    """A text as TLA+ writes it."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
-def tla_partitions(partitions: Iterable[Partition]) -> str:
-    """A set of partitions as TLA+ writes it."""
-    return f"{{{', '.join(f'<<{tla_text(topic)}, {index}>>' for topic, index in sorted(partitions))}}}"

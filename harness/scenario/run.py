@@ -17,7 +17,7 @@ from harness.engines.tlc import run_tlc, variant
 from harness.engines.tlc_config import read_config
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.replay.state import StateReader
+from harness.kinds.consumer.state import StateReader
 from harness.scenario.model import Erratum, Scenario
 from harness.scenario.render import Universe, render, universe
 from harness.scenario.transcript import Mismatch, Transcript, mismatches, transcript

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness.replay.expect import group_state
-from harness.replay.state import Group, Partition, Response, SpecState
+from harness.kinds.consumer.expect import group_state
+from harness.kinds.consumer.state import Group, Response, SpecState
+from harness.kinds.fields import Partition
 from harness.scenario.model import Printed, PrintedMember, Scenario
 from harness.scenario.partitions import format_partitions
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Final
 
-from harness.replay.state import Group, Member, Partition, Request, Response
+from harness.kinds.consumer.state import Group, Member, Request, Response
+from harness.kinds.fields import Partition
 from harness.scenario.load import EPOCHS, EVENTS
 from harness.scenario.model import REQUEST, Printed, Scenario, ScriptStep, Target
 from harness.scenario.partitions import format_partitions

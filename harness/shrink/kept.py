@@ -11,8 +11,8 @@ from frozendict import frozendict
 
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.replay.state import Group, SpecState, StateReader
-from harness.replay.steps import HANDLERS, OTHER_ACTIONS
+from harness.kinds.consumer.state import Group, SpecState, StateReader
+from harness.kinds.consumer.steps import HANDLERS, OTHER_ACTIONS
 from harness.scenario.from_trace import steps_of
 from harness.values import Value, as_function, function
 

@@ -10,9 +10,10 @@ from typing import Any, Final
 import jinja2
 
 from harness.itf import Trace
+from harness.kinds.literals import tla_text
 from harness.replay.dialects import FORMS
 from harness.replay.wire import topic_name
-from harness.scenario.render import matching, tla_text
+from harness.scenario.render import matching
 from harness.shrink.kept import Kept, first_group
 from harness.values import Value, as_function, is_field, sort_key
 

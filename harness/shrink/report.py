@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.kinds.consumer.state import StateReader
 from harness.replay.report import explain
-from harness.replay.state import StateReader
 from harness.scenario.from_trace import steps_of
 from harness.scenario.write import done_line
 from harness.shrink.run import Shrunk

@@ -15,11 +15,9 @@ from harness.engines.base import Limits
 from harness.engines.tlc import VERSION
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
+from harness.kinds.registry import kind_of
 from harness.modules import config_beside
-from harness.replay.classic.state import is_classic
-from harness.replay.connect.state import is_connect
 from harness.replay.decode import Decoder
-from harness.replay.migration.state import is_migration
 from harness.replay.run import Failure, Replayed, Replayer
 from harness.shrink.again import Doing, model_of
 from harness.shrink.ask import shrink_together
@@ -115,7 +113,7 @@ def shrink_trace(
     """
     told: list[Any] = [state.get("step") for state in trace.states]
     actions = {step.get("action") for step in told if isinstance(step, Mapping)}
-    if is_classic(trace) or is_connect(trace) or is_migration(trace) or actions & NOT_DONE_AGAIN:
+    if not kind_of(trace, f"The trace {name}").retold or actions & NOT_DONE_AGAIN:
         model = model_of(trace, spec)
         found = model and _by_model(Doing(trace, model, limits), name, oracle, signature, progress)
         return found or _cut(trace, name, oracle, signature)

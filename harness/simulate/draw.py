@@ -6,8 +6,8 @@ import random
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from harness.kinds.fields import Partition
 from harness.replay import wire
-from harness.replay.state import Partition
 from harness.targets.base import Json
 
 NOTHING_SAID: Final[Json] = {

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from harness.kinds.fields import Partition
 from harness.replay import wire
-from harness.replay.state import Partition
 from harness.simulate import draw, offsets
 from harness.simulate.left_out import TEXT, TIED_BY_CHANCE
 from harness.targets.base import Answer, Json

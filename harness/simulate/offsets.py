@@ -8,8 +8,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
+from harness.kinds.fields import Partition
 from harness.replay import wire
-from harness.replay.state import Partition
 from harness.simulate import draw
 from harness.targets.base import Json
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Generic
 
@@ -16,7 +16,8 @@ from harness.errors import USAGE, ConformError
 from harness.files import read_text
 from harness.replay import wire
 from harness.targets.base import Json
-from harness.validate.kind import Kind, R, Recorded
+from harness.validate.recording import R, Recorded, Recording
+from harness.validate.topics import Topics
 
 ERRORS: Final = {code: name for name, code in wire.ERROR_CODES.items()}
 NOT_THERE: Final = frozenset({14, 15, 16})
@@ -32,15 +33,21 @@ FIELDS: Final = {
 
 
 class LogReader(ABC, Generic[R]):
-    """Reads a log line by line. `_run` is the run that goes on, `_lost` why there is none."""
+    """Reads a log line by line. `_run` is the run that goes on, `_lost` why there is none. `line` makes
+    lines, and `timers` names the actions of timers."""
 
-    def __init__(self, path: Path, group: str, kind: Kind[R, Any]) -> None:
+    line: Callable[..., Any]
+    timers: Mapping[str, str]
+
+    def __init__(self, path: Path, group: str, kind: Recording[R, Any]) -> None:
         self._path = path
         self._found = Recorded(path, group, "", kind)
         self._hidden: frozenset[str] = frozenset()
         self._timed = True
         self._run: R | None = None
         self._lost = ""
+        self._topics = Topics()
+        self._size = int(wire.DEFAULTS[wire.MAX_SIZE])
 
     def whole(self) -> Recorded[R]:
         """Read all of it. ConformError (exit 2) with the line for what is no log, and for one in which
@@ -90,6 +97,7 @@ class LogReader(ABC, Generic[R]):
         """A new coordinator; one with a state is none that a behaviour begins with."""
         self._run = None
         self._lost = "after a load of a state" if said["records"] else ""
+        self._topics = Topics(said.get("topics", ()))
 
     def _commit(self, number: int, said: Json, answer: Json) -> None:
         if said["mode"] == "manual":
@@ -102,23 +110,64 @@ class LogReader(ABC, Generic[R]):
             self._fail_over(number, said, answer)
 
     @abstractmethod
-    def _fail_over(self, number: int, said: Json, answer: Json) -> None:
-        """A new coordinator loads the log."""
-
-    @abstractmethod
     def _request(self, number: int, said: Json, answer: Json) -> None:
         """A request of any API, perhaps to another group."""
 
     @abstractmethod
-    def _fired(self, number: int, said: Json, answer: Json) -> None:
-        """The clock went on, or one timer was fired."""
+    def _begun(self, line: Any) -> R:
+        """A run that begins with a line."""
+
+    def _group_in(self, answer: Json) -> Json | None:
+        """The description of the log's group in an answer."""
+        group: Json = answer.get("group") or {}
+        return group if group and group.get("groupId", self._found.group) == self._found.group else None
 
     @abstractmethod
+    def _seen(self, answer: Json) -> Any:
+        """The group as an answer shows it; None where it does not."""
+
+    def _complete(self, line: Any, answer: Json | None) -> None:
+        """Put the answer into a line; None for a step before the last one of an operation."""
+        line.seen = self._seen(answer or {})
+
+    def _add(self, line: Any, answer: Json | None) -> None:
+        """A line goes to the run, and begins one where there is none."""
+        if self._lost:
+            self._found.left_out[self._lost] += 1
+            return
+        if self._run is None:
+            self._run = self._begun(line)
+            self._found.runs.append(self._run)
+        self._complete(line, answer)
+        self._run.lines.append(line)
+
+    def _fail_over(self, number: int, said: Json, answer: Json) -> None:
+        """A new coordinator loads the log."""
+        self._add(self.line(number, said, "FailOver"), answer)
+
+    def _fired(self, number: int, said: Json, answer: Json) -> None:
+        """The clock went on, or one timer was fired."""
+        timers = [timer for timer in answer.get("fired", ()) if timer["group"] == self._found.group]
+        for timer in timers:
+            does = "" if self._lost else self._action_of(timer["timer"])
+            line = self.line(number, said, does, timer["member"])
+            self._add(line, answer if timer is timers[-1] else None)
+
+    def _action_of(self, timer: str) -> str:
+        return self.timers[timer]
+
     def _describe(self, number: int, said: Json, answer: Json) -> None:
         """A group, as it is after the last step."""
+        if said["group"] == self._found.group and self._run and self._run.lines:
+            self._look(self._run.lines[-1], answer)
+
+    def _look(self, line: Any, answer: Json) -> None:
+        """The group after a line, where it was not seen before."""
+        line.seen = line.seen or self._seen(answer)
 
     def _configure(self, number: int, said: Json, answer: Json) -> None:
         """What the coordinator is configured with."""
+        self._size = int(said.get(wire.MAX_SIZE, self._size))
 
     def _assign(self, number: int, said: Json, answer: Json) -> None:
         """The next target assignment."""
@@ -141,6 +190,11 @@ class LogReader(ABC, Generic[R]):
 
     def _shows(self, name: str) -> bool:
         return f"members.{name}" not in self._hidden
+
+
+def members_hidden(hidden: Collection[str]) -> frozenset[str]:
+    """The fields of members among what is hidden."""
+    return frozenset(name.removeprefix("members.") for name in hidden if name.startswith("members."))
 
 
 def lines_of(path: Path) -> Sequence[tuple[int, Any]]:

@@ -18,7 +18,7 @@ from harness.itf import Trace
 from harness.replay.compare import Difference
 from harness.spechash import spec_hash
 from harness.stategraph import read_graph
-from harness.validate.kind import AnyLine, Kind, R, Recorded, S, trace_of
+from harness.validate.recording import AnyLine, R, Recorded, Recording, S, trace_of
 from harness.values import State
 
 
@@ -80,7 +80,7 @@ def validate(
 class _Validator(Generic[R, S]):
     """Follows runs of one kind of group in a dialect, on the specification in a folder."""
 
-    kind: Kind[R, S]
+    kind: Recording[R, S]
     dialect: str
     spec: Path
     limits: Limits

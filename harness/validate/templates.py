@@ -10,9 +10,10 @@ from typing import Any, Final
 
 import jinja2
 
-from harness.replay.state import Partition
+from harness.kinds.fields import Partition
+from harness.kinds.literals import tla_partitions, tla_text
+from harness.kinds.rows import record_of
 from harness.replay.wire import topic_name
-from harness.scenario.render import tla_partitions, tla_text
 
 MODULE: Final = "RecordedRuns"
 
@@ -20,10 +21,14 @@ MODULE: Final = "RecordedRuns"
 def write(folder: Path, over: str, templates: str, values: Mapping[str, Any]) -> tuple[Path, Path]:
     """Write a log as a module over the one named, and its configuration, into a folder: the paths of both.
 
-    `templates` is what the kind's own begin with: connect/ has connect/log.tla.j2 and connect/model.cfg.j2.
+    `templates` is what the kind's own begin with: kinds/connect/ has log.tla.j2 and model.cfg.j2 there.
     """
     module, log, config = (folder / f"{MODULE}{end}" for end in (".tla", "Log.tla", ".cfg"))
-    texts = {module: "recorded.tla.j2", log: f"{templates}log.tla.j2", config: f"{templates}model.cfg.j2"}
+    texts = {
+        module: "validate/recorded.tla.j2",
+        log: f"{templates}log.tla.j2",
+        config: f"{templates}model.cfg.j2",
+    }
     for path, template in texts.items():
         text = _templates().get_template(template).render(values, module=MODULE, over=over)
         path.write_text(text, encoding="utf-8")
@@ -33,7 +38,7 @@ def write(folder: Path, over: str, templates: str, values: Mapping[str, Any]) ->
 @lru_cache(maxsize=1)
 def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("harness.validate", "."), undefined=jinja2.StrictUndefined
+        loader=jinja2.PackageLoader("harness", "."), undefined=jinja2.StrictUndefined
     )
     forms: dict[str, Callable[[Any], str]] = {
         "number": str,
@@ -50,10 +55,16 @@ def _templates() -> jinja2.Environment:
         "form": lambda value, name: forms[name](value),
         "topic_name": topic_name,
         "several": _several,
+        "literal": _literal,
+        "literals": lambda values: f"{{{', '.join(sorted(map(_literal, values)))}}}",
         "protocol_of": protocol_of,
         "numbers": lambda numbers: f"{{{', '.join(map(str, sorted(numbers)))}}}",
     }
     return environment
+
+
+def _literal(value: Any) -> str:
+    return record_of(type(value)).literal(value)
 
 
 def _several(targets: Mapping[str, frozenset[Partition]]) -> set[Partition]:

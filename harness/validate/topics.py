@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from harness.kinds.fields import Partition
 from harness.replay import wire
-from harness.replay.state import Partition
 from harness.targets.base import Json
 
 

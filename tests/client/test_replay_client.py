@@ -12,8 +12,9 @@ from coordinator import heartbeat, membership, metadata, target
 from coordinator.client import install, model, prepare, select
 from harness.itf import read_trace
 from harness.pipeline.rows import StepRows
-from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.decode import Decoder
 from harness.replay.files import trace_files
+from harness.replay.prepared import DecodedTrace
 from harness.replay.run import Replayer
 from harness.targets.python import PythonTarget
 

@@ -12,8 +12,9 @@ from coordinator import heartbeat, membership
 from coordinator.connect import handlers, service
 from harness.errors import ConformError
 from harness.itf import Trace, read_trace
-from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.decode import Decoder
 from harness.replay.files import trace_files
+from harness.replay.prepared import DecodedTrace
 from harness.replay.run import Replayer
 from harness.targets.python import PythonTarget
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.graph.card import BY_MEMBERS, BY_STATE
-from harness.graph.classic_states import BY_WAITING, CLASSIC_STATES, ClassicDescriber
 from harness.graph.draw import of_trace
 from harness.graph.states import describer
 from harness.itf import read_trace
+from harness.kinds.classic.card import BY_WAITING, CLASSIC_STATES, ClassicDescriber
 
 TRACES = Path(__file__).parents[2] / "traces" / "classic"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.graph.card import BY_MEMBERS, BY_STATE
-from harness.graph.closed_states import BY_PROTOCOL, ClosedDescriber
 from harness.graph.states import describer
+from harness.kinds.features.closed_card import BY_PROTOCOL, ClosedDescriber
 from harness.tlaparse import Reader
 from harness.values import State
 

@@ -13,7 +13,7 @@ from graph_states import chain, foo, group_state, member, step
 from harness.errors import USAGE, ConformError
 from harness.graph.card import BY_STATE
 from harness.graph.fold import READABLE_EDGES, READABLE_NODES, Folder, Folding, fold_graph
-from harness.graph.states import BY_PROGRESS, BY_REVOKING
+from harness.kinds.consumer.card import BY_PROGRESS, BY_REVOKING
 
 ALL = {0: "m1", 1: "m1"}
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from harness.graph.card import BY_MEMBERS
 from harness.graph.draw import of_trace
-from harness.graph.states import BY_WAY, MigrationDescriber, describer
+from harness.graph.states import describer
 from harness.itf import Trace, read_trace
+from harness.kinds.migration.card import BY_WAY, MigrationDescriber
 
 TRACES = Path(__file__).parents[2] / "traces" / "migration"
 

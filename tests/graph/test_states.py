@@ -7,7 +7,8 @@ from frozendict import frozendict
 from graph_states import foo, group_state, member
 
 from harness.graph.card import BY_MEMBERS, BY_STATE, Card
-from harness.graph.states import BY_PROGRESS, BY_REVOKING, describer
+from harness.graph.states import describer
+from harness.kinds.consumer.card import BY_PROGRESS, BY_REVOKING
 from harness.values import State
 
 EMPTY_GROUP = group_state(3, {}, {})

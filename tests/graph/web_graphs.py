@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.graph.states import GROUP_STATES
 from harness.graph.web import FAILED, NOT_REACHED, TESTED, WebEdge, WebState
+from harness.kinds.consumer.card import GROUP_STATES
 
 LAYERS = 24
 

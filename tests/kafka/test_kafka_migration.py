@@ -11,7 +11,8 @@ from kafka_driver import Driver
 
 from harness.itf import read_trace
 from harness.replay.compare import differences
-from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.decode import Decoder
+from harness.replay.prepared import DecodedTrace
 from harness.replay.run import Replayed, Replayer
 from harness.replay.view import View
 from harness.targets.base import Answer

@@ -12,9 +12,11 @@ import pytest
 from kafka_driver import HEARTBEAT, TOPICS, Driver, answered, client, described, part
 
 from harness.itf import read_trace
+from harness.kinds.consumer.decode import ConsumerLoad
 from harness.replay import wire
 from harness.replay.compare import differences
-from harness.replay.decode import Decoder, Load, Loadable
+from harness.replay.decode import Decoder
+from harness.replay.prepared import Loadable
 from harness.replay.view import View
 from harness.targets.base import Answer, Json, Refused
 
@@ -30,7 +32,9 @@ def states() -> list[tuple[str, Loadable, Json]]:
     found: list[tuple[str, Loadable, Json]] = []
     for path in sorted([*(TRACES / "golden").rglob("*.itf.json"), *(TRACES / "corpus").rglob("*.itf.json")]):
         trace = decoder.decode(read_trace(path), path.stem)
-        if not isinstance(trace.start, Load) or path.parent.name == "client":  # Kafka has nothing of that
+        if (
+            not isinstance(trace.start, ConsumerLoad) or path.parent.name == "client"
+        ):  # Kafka has nothing of that
             continue
         found.append((f"{path.stem} 0", trace.start, trace.initial))
         for step in trace.steps:

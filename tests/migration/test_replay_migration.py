@@ -9,8 +9,9 @@ import pytest
 from harness.errors import ConformError
 from harness.itf import Trace, read_trace
 from harness.pipeline.rows import StepRows
-from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.decode import Decoder
 from harness.replay.files import trace_files
+from harness.replay.prepared import DecodedTrace
 from harness.replay.run import Replayer
 from harness.targets.python import PythonTarget
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from spec_model import Model
 
+from harness.kinds.consumer.records import KEY_NUMBERS
 from harness.replay import wire
-from harness.replay.decode import DecodedTrace, Decoder, Step
-from harness.replay.records import KEY_NUMBERS
+from harness.replay.decode import Decoder
+from harness.replay.prepared import DecodedTrace, Step
 from harness.replay.run import Failure, Replayer
 from harness.targets.python import PythonTarget
 

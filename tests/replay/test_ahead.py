@@ -17,8 +17,9 @@ from spec_model import Model
 from harness.errors import ConformError
 from harness.mutate.patches import FOLDER, copy_with, read_patch
 from harness.replay.ahead import STEPS
-from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.decode import Decoder
 from harness.replay.judge import act
+from harness.replay.prepared import DecodedTrace
 from harness.replay.report import explain, summary, to_json
 from harness.replay.run import Replayer
 from harness.targets.base import Json, Target

@@ -6,10 +6,10 @@ import sys
 
 from spec_model import NOTHING, Model
 
+from harness.kinds.consumer.steps import HANDLERS
 from harness.replay import wire
 from harness.replay.decode import Decoder
 from harness.replay.run import Replayed, Replayer
-from harness.replay.steps import HANDLERS
 from harness.targets import open_target
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Target
 from harness.targets.python import PythonTarget

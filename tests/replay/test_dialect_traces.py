@@ -10,7 +10,8 @@ import pytest
 from coordinator import Coordinator, Dialect, SimulatedClock
 from coordinator.dialect import DIALECTS
 from harness.itf import read_trace
-from harness.replay.decode import DecodedTrace, Decoder
+from harness.replay.decode import Decoder
+from harness.replay.prepared import DecodedTrace
 from harness.replay.run import Replayed, Replayer
 from harness.targets import open_target
 from harness.targets.base import Target

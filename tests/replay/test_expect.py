@@ -8,9 +8,10 @@ from typing import Any
 from expected_steps import FOO, kinds, steps, wire_partitions
 from spec_model import NOTHING, Model
 
-from harness.replay import expect, wire
-from harness.replay.records import whole
-from harness.replay.state import Group, Member, SpecState
+from harness.kinds.consumer import expect
+from harness.kinds.consumer.records import whole
+from harness.kinds.consumer.state import Group, Member, SpecState
+from harness.replay import wire
 
 F0, F1 = frozenset({("foo", 0)}), frozenset({("foo", 1)})
 

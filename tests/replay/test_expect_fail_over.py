@@ -11,7 +11,8 @@ from spec_model import NOTHING, Model
 from harness.errors import ConformError
 from harness.replay import wire
 from harness.replay.compare import differences
-from harness.replay.decode import Decoder, Step
+from harness.replay.decode import Decoder
+from harness.replay.prepared import Step
 from harness.replay.run import Replayer
 from harness.targets.base import Answer, Capabilities, Json
 from harness.targets.python import PythonTarget

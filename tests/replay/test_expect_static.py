@@ -10,9 +10,11 @@ from expected_steps import FOO, decoded, kinds, steps, wire_partitions
 from spec_model import NOTHING, Model, request
 
 from harness.errors import ConformError
-from harness.replay import expect, wire
-from harness.replay.decode import Decoder, Step
-from harness.replay.records import written
+from harness.kinds.consumer import expect
+from harness.kinds.consumer.records import written
+from harness.replay import wire
+from harness.replay.decode import Decoder
+from harness.replay.prepared import Step
 
 F01 = frozenset({("foo", 0), ("foo", 1)})
 

@@ -14,8 +14,8 @@ from harness.engines.base import Limits, Model
 from harness.errors import ConformError
 from harness.generate import simulate
 from harness.itf import Trace, read_trace
+from harness.kinds.consumer.records import written
 from harness.replay.decode import Decoder
-from harness.replay.records import written
 from harness.replay.run import Replayer
 from harness.targets import open_target
 from harness.targets.base import Json
@@ -128,7 +128,7 @@ def test_a_changed_record_is_named_with_both_values() -> None:
     assert sentence(with_record(trace, record, other)) == (
         "The trace t, state 1: of log[ConsumerGroupMemberMetadata m1].value.subscribedTopicNames the spec's "
         'log says [], and the states before and after it ["foo"]; so spec/GroupLog.tla and '
-        "harness/replay/records.py contradict each other, or the trace was altered."
+        "harness/kinds/consumer/records.py contradict each other, or the trace was altered."
     )
 
 
@@ -146,7 +146,7 @@ def test_a_changed_record_is_named_with_both_values() -> None:
 def test_a_harness_that_expects_other_records_is_seen(
     fault: Callable[[list[Json]], list[Json]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.replay.decode.written", lambda *states: fault(written(*states)))
+    monkeypatch.setattr("harness.kinds.consumer.decode.written", lambda *states: fault(written(*states)))
     assert "state 1: of log" in sentence(logged("MCLog"))
 
 

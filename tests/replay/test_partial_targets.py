@@ -19,12 +19,12 @@ from spec_model import NOTHING, Model
 from harness.cli.replay import command
 from harness.errors import ConformError
 from harness.itf import Trace, read_trace
-from harness.replay.classic.state import is_classic
+from harness.kinds.consumer.description import CONSUMER
+from harness.kinds.registry import kind_of
 from harness.replay.compare import agree, differences
-from harness.replay.connect.state import is_connect
-from harness.replay.decode import DecodedTrace, Decoder, Step
+from harness.replay.decode import Decoder
 from harness.replay.files import replay_files, trace_files
-from harness.replay.migration.state import is_migration
+from harness.replay.prepared import DecodedTrace, Step
 from harness.replay.report import skipped, summary
 from harness.replay.run import ANOTHER, DIFFERENCE, Replayed, Replayer
 from harness.replay.view import CONFIGS, DELAY, DELETED_TOPICS, NAMES, RECORD_TYPES, View
@@ -50,7 +50,7 @@ def walk(seed: int, steps: int = 60) -> Model:
 
 
 def of_consumers(trace: Trace) -> bool:
-    return not (is_classic(trace) or is_connect(trace) or is_migration(trace))
+    return kind_of(trace, "The trace") is CONSUMER
 
 
 @cache

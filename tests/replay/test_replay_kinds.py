@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from harness.itf import read_trace
-from harness.replay.classic.steps import CLASSIC_HANDLERS
-from harness.replay.client import HANDLERS
-from harness.replay.connect.steps import CONNECT_HANDLERS
-from harness.replay.decode import DecodedTrace, Decoder
+from harness.kinds.classic.steps import CLASSIC_HANDLERS
+from harness.kinds.connect.steps import CONNECT_HANDLERS
+from harness.kinds.features.computing import HANDLERS
+from harness.kinds.migration.steps import MIGRATION_ACTIONS
+from harness.replay.decode import Decoder
 from harness.replay.files import replay_files, trace_files
-from harness.replay.migration.steps import MIGRATION_ACTIONS
+from harness.replay.prepared import DecodedTrace
 from harness.replay.run import Replayer
 from harness.targets.python import PythonTarget
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from harness.cli.main import app
 from harness.errors import USAGE
 from harness.itf import read_trace
-from harness.replay.classic.state import is_classic
+from harness.kinds.classic.description import CLASSIC
 from harness.report.sequence import Message, Note, Step, sequence
 from harness.report.trace_sequence import sequence_of_trace
 
@@ -126,7 +126,7 @@ def test_every_committed_trace_can_be_drawn() -> None:
     for path in sorted((ROOT / "traces").rglob("*.itf.json")):
         trace = read_trace(path)
         assert sequence_of_trace(trace, path.name).startswith("<svg")
-        kinds.add(is_classic(trace))
+        kinds.add(CLASSIC.has(trace))
     assert kinds == {True, False}
 
 

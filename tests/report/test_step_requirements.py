@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.replay.classic.steps import CLASSIC_HANDLERS
-from harness.replay.connect.steps import CONNECT_HANDLERS
-from harness.replay.steps import HANDLERS
+from harness.kinds.classic.steps import CLASSIC_HANDLERS
+from harness.kinds.connect.steps import CONNECT_HANDLERS
+from harness.kinds.consumer.steps import HANDLERS
 from harness.report.coverage import BRANCHES, ERRORS
 from harness.requirements import BY_ACTION, BY_BRANCH, BY_ERROR, CLASSIC, CONNECT, broken, requirements
 

@@ -78,7 +78,7 @@ def test_a_long_log_is_explained_like_a_short_one(tmp_path: Path, monkeypatch: p
     log.write_text("\n".join(lines))
     said = []
     for most in (10**9, 0):
-        monkeypatch.setattr("harness.validate.consumer.EXPLAINED", most)
+        monkeypatch.setattr("harness.kinds.consumer.recorded.EXPLAINED", most)
         with pytest.raises(ConformError) as caught:
             validate(log, json_file=result)
         assert caught.value.exit_code == NOT_CONFORMANT

@@ -15,13 +15,13 @@ import pytest
 from harness.cli.replay import command as replay
 from harness.cli.validate import command as validate
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.kinds.consumer.recorded import ConsumerRecording
+from harness.kinds.consumer.render import render
+from harness.kinds.recordings import read_log
 from harness.replay import wire
 from harness.targets import open_target
 from harness.targets.base import Json, Refused
 from harness.targets.recording import recorded
-from harness.validate.consumer import ConsumerKind
-from harness.validate.kinds import read_log
-from harness.validate.render import render
 
 ROOT = Path(__file__).parents[2]
 FOO = wire.topic("foo", 2)
@@ -239,7 +239,7 @@ def test_too_many_targets_to_look_for_are_told_before_any_work(tmp_path: Path) -
     run.join("m1", "foo", rebalanceTimeoutMs=5000)
     lines = run.end()
     recorded_run = read_log(run.log).runs[0]
-    ConsumerKind().check(recorded_run)  # the log shows the target
+    ConsumerRecording().check(recorded_run)  # the log shows the target
     for line in lines:
         line["answer"].pop("group", None)
     error = failure(write(run.log, lines), memory="none")  # TLC would not even start
@@ -247,7 +247,7 @@ def test_too_many_targets_to_look_for_are_told_before_any_work(tmp_path: Path) -
         error.exit_code == USAGE and "after line 4, where there could be more than a million" in error.message
     )
     (unseen,) = read_log(run.log).runs
-    ConsumerKind().check(replace(unseen, topics={"foo": 19}))
+    ConsumerRecording().check(replace(unseen, topics={"foo": 19}))
 
 
 def test_what_stands_for_a_constant_is_worked_out_once(tmp_path: Path) -> None:

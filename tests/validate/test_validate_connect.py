@@ -14,13 +14,13 @@ import pytest
 from harness.cli.replay import command as replay
 from harness.cli.validate import command as validate
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.kinds.connect import wire as connect
+from harness.kinds.fields import Partition
+from harness.kinds.recordings import read_log
 from harness.replay import wire
-from harness.replay.connect import wire as connect
-from harness.replay.state import Partition
 from harness.targets import open_target
 from harness.targets.base import Json
 from harness.targets.recording import recorded
-from harness.validate.kinds import read_log
 
 ROOT = Path(__file__).parents[2]
 

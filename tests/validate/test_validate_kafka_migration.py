@@ -17,8 +17,8 @@ import pytest
 
 from harness.cli.validate import command as validate
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.kinds.classic import wire as classic
 from harness.replay import wire
-from harness.replay.classic import wire as classic
 from harness.targets.base import Json
 
 LOG = Path(__file__).parents[1] / "data" / "kafka-4.2-migration.jsonl"

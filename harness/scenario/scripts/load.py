@@ -7,14 +7,10 @@ from typing import Any, Final
 
 import yaml
 
+from harness.kinds.scenarios import LANGUAGES
 from harness.scenario.fields import Field
-from harness.scenario.scripts.classic import CLASSIC
-from harness.scenario.scripts.client import CLIENT
-from harness.scenario.scripts.connect import CONNECT
-from harness.scenario.scripts.migration import MIGRATION
-from harness.scenario.scripts.model import Erratum, Expected, Kind, Script, Step, Universe
+from harness.scenario.scripts.model import Erratum, Expected, Language, Script, Step, Universe
 
-KINDS: Final = {kind.name: kind for kind in (CLASSIC, CONNECT, CLIENT, MIGRATION)}
 """By what a file says in `protocol:`."""
 _NAMED: Final = ("member", "worker")
 """Fields with the id of a member, and below those with a mapping from such ids."""
@@ -24,9 +20,11 @@ _BY_MEMBER: Final = ("members", "workers", "target", "assignments")
 def load_script(whole: Field) -> Script:
     """The scenario in a file. ConformError (exit 2) for the first mistake."""
     protocol = whole.mapping()["protocol"]
-    kind = KINDS.get(protocol.text())
+    kind = LANGUAGES.get(protocol.text())
     if kind is None:
-        raise protocol.wrong(f"{protocol.text()!r} is none of {', '.join(KINDS)}; leave it out for KIP-848")
+        raise protocol.wrong(
+            f"{protocol.text()!r} is none of {', '.join(LANGUAGES)}; leave it out for KIP-848"
+        )
     needed = ("protocol", "name", "source", "shows", kind.topics, "steps")
     fields = whole.fields(needed, ("link", "requirements", "caught", "first", "errata"))
     topics = {name: field.number(0) + kind.whole for name, field in fields[kind.topics].mapping().items()}
@@ -50,7 +48,7 @@ def load_script(whole: Field) -> Script:
     )
 
 
-def _step(step: Field, kind: Kind) -> Step:
+def _step(step: Field, kind: Language) -> Step:
     found = step.mapping()
     verbs = [name for name in found if name not in ("says", "expect")]
     if len(verbs) != 1 or verbs[0] not in kind.verbs:
@@ -99,7 +97,7 @@ def _written(field: Field) -> str:
     return " ".join(field.source[start:end].split())
 
 
-def _universe(whole: Field, kind: Kind, topics: Mapping[str, int]) -> Universe:
+def _universe(whole: Field, kind: Language, topics: Mapping[str, int]) -> Universe:
     """Everything that the file names."""
     members: set[str] = set()
     most = dict(topics)

@@ -28,7 +28,7 @@ class Universe:
 
 
 @dataclass(frozen=True)
-class Kind:
+class Language:
     """A kind of group. `name` is what a file says in `protocol:`, `module` its open instance.
 
     `topics` is the field of a file with what is assigned, and `whole` 1 where one is itself assigned, beside
@@ -93,7 +93,7 @@ class Script:
     source: str
     shows: str
     requirements: tuple[str, ...]
-    kind: Kind
+    kind: Language
     universe: Universe
     first: str
     steps: tuple[Step, ...]

@@ -1,0 +1,29 @@
+"""The cards of the states of each kind of group in pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from harness.graph.card import Describer
+from harness.kinds.classic.card import CLASSIC_STATES, ClassicDescriber
+from harness.kinds.classic.description import CLASSIC
+from harness.kinds.consumer.card import GROUP_STATES, GroupDescriber
+from harness.kinds.consumer.description import CONSUMER
+from harness.kinds.features.closed_card import ClosedDescriber
+from harness.kinds.migration.card import MigrationDescriber
+from harness.kinds.migration.description import MIGRATION
+from harness.values import State
+
+DESCRIBERS: Final[Sequence[tuple[Sequence[str], Callable[[Sequence[State]], Describer]]]] = (
+    (CONSUMER.variables, GroupDescriber),
+    (MIGRATION.variables, MigrationDescriber),
+    (CLASSIC.variables, ClassicDescriber),
+    (("mixed", "processes"), ClosedDescriber),
+    (("group", "computation", "health"), ClosedDescriber),
+)
+"""The variables of states, and their describer, which raises ConformError for other specifications."""
+TITLES: Final = (*GROUP_STATES[:-1], *CLASSIC_STATES[2:])
+"""The states that groups have, in the order of a legend."""
+SHOWN: Final = frozenset(CONSUMER.variables)
+"""The variables that cards show."""

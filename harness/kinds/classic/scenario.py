@@ -1,0 +1,197 @@
+"""Scenarios of classic groups (spec/OpenClassic.tla): JoinGroup, SyncGroup, Heartbeat, LeaveGroup, time-outs
+and fail-overs (C1, C2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from harness.itf import Trace
+from harness.kinds.classic.state import (
+    Assignment,
+    ClassicMember,
+    ClassicReader,
+    ClassicResponse,
+    ClassicState,
+)
+from harness.kinds.literals import tla_cases, tla_list, tla_partitions, tla_ranks, tla_text, tla_texts
+from harness.scenario.fields import Field
+from harness.scenario.partitions import format_partitions
+from harness.scenario.scripts.model import Facts, Language, Universe
+from harness.scenario.scripts.verbs import event, partitions_of, timer
+
+_PROTOCOLS: Final = ("range",)
+
+
+def _request(changes: Mapping[str, str]) -> str:
+    listed = ", ".join(f"!.{name} = {value}" for name, value in changes.items())
+    return f"[NoClassicRequest EXCEPT {listed}]"
+
+
+def _instance(found: Mapping[str, Field]) -> str:
+    return f"{{{tla_text(found['instance'].text())}}}" if "instance" in found else "{}"
+
+
+def _join(field: Field) -> str:
+    """A JoinGroup; without its member id it is given the one that is said (MEMBER_ID_REQUIRED)."""
+    found = field.fields(("member", "subscription"), ("withoutId", "protocols", "instance"))
+    member = tla_text(found["member"].name_text())
+    without = "withoutId" in found and found["withoutId"].flag()
+    protocols = found["protocols"].names() if "protocols" in found else _PROTOCOLS
+    request = _request(
+        {
+            "member": "None" if without else member,
+            "instance": _instance(found),
+            "type": '{"consumer"}',
+            "protocols": tla_list(protocols),
+            "subscription": tla_texts(found["subscription"].names()),
+        }
+    )
+    return f"Take(JoinGroup(group, {member}, {request}))"
+
+
+def _sync(field: Field) -> str:
+    """A SyncGroup: a leader's has an assignment for each member that is named."""
+    found = field.fields(("member", "generation"), ("assignments", "instance"))
+    given = found["assignments"].mapping() if "assignments" in found else {}
+    cases = tla_cases("m", {name: f"{{{tla_partitions(one.partitions())}}}" for name, one in given.items()})
+    request = _of_generation(found, {"assignments": f"[m \\in MemberIds |-> {cases}{{}}]"})
+    return f"Take(SyncGroup(group, {request}))"
+
+
+def _heartbeat(field: Field) -> str:
+    found = field.fields(("member", "generation"), ("instance",))
+    return f"Take(ClassicHeartbeat(group, {_of_generation(found, {})}))"
+
+
+def _leave(field: Field) -> str:
+    found = field.fields(("member",), ("instance",))
+    request = _request({"member": tla_text(found["member"].name_text()), "instance": _instance(found)})
+    return f"Take(LeaveGroup(group, {request}))"
+
+
+def _of_generation(found: Mapping[str, Field], others: Mapping[str, str]) -> str:
+    member, generation = tla_text(found["member"].name_text()), str(found["generation"].number(0))
+    said = {"member": member, "instance": _instance(found), "generation": generation}
+    return _request({**said, **others})
+
+
+def _first(field: Field | None, topics: Mapping[str, int]) -> str:
+    """No group yet; or a Stable one, whose members subscribe to the topics and are assigned some."""
+    rest = "offsets = [p \\in Partitions |-> -1] /\\ step = NoClassicStep"
+    if field is None:
+        return f"group = NoClassicGroup /\\ {rest}"
+    found = field.fields(("generation", "leader", "members"), ("protocol",))
+    protocol = found["protocol"].name_text() if "protocol" in found else _PROTOCOLS[0]
+    generation, leader = found["generation"].number(1), tla_text(found["leader"].name_text())
+    said = f'!.place = "member", !.protocols = {tla_list((protocol,))}, !.subscription = {tla_texts(topics)}'
+    given = {name: tla_partitions(one.partitions()) for name, one in found["members"].mapping().items()}
+    members = tla_cases(
+        "m",
+        {
+            name: f"[NoClassicMember EXCEPT {said}, !.assignment = {{{assigned}}}]"
+            for name, assigned in given.items()
+        },
+    )
+    group = (
+        f'[NoClassicGroup EXCEPT !.state = "Stable", !.generation = {generation}, !.type = "consumer", '
+        f"!.protocol = {tla_text(protocol)}, !.leader = {leader}, "
+        f"!.members = [m \\in MemberIds |-> {members}NoClassicMember]]"
+    )
+    return f"group = Save({group}) /\\ {rest}"
+
+
+def _definitions(universe: Universe) -> str:
+    members = sorted(universe.members)
+    return "\n".join(
+        [
+            f"GoldenMembers == {tla_texts(members)}",
+            f"GoldenRank == [m \\in GoldenMembers |-> {tla_ranks('m', members)}0]",
+            f"GoldenPartitions == {tla_partitions(partitions_of(universe))}",
+            "Nothing == {}",
+        ]
+    )
+
+
+_CONFIG: Final = """CONSTANTS
+  MemberIds <- GoldenMembers
+  MemberRank <- GoldenRank
+  Partitions <- GoldenPartitions
+  GenerationRecorded = TRUE
+  Extensions = 1
+  ProtocolLists <- Nothing
+  ProtocolTypes <- Nothing
+  Subscriptions <- Nothing
+  InstanceIds <- Nothing
+  RequestGenerations <- Nothing
+  SyncProtocols <- Nothing
+  Assignments <- Nothing
+  OffsetValues <- Nothing
+  WithFailOver = TRUE
+"""
+
+
+def _facts(trace: Trace) -> list[Facts]:
+    return [_printed(state) for state in ClassicReader().read(trace, "The behaviour")[1:]]
+
+
+def _printed(state: ClassicState) -> Facts:
+    """The answer to the request, and to those that waited; the group and its members."""
+    group, step = state.group, state.step
+    found: dict[str, Facts] = {}
+    if step.action in ("JoinGroup", "SyncGroup", "ClassicHeartbeat", "LeaveGroup"):
+        found["response"] = _response(step.response) if step.response.error else {"waits": "true"}
+    if step.completed:
+        found["answers"] = {member: _response(answer) for member, answer in sorted(step.completed)}
+    found["group"] = {"state": group.state, "generation": str(group.generation), "leader": group.leader}
+    if group.pending:
+        found["group"] = {**found["group"], "pending": tuple(sorted(group.pending))}
+    found["members"] = {name: _member(member) for name, member in sorted(group.members.items())}
+    return found
+
+
+def _member(member: ClassicMember) -> Facts:
+    waits = {"waits": "JoinGroup" if member.joining else "SyncGroup"} if member.waits else {}
+    return {"subscription": tuple(sorted(member.subscription)), **_assigned(member.assignment), **waits}
+
+
+def _assigned(assignment: Assignment) -> Facts:
+    return {} if assignment is None else {"assignment": tuple(format_partitions(assignment))}
+
+
+def _response(response: ClassicResponse) -> Facts:
+    if response.error != "NONE":
+        made = {"member": response.member} if response.error == "MEMBER_ID_REQUIRED" else {}
+        return {"error": response.error, **made}
+    if response.api == "JoinGroup":
+        told = tuple(sorted(one.member for one in response.members))
+        leads: dict[str, str | tuple[str, ...]] = {"members": told} if told else {}
+        if response.skip_assignment:
+            leads["skipAssignment"] = "true"
+        return {"generation": str(response.generation), "protocol": response.protocol, **leads}
+    return _assigned(response.assignment) if response.api == "SyncGroup" else {"error": "NONE"}
+
+
+CLASSIC: Final = Language(
+    name="classic",
+    module="OpenClassic",
+    topics="topics",
+    whole=0,
+    first=_first,
+    verbs={
+        "join": _join,
+        "sync": _sync,
+        "heartbeat": _heartbeat,
+        "leave": _leave,
+        "session timeout": timer("SessionTimeout"),
+        "join timeout": event("JoinTimeout"),
+        "sync timeout": event("SyncTimeout"),
+        "fail-over": event("FailOver"),
+        "delete group": event("DeleteGroup"),
+    },
+    definitions=_definitions,
+    config=_CONFIG,
+    facts=_facts,
+    tall=frozenset({"members", "answers"}),
+    optional=frozenset({"response", "answers"}),
+)

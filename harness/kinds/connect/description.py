@@ -1,0 +1,13 @@
+"""Connect groups, described."""
+
+from typing import Final
+
+from harness.kinds.description import Kind
+
+CONNECT: Final = Kind(
+    name="connect",
+    adjective="Connect",
+    variables=("work", "call"),
+    kept=("work",),
+    api="ConnectGroupHeartbeat",
+)

@@ -1,0 +1,153 @@
+"""The spec's states of Connect groups as typed records (spec/Connect.tla), checked once: those of a consumer
+group, and what is beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Final
+
+from frozendict import frozendict
+
+from harness.errors import USAGE, ConformError
+from harness.itf import Trace
+from harness.kinds.consumer.state import Group, SpecState, SpecStep, StateReader
+from harness.kinds.fields import Fields, Partition, read_states
+from harness.kinds.rows import Counts, Owners, Row, Sizes, record_of
+from harness.replay.contents import Contents
+from harness.values import State, Value
+
+Versions = frozendict[str, tuple[int, int]]
+VERSIONS: Final[Mapping[str, Versions]] = {
+    "SameVersions": frozendict(),
+    "SomeVersions": frozendict({"w1": (4, 4), "w2": (1, 3), "w3": (2, 5)}),
+}
+"""What models have as their Versions, by the name of its definition: of each worker, or everybody's."""
+EVERYBODYS: Final = (0, 2)
+Resources = frozenset[Partition]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What PrepareAssignment was answered from."""
+
+    epoch: Annotated[int, Row(json="groupEpoch")]
+    workers: Annotated[frozenset[str], Row(json="members")]
+    metadata: Annotated[Sizes, Row(json="connectors")]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The spec's `work`; `lost` has only those who lost something."""
+
+    chosen: str
+    prepared: Prepared | None
+    named: frozenset[str]
+    lost: Owners
+    reasons: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedWorker:
+    """A worker in the answer to PrepareAssignment."""
+
+    worker: str
+    epoch: int
+    reason: int
+    resources: Resources
+
+
+@dataclass(frozen=True, slots=True)
+class CallMade:
+    """The spec's `call`."""
+
+    reason: int | None
+    compute: bool
+    group_epoch: int
+    workers: frozenset[PreparedWorker]
+    target: Owners
+    twice: Resources
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectState:
+    """One state; `key` are numbers that one reader gives: equal keys, equal group, work, connectors and
+    versions, by worker."""
+
+    shared: SpecState
+    work: Work
+    call: CallMade
+    key: tuple[int, int, int]
+    versions: Versions
+
+    @property
+    def group(self) -> Group:
+        """As that of a consumer group; targets only of workers that the target was computed for."""
+        return self.shared.group
+
+    @property
+    def step(self) -> SpecStep:
+        """The step into it, as one of a consumer group."""
+        return self.shared.step
+
+    @property
+    def topics(self) -> Mapping[str, int]:
+        """The connectors, as topics."""
+        return self.shared.topics
+
+    @property
+    def configs(self) -> Mapping[str, int]:
+        """None: only consumer groups have configurations of their own (D1)."""
+        return {}
+
+    def versions_of(self, worker: str) -> tuple[int, int]:
+        """The first and the last version of metadata that a worker's assignor reads."""
+        return self.versions.get(worker, EVERYBODYS)
+
+    @property
+    def due(self) -> bool:
+        """Whether the group has moved on since its target was computed (E2)."""
+        return self.group.epoch > self.group.assignment_epoch
+
+
+class ConnectReader:
+    """Reads the states of traces."""
+
+    def __init__(self) -> None:
+        self._shared = StateReader()
+        self._numbers = Contents()
+        self._work: dict[tuple[Versions, Value], tuple[int, Work]] = {}
+
+    def read(self, trace: Trace, name: str) -> list[ConnectState]:
+        """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
+        versions = _versions(trace, name)
+        both = zip(trace.states, self._shared.read(trace, name), strict=True)
+        return read_states(both, name, lambda states: self._state(*states, versions))
+
+    def _state(self, raw: State, shared: SpecState, versions: Versions) -> ConnectState:
+        known = versions, raw["work"]
+        if known not in self._work:
+            read = record_of(Work).read(Fields(raw["work"], "work"))
+            self._work[known] = self._numbers[known], read
+        number, work = self._work[known]
+        call = record_of(CallMade).read(Fields(raw["call"], "call"))
+        targets = {who: target for who, target in shared.group.targets.items() if who in work.named}
+        shared = replace(shared, group=replace(shared.group, targets=targets))
+        return ConnectState(shared, work, call, (shared.key[0], shared.key[1], number), versions)
+
+
+def _versions(trace: Trace, name: str) -> Versions:
+    """What its model has as Versions: one of VERSIONS by its name, or of each worker [first, last]. Scenarios
+    have everybody's."""
+    constants = trace.meta.get("constants")
+    found: Any = constants.get("Versions", "SameVersions") if isinstance(constants, dict) else "SameVersions"
+    if isinstance(found, str) and found in VERSIONS:
+        return VERSIONS[found]
+    try:
+        return frozendict({str(worker): (int(least), int(most)) for worker, (least, most) in found.items()})
+    except (AttributeError, TypeError, ValueError):
+        raise ConformError(
+            f"{name} has {found!r} as its Versions, neither one of {', '.join(VERSIONS)} nor two numbers of "
+            "each worker.",
+            USAGE,
+        ) from None

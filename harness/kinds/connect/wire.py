@@ -1,0 +1,91 @@
+"""Names and forms of Connect groups on the wire (W4): connectors, tasks, assignors, bodies of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from harness.kinds.connect.state import EVERYBODYS, ConnectState
+from harness.kinds.fields import Partition
+from harness.kinds.rows import Forms
+from harness.replay import wire
+from harness.targets.base import Json
+
+HEARTBEAT: Final = "ConnectGroupHeartbeat"
+PREPARE: Final = "ConnectGroupPrepareAssignment"
+INSTALL: Final = "ConnectGroupInstallAssignment"
+ASSIGNOR: Final = "compatible"
+"""The assignor that every worker offers."""
+
+
+def resources(found: Iterable[Partition]) -> list[Json]:
+    """The normal form of a set of connectors and tasks: the connector is number 0 of its tasks."""
+    every = sorted(found)
+    if not every:
+        return []
+    tasks = [{"connectorId": name, "taskId": number} for name, number in every if number]
+    return [{"connectors": [name for name, number in every if not number], "tasks": tasks}]
+
+
+def connectors(counts: Mapping[str, int]) -> list[Json]:
+    """[{"connectorId", "numTasks"}] by id, of what the spec counts the connector among."""
+    return [
+        {"connectorId": name, "numTasks": count - 1} for name, count in sorted(counts.items()) if count > 0
+    ]
+
+
+SHOWN: Final[Forms] = {"partitions": resources, "sizes": connectors, "texts": sorted}
+"""The forms of a Connect group's fields in JSON, by the names of `harness.kinds.rows`."""
+
+
+def assignors(reason: int, versions: tuple[int, int] = EVERYBODYS) -> list[Json]:
+    """What a worker offers, with its reason (W2), and metadata of the first version that it reads (W1)."""
+    least, most = versions
+    said = {"minimumVersion": least, "maximumVersion": most, "version": least}
+    return [{"name": ASSIGNOR, **said, "reason": reason, "metadata": ""}]
+
+
+def selected(reason: int, versions: tuple[int, int]) -> Json:
+    """The same of the one assignor that all workers offer, as PrepareAssignment tells of it."""
+    (offered,) = assignors(reason, versions)
+    return {name: offered[name] for name in ("version", "reason", "metadata")}
+
+
+def heartbeat(after: ConnectState) -> Json:
+    """The body of a ConnectGroupHeartbeat; a join says everything, its reason too."""
+    request, reason = after.step.request, after.call.reason
+    if reason is None and after.step.action in ("Join", "Rejoin"):
+        reason = 0
+    offers = reason is not None and request.assignor is None
+    return {
+        "groupId": wire.GROUP,
+        "memberId": request.member,
+        "memberEpoch": request.epoch,
+        "instanceId": request.instance,
+        "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS if request.epoch == 0 else -1,
+        "serverAssignor": request.assignor,
+        "clientAssignors": assignors(reason or 0, after.versions_of(request.member)) if offers else None,
+        "connectorsAndTasks": None if request.owned is None else resources(request.owned),
+    }
+
+
+def prepare(after: ConnectState) -> Json:
+    """The body of a ConnectGroupPrepareAssignment."""
+    request = after.step.request
+    return {"groupId": wire.GROUP, "memberId": request.member, "memberEpoch": request.epoch}
+
+
+def install(after: ConnectState) -> Json:
+    """The body of a ConnectGroupInstallAssignment; what is given twice, is given to its worker again."""
+    given = [*after.call.target.items()]
+    again = {who: found & after.call.twice for who, found in given}
+    given += [(who, found) for who, found in again.items() if found]
+    return {
+        **prepare(after),
+        "groupEpoch": after.call.group_epoch,
+        "error": 0,
+        "members": [
+            {"memberId": who, "connectorsAndTasks": resources(found), "version": 0, "metadata": ""}
+            for who, found in given
+        ],
+    }

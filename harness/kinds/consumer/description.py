@@ -1,0 +1,14 @@
+"""Consumer groups, described."""
+
+from typing import Final
+
+from harness.kinds.description import Kind
+
+CONSUMER: Final = Kind(
+    name="consumer",
+    adjective="consumer",
+    variables=("group", "topics", "step"),
+    kept=("computation",),
+    api="",
+    retold=True,
+)

@@ -1,0 +1,299 @@
+"""What a target must answer and show after a step, from the spec's states alone.
+
+Nothing here knows the coordinator that is under test: the forms are those of the line protocol, the values
+those of the specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from harness.kinds.classic import wire as classic
+from harness.kinds.consumer.state import Group, Member, SpecState, SpecStep
+from harness.kinds.features import admin
+from harness.kinds.features import computing as client
+from harness.kinds.features.commits import CommitStep
+from harness.kinds.features.computing_state import NOTHING_TOLD, Computation
+from harness.kinds.rows import record_of
+from harness.replay import wire
+from harness.replay.dialects import TEXT, Forms
+from harness.targets.base import Assignments, Json
+
+
+def response(after: SpecState) -> Json:
+    """The body of a response, of the API that the step into this state calls."""
+    if after.step.action in admin.RESPONSES:
+        return admin.RESPONSES[after.step.action](after)
+    if after.step.action in client.RESPONSES:
+        return client.RESPONSES[after.step.action](after)
+    if after.step.action in _OFFSETS:
+        return (offset_commit if after.step.action == "OffsetCommit" else offset_fetch)(after.step)
+    return heartbeat(after.step, after.configs.get(wire.HEARTBEAT_INTERVAL, wire.HEARTBEAT_INTERVAL_MS))
+
+
+def heartbeat(step: SpecStep, interval_ms: int = wire.HEARTBEAT_INTERVAL_MS) -> Json:
+    """ConsumerGroupHeartbeat (H9); the text of an error message is the target's own and left out here."""
+    spec = step.response
+    error = spec.error != "NONE"
+    answers = not error and spec.epoch >= 0
+    told = NOTHING_TOLD if step.client is None else step.client.told
+    assignment = None
+    if spec.assigned is not None:
+        assignment = {
+            "error": told.error,
+            "assignedTopicPartitions": wire.expected_partitions(spec.assigned),
+            "pendingTopicPartitions": wire.expected_partitions(spec.pending or frozenset()),
+            "metadataVersion": told.version,
+            "metadataBytes": told.metadata,
+        }
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": wire.ERROR_CODES[spec.error],
+        "errorMessage": None,
+        "memberId": None if error else spec.member,
+        "memberEpoch": spec.epoch,
+        "shouldComputeAssignment": step.client is not None and step.client.compute,
+        "heartbeatIntervalMs": interval_ms if answers else 0,
+        "assignment": assignment,
+    }
+
+
+def offset_commit(step: CommitStep) -> Json:
+    """OffsetCommit (O1, O2): every error is that of a partition."""
+    topic, index = wire.partition_of(step)
+    partition = {"partitionIndex": index, "errorCode": wire.ERROR_CODES[step.response.error]}
+    topics = [{"name": None, "topicId": wire.topic_id(topic), "partitions": [partition]}]
+    return {"throttleTimeMs": 0, "topics": topics}
+
+
+def offset_fetch(step: SpecStep) -> Json:
+    """OffsetFetch (O1, O4): a fence is an error of the group, an unknown topic one of the partition."""
+    topic, index = wire.partition_of(step)
+    error = wire.ERROR_CODES[step.response.error]
+    of_topic = step.response.error in _OF_A_TOPIC
+    partition = {
+        "partitionIndex": index,
+        "committedOffset": step.offset if not error else -1,
+        "committedLeaderEpoch": wire.LEADER_EPOCH,
+        "metadata": "",
+        "errorCode": error,
+    }
+    topics = [{"name": None, "topicId": wire.topic_id(topic), "partitions": [partition]}]
+    fenced = bool(error) and not of_topic
+    answer = {
+        "groupId": wire.GROUP,
+        "topics": [] if fenced else topics,
+        "errorCode": error if fenced else 0,
+    }
+    return {"throttleTimeMs": 0, "groups": [answer]}
+
+
+_OF_A_TOPIC: Final = frozenset({"UNKNOWN_TOPIC_ID", "UNKNOWN_TOPIC_OR_PARTITION"})
+
+
+def group_state(group: Group) -> str:
+    """E5."""
+    if not group.exists:
+        return "Dead"
+    if not group.members:
+        return "Empty"
+    if group.epoch > group.assignment_epoch:
+        return "Assigning"
+    for name, member in group.members.items():
+        if member.epoch != group.epoch or member.revoking or member.assigned != group.target(name):
+            return "Reconciling"
+    return "Stable"
+
+
+def member_state(group: Group, name: str, member: Member) -> str:
+    """What a member waits for, in Kafka's names."""
+    if member.revoking:
+        return "UNREVOKED_PARTITIONS"
+    if member.epoch == group.assignment_epoch and member.assigned != group.target(name):
+        return "UNRELEASED_PARTITIONS"
+    return "STABLE"
+
+
+def description(group: Group) -> Json:
+    """The answer to `describe`, without its timers."""
+    return {
+        "groupId": wire.GROUP,
+        "state": group_state(group),
+        **record_of(Group).described(group, {}),
+        "metadata": wire.metadata(group.metadata),
+        "members": [_member(group, name, member) for name, member in group.members.items()],
+        **client.shown(group.computation),
+    }
+
+
+def _member(group: Group, name: str, member: Member) -> Json:
+    return {
+        "memberId": name,
+        **record_of(Member).described(member, wire.SHOWN),
+        "state": member_state(group, name, member),
+        "target": wire.expected_partitions(group.target(name)),
+        "targetError": member.told.error,
+        "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
+        "rackId": None,
+        "clientId": wire.client_id(name),
+        "clientHost": wire.CLIENT_HOST,
+        **_of_client_assignors(member),
+        **_of_classic(member),
+    }
+
+
+_PHASES: Final = {
+    "prepare": "PreparingRebalance",
+    "complete": "CompletingRebalance",
+    "stable": "Stable",
+    "both": "PreparingRebalance",
+}
+
+
+def _of_classic(member: Member) -> Json:
+    """What a member that uses the classic protocol has besides (M2)."""
+    if member.classic is None:
+        return {}
+    return {"classicState": _PHASES[member.classic.phase], **classic.member_metadata(member.classic)}
+
+
+def _of_client_assignors(member: Member) -> Json:
+    """What a member offers and is told beside partitions (A1, H9), if there is any of it."""
+    shown: Json = {}
+    if member.offers:
+        shown["clientAssignors"] = [*map(wire.recorded, member.offers)]
+    if member.told.version or member.told.metadata:
+        shown["targetMetadata"] = {"version": member.told.version, "bytes": member.told.metadata}
+    return shown
+
+
+def new_target(before: Group, after: Group, installed: bool = False) -> Assignments | None:
+    """The target assignment that a step installs, for the target's script; None where none is computed (E2).
+
+    A group without members gets the empty one, without asking an assignor; so does one whose first target a
+    member must compute, and what a member has `installed` (A5) is no assignor's either.
+    """
+    if after.assignment_epoch == before.assignment_epoch or not after.members:
+        return None
+    if installed or after.computation.chosen:
+        return None
+    return {name: wire.topic_partitions(after.target(name)) for name in after.members}
+
+
+_OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
+_KEEP_NO_SESSION: Final = (*_OFFSETS, "PrepareAssignment", "InstallAssignment", "ComputationTimeout")
+"""What is no heartbeat, and so keeps no session (O1)."""
+
+
+def session_timeout_ms(state: SpecState) -> int:
+    """H8: the group's own, or the broker's (D1)."""
+    return state.configs.get(wire.SESSION_TIMEOUT, wire.SESSION_TIMEOUT_MS)
+
+
+@dataclass
+class Timers:
+    """Which timers are armed until when (H8, R4, E5), in milliseconds of the replay's clock.
+
+    The only part of what is expected that needs more than two states: a deadline counts from a step in the
+    past. In the spec time-outs are untimed; the replay's clock moves a little before every step, so that a
+    timer that is armed anew when it should not be, or not when it should, has another deadline.
+    """
+
+    forms: Forms = TEXT
+    session_ms: dict[str, int] = field(default_factory=dict)
+    rebalance_ms: dict[str, int] = field(default_factory=dict)
+    empty_ms: int | None = None
+    computation_ms: int | None = None
+    """When another member computes the target instead of `chosen` (A5)."""
+    chosen: str = ""
+
+    @staticmethod
+    def started(state: SpecState, forms: Forms = TEXT) -> Timers:
+        """The timers of a state that a replay starts from, at time 0."""
+        timers = Timers(forms)
+        timers.start(state, 0)
+        return timers
+
+    def start(self, state: SpecState, now_ms: int) -> None:
+        """Arm at full length whatever the state has: a new coordinator does not know how long it ran (P2)."""
+        group, session_ms = state.group, now_ms + session_timeout_ms(state)
+        rejoin = self.forms.rejoins_instead
+        revoking = [
+            name for name, one in group.members.items() if one.revoking and not (one.classic and rejoin)
+        ]
+        self.session_ms = {name: session_ms for name in group.members}
+        self.rebalance_ms = {name: now_ms + wire.REBALANCE_TIMEOUT_MS for name in revoking}
+        self.empty_ms = now_ms + wire.EMPTY_RETENTION_MS if group.exists and not group.members else None
+        self.computation_ms = now_ms + wire.REBALANCE_TIMEOUT_MS if group.computation.notified else None
+        self.chosen = group.computation.chosen
+
+    def follow(self, before: Group, after: SpecState, now_ms: int) -> list[Json]:
+        """Take one step at `now_ms` into account; the armed timers after it, in `describe`'s order."""
+        step, group = after.step, after.group
+        self._follow_computation(before.computation, after, now_ms)
+        if step.action == "FailOver":
+            self.start(after, now_ms)
+        elif (
+            step.member in group.members
+            and step.response.error == "NONE"
+            and step.action not in _KEEP_NO_SESSION
+        ):
+            if step.action != "LeaveTemporarily" or not self.forms.away_runs_on:
+                self.session_ms[step.member] = now_ms + session_timeout_ms(after)
+            self._follow_revocation(
+                before.members.get(step.member), group.members[step.member], step.member, now_ms
+            )
+        for deadlines in (self.session_ms, self.rebalance_ms):
+            for name in [name for name in deadlines if name not in group.members]:
+                del deadlines[name]
+        if not group.exists or group.members:
+            self.empty_ms = None
+        elif before.members:
+            self.empty_ms = now_ms + wire.EMPTY_RETENTION_MS
+        return self.armed(group.members)
+
+    def _follow_computation(self, before: Computation, after: SpecState, now_ms: int) -> None:
+        """A5: from when the member that was chosen is told, once, for its rebalance time-out. One that joins
+        again is chosen anew."""
+        computation, step = after.group.computation, after.step
+        self.chosen = computation.chosen
+        anew = step.member == self.chosen and step.action in ("Join", "Rejoin", "Return")
+        anew = anew and step.response.error == "NONE"
+        if not computation.notified:
+            self.computation_ms = None
+        elif not before.notified or before.chosen != self.chosen or anew:
+            self.computation_ms = now_ms + wire.REBALANCE_TIMEOUT_MS
+
+    def _follow_revocation(self, before: Member | None, after: Member, name: str, now_ms: int) -> None:
+        """R4: from the first request to revoke; another revocation after an acknowledgement counts anew."""
+        if not after.revoking or (after.classic and self.forms.rejoins_instead):
+            self.rebalance_ms.pop(name, None)
+        elif (
+            before is None
+            or not before.revoking
+            or not before.revoking <= after.revoking
+            or (self.forms.growth_rearms and before.revoking != after.revoking)
+        ):
+            self.rebalance_ms[name] = now_ms + wire.REBALANCE_TIMEOUT_MS
+
+    def armed(self, members: Mapping[str, Member]) -> list[Json]:
+        """[{"timer", "group", "member", "deadlineMs"}]: the group's, then each member's. ValueError, in
+        words, where steps and states contradict each other."""
+        timers = []
+        if self.empty_ms is not None:
+            timers.append(_timer("group", "", self.empty_ms))
+        if self.computation_ms is not None:
+            timers.append(_timer("computation", self.chosen, self.computation_ms))
+        for name in members:
+            if name not in self.session_ms:
+                raise ValueError(f"{name!r} is a member, but no request of it was accepted since it was none")
+            timers.append(_timer("session", name, self.session_ms[name]))
+            if name in self.rebalance_ms:
+                timers.append(_timer("rebalance", name, self.rebalance_ms[name]))
+        return timers
+
+
+def _timer(timer: str, member: str, deadline_ms: int) -> Json:
+    return {"timer": timer, "group": wire.GROUP, "member": member, "deadlineMs": deadline_ms}

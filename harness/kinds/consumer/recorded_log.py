@@ -1,0 +1,220 @@
+"""A log of a consumer group as lines that spec/Recorded.tla has words for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from harness.kinds.consumer.state import NOT_IN_GROUP, Member, Request, Response
+from harness.kinds.fields import Partition
+from harness.kinds.rows import Forms, Seen, record_of
+from harness.replay import wire
+from harness.replay.view import DELETED_TOPICS
+from harness.targets.base import Json
+from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types, members_hidden
+from harness.validate.recording import Recording
+from harness.validate.topics import Topics
+
+REQUEST: Final = "Request"
+_OTHER_KINDS: Final = wire.CLASSIC_VERSIONS.keys() | wire.CONNECT_VERSIONS.keys()
+TIMERS: Final = {"session": "SessionTimeout", "rebalance": "RebalanceTimeout", "group": "DeleteGroup"}
+
+
+@dataclass(frozen=True, slots=True)
+class SeenGroup:
+    """A group as it was described; None is not shown. Of `metadata` ("foo", 2) is topic foo with two
+    partitions."""
+
+    state: str | None
+    metadata: frozenset[Partition] | None
+    epoch: int
+    assignment_epoch: int
+    targets: Mapping[str, frozenset[Partition]] | None
+    members: Mapping[str, Seen]
+
+
+def member_literal(member: Seen | None = None) -> str:
+    """A member as spec/Recorded.tla has it; without a member, of an id that is not in the group."""
+    seen = {"epoch": NOT_IN_GROUP} if member is None else member
+    return record_of(Member).seen_literal(seen, {"epoch": str(seen["epoch"])})
+
+
+@dataclass(slots=True)
+class Line:
+    """One step of a run: what was done, and its response and the group after it, where they were observed.
+
+    `number` is that of the line in the log, `said` the line itself; `script` is the target assignment that
+    the assignor was told to give, last.
+    """
+
+    number: int
+    said: Json
+    does: str
+    member: str = ""
+    request: Request | None = None
+    topic: str = ""
+    partitions: int = 0
+    response: Response | None = None
+    seen: SeenGroup | None = None
+    script: Mapping[str, frozenset[Partition]] | None = None
+
+    @property
+    def observed(self) -> bool:
+        """Whether there is anything to compare."""
+        return self.response is not None or self.seen is not None
+
+
+@dataclass(slots=True)
+class Run:
+    """From a new coordinator to the next one, or to what the specification has no words for.
+
+    `topics` are those that exist at its first line; `timed` says that the recorder moved the clock, so that
+    every time-out is a line; `forgets`, that partitions of topics that are gone are not shown (T2);
+    `max_size` is group.consumer.max.size; at the lines `explained` (1 is the first) the specification shows
+    which timers are armed beside.
+    """
+
+    topics: Mapping[str, int]
+    timed: bool
+    forgets: bool
+    max_size: int
+    lines: list[Line] = field(default_factory=list)
+    explained: Collection[int] = ()
+
+    @property
+    def constant(self) -> tuple[int, ...]:
+        """What the model has for all of its runs."""
+        return (self.max_size,)
+
+
+def left_out(body: Json, error: int) -> str:
+    """Why a heartbeat and its answer are no step of the model, "" if they are one."""
+    if error in NOT_THERE:
+        return "refused by what is no coordinator, or has no log (H5, P3)"
+    if not body["memberEpoch"] and body.get("rebalanceTimeoutMs", 1) <= 0:
+        return "a join without a rebalance time-out, which no request of the model has"
+    return ""
+
+
+class ConsumerReader(LogReader[Run]):
+    """Reads a log of a consumer group; its name is that of the first one if none is given."""
+
+    line = Line
+    timers = TIMERS
+
+    def __init__(self, path: Path, group: str, kind: Recording[Run, Any]) -> None:
+        super().__init__(path, group, kind)
+        self._script: Mapping[str, Any] | None = None
+        self._fails = False
+
+    def _load(self, number: int, said: Json, answer: Json) -> None:
+        super()._load(number, said, answer)
+        self._script = None
+
+    def _assign(self, number: int, said: Json, answer: Json) -> None:
+        if said["group"] == (self._found.group or said["group"]):
+            self._script, self._fails = said.get("target"), "error" in said
+
+    def _change_topics(self, number: int, said: Json, answer: Json) -> None:
+        changes = self._topics.change(said)
+        for one in changes if self._run and self._run.lines else ():
+            line = Line(number, said, one.does, topic=one.topic, partitions=one.partitions)
+            self._add(line, answer if one is changes[-1] else None)
+
+    def _request(self, number: int, said: Json, answer: Json) -> None:
+        body = said["body"]
+        if said["api"] != wire.HEARTBEAT:
+            self._found.left_out[said["api"]] += 1
+            if said["api"] in _OTHER_KINDS and body["groupId"] == (self._found.group or body["groupId"]):
+                self._end("of a group of another kind (C1, M1, W1)")
+            if said["api"] == wire.DELETE and self._deleted(answer.get("body") or {}):
+                self._end("after a deletion of the group")
+            return
+        self._found.group = self._found.group or body["groupId"]
+        if body["groupId"] != self._found.group:
+            self._found.left_out["another group"] += 1
+            return
+        if answer.get("body") is None:
+            self._end("after a request without a response")
+            return
+        if body.get("clientAssignors"):
+            self._end("from a member on that may compute the target itself (A5)")
+        if why := left_out(body, answer["body"]["errorCode"]):
+            self._found.left_out[why] += 1
+            return
+        check_types(body)
+        check_types(answer["body"])
+        request = heartbeat_of(body, self._topics)
+        response = response_of(answer["body"], self._topics)
+        member = request.member or response.member or "nobody"
+        self._add(Line(number, said, REQUEST, member, request, response=response), answer)
+
+    def _begun(self, line: Line) -> Run:
+        return Run(self._topics.existing, self._timed, DELETED_TOPICS in self._hidden, self._size)
+
+    def _complete(self, line: Line, answer: Json | None) -> None:
+        super()._complete(line, answer)
+        line.script = self._scripted()
+
+    def _scripted(self) -> Mapping[str, frozenset[Partition]] | None:
+        """Read when it is used: it may name a topic that is created then. Where the assignor fails, the
+        target assignment stays as it was."""
+        if self._script is not None:
+            return {name: self._topics.partitions(parts) for name, parts in self._script.items()}
+        before = self._run.lines[-1].seen if self._run and self._run.lines else None
+        return before.targets if self._fails and before else None
+
+    def _seen(self, answer: Json) -> SeenGroup | None:
+        group = self._group_in(answer)
+        if group is None:
+            return None
+        return seen_of(group, self._topics, self._hidden)
+
+
+def heartbeat_of(body: Json, topics: Topics) -> Request:
+    """The body of a ConsumerGroupHeartbeat."""
+    owned, names = body.get("topicPartitions"), body.get("subscribedTopicNames")
+    return Request(
+        member=body.get("memberId") or "",
+        epoch=body["memberEpoch"],
+        instance=body.get("instanceId"),
+        owned=None if owned is None else topics.partitions(owned),
+        subscription=None if names is None else frozenset(names),
+        regex=body.get("subscribedTopicRegex"),
+        assignor=body.get("serverAssignor"),
+    )
+
+
+def response_of(body: Json, topics: Topics) -> Response:
+    """And of its response."""
+    code = body["errorCode"]
+    if code:
+        return Response(ERRORS.get(code, f"error {code}"), "", 0, None, None)
+    assignment = body.get("assignment")
+    assigned = pending = None
+    if assignment is not None:
+        assigned = topics.partitions(assignment.get("assignedTopicPartitions") or ())
+        pending = topics.partitions(assignment.get("pendingTopicPartitions") or ())
+    return Response("NONE", body["memberId"] or "", body["memberEpoch"], assigned, pending)
+
+
+def seen_of(group: Json, topics: Topics, hidden: Collection[str]) -> SeenGroup:
+    """A group that was described, by what does not show what is `hidden`."""
+    metadata = group.get("metadata") if "metadata" not in hidden else None
+    members = {member["memberId"]: member for member in group["members"]}
+    targets = None
+    if "members.target" not in hidden:
+        targets = {name: topics.partitions(member["target"]) for name, member in members.items()}
+    forms: Forms = {"text": lambda text: text or "", "texts": frozenset, "partitions": topics.partitions}
+    not_shown = members_hidden(hidden)
+    shown = {name: record_of(Member).seen(member, not_shown, forms) for name, member in members.items()}
+    return SeenGroup(
+        group.get("state") if "state" not in hidden else None,
+        None if metadata is None else topics.sizes(metadata),
+        group["groupEpoch"],
+        group["assignmentEpoch"],
+        targets,
+        shown,
+    )

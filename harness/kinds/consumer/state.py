@@ -1,0 +1,285 @@
+"""The spec's states as typed records, checked once.
+
+A trace of another specification ends here with a sentence that names the state and the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated
+
+from frozendict import frozendict
+
+from harness.itf import Trace
+from harness.kinds.classic.said import Classic
+from harness.kinds.consumer.description import CONSUMER
+from harness.kinds.features.computing_state import (
+    NOBODY,
+    NOTHING_TOLD,
+    ClientStep,
+    Computation,
+    Offer,
+    Told,
+    client_step,
+    computation_of,
+    offers_of,
+)
+from harness.kinds.fields import (
+    Fields,
+    Partition,
+    committed_offsets,
+    counts_in,
+    read_states,
+    typed,
+)
+from harness.kinds.rows import BESIDE, Form, Owners, Row, Sizes, no_literal, record_of
+from harness.replay.contents import Contents
+from harness.values import Value
+
+NOT_IN_GROUP = -1
+AWAY = -2
+"""S1: the epoch of a static member that left for a while."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What the coordinator keeps of one member (spec/GroupTypes.tla, `member`).
+
+    A member that is away for a while has the epoch -2 (S1). "" is no instance id, no regex, no assignor.
+    """
+
+    epoch: Annotated[int, Row(json="memberEpoch")]
+    previous_epoch: Annotated[int, Row(json="previousMemberEpoch")]
+    instance: Annotated[str, Row(json="instanceId", absent="")]
+    subscription: Annotated[frozenset[str], Row(json="subscribedTopicNames")]
+    regex: Annotated[str, Row(json="subscribedTopicRegex", absent="")]
+    assignor: Annotated[str, Row(json="serverAssignor")]
+    assigned: Annotated[frozenset[Partition], Row(json="assigned")]
+    revoking: Annotated[frozenset[Partition], Row(json="pendingRevocation")]
+    acknowledged: Annotated[bool, Row(json="acknowledged")]
+    offers: Annotated[tuple[Offer, ...], BESIDE] = ()
+    told: Annotated[Told, BESIDE] = NOTHING_TOLD
+    classic: Annotated[Classic | None, BESIDE] = None
+
+    @property
+    def held(self) -> frozenset[Partition]:
+        """All that the member may own (R7)."""
+        return self.assigned | self.revoking
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The group; `members` has only those that are in it, `metadata` only topics with partitions."""
+
+    epoch: Annotated[int, Row(json="groupEpoch")]
+    assignment_epoch: Annotated[int, Row(json="assignmentEpoch")]
+    targets: Annotated[Owners, Row(spec="target")]
+    metadata: Sizes
+    members: Annotated[Mapping[str, Member], BESIDE]
+    computation: Annotated[Computation, BESIDE] = NOBODY
+
+    @property
+    def exists(self) -> bool:
+        """Never created and deleted groups are at epoch 0 (E5 DEAD)."""
+        return self.epoch > 0
+
+    def target(self, member: str) -> frozenset[Partition]:
+        """The partitions whose owner in the target assignment is this member."""
+        return self.targets.get(member, frozenset())
+
+    def holder(self, instance: str | None) -> str | None:
+        """S2: the member with that instance id, if there is one."""
+        for name, member in self.members.items():
+            if instance and member.instance == instance:
+                return name
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """ConsumerGroupHeartbeat; None says absent (null on the wire), which is not the same as empty."""
+
+    member: str
+    epoch: int
+    instance: Annotated[str | None, Row(absent=None)]
+    owned: frozenset[Partition] | None
+    subscription: frozenset[str] | None
+    regex: Annotated[str | None, Row(absent=None)]
+    assignor: str | None
+    offers: Annotated[tuple[Offer, ...] | None, BESIDE] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The spec's response; `assigned` and `pending` are None where no assignment is sent."""
+
+    error: str
+    member: str
+    epoch: int
+    assigned: frozenset[Partition] | None
+    pending: frozenset[Partition] | None
+
+
+def _read_response(raw: Value, path: str) -> Response:
+    return read_response(Fields(raw, path))
+
+
+@dataclass(frozen=True, slots=True)
+class SpecStep:
+    """The variable `step`: the last action with its parameters and the response it produced.
+
+    `topic` and `partitions` are a changed topic and how many it has then (-1: deleted); `partition` and
+    `offset` those of a commit or a fetch.
+    """
+
+    action: str
+    branch: str
+    member: str
+    request: Request
+    response: Annotated[Response, Form("response", _read_response, no_literal)]
+    topic: str
+    partitions: int
+    partition: Annotated[Partition | None, Row(absent=None)]
+    offset: Annotated[int, Row(absent=0)]
+    client: Annotated[ClientStep | None, BESIDE] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Admin:
+    """The variable `admin` (spec/Administration.tla): what an administrator asked and was answered (D1).
+
+    `value` is None where a configuration of the group's own is taken away; `shown` are those that count,
+    `own` which of them are the group's.
+    """
+
+    states: frozenset[str]
+    types: frozenset[str]
+    listed: frozenset[tuple[str, str]]
+    name: str
+    value: int | None
+    shown: tuple[tuple[str, int], ...]
+    own: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SpecState:
+    """One state: the group, the number of partitions of each topic of the cluster, the step that led here.
+
+    `offsets` has only partitions that have a committed one. `key` are numbers (`Contents`) of the group, the
+    topics, and the offsets with `configs`, the group's own configurations (D1): equal keys, equal values.
+    `admin` is None where the model has no administrator. `log` are the spec's records (P1) as they
+    are in the trace, which `log.check_log` reads; None where the model has no log.
+    """
+
+    group: Group
+    topics: Mapping[str, int]
+    step: SpecStep
+    key: tuple[int, int, int]
+    offsets: Mapping[Partition, int]
+    log: frozenset[Value] | None = None
+    configs: Mapping[str, int] = field(default_factory=dict)
+    admin: Admin | None = None
+
+
+class StateReader:
+    """Reads the states of traces; equal values are read once, since they come again and again."""
+
+    def __init__(self) -> None:
+        self._numbers = Contents()
+        self._groups: dict[tuple[Value, Value | None], tuple[int, Group]] = {}
+        self._members: dict[Value, Member] = {}
+        self._topics: dict[Value, tuple[int, Mapping[str, int]]] = {}
+        self._offsets: dict[Value, tuple[int, Mapping[Partition, int], Mapping[str, int]]] = {}
+        self._steps: dict[Value, SpecStep] = {}
+
+    def read(self, trace: Trace, name: str) -> list[SpecState]:
+        """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
+        CONSUMER.check(trace, name)
+        return read_states(trace.states, name, self._state)
+
+    def _state(self, state: Mapping[str, Value]) -> SpecState:
+        raw_group, raw_topics = state["group"], state["topics"]
+        raw_offsets = state.get("offsets", ()), state.get("configs", ())
+        raw = raw_group, state.get("computation")
+        if raw not in self._groups:
+            group = _group(Fields(raw_group, "group"), self._members)
+            if raw[1] is not None:
+                group = _with_computation(group, Fields(raw[1], "computation"))
+            self._groups[raw] = self._numbers[raw], group
+        if raw_topics not in self._topics:
+            self._topics[raw_topics] = self._numbers[raw_topics], counts_in(raw_topics, "topics")
+        if raw_offsets not in self._offsets:
+            committed, own = committed_offsets(raw_offsets[0]), counts_in(raw_offsets[1], "configs")
+            own = {name: value for name, value in own.items() if value}
+            self._offsets[raw_offsets] = self._numbers[raw_offsets], committed, own
+        (group_key, group), (topics_key, topics) = self._groups[raw], self._topics[raw_topics]
+        offsets_key, offsets, configs = self._offsets[raw_offsets]
+        if state["step"] not in self._steps:
+            self._steps[state["step"]] = record_of(SpecStep).read(Fields(state["step"], "step"))
+        step = self._steps[state["step"]]
+        if "clientStep" in state:
+            offers, said = client_step(Fields(state["clientStep"], "clientStep"))
+            step = replace(step, request=replace(step.request, offers=offers), client=said)
+        log: frozenset[Value] | None = typed(state["log"], frozenset, "log") if "log" in state else None
+        admin = _admin(Fields(state["admin"], "admin")) if "admin" in state else None
+        keys = group_key, topics_key, offsets_key
+        return SpecState(group, topics, step, keys, offsets, log, configs, admin)
+
+
+def _group(fields: Fields, known: dict[Value, Member]) -> Group:
+    members = {}
+    for name, raw in fields.function("members").items():
+        if raw not in known:
+            known[raw] = record_of(Member).read(Fields(raw, f"group.members[{name}]"))
+        if (member := known[raw]).epoch != NOT_IN_GROUP:
+            members[typed(name, str, "group.members")] = member
+    there = {name: members[name] for name in sorted(members)}
+    return Group(**record_of(Group).values(fields), members=there)
+
+
+def _with_computation(group: Group, fields: Fields) -> Group:
+    """The group with what its members offer and are told, and with who computes its target."""
+    offers, told = fields.function("offers"), fields.function("told")
+    members = {
+        name: replace(
+            member,
+            offers=offers_of(offers[name], f"{fields.path}.offers"),
+            told=record_of(Told).read(Fields(told[name], f"{fields.path}.told")),
+        )
+        for name, member in group.members.items()
+    }
+    return replace(group, members=members, computation=computation_of(fields))
+
+
+def read_group(raw: Value, path: str) -> Group:
+    """A consumer group in another variable than `group`. BadField if it is none."""
+    return _group(Fields(raw, path), {})
+
+
+def _admin(fields: Fields) -> Admin:
+    return Admin(
+        states=fields.names("states"),
+        types=fields.names("types"),
+        listed=frozenset(
+            (typed(state, str, "admin.listed"), typed(kind, str, "admin.listed"))
+            for state, kind in fields.get("listed", frozenset)
+        ),
+        name=fields.get("name", str),
+        value=fields.option("value", int),
+        shown=tuple(sorted(counts_in(fields.function("shown"), "admin.shown").items())),
+        own=fields.names("own"),
+    )
+
+
+def read_response(fields: Fields) -> Response:
+    """A response of the consumer protocol."""
+    raw = fields.option("assignment", frozendict)
+    assignment = None if raw is None else Fields(raw, f"{fields.path}.assignment")
+    return Response(
+        error=fields.get("error", str),
+        member=fields.get("member", str),
+        epoch=fields.get("epoch", int),
+        assigned=None if assignment is None else assignment.partitions("assigned"),
+        pending=None if assignment is None else assignment.partitions("pending"),
+    )

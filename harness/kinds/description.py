@@ -1,0 +1,54 @@
+"""The description of a kind of group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from frozendict import frozendict
+
+from harness.errors import ConformError
+from harness.itf import Trace
+
+COMMON: Final = ("group", "topics", "offsets", "configs")
+"""The variables in which the coordinator keeps what most kinds of groups have."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of group, as the specification, the wire and people know it.
+
+    `adjective` is the word before "group". A trace is of this kind if it has all `variables`, and the field
+    `group_field`, if there is one, in its variable `group`. The coordinator keeps its state in COMMON and in
+    `kept`, as far as a model has these variables. Without `api` a target has no groups of the kind; "" is for
+    a kind that every target has. `unreplayable` has variables of models whose traces cannot be replayed, with
+    the reason. Traces of a kind that is `retold` can be printed as scenarios, and parts of them done again
+    over spec/Shortened.tla.
+    """
+
+    name: str
+    adjective: str
+    variables: tuple[str, ...]
+    api: str
+    kept: tuple[str, ...]
+    group_field: str = ""
+    unreplayable: Mapping[str, str] = field(default_factory=dict)
+    retold: bool = False
+
+    def has(self, trace: Trace) -> bool:
+        """Whether the trace is of a group of this kind."""
+        if not set(self.variables) <= set(trace.variables):
+            return False
+        if not self.group_field:
+            return True
+        group = trace.states[0].get("group") if trace.states else None
+        return isinstance(group, frozendict) and self.group_field in group
+
+    def check(self, trace: Trace, name: str) -> None:
+        """ConformError (exit 2) if the trace in the file `name` lacks a variable."""
+        if missing := [variable for variable in self.variables if variable not in trace.variables]:
+            raise ConformError(
+                f'{name} has no variable "{missing[0]}", so it is not a trace of the group protocol: '
+                f"its variables are {', '.join(trace.variables)}."
+            )

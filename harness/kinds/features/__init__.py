@@ -1,0 +1,1 @@
+"""Parts that several kinds of groups have in common."""

@@ -1,0 +1,91 @@
+"""In a sequence diagram: a member that computes the target of its group (A5), or a worker that does (W1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from harness.kinds.consumer.state import SpecStep
+from harness.report.sequence import Message
+from harness.report.sequence_words import COORDINATOR, partitions
+from harness.values import State, as_function
+
+REQUESTS: Final = frozenset({"PrepareAssignment", "InstallAssignment"})
+_BESIDE: Final = ("clientStep", "call")
+"""Where the models of client-side assignors and of Connect have what these requests carry."""
+_COMPUTATION: Final = ("computation", "work")
+"""And who computes."""
+_GONE: Final = -1
+"""The epoch of a worker that is there only for what it lost."""
+
+
+def messages(index: int, member: str, step: SpecStep, before: State, after: State) -> Iterator[Message]:
+    """Such a request and its answer."""
+    yield Message(index, member, COORDINATOR, _request(step, after), "request")
+    error = step.response.error
+    if error != "NONE":
+        yield Message(index, COORDINATOR, member, error, "error")
+    elif step.action == "PrepareAssignment":
+        yield Message(index, COORDINATOR, member, f"group e{_prepared(after)}{_lost(after)}", "answer")
+    else:
+        yield Message(index, COORDINATOR, member, "installed", "answer")
+
+
+def told(state: State) -> str:
+    """What a heartbeat's answer says besides."""
+    return ", compute" if _one(state, _BESIDE).get("compute") else ""
+
+
+def changes(before: State | None, after: State) -> Iterator[str]:
+    """Who computes, where that changes."""
+    now = computes(after)
+    if now != (computes(before) if before is not None else ""):
+        yield now or "nobody computes"
+
+
+def computes(state: State) -> str:
+    """Who computes the target that is due, and from what; "" for nobody."""
+    chosen = _one(state, _COMPUTATION).get("chosen")
+    group: Mapping[str, Any] = as_function(state["group"])
+    if not chosen or group["epoch"] == group["assignmentEpoch"]:
+        return ""
+    epoch = _prepared(state)
+    return f"{chosen} computes" + (f", prepared group e{epoch}" if epoch else "")
+
+
+def _prepared(state: State) -> int:
+    """The group epoch that was prepared; 0 for none."""
+    computation = _one(state, _COMPUTATION)
+    if "base" in computation:
+        return int(computation["base"]["epoch"])
+    return max((int(one["epoch"]) for one in computation.get("prepared", ())), default=0)
+
+
+def _lost(after: State) -> str:
+    """What was lost by workers that are gone, which wait for it (W2)."""
+    workers = _one(after, _BESIDE).get("workers", ())
+    gone = {one["worker"]: partitions(one["resources"]) for one in workers if one["epoch"] == _GONE}
+    return "".join(f", {worker} lost {gone[worker]}" for worker in sorted(gone))
+
+
+def _request(step: SpecStep, after: State) -> str:
+    if step.action == "PrepareAssignment":
+        return f"prepare e{step.request.epoch}"
+    carried = _one(after, _BESIDE)
+    words = f"install e{step.request.epoch}, group e{carried['groupEpoch']}"
+    if carried.get("error"):
+        return f"{words}: error {carried['error']}"
+    if "assignment" in carried:
+        pairs = list(carried["assignment"])
+    else:
+        pairs = [(owner, one) for one, owner in as_function(carried["target"]).items() if owner]
+    owners: dict[str, list[Any]] = {}
+    for owner, partition in pairs:
+        owners.setdefault(owner, []).append(partition)
+    given = [f"{owner} {partitions(owners[owner])}" for owner in sorted(owners)]
+    return f"{words}: {', '.join(given) or 'nothing'}"
+
+
+def _one(state: State, names: tuple[str, ...]) -> Mapping[str, Any]:
+    found: Any = next((state[name] for name in names if name in state), {})
+    return as_function(found) if found else {}

@@ -1,0 +1,112 @@
+"""What the spec has of client-side assignors (spec/ClientTypes.tla), as typed records (A1, A5-A10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, NamedTuple
+
+from harness.kinds.fields import Fields, Partition, read_function, typed
+from harness.kinds.rows import Form, Owners, Row, Sizes, no_literal, record_of
+
+
+class Offer(NamedTuple):
+    """A client-side assignor that a member offers (H10)."""
+
+    name: str
+    least: Annotated[int, Row(spec="min")]
+    most: Annotated[int, Row(spec="max")]
+    version: int
+    reason: int
+    metadata: str
+
+
+class Told(NamedTuple):
+    """What an assignor tells a member beside its partitions (H9)."""
+
+    error: int = 0
+    version: int = 0
+    metadata: str = ""
+
+
+class Prepared(NamedTuple):
+    """A member as PrepareAssignment shows it."""
+
+    epoch: int
+    instance: str
+    topics: frozenset[str]
+    offer: Offer
+
+
+def _read_prepared(raw: Any, path: str) -> dict[str, Prepared]:
+    """The members that were in the group."""
+    every = sorted(read_function(raw, path).items())
+    read = {name: record_of(Prepared).read(Fields(one, f"{path}[{name}]")) for name, one in every}
+    return {name: one for name, one in read.items() if one.epoch >= 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What PrepareAssignment returned (A6); `members` has only those that were in the group."""
+
+    epoch: int
+    assignor: str
+    members: Annotated[Mapping[str, Prepared], Form("prepared members", _read_prepared, no_literal)]
+    metadata: Sizes
+    targets: Annotated[Owners, Row(spec="target")]
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """Who computes the target that is due ("": nobody), and from what (None: it has not prepared)."""
+
+    chosen: str = ""
+    notified: bool = False
+    base: Base | None = None
+    tried: frozenset[str] = frozenset()
+
+
+NOBODY = Computation()
+NOTHING_TOLD = Told()
+
+
+def _read_pairs(raw: Any, path: str) -> frozenset[tuple[str, Partition]]:
+    return typed(raw, frozenset, path)
+
+
+PAIRS: Final = Form("pairs", _read_pairs, no_literal)
+
+
+class ClientStep(NamedTuple):
+    """The variable `clientStep`: what a heartbeat was answered of assignors, what an install carries."""
+
+    compute: bool
+    told: Told
+    group_epoch: int
+    error: int
+    assignment: Annotated[frozenset[tuple[str, Partition]], PAIRS]
+    metadata: str
+
+
+def offers_of(raw: Any, path: str) -> tuple[Offer, ...]:
+    """A list of them; an empty one may look like an empty function."""
+    return tuple(
+        record_of(Offer).read(Fields(entry, path)) for entry in (raw if isinstance(raw, tuple) else ())
+    )
+
+
+def computation_of(fields: Fields) -> Computation:
+    """Who computes the target, and from what."""
+    return Computation(
+        chosen=fields.get("chosen", str),
+        notified=fields.get("notified", bool),
+        base=record_of(Base).read(fields.record("base")) if fields.get("prepared", bool) else None,
+        tried=fields.names("tried"),
+    )
+
+
+def client_step(fields: Fields) -> tuple[tuple[Offer, ...] | None, ClientStep]:
+    """What the step's request says of assignors, None for nothing, and the rest of it."""
+    said = next(iter(fields.get("offers", frozenset)), None)
+    offers = None if said is None else offers_of(said, f"{fields.path}.offers")
+    return offers, record_of(ClientStep).read(fields)

@@ -1,0 +1,127 @@
+"""The specification's log: what a step appends to it must be what `records.written` expects of a target (P1).
+
+Traces of the models with a log (spec/OpenLog.tla) have the variable `log`: a set of records with offsets,
+from which compaction takes some out (P3). The records that a target must write come from the states before
+and after a step. Both derive them from P1, so they must agree in all that the spec's records say. What they
+leave out (client ids, time-outs) is compared with nothing.
+
+A contradiction ends the decoding of the trace and is no difference of a step: the spec and the harness, or
+the trace and the spec, contradict each other, and of that no target is to blame.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
+
+from frozendict import frozendict
+
+from harness.kinds.consumer.records import group_key, offset_key
+from harness.kinds.consumer.state import SpecState
+from harness.kinds.fields import Fields
+from harness.replay import wire
+from harness.replay.compare import differences, record_name
+from harness.targets.base import Answer, Json
+
+_Said: TypeAlias = dict[str, Callable[[Fields], Any]]
+"""Of a record's value in JSON: field -> the same in the spec's value."""
+
+
+def _epoch(value: Fields) -> int:
+    return value.get("epoch", int)
+
+
+def _partitions(value: Fields) -> list[Json]:
+    return wire.topic_partitions(value.partitions("partitions"))
+
+
+_SAID: Final[dict[str, _Said]] = {
+    "OffsetCommit": {
+        "offset": lambda value: value.get("committed", int),
+        "topicId": lambda value: wire.topic_id(value.get("topic", str)),
+    },
+    "ConsumerGroupMetadata": {"epoch": _epoch},
+    "ConsumerGroupPartitionMetadata": {
+        "epoch": _epoch,
+        "topics": lambda value: wire.metadata(value.metadata("metadata")),
+    },
+    "ConsumerGroupMemberMetadata": {
+        "instanceId": lambda value: value.get("instance", str) or None,
+        "subscribedTopicNames": lambda value: sorted(value.names("subscription")),
+        "subscribedTopicRegex": lambda value: value.get("regex", str) or None,
+        "serverAssignor": lambda value: value.get("assignor", str) or None,
+    },
+    "ConsumerGroupTargetAssignmentMetadata": {"assignmentEpoch": _epoch},
+    "ConsumerGroupTargetAssignmentMember": {"topicPartitions": _partitions},
+    "ConsumerGroupCurrentMemberAssignment": {"memberEpoch": _epoch, "topicPartitions": _partitions},
+}
+"""What the spec's records say (spec/GroupLog.tla, `RecordsOf`), by their type."""
+
+
+def check_log(before: SpecState, after: SpecState, expected: Sequence[Json]) -> None:
+    """A step appends the records `expected` and takes none out (P1); a Compact only takes some out (P3).
+
+    ValueError, in words, if the spec's log says otherwise; states without a log say nothing.
+    """
+    if before.log is None or after.log is None:
+        return
+    action = after.step.action
+    appended = sorted((Fields(raw, "log") for raw in after.log - before.log), key=_offset)
+    if action == "Compact":
+        if appended:
+            raise ValueError("a Compact adds records to the log, but may only take some out")
+        return
+    if lost := [_offset(Fields(raw, "log")) for raw in before.log - after.log]:
+        raise ValueError(f"{action} takes the record at offset {min(lost)} out of the log or changes it")
+    end = max((_offset(Fields(raw, "log")) for raw in before.log), default=-1) + 1
+    offsets = [_offset(record) for record in appended]
+    if offsets != list(range(end, end + len(offsets))):
+        raise ValueError(f"the log ends before offset {end}, but {action} appends at {offsets}")
+    _compare([_said(record) for record in appended], expected)
+
+
+def _offset(record: Fields) -> int:
+    return record.get("offset", int)
+
+
+def _said(record: Fields) -> Json:
+    """A record of the spec as JSON, with the fields of which it says something."""
+    kind, member = record.get("type", str), record.get("member", str)
+    if kind not in _SAID:
+        raise ValueError(f"log has a record of the type {kind!r}; there are {', '.join(_SAID)}")
+    partition = record.partition("partition")
+    key = group_key(kind, member or None)
+    if partition is not None:  # The name is as the spec has it: that it is no id counts.
+        key = {**offset_key(partition), "topic": partition[0]}
+    place = f"log[{record_name(key)}]"
+    raw = Fields(record.raw, place).option("value", frozendict)
+    if raw is None:
+        return {"key": key, "value": None}
+    value = Fields(raw, f"{place}.value")
+    return {"key": key, "value": {name: read(value) for name, read in _SAID[kind].items()}}
+
+
+def _as_far_as_said(record: Json) -> Json:
+    """A record that a target must write, without the fields of which the spec's says nothing."""
+    key, value = record["key"], record["value"]
+    said = _SAID.get(key["type"], {})
+    return {"key": key, "value": value and {name: value[name] for name in value if name in said}}
+
+
+def _compare(said: Sequence[Json], expected: Sequence[Json]) -> None:
+    """ValueError, in words, with the first place where they differ."""
+    comparable = [_as_far_as_said(record) for record in expected]
+    found = differences(_answer(said), _answer(comparable))
+    if not found:
+        return
+    place = found[0].path.replace("records", "log", 1)
+    raise ValueError(
+        f"of {place} the spec's log says {json.dumps(found[0].expected)}, and the states before and after it "
+        f"{json.dumps(found[0].got)}; so spec/GroupLog.tla and harness/kinds/consumer/records.py contradict "
+        "each other, or the trace was altered"
+    )
+
+
+def _answer(records: Sequence[Json]) -> Answer:
+    return Answer(records=[{"offset": offset, **record} for offset, record in enumerate(records)])

@@ -1,0 +1,78 @@
+"""Which kind of group a log is of, and what validates it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.kinds.classic.recorded import ClassicRecording
+from harness.kinds.classic.recorded_log import ClassicLogReader
+from harness.kinds.connect.recorded import ConnectRecording
+from harness.kinds.connect.recorded_log import ConnectLogReader
+from harness.kinds.consumer.recorded import ConsumerRecording
+from harness.kinds.consumer.recorded_log import ConsumerReader
+from harness.kinds.migration.recorded import KafkaMigrationRecording, MigrationRecording
+from harness.kinds.migration.recorded_log import MigrationLogReader
+from harness.replay import wire
+from harness.replay.dialects import TEXT
+from harness.validate.log import lines_of
+from harness.validate.recording import Recorded
+
+
+def read_log(path: Path, group: str | None = None, dialect: str | None = None) -> Recorded[Any]:
+    """Read a log; of several groups the one that is named, else the first. Its first run says what kind of
+    group it is; one that both protocols are used for, there or in a later run where the first is of a classic
+    group, migrates, the way of its dialect.
+
+    ConformError (exit 2) with the line for what is no log, and for one in which nothing can be judged.
+    """
+    found = _first(path, group)
+    if found.migrates:
+        is_text = (dialect or found.dialect) == TEXT.name
+        kind = MigrationRecording() if is_text else KafkaMigrationRecording()
+        return MigrationLogReader(path, found.group, kind).whole()
+    if found.api in wire.CLASSIC_VERSIONS:
+        return ClassicLogReader(path, found.group, ClassicRecording()).whole()
+    if found.api in wire.CONNECT_VERSIONS:
+        return ConnectLogReader(path, found.group, ConnectRecording()).whole()
+    return ConsumerReader(path, found.group, ConsumerRecording()).whole()
+
+
+@dataclass
+class _First:
+    """What a log says of a group at first: its first request, whether that is to a classic group, and whether
+    some run uses both protocols."""
+
+    group: str
+    dialect: str = TEXT.name
+    api: str = ""
+    classic: bool = False
+    both: bool = False
+
+    @property
+    def migrates(self) -> bool:
+        return self.both and (self.classic or self.api == wire.HEARTBEAT)
+
+
+def _first(path: Path, group: str | None) -> _First:
+    known = {wire.HEARTBEAT, *wire.CLASSIC_VERSIONS, *wire.CONNECT_VERSIONS}
+    found, used = _First(group or ""), set[str]()
+    for _, said in lines_of(path):
+        operation = said.get("op") if isinstance(said, dict) else None
+        if operation == "hello":
+            found.dialect = said.get("answer", {}).get("dialect") or found.dialect
+        if operation == "load":
+            if found.api and not found.classic:
+                break
+            used = {f"classic {name}" for name in (said.get("volatile") or {}).get("classic", ())}
+        body: Any = said.get("body") if operation == "request" else None
+        named = body.get("groupId") if isinstance(body, dict) else None
+        if not named or said.get("api") not in known or named != (found.group or named):
+            continue
+        used.add(f"classic {named}" if said["api"] in wire.CLASSIC_VERSIONS else said["api"])
+        is_classic = f"classic {named}" in used
+        if not found.api:
+            found.group, found.api, found.classic = str(named), str(said["api"]), is_classic
+        found.both = found.both or (is_classic and wire.HEARTBEAT in used)
+    return found

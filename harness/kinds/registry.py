@@ -1,0 +1,40 @@
+"""The kinds of groups that there are. A new kind takes a folder beside this file, and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from harness.errors import ConformError
+from harness.itf import Trace
+from harness.kinds.classic.description import CLASSIC
+from harness.kinds.connect.description import CONNECT
+from harness.kinds.consumer.description import CONSUMER
+from harness.kinds.description import Kind
+from harness.kinds.migration.description import MIGRATION
+
+KINDS: Final = (CLASSIC, CONNECT, MIGRATION, CONSUMER)
+"""A trace is of the first kind that has its variables: those of a consumer group are in others, too."""
+
+
+def kind_of(trace: Trace, name: str) -> Kind:
+    """The kind of group that the trace in the file `name` is of. ConformError (exit 2) if there is none."""
+    found = next((kind for kind in KINDS if kind.has(trace)), None)
+    if found is None:
+        CONSUMER.check(trace, name)
+    return found or CONSUMER
+
+
+def refuse_unreplayable(trace: Trace, name: str) -> None:
+    """ConformError (exit 2) for a trace of a model that has no requests to replay."""
+    for kind in KINDS:
+        for variable, reason in kind.unreplayable.items():
+            if variable in trace.variables:
+                raise ConformError(f"The trace {name} {reason}")
+
+
+def is_of_protocol(variables: Iterable[str]) -> bool:
+    """Whether a model with these variables is one of a group."""
+    known = set(variables)
+    kinds = CONSUMER.variables, (*CLASSIC.variables, "offsets"), MIGRATION.variables
+    return any(set(kind) <= known for kind in kinds)

@@ -1,0 +1,98 @@
+"""A trace ready to be replayed: what to send and what must come back, computed once and never changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+
+from harness.kinds.consumer.members import MemberStep
+from harness.replay.calls import Call, ChangeTopics
+from harness.replay.dialects import Forms
+from harness.targets.base import Answer, Assignments, Json
+
+
+class Loadable(Protocol):
+    """A whole state, of any kind of group, with its armed timers: the argument of the operation `load`."""
+
+    @property
+    def state(self) -> Any: ...
+    @property
+    def now_ms(self) -> int: ...
+    @property
+    def forms(self) -> Forms: ...
+    @property
+    def records(self) -> list[Json]: ...
+    @property
+    def topics(self) -> list[Json]: ...
+    @property
+    def there(self) -> frozenset[str]: ...
+    @property
+    def volatile(self) -> Json: ...
+    @property
+    def title(self) -> str: ...
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One step that calls the target.
+
+    `index` is that of the state after it; equal `key`s are the same input in the same state. Before the
+    call, the clock moves by `tick_ms`, `lost` happens to a coordinator that fails before it has recorded it
+    (P2), `new_id` (or "") becomes the id of the member that joins without one (H1), and `script`, if a target
+    is installed, the next target assignment. `expected` is the whole answer; its records have the offsets of
+    a log that began with the trace and had `start` records before the step. `load` makes the state after it.
+    """
+
+    index: int
+    action: str
+    branch: str
+    error: str
+    key: int
+    tick_ms: int
+    lost: ChangeTopics | None
+    new_id: str
+    script: Assignments | None
+    call: Call
+    expected: Answer
+    start: int
+    load: Loadable
+
+    @property
+    def end(self) -> int:
+        """How many records the log has after the step."""
+        return self.start + len(self.expected.records)
+
+    @property
+    def there(self) -> frozenset[str]:
+        """The ids of the topics that exist after it."""
+        return self.load.there
+
+    def needs(self) -> frozenset[str]:
+        """The API, or the operations, without which it cannot be replayed at all."""
+        return self.call.needs() | {"ids"} if self.new_id else self.call.needs()
+
+
+@dataclass(slots=True)
+class DecodedTrace:
+    """A trace ready to be replayed: the state it starts from and its description, its target-calling steps
+    and how often it has other actions; the configuration that its model assumes, the APIs and operations that
+    its steps need; what its client processes do; the actions that traces of its kind may have; and the API
+    without which a target has no groups of that kind, "" for consumer groups."""
+
+    name: str
+    configuration: Json
+    start: Loadable
+    initial: Json
+    steps: list[Step]
+    other_actions: Counter[str]
+    needs: set[str]
+    members: list[MemberStep]
+    handlers: frozenset[str]
+    api: str
+
+    @property
+    def length(self) -> int:
+        """All steps, those that do not call the target too."""
+        return len(self.steps) + self.other_actions.total()

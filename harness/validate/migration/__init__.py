@@ -1,1 +1,0 @@
-"""Recorded runs of groups that migrate."""

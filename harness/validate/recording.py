@@ -1,0 +1,183 @@
+"""The part of validation that one kind of group has of its own, beside reading its log."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+
+from frozendict import frozendict
+
+from harness.errors import USAGE, ConformError
+from harness.itf import Trace
+from harness.kinds.rows import Seen
+from harness.replay.compare import Difference
+from harness.targets.base import Json
+from harness.values import State
+
+
+class AnyLine(Protocol):
+    """One step of a run: `number` is that of the line in the log, `said` the line itself, `does` an event's
+    action or what says that it is a request."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def said(self) -> Json: ...
+    @property
+    def does(self) -> str: ...
+    @property
+    def observed(self) -> bool:
+        """Whether anything of it was answered or seen."""
+
+
+class AnyRun(Protocol):
+    """From a new coordinator to the next one, or to what the specification has no words for: a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def lines(self) -> list[Any]: ...
+    @property
+    def constant(self) -> tuple[Any, ...]:
+        """Runs of one module have the same one."""
+
+
+class AnyStep(Protocol):
+    """What the steps of every kind have."""
+
+    @property
+    def action(self) -> str: ...
+    @property
+    def branch(self) -> str: ...
+    @property
+    def member(self) -> str: ...
+    @property
+    def topic(self) -> str: ...
+
+
+class AnyState(Protocol):
+    """A state with the step that made it."""
+
+    @property
+    def step(self) -> AnyStep: ...
+
+
+R = TypeVar("R", bound=AnyRun)
+S = TypeVar("S", bound=AnyState)
+
+
+class Recording(ABC, Generic[R, S]):
+    """`module` is the one that a log is rendered over."""
+
+    module: ClassVar[str]
+
+    @abstractmethod
+    def check(self, run: R) -> None:
+        """ConformError (exit 2) at once for what the engine would say after a minute."""
+
+    @abstractmethod
+    def render(self, runs: Sequence[R], dialect: str, folder: Path) -> tuple[Path, Path]:
+        """Write the modules and their configuration into a folder. The runs have one constant."""
+
+    def failed(self, log: str) -> ConformError | None:
+        """What the engine's log means where it failed; None where it says it itself."""
+        return None
+
+    @abstractmethod
+    def states(self, dumped: Sequence[State]) -> list[S]:
+        """Some states of a dump."""
+
+    @abstractmethod
+    def is_line(self, line: AnyLine, step: AnyStep) -> bool:
+        """Whether a step is the line, but for what was observed: otherwise it was enabled, too."""
+
+    @abstractmethod
+    def differences(self, run: R, line: AnyLine, state: S) -> Iterator[Difference]:
+        """Where a step of the specification is not what was recorded, in the specification's terms."""
+
+    def constants(self, run: R) -> Json:
+        """What replaying the behaviour of a run has to know of its model, beside the dialect."""
+        return {}
+
+    def explained(self, run: R, fits: int) -> R | None:
+        """The run, with all that is reported of the line after the first `fits`. None where the first
+        exploration left nothing out."""
+        return None
+
+    @abstractmethod
+    def unseen(self, run: R, fits: int) -> R | None:
+        """The run as far as it fits, and the next line as if nothing of it were seen: what else could be
+        there. None where that is too much."""
+
+
+@dataclass(slots=True)
+class Recorded(Generic[R]):
+    """A log of one group; `left_out` counts the lines that were not judged, by reason."""
+
+    path: Path
+    group: str
+    dialect: str
+    kind: Recording[R, Any]
+    runs: list[R] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def lines(self) -> int:
+        """How many steps there are to be judged."""
+        return sum(len(run.lines) for run in self.runs)
+
+    def check(self) -> None:
+        """ConformError (exit 2) if there is nothing to judge."""
+        if any(line.observed for run in self.runs for line in run.lines):
+            return
+        why = ", ".join(f"{reason}: {count}" for reason, count in self.left_out.items() if count)
+        raise ConformError(
+            f"{self.path} has no step of a group that was answered or observed"
+            f"{f' (left out: {why})' if why else ''}: there is nothing to validate. What "
+            "is left out is compared by conform replay and conform exhaust.",
+            USAGE,
+        )
+
+
+OWN: Final = ("run", "at", "due", "beyond", "kafkaTold")
+"""The variables of spec/Recorded*.tla that are not the open instance's."""
+
+
+def trace_of(states: Sequence[State], constants: Json | None = None) -> Trace:
+    """Some states of a dump, as the open instance has them, with those constants in #meta."""
+    variables = tuple(name for name in states[0] if name not in OWN)
+    return Trace(
+        {"description": "A recorded run", **({"constants": constants} if constants else {})},
+        variables,
+        [frozendict({name: state[name] for name in variables}) for state in states],
+    )
+
+
+def differ(path: str, expected: object, got: object) -> Iterator[Difference]:
+    """One difference, if there is one."""
+    if expected != got:
+        yield Difference(path, _shown(expected), _shown(got))
+
+
+def shown_differ(who: str, expected: object, seen: Seen) -> Iterator[Difference]:
+    """The differences in what a target has shown of a record."""
+    for name, got in seen.items():
+        yield from differ(f"{who}.{name}", getattr(expected, name), got)
+
+
+def _shown(value: object) -> str:
+    """Partitions as foo-0, sets sorted."""
+    if value is None:
+        return "(none)"
+    if isinstance(value, frozenset | list | tuple):
+        return "{" + ", ".join(_items(value)) + "}"
+    return str(value)
+
+
+def _items(values: Iterable[Any]) -> Iterator[str]:
+    for value in sorted(values):
+        yield f"{value[0]}-{value[1]}" if isinstance(value, tuple) else str(value)

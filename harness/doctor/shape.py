@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 from harness.kinds.consumer.records import KEY_NUMBERS
+from harness.protocol_schema import kinds
 from harness.replay.compare import ASSIGNMENT, RESPONSE
 from harness.replay.view import TIMERS, View
 from harness.targets.base import Answer, Json
@@ -18,23 +19,15 @@ Kind: TypeAlias = tuple[type, ...]
 
 TEXT: Final[Kind] = (str,)
 NUMBER: Final[Kind] = (int,)
-MAYBE: Final[Kind] = (str, type(None))
 LIST: Final[Kind] = (list,)
 STATES: Final = ("Dead", "Empty", "Assigning", "Reconciling", "Stable")
 
-GROUP: Final[dict[str, Kind]] = {
-    **{"groupId": TEXT, "state": TEXT, "groupEpoch": NUMBER, "assignmentEpoch": NUMBER},
-    **{"metadata": LIST, "members": LIST, "timers": LIST},
-}
-MEMBER: Final[dict[str, Kind]] = {
-    **{"memberId": TEXT, "memberEpoch": NUMBER, "previousMemberEpoch": NUMBER, "state": TEXT},
-    **{"assigned": LIST, "pendingRevocation": LIST, "target": LIST, "targetError": NUMBER},
-    **{"acknowledged": (bool,), "instanceId": MAYBE, "subscribedTopicNames": LIST},
-    **{"subscribedTopicRegex": MAYBE, "serverAssignor": MAYBE, "rebalanceTimeoutMs": NUMBER},
-    **{"rackId": MAYBE, "clientId": TEXT, "clientHost": TEXT},
-}
-TOPIC: Final[dict[str, Kind]] = {"topicId": TEXT, "topicName": TEXT, "numPartitions": NUMBER}
-TIMER: Final[dict[str, Kind]] = {"timer": TEXT, "group": TEXT, "member": TEXT, "deadlineMs": NUMBER}
+GROUP: Final = kinds("consumerGroup", without=("computation", "configs"))
+MEMBER: Final = kinds(
+    "consumerMember", without=("clientAssignors", "targetMetadata", "classicState", "classicMemberMetadata")
+)
+TOPIC: Final = kinds("topicMetadata")
+TIMER: Final = kinds("timer")
 PARTITIONS: Final = ("assigned", "pendingRevocation", "target")
 
 
@@ -145,9 +138,9 @@ def _of_fields(item: Any, fields: Mapping[str, Kind], what: str) -> str:
         return f"{what} has no {', '.join(missing)}"
     if unknown := sorted(item.keys() - fields.keys()):
         return f"{what} has {', '.join(unknown)}, which a description or record has not"
-    for name, kinds in fields.items():
+    for name, types in fields.items():
         # bool is an int to Python, but not to JSON.
-        if not isinstance(item[name], kinds) or (isinstance(item[name], bool) and bool not in kinds):
+        if not isinstance(item[name], types) or (isinstance(item[name], bool) and bool not in types):
             return f"{name} of {what} is {item[name]!r}, which is of another type"
     return ""
 

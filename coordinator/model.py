@@ -165,7 +165,7 @@ class Group:
 
 
 def exists(group: Group) -> bool:
-    """Whether any record of the group is left; one of which none is does not exist (E5 DEAD)."""
+    """Tell if any record of the group is left; one of which none is does not exist (E5 DEAD)."""
     return bool(group.epoch or group.assignment_epoch or group.members or group.targets or group.metadata)
 
 

@@ -115,7 +115,7 @@ def text_too_long(request: HeartbeatRequest) -> str | None:
 
 
 def is_too_long(text: str) -> bool:
-    """Whether Kafka's strings cannot hold it."""
+    """Tell if Kafka's strings cannot hold it."""
     return len(text) > MAX_TEXT_BYTES // 4 and len(text.encode()) > MAX_TEXT_BYTES
 
 

@@ -109,7 +109,7 @@ def _choices(named: Mapping[str | None, Sequence[_Block]], name: str) -> dict[st
 
 
 def _types_dialects(block: _Block) -> bool:
-    """Whether this is the type of dialects: a plain dialect has the types of its values."""
+    """Tell if this is the type of dialects: a plain dialect has the types of its values."""
     return any("@typeAlias: dialect =" in line for line in (*block.types, block.code))
 
 

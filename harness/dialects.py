@@ -46,7 +46,7 @@ class Departure:
 
     @property
     def differs(self) -> bool:
-        """Whether any dialect departs from another here."""
+        """Tell if any dialect departs from another here."""
         return len(set(map(repr, self.values.values()))) > 1
 
     def runs(self) -> Iterator[tuple[Value, str]]:

@@ -379,7 +379,7 @@ def value_to_json(value: Value) -> Any:
 
 
 def _is_name(key: str) -> bool:
-    """Whether a field name can also be a field of the named tuple that itf-py makes of a record."""
+    """Tell if a field name can also be a field of the named tuple that itf-py makes of a record."""
     return is_field(key) and key.isidentifier() and not iskeyword(key) and not key.startswith("_")
 
 

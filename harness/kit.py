@@ -32,5 +32,5 @@ def carried(name: str) -> Path:
 
 
 def is_carried(folder: Path) -> bool:
-    """Whether this folder came with an installed package, and no checkout is at hand."""
+    """Tell if this folder came with an installed package, and no checkout is at hand."""
     return folder.resolve().is_relative_to(_CARRIED.resolve())

@@ -71,7 +71,7 @@ def sort_key(value: Value) -> tuple[Any, ...]:
 
 
 def is_field(name: str) -> bool:
-    """Whether TLC prints a function of this string as a record: `_`s, a letter, then letters, digits, `_`."""
+    """Tell if TLC prints a function of this string as a record: `_`s, a letter, then letters, digits, `_`."""
     return _FIELD.fullmatch(name) is not None
 
 

@@ -53,7 +53,7 @@ class Waivers:
         return Waivers(self._waivers.values(), self._today)
 
     def covers(self, signature: str, count: int = 1) -> bool:
-        """Whether a difference with this signature is accepted; it is counted, so many times."""
+        """Tell if a difference with this signature is accepted; it is counted, so many times."""
         waiver = self._waiver_of(signature)
         if waiver is None:
             return False

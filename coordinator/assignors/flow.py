@@ -49,7 +49,7 @@ class Flow:
         return slice(int(self.first[of_set]), int(self.first[of_set + 1]))
 
     def has_improving_move(self) -> bool:
-        """Whether moving a single partition would make the loads more even."""
+        """Tell if moving a single partition would make the loads more even."""
         loads = self.load[self.member]
         lightest = np.minimum.reduceat(loads, self.first[:-1])
         return bool(np.any((self.count > 0) & (loads > lightest[self._set] + 1)))

@@ -67,7 +67,7 @@ class _Problem:
         self.flow = Flow(len(self._members), subscribers, np.array(kept, np.int64))
 
     def is_complete(self) -> bool:
-        """Whether each partition can be kept by a member."""
+        """Tell if each partition can be kept by a member."""
         return not any(self._free)
 
     def place_free(self) -> None:

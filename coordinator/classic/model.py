@@ -43,7 +43,7 @@ class ClassicMember:
 
     @property
     def waits(self) -> bool:
-        """Whether a request of it waits: then its session does not run out (H8)."""
+        """Tell if a request of it waits: then its session does not run out (H8)."""
         return self.joining is not None or self.syncing is not None
 
     def names(self) -> list[str]:
@@ -75,7 +75,7 @@ class ClassicGroup:
 
     @property
     def initial(self) -> bool:
-        """Whether this rebalance began with no members, and so ends after a delay."""
+        """Tell if this rebalance began with no members, and so ends after a delay."""
         return self.remaining_ms is not None
 
     def rebalance_timeout_ms(self) -> int:

@@ -72,7 +72,7 @@ def sync_response(group: ClassicGroup, member_id: str) -> Json:
 
 
 def heartbeat_response(code: ErrorCode) -> Json:
-    """Whether to go on (C1)."""
+    """Tell if to go on (C1)."""
     return {"throttleTimeMs": 0, "errorCode": int(code)}
 
 

@@ -103,7 +103,7 @@ def _selected(metadata: MemberMetadata, name: str | None) -> Json | None:
 
 
 def install_response(code: ErrorCode = ErrorCode.NONE, message: str | None = None) -> Json:
-    """Whether the target was installed."""
+    """Tell if the target was installed."""
     return _error(code, message)
 
 

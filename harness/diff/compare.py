@@ -71,7 +71,7 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether both have the same behaviours within the bounds."""
+        """Tell if both have the same behaviours within the bounds."""
         return not (self.different or self.only_a or self.only_b or self.initial_a or self.initial_b)
 
 
@@ -144,7 +144,7 @@ class Ways:
         self._nearest_b = self._nearest(self._b)
 
     def common(self, state: Number) -> bool:
-        """Whether steps of both versions lead to a state (what is compared of it)."""
+        """Tell if steps of both versions lead to a state (what is compared of it)."""
         return state in self._common
 
     def length(self, state: Number) -> int:

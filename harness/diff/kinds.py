@@ -52,7 +52,7 @@ class Example:
 
     @property
     def ways_differ(self) -> bool:
-        """Whether no way of steps that both have leads there."""
+        """Tell if no way of steps that both have leads there."""
         return self.way != self.way_b
 
 

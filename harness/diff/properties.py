@@ -1,4 +1,4 @@
-"""Whether each property of a model holds in a version of it: all of them, not only the first that fails."""
+"""Tell if each property of a model holds in a version of it: all of them, not only the first that fails."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Property:
 
     @property
     def broken(self) -> bool:
-        """Whether it fails in the second version, and did not fail in the first."""
+        """Tell if it fails in the second version, and did not fail in the first."""
         return self.b is not None and not self.b.holds and (self.a is None or self.a.holds)
 
     @property

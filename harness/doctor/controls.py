@@ -77,7 +77,7 @@ def assign(talk: Talk) -> str:
 
 
 def _consumed(talk: Talk, rounds: int = 10) -> bool:
-    """Whether an answer says so, with a target that computes its target assignment later."""
+    """Tell if an answer says so, with a target that computes its target assignment later."""
     for _ in range(rounds):
         talk.pause()
         if any(talk.beat(member).consumed for member in talk.members()):

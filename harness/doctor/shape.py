@@ -84,7 +84,7 @@ def of_partitions(listed: Any) -> str:
 
 
 def is_uuid(text: str) -> bool:
-    """Whether this is the one text that RFC 4122 gives a UUID."""
+    """Tell if this is the one text that RFC 4122 gives a UUID."""
     try:
         return str(UUID(text)) == text
     except ValueError:

@@ -67,7 +67,7 @@ class Talk:
         return list(self._members)
 
     def can(self, operation: str) -> bool:
-        """Whether an operation is there, and not known to be wrong."""
+        """Tell if an operation is there, and not known to be wrong."""
         return operation in self.known.controls and operation not in self._broken
 
     def begin(self, *members: str) -> None:
@@ -79,7 +79,7 @@ class Talk:
             self.settle(lambda: self.shared(*self._members), f"heartbeats of {', '.join(self._members)}")
 
     def shared(self, *members: str) -> bool:
-        """Whether these members own all partitions, none of them two (if there are topics)."""
+        """Tell if these members own all partitions, none of them two (if there are topics)."""
         owned = sorted(index for name in members for index in self.owned(name))
         return owned == (sorted(ALL) if self.can("topics") else [])
 
@@ -184,7 +184,7 @@ class Talk:
         self._silent[member] = self._members.pop(member)
 
     def is_member(self, member: str) -> bool:
-        """Whether the group has the member: by its description, or because its heartbeat is taken."""
+        """Tell if the group has the member: by its description, or because its heartbeat is taken."""
         if self.can("describe"):
             return any(one["memberId"] == member for one in self.describe()["members"])
         return not (self.heartbeat(member).body or {}).get("errorCode", 0)

@@ -194,7 +194,7 @@ class Gate:
         return Done(step, verdict.exit_code, verdict.message, 0, verdict.details, outcome)
 
     def _accepted(self, step: Step) -> Done:
-        """Whether every waiver covered something, and is not over. What was cut might have used one."""
+        """Tell if every waiver covered something, and is not over. What was cut might have used one."""
         waivers = self.asked.waivers
         problems, used = list(waivers.problems()), waivers.used.total()
         expired = [problem for problem in problems if " expired on " in problem]
@@ -207,7 +207,7 @@ class Gate:
 
 
 def nothing_done(done: Sequence[Done]) -> bool:
-    """Whether no step was done: a gate that judged nothing must not pass."""
+    """Tell if no step was done: a gate that judged nothing must not pass."""
     return not any(one.outcome is Outcome.DONE and one.step.kind != "waivers" for one in done)
 
 

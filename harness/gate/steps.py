@@ -35,7 +35,7 @@ RANDOM_MODEL: Final = "MCSimulate"
 
 
 class Outcome(StrEnum):
-    """Whether a step was done at all."""
+    """Tell if a step was done at all."""
 
     DONE = "done"
     CUT = "cut"
@@ -70,7 +70,7 @@ class Done:
 
     @property
     def failed(self) -> bool:
-        """Whether it keeps the gate from passing."""
+        """Tell if it keeps the gate from passing."""
         return self.exit_code != HOLDS
 
 

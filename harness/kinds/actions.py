@@ -17,7 +17,7 @@ UNTRACED: Final = frozenset({"ResolveRegex"})
 """Actions of models of which no traces are made: what Kafka does in the background (KafkaDialects)."""
 
 INITIAL: Final = "Init"
-"""What the first state of a behaviour is called; the target is loaded with it."""
+"""The name of a behaviour's first state; the target is loaded with that state."""
 
 
 def registering(handlers: dict[str, Any]) -> Callable[[C], C]:

@@ -37,7 +37,7 @@ class Kind:
     retold: bool = False
 
     def has(self, trace: Trace) -> bool:
-        """Whether the trace is of a group of this kind."""
+        """Tell if the trace is of a group of this kind."""
         if not set(self.variables) <= set(trace.variables):
             return False
         if not self.group_field:

@@ -34,7 +34,7 @@ def refuse_unreplayable(trace: Trace, name: str) -> None:
 
 
 def is_of_protocol(variables: Iterable[str]) -> bool:
-    """Whether a model with these variables is one of a group."""
+    """Tell if a model with these variables is one of a group."""
     known = set(variables)
     kinds = CONSUMER.variables, (*CLASSIC.variables, "offsets"), MIGRATION.variables
     return any(set(kind) <= known for kind in kinds)

@@ -82,7 +82,7 @@ class Exhausted:
 
     @property
     def holds(self) -> bool:
-        """Whether everything that was read was judged and is as expected, or as a waiver accepts it."""
+        """Tell if everything that was read was judged and is as expected, or as a waiver accepts it."""
         wrong = self.failed or self.not_judged or self.quarantined or self.waiver_problems
         return not wrong and self.steps + self.trace_steps > 0
 

@@ -42,7 +42,7 @@ class StepRows:
 
     @property
     def full(self) -> bool:
-        """Whether so much is remembered that it is time for another one."""
+        """Tell if so much is remembered that it is time for another one."""
         return len(self._keys) > _MEMORY
 
     def transition(self, source: str, leaf: str, depth: int) -> Row | None:

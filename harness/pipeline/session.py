@@ -136,7 +136,7 @@ class _Stopping:
 
 
 def _asks_java(frame: FrameType | None) -> bool:
-    """Whether a call of Java waits for its answer there."""
+    """Tell if a call of Java waits for its answer there."""
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("py4j."):
             return True

@@ -56,7 +56,7 @@ def kind_of(path: str) -> str:
 
 
 def _has_trace(files: FileSystem, path: str) -> bool:
-    """Whether a scenario's trace is beside it, which is then read in its place."""
+    """Tell if a scenario's trace is beside it, which is then read in its place."""
     beside = str(trace_beside(Path(path)))
     return path.endswith(SCENARIO) and bool(files.get_file_info(beside).type == FileType.File)
 

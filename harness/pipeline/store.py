@@ -82,7 +82,7 @@ class Store:
         self._write(f"{self.root}/{name}", content)
 
     def has(self, name: str, *below: str) -> bool:
-        """Whether there is such a folder."""
+        """Tell if there is such a folder."""
         path = "/".join((self.root, name, *below))
         return bool(self.files.get_file_info(path).type == FileType.Directory)
 

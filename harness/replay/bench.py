@@ -69,6 +69,6 @@ def measure(
 
 
 def _processor_s() -> float:
-    """Of this process, and of those that it started and that have ended."""
+    """Processor seconds of this process, and of ended processes that it started."""
     spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in spent)

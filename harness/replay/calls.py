@@ -1,4 +1,4 @@
-"""What a step sends to a target: one operation, prepared when its trace is decoded."""
+"""Calls: the operation that a step sends to a target, prepared when its trace is decoded."""
 
 from __future__ import annotations
 

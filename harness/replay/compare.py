@@ -28,7 +28,7 @@ ABSENT: Final = "(absent)"
 
 
 def agree(expected: Answer, got: Answer, shift: int = 0) -> bool:
-    """Whether the answers are plainly equal, but for an error's text: nearly always, and fast.
+    """Tell if the answers are plainly equal, but for an error's text: nearly always, and fast.
 
     `shift` is as in `differences`, which alone can say of shifted offsets whether they are right.
     """
@@ -112,7 +112,7 @@ _LISTS: Final[dict[str, Json]] = {
 
 
 def normal_response(expected: Json | None, body: Json | None) -> Json | None:
-    """What may be left out of a response, put in; of whose API it is `expected` says."""
+    """A response with the fields that may be left out; `expected` tells which API it answers."""
     if not isinstance(body, dict):
         return body
     if isinstance(expected, dict) and not {"memberId", "memberEpoch"} <= expected.keys():
@@ -178,7 +178,7 @@ def _in_order(records: Sequence[Json]) -> list[Json]:
 
 
 _WITHIN: Final = ("memberId", "topic", "partition")
-"""What distinguishes the keys of one kind in a group."""
+"""The fields that distinguish keys of one type in a group."""
 
 
 def _differ(path: str, expected: Any, got: Any) -> Iterator[Difference]:
@@ -201,7 +201,7 @@ def _differ(path: str, expected: Any, got: Any) -> Iterator[Difference]:
 
 
 def _names(expected: list[Any], got: list[Any]) -> tuple[list[str], list[str]] | None:
-    """What the items of both lists are called, if all have a name and no two in a list the same."""
+    """The names of the items of both lists, if all have a name and no two in a list the same."""
     names = [_name(item) for item in expected], [_name(item) for item in got]
     for side in names:
         if None in side or len(set(side)) != len(side):
@@ -210,7 +210,7 @@ def _names(expected: list[Any], got: list[Any]) -> tuple[list[str], list[str]] |
 
 
 def record_name(key: Json) -> str:
-    """What a record with this key is called in reports."""
+    """The name of a record with this key in reports."""
     return " ".join(str(key[part]) for part in ("type", *_WITHIN) if part in key)
 
 

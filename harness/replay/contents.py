@@ -65,7 +65,7 @@ def _names(kind: Callable[..., object]) -> tuple[str, ...]:
 
 
 def _hashed(kind: bytes, *parts: bytes) -> bytes:
-    """Of parts of one length, or of one part, nothing is ambiguous."""
+    """A hash of parts; parts of one length, or one part alone, are not ambiguous."""
     return blake2b(b"".join((kind, *parts)), digest_size=16).digest()
 
 

@@ -1,4 +1,4 @@
-"""What a replay has tested: actions, branches, error codes, requirements, distinct inputs in distinct states.
+"""Coverage of a replay: actions, branches, error codes, requirements, distinct inputs in distinct states.
 
 Only steps that call the target say something about it, so only those count as coverage.
 """
@@ -19,7 +19,7 @@ _POINTS: Final = 100
 
 
 class Called(NamedTuple):
-    """What counts of a step that calls the target (see `harness.replay.prepared.Step`)."""
+    """The parts of a step that coverage counts (see `harness.replay.prepared.Step`)."""
 
     action: str
     branch: str

@@ -1,4 +1,4 @@
-"""What a dialect changes in what is expected beside the states of the specification: records and timers.
+"""Changes of a dialect beside the states of the specification: in expected records and timers.
 
 A trace names its dialect as its model does (the constant Dialect, in #meta); one that names none is of
 KIP-848's text.
@@ -111,12 +111,12 @@ def _forms(constants: object, what: str, where: str) -> Forms:
 
 
 def operator_of(dialect: str) -> str:
-    """What the specification calls a dialect that --dialect has this name for."""
+    """The specification's name of a dialect that has this name for --dialect."""
     return next(operator for operator, forms in FORMS.items() if forms.name == dialect)
 
 
 def chosen_dialect(given: str | None, judged: Mapping[str, str]) -> str:
-    """What a target must speak: `given` with --dialect, or else the dialect of all that is `judged` on it.
+    """The dialect that a target must speak: `given` with --dialect, else that of all that is `judged` on it.
 
     KIP-848's text is for every target. ConformError (exit 2) if anything is of another dialect than the one
     that is given, or if none is given and there are several.

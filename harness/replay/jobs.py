@@ -44,7 +44,7 @@ class Failed(NamedTuple):
 
 
 Given: TypeAlias = tuple[Outcome | None, Failed | None]
-"""What became of a file. Without an outcome it is no trace. An outcome with a failure was not judged."""
+"""The result of a file. Without an outcome it is no trace. An outcome with a failure was not judged."""
 
 
 class Job(NamedTuple):
@@ -155,7 +155,7 @@ class _Worker:
         self._replayer: Replayer | None = None
 
     def replay(self, file: Path) -> Given:
-        """What becomes of a file."""
+        """The result of a file."""
         try:
             trace = self._files.read(file)
         except ConformError as error:

@@ -13,7 +13,7 @@ from harness.targets.base import Answer, Assignments, Json, Refused, Target
 
 
 class Prepared(Protocol):
-    """What judging a step takes of it (see `harness.replay.prepared.Step`)."""
+    """The parts of a step that judging takes (see `harness.replay.prepared.Step`)."""
 
     @property
     def tick_ms(self) -> int: ...
@@ -80,11 +80,11 @@ def perform(target: Target, step: Prepared, shift: int, view: View) -> tuple[Seq
 
 
 def depends_on_answers(step: Prepared, view: View) -> bool:
-    """Whether what a step sends depends on what the target answers to it: how many records a log has that
+    """Tell if what a step sends depends on what the target answers to it: how many records a log has that
     lacks some of those that are expected."""
     return not view.counts and isinstance(step.call, Restart)
 
 
 def refused(refusal: Refused) -> Difference:
-    """What a target would not do, as a difference."""
+    """A refused operation as a difference."""
     return Difference(f"operation {refusal.operation}", "done", refusal.shown)

@@ -1,4 +1,4 @@
-"""What a replay found, as JSON and in words."""
+"""The findings of a replay, as JSON and in words."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _failure(failure: Failure) -> Json:
 
 
 def skipped(result: Replayed) -> dict[str, dict[str, int]]:
-    """What was not judged, by reason: {"fire": {"traces": 2, "steps": 9}}."""
+    """Steps that were not judged, by reason: {"fire": {"traces": 2, "steps": 9}}."""
     counts: dict[str, dict[str, int]] = {}
     for one in sorted(result.ended_early, key=lambda one: one.reason):
         count = counts.setdefault(one.reason, {"traces": 0, "steps": 0})
@@ -79,7 +79,7 @@ def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> It
 
 
 def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:
-    """What was not compared, not judged or not counted as a difference, and why."""
+    """Lines about what was not compared, not judged or not counted as a difference, and why."""
     if waivers:
         yield from waivers.lines()
     if result.unobserved:

@@ -43,7 +43,7 @@ class Failure:
     differences: list[Difference]
 
     def signature(self, one: Difference) -> str:
-        """What a waiver of this difference says."""
+        """The signature by which a waiver names this difference."""
         where = place(one.path, one.expected, one.got)
         return signature(self.action, self.branch, self.error, where)
 
@@ -61,7 +61,7 @@ class EndedEarly:
 
 @dataclass(slots=True)
 class Outcome:
-    """What the replay of one trace adds to `Replayed`.
+    """Result of replaying one trace, which is added to `Replayed`.
 
     `steps` are all of its steps, `called` those that call the target, the first `judged` of which were
     judged; `reason` says why not the others. `waived` has the signatures of waived differences,
@@ -179,11 +179,11 @@ class Replayer:
 
     @property
     def full(self) -> bool:
-        """Whether as many differences were found as were asked for."""
+        """Tell if as many differences were found as were asked for."""
         return self.result.differences + self._differences >= self._max_differences
 
     def would_fill(self, outcome: Outcome) -> bool:
-        """Whether as many would be found with those of a trace that was replayed elsewhere."""
+        """Tell if as many would be found with those of a trace that was replayed elsewhere."""
         return self.result.differences + outcome.differences >= self._max_differences
 
     def replay(self, trace: DecodedTrace) -> None:

@@ -1,4 +1,4 @@
-"""What makes differences alike: the names by which findings are grouped and waivers find what they cover."""
+"""Signatures: the names by which findings are grouped and waivers find what they cover."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def place(path: str, expected: Any, got: Any) -> str:
 
 
 def way(action: str, branch: str, error: str) -> str:
-    """What a step does: "Heartbeat/stable/NONE"."""
+    """The name of a step's way through the specification: "Heartbeat/stable/NONE"."""
     return "/".join(part for part in (action, branch, error) if part)
 
 

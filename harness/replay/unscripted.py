@@ -82,7 +82,7 @@ class Unscripted:
             self._unseen.discard(member)
 
     def _is_another(self, step: Step, before: Group, answer: Answer, found: list[Difference]) -> bool:
-        """Whether what the target shows is possible with another legal target assignment."""
+        """Tell if what the target shows is possible with another legal target assignment."""
         group, member = step.load.state.group, step.load.state.step.member
         answered = [one.path for one in found if one.path.startswith("response.")]
         # A member epoch follows from what the member is given.
@@ -95,7 +95,7 @@ class Unscripted:
 
 
 def _is_possible(step: Step, before: Group, answer: Answer) -> bool:
-    """Whether a response gives a member only what some legal target assignment would (A4, R5, R7)."""
+    """Tell if a response gives a member only what some legal target assignment would (A4, R5, R7)."""
     group, member = step.load.state.group, step.load.state.step.member
     if member not in group.members or answer.body is None:
         return False
@@ -112,7 +112,7 @@ def _is_possible(step: Step, before: Group, answer: Answer) -> bool:
 
 
 def _is_legal(group: Group, answer: Answer) -> bool:
-    """Whether the description has a target assignment that A4 allows."""
+    """Tell if the description has a target assignment that A4 allows."""
     shown = (answer.group or {}).get("members", [])
     owned = {one.get("memberId"): _partitions(one.get("target")) for one in shown}
     every = [partition for partitions in owned.values() for partition in partitions]
@@ -123,7 +123,7 @@ def _is_legal(group: Group, answer: Answer) -> bool:
 
 
 def _is_forced(group: Group) -> bool:
-    """Whether every partition has only one member that may own it: there is one legal target assignment."""
+    """Tell if every partition has only one member that may own it: there is one legal target assignment."""
     return all(
         sum(_subscribes(member, topic) for member in group.members.values()) <= 1 for topic in group.metadata
     )

@@ -1,4 +1,4 @@
-"""What of a target is compared: all that it can show.
+"""The parts of a target that are compared: all that it can show.
 
 A target may lack operations, and fields of a description. What it cannot show is left out of what is expected
 and of what it answers alike, and every report names it; all else is compared as with any target.
@@ -18,15 +18,15 @@ MEMBER_FIELDS: Final = (
     *("targetError", "acknowledged", "instanceId", "subscribedTopicNames", "subscribedTopicRegex"),
     *("serverAssignor", "clientAssignors", "rebalanceTimeoutMs", "rackId", "clientId", "clientHost"),
 )
-"""What a description has of each member, besides its id."""
+"""The fields of each member in a description, besides its id."""
 GROUP_FIELDS: Final = ("state", "groupEpoch", "assignmentEpoch", "metadata", "members", "timers")
-"""What a description has of a group, besides its id."""
+"""The fields of a group in a description, besides its id."""
 CONFIGS: Final = "configs"
 """The group's own configurations, in a description if it has some (D1)."""
 DELAY: Final = "delayRemainingMs"
-"""Of a classic group, how much longer the delay of its first rebalance may be made (C1)."""
+"""How much longer a classic group's delay of the first rebalance may be made (C1)."""
 DELETED_TOPICS: Final = "members.deletedTopics"
-"""Of what members have, partitions of topics that were deleted: a target may leave them out."""
+"""Partitions of deleted topics that members have: a target may leave them out."""
 _PARTITIONS: Final = ("assigned", "pendingRevocation", "target")
 TIMERS: Final = ("session", "rebalance", "group")
 RECORDS: Final = "records"
@@ -49,14 +49,14 @@ NAMES: Final = (
     RECORDS,
     *(f"records.{name}" for name in (*RECORD_TYPES, *RECORD_FIELDS)),
 )
-"""What `Capabilities.unobserved` may name."""
+"""The names that `Capabilities.unobserved` may have."""
 
 
 INTERVAL: Final = "heartbeatIntervalMs"
 
 
 class View:
-    """What one target shows. ConformError (exit 3) if it declares an `unobserved` that there is not.
+    """The parts that one target shows. ConformError (exit 3) if it declares an unknown part as `unobserved`.
 
     `hidden` are the names of all that is not compared, also for want of an operation; a `complete` view hides
     nothing. `observe` is the group to observe, None for no description; `ticks`, `scripts` and `reads` say
@@ -96,7 +96,7 @@ class View:
         self._interval_ms: int | None = None
 
     def shows(self, name: str) -> bool:
-        """Whether that part of what is compared can be observed."""
+        """Tell if that part of what is compared can be observed."""
         return not {GROUP, name, name.partition(".")[0]} & self._group
 
     def of(self, answer: Answer, there: Container[str] | None = None) -> Answer:
@@ -112,7 +112,7 @@ class View:
         )
 
     def with_interval(self, expected: Answer, answer: Answer) -> Answer:
-        """What is expected of a target whose configuration is its own: the heartbeat interval of the first
+        """The expectation of a target whose configuration is its own: the heartbeat interval of the first
         response that has one, in later responses too (H9). In errors and to members that leave the interval
         means nothing, and is not compared."""
         wanted, body = expected.body, answer.body

@@ -62,7 +62,7 @@ def served(known: Capabilities) -> frozenset[str]:
 
 
 REBALANCE_TIMEOUT_MS: Final = 300_000
-"""What every join says: longer than a replay's clock ever moves, so that timers run out by `fire` only."""
+"""The time-out in every join: longer than a replay's clock ever moves, so that timers end by `fire` only."""
 SESSION_TIMEOUT_MS: Final = 45_000
 HEARTBEAT_INTERVAL_MS: Final = 5_000
 EMPTY_RETENTION_MS: Final = 7 * 24 * 60 * 60 * 1000
@@ -74,11 +74,11 @@ CONFIGURATION: Final[Json] = {
     HEARTBEAT_INTERVAL: HEARTBEAT_INTERVAL_MS,
     "group.empty.retention.ms": EMPTY_RETENTION_MS,
 }
-"""What a target is configured with, before the first request."""
+"""The configuration of a target, before the first request."""
 
 MAX_SIZE: Final = "group.consumer.max.size"
 DEFAULTS: Final[Json] = {MAX_SIZE: 2**31 - 1}
-"""What a target has as long as no trace wants something else: Kafka's defaults (D3)."""
+"""The configuration that a target has unless a trace wants another: Kafka's defaults (D3)."""
 
 ERROR_CODES: Final = {
     "NONE": 0,
@@ -171,7 +171,7 @@ CLIENT_HOST: Final = "/127.0.0.1"
 
 
 def client(member: str) -> Json:
-    """Who sends a member's requests."""
+    """The client that sends a member's requests."""
     return {"id": client_id(member), "host": CLIENT_HOST, "principal": f"User:{member}"}
 
 

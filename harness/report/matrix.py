@@ -59,7 +59,7 @@ class Row:
 
     @property
     def tested(self) -> bool:
-        """Whether any step exercises it: a judged one, or one of the trace that the table names."""
+        """Tell if any step exercises it: a judged one, or one of the trace that the table names."""
         return bool(self.steps or self.requirement.trace)
 
 

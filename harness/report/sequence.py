@@ -66,7 +66,7 @@ class Message:
 
     @property
     def slanted(self) -> bool:
-        """Whether it was under way in other steps, too."""
+        """Tell if it was under way in other steps, too."""
         return self.sent not in (None, self.step)
 
 

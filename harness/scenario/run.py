@@ -59,12 +59,12 @@ class Played:
 
     @property
     def broken(self) -> bool:
-        """Whether the file as far as it is written is no behaviour of the specification."""
+        """Tell if the file as far as it is written is no behaviour of the specification."""
         return bool(self.stuck or self.mismatches or self.unused)
 
     @property
     def holds(self) -> bool:
-        """Whether the scenario is a behaviour of the specification as written, and its errata are not."""
+        """Tell if the scenario is a behaviour of the specification as written, and its errata are not."""
         return not (self.stuck or self.missing or self.mismatches or self.unused or self.accepted)
 
 

@@ -69,7 +69,7 @@ class Shrunk:
     runs: int
     tried: int
     scenario: bool
-    """Whether its steps can be said as those of a scenario of a consumer group."""
+    """Tell if its steps can be said as those of a scenario of a consumer group."""
 
     @property
     def kept(self) -> int:

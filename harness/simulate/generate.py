@@ -307,7 +307,7 @@ class Generator:
     # Target assignments
 
     def _may_compute(self, operation: Json) -> bool:
-        """Whether the operation may lead to a new target, for all that one sees."""
+        """Tell if the operation may lead to a new target, for all that one sees."""
         if operation["op"] == "request" and offsets.is_drawn(operation):
             return False
         if self._script_due or self._group.get("groupEpoch") != self._group.get("assignmentEpoch"):

@@ -98,7 +98,7 @@ def _request(api: str, member: str, body: dict[str, Any]) -> Json:
 
 
 def is_drawn(request: Json) -> bool:
-    """Whether a request is a commit or a fetch."""
+    """Tell if a request is a commit or a fetch."""
     return request["api"] in _LISTS
 
 

@@ -111,7 +111,7 @@ class Pair:
         return differences(left, right)
 
     def _unscripted(self, answers: list[Answer]) -> bool:
-        """Whether one of them needed a target assignment that was not scripted, or needed two."""
+        """Tell if one of them needed a target assignment that was not scripted, or needed two."""
         scripted, before = self._scripted, self._held
         held = [_targets(answer.group or {}) for answer in answers]
         self._held = held[0]

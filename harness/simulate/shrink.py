@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, TypeVar
 
 Item = TypeVar("Item")
 Fails: TypeAlias = Callable[[Sequence[Item]], bool]
-"""Whether a sequence still fails in the way that matters."""
+"""Tell if a sequence still fails in the way that matters."""
 FEW: Final = 20
 """Of how many items at the most all pairs are tried."""
 

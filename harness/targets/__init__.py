@@ -26,7 +26,7 @@ def open_target(name: str, dialect: str = "kip-848") -> Target:
 
 
 def own_dialect(name: str) -> str:
-    """What a target of that name speaks as far as its name says it: of `kafka:4.2.1` kafka-4.2."""
+    """The dialect of a target as far as its name says it: `kafka:4.2.1` speaks kafka-4.2."""
     kind, _, version = name.partition(":")
     return f"kafka-{version.rpartition('.')[0]}" if kind == "kafka" else "kip-848"
 

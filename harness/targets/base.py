@@ -1,4 +1,4 @@
-"""What every coordinator under test can do, whether it runs in this process or behind a wire.
+"""The interface of every coordinator under test, in this process or behind a wire.
 
 The operations are those of the line protocol (python -m coordinator --help): requests and responses are JSON
 objects with the fields of Kafka's message schemas in lowerCamelCase; UUIDs are RFC 4122 text; a null field
@@ -32,7 +32,7 @@ class Refused(ConformError):
 
     @property
     def shown(self) -> str:
-        """What it did, in a report of differences."""
+        """The refusal in a report of differences."""
         return f"refused: {self.reason}"
 
 
@@ -48,7 +48,7 @@ class Died(Refused):
 
 
 class Answer(NamedTuple):
-    """What one operation did, as far as it was asked for.
+    """Result of one operation, as far as it was asked for.
 
     `body` is a request's response (None for other operations and while it is pending); `group` the
     description and `records` the new records of the group given as `observe`, by offset; `consumed` says
@@ -92,7 +92,7 @@ class Target(Protocol):
         """As on the command line: `python`, `stdio:COMMAND`."""
 
     def hello(self) -> Capabilities:
-        """Who the target is and what it can do."""
+        """The target's name and its capabilities."""
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         """Send one request; `client` is {"id", "host", "principal"}."""
@@ -153,7 +153,7 @@ class Writer(Target, Protocol):
 
     @property
     def full(self) -> bool:
-        """Whether as many operations are underway as may be."""
+        """Tell if as many operations are underway as may be."""
 
     @property
     def underway(self) -> int:
@@ -161,7 +161,7 @@ class Writer(Target, Protocol):
 
     @property
     def waits(self) -> bool:
-        """Whether what comes next depends on an answer that is not there yet."""
+        """Tell if what comes next depends on an answer that is not there yet."""
 
     def discard(self) -> None:
         """Forget the answers to all that is underway. The target has done it: only `load` makes its state

@@ -1,4 +1,4 @@
-"""What every member under test can do: a consumer process on the other side of the protocol."""
+"""The interface of every member under test: a consumer process on the other side of the protocol."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class Program:
         del self._unsent[:count]
 
     def _receive(self) -> bool:
-        """Whether the program's output has not ended."""
+        """Tell if the program's output has not ended."""
         chunk = os.read(self._stdout.fileno(), _CHUNK)
         first, *rest = chunk.split(b"\n")
         self._begun.append(first)
@@ -139,7 +139,7 @@ class Program:
         return self.failed(f"closed its output before it answered {asked} (exit code {code})")
 
     def failed(self, what: str) -> ConformError:
-        """What went wrong, with the end of what the program wrote to standard error."""
+        """The error, with the end of what the program wrote to standard error."""
         self._broken = True
         self._stderr.seek(0)
         said = self._stderr.read().decode(errors="replace").strip()

@@ -78,7 +78,7 @@ class PythonProcess:
         return self.send()
 
     def observe(self) -> Json:
-        """What the member says of itself."""
+        """The member's description of itself."""
         return {
             "up": self._member.state is not State.FATAL,
             "epoch": self._member.epoch,

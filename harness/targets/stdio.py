@@ -111,7 +111,7 @@ class Operations(ABC):
 
     @abstractmethod
     def _part(self, operation: Json, name: str, kind: type) -> Any:
-        """What an answer has by a name, which must be of that kind."""
+        """The part of an answer with this name, which must be of that kind."""
 
     @abstractmethod
     def _perform(self, operation: Json, observe: str | None) -> Answer:
@@ -182,7 +182,7 @@ class StdioTarget(Operations):
         return self._exchange(line.encode(), "a line")
 
     def writer(self) -> Ahead | None:
-        """What writes operations ahead; None for a program whose `hello` has `"ahead": false`."""
+        """The writer of operations ahead; None for a program whose `hello` has `"ahead": false`."""
         return None if self._one_at_a_time else Ahead(self)
 
     def close(self) -> None:
@@ -267,7 +267,7 @@ class Ahead(Operations):
 
     @property
     def full(self) -> bool:
-        """Whether as many operations are underway as may be."""
+        """Tell if as many operations are underway as may be."""
         return len(self._target._ahead) >= WINDOW
 
     @property
@@ -285,7 +285,7 @@ class Ahead(Operations):
         self._target._discard()
 
     def hello(self) -> Capabilities:
-        """Of the target, which is asked at once."""
+        """The capabilities of the target, which is asked at once."""
         return self._target.hello()
 
     def close(self) -> None:

@@ -134,7 +134,7 @@ class SymbolicIds:
         return sent
 
     def _shown(self, value: Any) -> Any:
-        """What a target shows by our ids, wherever it names a member."""
+        """A value that a target shows, with our ids wherever it names a member."""
         if isinstance(value, str):
             return self._our(value)
         if isinstance(value, dict):

@@ -31,7 +31,7 @@ class AnyLine(Protocol):
     def does(self) -> str: ...
     @property
     def observed(self) -> bool:
-        """Whether anything of it was answered or seen."""
+        """Tell if anything of it was answered or seen."""
 
 
 class AnyRun(Protocol):
@@ -93,7 +93,7 @@ class Recording(ABC, Generic[R, S]):
 
     @abstractmethod
     def is_line(self, line: AnyLine, step: AnyStep) -> bool:
-        """Whether a step is the line, but for what was observed: otherwise it was enabled, too."""
+        """Tell if a step is the line, but for what was observed: otherwise it was enabled, too."""
 
     @abstractmethod
     def differences(self, run: R, line: AnyLine, state: S) -> Iterator[Difference]:

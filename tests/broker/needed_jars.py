@@ -1,4 +1,4 @@
-"""Whether the jars of a Kafka broker can be had."""
+"""Tell if the jars of a Kafka broker can be had."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ class Run:
 
 
 def refused(answer: Json) -> bool:
-    """Whether an answer says that nothing was done."""
+    """Tell if an answer says that nothing was done."""
     if not answer["ok"]:
         return True
     body = answer.get("body")

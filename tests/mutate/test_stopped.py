@@ -60,7 +60,7 @@ def a_run(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
 
 
 def alive(number: int) -> bool:
-    """Whether a process runs; one that nobody has waited for does not."""
+    """Tell if a process runs; one that nobody has waited for does not."""
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True).stdout
     return bool(state.strip()) and not state.strip().startswith("Z")
 

@@ -33,7 +33,7 @@ def note_calls(root: Path) -> None:
 
 
 def changes(root: Path, copy: Path, called: Container[str]) -> bool:
-    """Whether the coordinators below two folders differ in a function that is called, or in a module that is
+    """Tell if the coordinators below two folders differ in a function that is called, or in a module that is
     imported outside its functions."""
     sources = [path.relative_to(root) for path in sorted((root / "coordinator").rglob("*.py"))]
     return any(_at(root, str(name), line) in called for name in sources for line in _places(root, copy, name))

@@ -35,7 +35,7 @@ class Kind:
     spoken: str
     least_spoken: int
     complete: bool = True
-    """Whether the traces have these actions alone, and reach all that can be reached."""
+    """Tell if the traces have these actions alone, and reach all that can be reached."""
 
     @property
     def files(self) -> list[Path]:

@@ -1,4 +1,4 @@
-"""What a picture says about a state of a classic group (spec/ClassicGroups.tla)."""
+"""Text of pictures about a state of a classic group (spec/ClassicGroups.tla)."""
 
 from __future__ import annotations
 

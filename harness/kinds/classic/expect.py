@@ -1,4 +1,4 @@
-"""What a target must answer and show after a step of a classic group, from the spec's states alone."""
+"""Expected answers and states after a step of a classic group, from the spec's states alone."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def body(spec: ClassicResponse) -> Json:
 
 
 def _left(exists: bool, step: ClassicSpecStep) -> Json:
-    """Of a group that there is, each member has its own error."""
+    """The response to LeaveGroup: where the group exists, each member has its own error."""
     error = wire.ERROR_CODES[step.response.error]
     if not exists:
         return {"throttleTimeMs": 0, "errorCode": error, "members": []}

@@ -55,7 +55,7 @@ class ClassicRecording(Recording[Run, ClassicState]):
         return write(folder, self.module, "kinds/classic/", values)
 
     def states(self, dumped: Sequence[State]) -> list[ClassicState]:
-        """Of the open instance; what a step has answered is all that is due."""
+        """The states of the open instance; the answers of a step are all that is due."""
         states = ClassicReader().read(trace_of(dumped), "The state graph")
         return [
             replace(state, step=replace(state.step, completed=due_answers(raw["due"])))
@@ -110,7 +110,7 @@ def _names(answers: Mapping[tuple[str, str], ClassicResponse]) -> list[str]:
 def response_differences(
     path: str, expected: ClassicResponse, got: ClassicResponse, words: Words
 ) -> Iterator[Difference]:
-    """What a response shows; in an error little is."""
+    """Differences of a response; an error shows little."""
     if expected.error != got.error or expected.error not in ("", "NONE"):
         yield from differ(f"{path}.error", expected.error or "(waits)", got.error or "(waits)")
         if expected.error == got.error and expected.api == "JoinGroup":
@@ -132,7 +132,7 @@ def response_differences(
 
 
 def group_differences(group: ClassicGroup, seen: SeenGroup, words: Words) -> Iterator[Difference]:
-    """What a group shows."""
+    """Differences of a group as far as the log shows the group."""
     yield from differ("group.state", group.state, seen.state)
     if not group.exists or group.state != seen.state:
         return

@@ -63,11 +63,11 @@ class Words:
     """How the bytes of members and leaders are read: not at all."""
 
     def subscription(self, protocols: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-        """What a member says of itself, of [{"name", "metadata"}]."""
+        """The subscription that a member names in [{"name", "metadata"}]."""
         return frozenset(f"{one['name']} {one['metadata']}" for one in protocols)
 
     def assignment(self, text: str) -> Assignment:
-        """What a leader assigns."""
+        """The assignment that a leader sends."""
         return frozenset({(text, 0)}) if text else None
 
     def given(self, assignment: Assignment) -> object:
@@ -75,7 +75,7 @@ class Words:
         return next(iter(assignment))[0] if assignment else ""
 
     def of(self, protocols: set[str], subscription: frozenset[str]) -> list[str]:
-        """What of it is for some protocols."""
+        """The part that belongs to some protocols."""
         return sorted(text for text in subscription if protocol_of(text) in protocols)
 
 
@@ -134,7 +134,7 @@ class Line:
 
     @property
     def observed(self) -> bool:
-        """Whether there is anything to compare."""
+        """Tell if there is anything to compare."""
         return self.response is not None or self.seen is not None or bool(self.completed)
 
 
@@ -147,7 +147,7 @@ class Run:
 
     @property
     def constant(self) -> tuple[int, ...]:
-        """What the model has for all of its runs."""
+        """The constants of the model, which all of its runs share."""
         return (self.extensions,)
 
 
@@ -198,7 +198,7 @@ class ClassicLogReader(LogReader[Run]):
             self._add(self._line(number, said, answer), answer)
 
     def _lacks(self, api: str, version: int, body: Json) -> str:
-        """What the specification has no step for."""
+        """The reason why the specification has no step for a request; "" where it has one."""
         if api == classic.JOIN and version < _KNOWN_MEMBER:
             return "a JoinGroup of a version before 4, which no step of the model is"
         if api == classic.JOIN and version < _SKIPS and body.get("groupInstanceId") is not None:
@@ -284,7 +284,7 @@ _NOTHING: Final = ClassicResponse("", "", "", -1, "", "", "", False, frozenset()
 
 
 def tell_leaders(runs: Iterable[Run]) -> None:
-    """Who leads after a line is who is seen to lead at it, or at the first line after it that shows it."""
+    """Set the leader after each line: the one that this line shows, or the next line that shows one."""
     for run in runs:
         leader = ""
         for line in reversed(run.lines):
@@ -296,7 +296,7 @@ def tell_leaders(runs: Iterable[Run]) -> None:
 
 
 def _one_answer(answer: Json) -> bool:
-    """Whether all partitions of a commit were answered in the same way: the model has one, of a topic that
+    """Tell if all partitions of a commit were answered in the same way: the model has one, of a topic that
     there is."""
     body = answer.get("body") or {"topics": ()}
     codes = {part["errorCode"] for topic in body["topics"] for part in topic["partitions"]}

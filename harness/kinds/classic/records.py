@@ -31,7 +31,7 @@ def written(before: ClassicState, after: ClassicState, now_ms: int) -> list[Json
 
 
 def _saves(before: ClassicState, after: ClassicState) -> bool:
-    """Whether the group is written: a generation, an assignment, a return, even if nothing of it is new."""
+    """Tell if the group is written: a generation, an assignment, a return, even if nothing of it is new."""
     step = after.step
     if step.action == "FailOver":
         return False
@@ -81,4 +81,4 @@ def _record(saved: Saved | None, now_ms: int) -> Json:
 
 
 TOMBSTONE: Final = _record(None, 0)
-"""What says that there is no classic group any more."""
+"""The record that ends a classic group."""

@@ -1,4 +1,4 @@
-"""What members of the classic protocol say of themselves as they migrate (spec/Conversions.tla)."""
+"""Data that members of the classic protocol send as they migrate (spec/Conversions.tla)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def spoken(said: frozenset[str]) -> Spoken:
 
 
 class Classic(NamedTuple):
-    """What the coordinator keeps of a member that uses the classic protocol, besides (M2): where it is in its
+    """State that the coordinator keeps of a member of the classic protocol, besides (M2): where it is in its
     rebalance ("prepare", "complete", "stable", and of Kafka "both"), and the last JoinGroup's protocols and
     subscription."""
 

@@ -1,4 +1,4 @@
-"""What a sequence diagram shows of a trace of a classic group (spec/ClassicGroups.tla).
+"""Sequence diagrams of traces of a classic group (spec/ClassicGroups.tla).
 
 A request may wait at the coordinator until a later step answers it. In a closed model
 (spec/ClosedClassic.tla) every answer is on the way, too, until the member takes it.
@@ -64,7 +64,7 @@ class ClassicEvents:
         self._states = states
         self._closed = {"clients", "responses"} <= set(trace.variables)
         self._sent: dict[str, tuple[int, ClassicResponse]] = {}
-        """Of each client with an answer on the way: the step that sent it, and the answer."""
+        """Client with an answer on the way -> the step that sent the answer, and the answer."""
 
     def all(self) -> Iterator[Event]:
         yield Shows(0, tuple(classic_changes(None, self._states[0].group)))
@@ -77,7 +77,7 @@ class ClassicEvents:
             yield self._arrives(len(self._states) - 1, member, "underway")
 
     def step(self, index: int) -> Iterator[Event]:
-        """What is drawn of one step, but for what it changes."""
+        """The messages of one step; changes of the group are drawn elsewhere."""
         step = self._states[index].step
         action, member = step.action, step.member
         if action in REQUESTS:
@@ -99,13 +99,13 @@ class ClassicEvents:
             yield from self._answers(index, step)
 
     def _answers(self, index: int, step: ClassicSpecStep) -> Iterator[Event]:
-        """Of an open model: what is answered in the step, to its own request and to those that waited."""
+        """The answers in a step of an open model: to its own request and to requests that waited."""
         if step.action in REQUESTS and step.response.error:
             yield _answer(index, step.member or NOBODY, step.response, step)
         yield from answered_late(index, step)
 
     def _on_the_way(self, index: int) -> Iterator[Event]:
-        """Of a closed model: answers that set out, and those that nobody waits for any more."""
+        """The answers of a closed model that set out, and those that no client waits for any more."""
         before: Any = as_function(self._raw[index - 1]["responses"])
         after: Any = as_function(self._raw[index]["responses"])
         for member in sorted(after):
@@ -132,7 +132,7 @@ class ClassicEvents:
         return _CLIENT.get(step.action, step.action)
 
     def _owned(self, index: int) -> Iterator[Event]:
-        """What processes own, where that changes."""
+        """The partitions that processes own, where they change."""
         for member in sorted(as_function(self._raw[index]["clients"])):
             owned, before = (self._client(at, member)["owned"] for at in (index, index - 1))
             if owned != before:
@@ -141,7 +141,7 @@ class ClassicEvents:
 
 
 def answered_late(index: int, step: ClassicSpecStep) -> Iterator[Event]:
-    """Of an open model: the answers to requests that waited until this step."""
+    """The answers of an open model to requests that waited until this step."""
     for member, response in step.completed:
         yield _answer(index, member, response, None)
 
@@ -197,7 +197,7 @@ def _answer(index: int, member: str, response: ClassicResponse, step: ClassicSpe
 
 
 def classic_changes(before: ClassicGroup | None, after: ClassicGroup) -> Iterator[str]:
-    """What a step changes of the group, in lines."""
+    """The changes of the group in a step, in lines."""
     if before is None or _head(after) != _head(before):
         yield _head(after)
     old_pending = before.pending if before else frozenset()

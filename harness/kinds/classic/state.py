@@ -16,7 +16,7 @@ from harness.replay.contents import Contents
 from harness.values import Value, as_function
 
 Assignment: TypeAlias = frozenset[Partition] | None
-"""What a member is assigned; None says that there are no bytes at all."""
+"""The partitions that a member is assigned; None: there are no bytes at all."""
 
 
 WAITS: Final = replace(TRUTH, name="waits", null=True)
@@ -38,7 +38,7 @@ class ClassicMember:
 
     @property
     def waits(self) -> bool:
-        """Whether a request of it waits."""
+        """Tell if a request of it waits."""
         return self.joining or self.syncing
 
 
@@ -130,7 +130,7 @@ class ClassicRequest:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What a leader is told of a member."""
+    """A member as the leader's response to JoinGroup has it."""
 
     member: str
     instance: str

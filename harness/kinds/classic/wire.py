@@ -95,7 +95,7 @@ def member_metadata(said: Classic) -> Json:
 
 
 def request_id(api: str, member: str) -> str:
-    """What names a request that waits: a client has one of each API at most."""
+    """The id of a request that waits: a client has at most one of each API."""
     return f"{api} {wire.client_id(member)}"
 
 

@@ -1,1 +1,1 @@
-"""What differs for traces of Connect groups: their states, calls, expected values and records."""
+"""Traces of Connect groups: their states, calls, expected values and records."""

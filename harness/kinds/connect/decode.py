@@ -30,7 +30,7 @@ class ConnectLoad(KindLoad[ConnectState]):
 
     @property
     def volatile(self) -> Json:
-        """What records do not hold."""
+        """The state that records do not hold."""
         group, work = self.state.group, self.state.work
         deadlines = {(timer["timer"], timer["member"]): timer["deadlineMs"] for timer in self.timers}
         members = {
@@ -101,7 +101,7 @@ class ConnectDecoding(Decoding[ConnectState]):
         return CONNECT_HANDLERS[after.step.action](before, after)
 
     def expected(self, before: ConnectState, after: ConnectState, now_ms: int) -> Expected:
-        """What its step and its call say."""
+        """The response and the events that the step and its call name."""
         spec, asked = after.step, after.call
         given = (before.key, spec.action, spec.member, spec.request, spec.topic, spec.partitions)
         said = (asked.reason, asked.group_epoch, tuple(asked.target.items()), asked.twice)

@@ -1,4 +1,4 @@
-"""What a target must answer and show after a step of a Connect group, from the spec's states alone."""
+"""Expected answers and states after a step of a Connect group, from the spec's states alone."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _member(state: ConnectState, name: str, member: Member) -> Json:
 
 
 def prepared(found: Prepared | None) -> Json | None:
-    """What an install is judged by."""
+    """The prepared state that an InstallAssignment is compared with."""
     return None if found is None else record_of(Prepared).described(found, connect.SHOWN)
 
 

@@ -54,7 +54,7 @@ class ConnectRecording(Recording[Run, ConnectState]):
         return write(folder, self.module, "kinds/connect/", values)
 
     def states(self, dumped: Sequence[State]) -> list[ConnectState]:
-        """Of the open instance."""
+        """The states of the open instance."""
         return ConnectReader().read(trace_of(dumped), "The state graph")
 
     def is_line(self, line: AnyLine, step: AnyStep) -> bool:
@@ -82,7 +82,7 @@ class ConnectRecording(Recording[Run, ConnectState]):
 
 
 def _told(state: ConnectState) -> Told:
-    """What the step answers."""
+    """The answer of the step."""
     response, call = state.step.response, state.call
     if state.step.action == "PrepareAssignment" and response.error == "NONE":
         connectors = _connectors(state.group.metadata)

@@ -46,7 +46,7 @@ def worker_literal(worker: Seen | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SeenPrepared:
-    """What PrepareAssignment was answered from."""
+    """The state from which PrepareAssignment was answered."""
 
     epoch: int
     workers: frozenset[str]
@@ -102,7 +102,7 @@ class Line:
 
     @property
     def observed(self) -> bool:
-        """Whether there is anything to compare."""
+        """Tell if there is anything to compare."""
         return self.response is not None or self.seen is not None
 
 
@@ -119,7 +119,7 @@ class Run:
 
     @property
     def constant(self) -> tuple[Any, ...]:
-        """What the model has for all of its runs."""
+        """The constants of the model, which all of its runs share."""
         return self.max_size, tuple(sorted(self.versions.items()))
 
 
@@ -173,7 +173,7 @@ class ConnectLogReader(LogReader[Run]):
                 self._run.versions |= _versions(body)
 
     def _not_modelled(self, api: str, body: Json) -> str:
-        """What the specification has no step for; who gave which assignor is kept."""
+        """The reason why the specification has no step for a request; keeps the givers of assignors."""
         check_types(body)
         if api == connect.INSTALL and body.get("error"):
             return "an assignor that failed, which no step of the model is"
@@ -259,7 +259,7 @@ def _line(number: int, said: Json, told: Json | None) -> Line:
 
 
 def _given(members: Iterable[Mapping[str, Any]]) -> tuple[dict[Partition, str], Resources]:
-    """Who is given what, the first one if there are several, and what there are several for."""
+    """The receiver of each partition and resource (of several the first), and those with several."""
     given: dict[Partition, str] = {}
     twice: set[Partition] = set()
     for one in members:

@@ -57,7 +57,7 @@ def _record(kind: str, member: str | None, value: Json | None) -> Json:
 
 
 def _rejoins(after: ConnectState) -> str | None:
-    """Who is replaced by a new incarnation: of it all is written anew."""
+    """The worker that a new incarnation replaces: all of its records are written anew."""
     step = after.step
     return step.member if step.action == "Rejoin" and step.response.error == "NONE" else None
 

@@ -22,14 +22,14 @@ VERSIONS: Final[Mapping[str, Versions]] = {
     "SameVersions": frozendict(),
     "SomeVersions": frozendict({"w1": (4, 4), "w2": (1, 3), "w3": (2, 5)}),
 }
-"""What models have as their Versions, by the name of its definition: of each worker, or everybody's."""
+"""The Versions of models by the name of their definition: of each worker, or of all workers."""
 EVERYBODYS: Final = (0, 2)
 Resources = frozenset[Partition]
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What PrepareAssignment was answered from."""
+    """The state from which PrepareAssignment was answered."""
 
     epoch: Annotated[int, Row(json="groupEpoch")]
     workers: Annotated[frozenset[str], Row(json="members")]
@@ -106,7 +106,7 @@ class ConnectState:
 
     @property
     def due(self) -> bool:
-        """Whether the group has moved on since its target was computed (E2)."""
+        """Tell if the group has moved on since its target was computed (E2)."""
         return self.group.epoch > self.group.assignment_epoch
 
 
@@ -137,7 +137,7 @@ class ConnectReader:
 
 
 def _versions(trace: Trace, name: str) -> Versions:
-    """What its model has as Versions: one of VERSIONS by its name, or of each worker [first, last]. Scenarios
+    """The Versions of its model: one of VERSIONS by its name, or of each worker [first, last]. Scenarios
     have everybody's."""
     constants = trace.meta.get("constants")
     found: Any = constants.get("Versions", "SameVersions") if isinstance(constants, dict) else "SameVersions"

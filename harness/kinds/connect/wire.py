@@ -39,7 +39,7 @@ SHOWN: Final[Forms] = {"partitions": resources, "sizes": connectors, "texts": so
 
 
 def assignors(reason: int, versions: tuple[int, int] = EVERYBODYS) -> list[Json]:
-    """What a worker offers, with its reason (W2), and metadata of the first version that it reads (W1)."""
+    """The assignors of a worker, its reason (W2), and metadata of the first version that it reads (W1)."""
     least, most = versions
     said = {"minimumVersion": least, "maximumVersion": most, "version": least}
     return [{"name": ASSIGNOR, **said, "reason": reason, "metadata": ""}]

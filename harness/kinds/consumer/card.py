@@ -59,7 +59,7 @@ class GroupDescriber:
         return Card(group_state(group), tuple(lines), head if rows else (), tuple(rows))
 
     def notes(self, level: str) -> Sequence[str]:
-        """What the words for a member's progress mean."""
+        """The legend of the words for a member's progress."""
         return {BY_PROGRESS: MEANINGS, BY_REVOKING: MEANINGS[1:2]}.get(level, ())
 
     def key(self, state: State, level: str) -> Key:

@@ -86,7 +86,7 @@ class ConsumerLoad(KindLoad[SpecState]):
 
 
 def _of_classic(deadlines: Mapping[tuple[str, str], int], name: str, said: Classic | None) -> Json:
-    """Of a member that uses the classic protocol: until when it must rejoin, or send its SyncGroup (M2)."""
+    """The deadlines of a member of the classic protocol: to rejoin, or to send its SyncGroup (M2)."""
     if said is None:
         return {}
     return {f"{timer}DeadlineMs": deadlines.get((timer, name)) for timer in ("join", "sync")}
@@ -127,7 +127,7 @@ class ConsumerDecoding(Decoding[SpecState]):
         return {wire.MAX_SIZE: size} if reached else wire.DEFAULTS
 
     def members(self, trace: Trace, states: Sequence[SpecState], name: str) -> list[MemberStep]:
-        """Of a closed model the steps of its client processes."""
+        """The steps of the client processes of a closed model."""
         return member_steps(trace, states, name)
 
     def start(self, state: SpecState) -> ConsumerLoad:

@@ -1,4 +1,4 @@
-"""What a target must answer and show after a step, from the spec's states alone.
+"""Expected answers and states after a step, from the spec's states alone.
 
 Nothing here knows the coordinator that is under test: the forms are those of the line protocol, the values
 those of the specification.
@@ -108,7 +108,7 @@ def group_state(group: Group) -> str:
 
 
 def member_state(group: Group, name: str, member: Member) -> str:
-    """What a member waits for, in Kafka's names."""
+    """The state of a member, by Kafka's name for what the member waits for."""
     if member.revoking:
         return "UNREVOKED_PARTITIONS"
     if member.epoch == group.assignment_epoch and member.assigned != group.target(name):
@@ -153,14 +153,14 @@ _PHASES: Final = {
 
 
 def _of_classic(member: Member) -> Json:
-    """What a member that uses the classic protocol has besides (M2)."""
+    """Further fields of a member that uses the classic protocol (M2)."""
     if member.classic is None:
         return {}
     return {"classicState": _PHASES[member.classic.phase], **classic.member_metadata(member.classic)}
 
 
 def _of_client_assignors(member: Member) -> Json:
-    """What a member offers and is told beside partitions (A1, H9), if there is any of it."""
+    """The assignors of a member and the user data of its target (A1, H9), where there are some."""
     shown: Json = {}
     if member.offers:
         shown["clientAssignors"] = [*map(wire.recorded, member.offers)]
@@ -184,7 +184,7 @@ def new_target(before: Group, after: Group, installed: bool = False) -> Assignme
 
 _OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
 _KEEP_NO_SESSION: Final = (*_OFFSETS, "PrepareAssignment", "InstallAssignment", "ComputationTimeout")
-"""What is no heartbeat, and so keeps no session (O1)."""
+"""Requests that are no heartbeats, and so keep no session (O1)."""
 
 
 def session_timeout_ms(state: SpecState) -> int:

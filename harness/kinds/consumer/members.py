@@ -29,7 +29,7 @@ Does: TypeAlias = Literal[
 ]
 
 VARIABLES: Final = {"clients", "responses"}
-"""What a trace must have for its members to be replayed."""
+"""The variables that a trace must have for its members to be replayed."""
 
 _CLIENT_STEPS: Final[dict[str, Does]] = {
     "Start": "start",
@@ -176,7 +176,7 @@ class _Clients:
 
 
 def expected_request(request: Request) -> Json:
-    """What a member sends: `wire.heartbeat`, but the rebalance timeout with all other fields (H7)."""
+    """The request of a member: `wire.heartbeat`, but the rebalance timeout with all other fields (H7)."""
     full = request.subscription is not None
     return {**wire.heartbeat(request), "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS if full else -1}
 

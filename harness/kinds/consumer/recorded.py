@@ -24,14 +24,14 @@ EVENTS: Final = frozenset(
 MOST: Final = 5_000
 """Target assignments to look for another one among."""
 LIMIT: Final = 1_000_000
-"""Of more elements TLC makes no set."""
+"""The most elements that TLC puts into one set."""
 TOO_MANY: Final = "set with too many elements"
-"""What TLC says of them."""
+"""TLC's words for a set with more elements."""
 EXPLAINED: Final = 1_000
 """Lines times members, up to which every line is explained at once. Of a longer log only a line that does not
 fit is, in a second run of TLC: a state for each timer that is armed at each line takes much of its time."""
 NO_ANSWER: Final = Response("no answer", "", 0, None, None)
-"""What nothing answers: so that all that the specification has is kept for the report."""
+"""A response that no step gives, so that the report keeps every response of the specification."""
 
 
 class ConsumerRecording(Recording[Run, SpecState]):
@@ -70,7 +70,7 @@ class ConsumerRecording(Recording[Run, SpecState]):
         return too_many("some line") if TOO_MANY in log else None
 
     def states(self, dumped: Sequence[State]) -> list[SpecState]:
-        """Of the open instance."""
+        """The states of the open instance."""
         return StateReader().read(trace_of(dumped), "The state graph")
 
     def is_line(self, line: AnyLine, step: AnyStep) -> bool:
@@ -109,7 +109,7 @@ def _at_every_line(run: Run) -> Run:
 
 
 def too_many(line: str) -> ConformError:
-    """Of what TLC would have to try."""
+    """The error that TLC would have to try too many target assignments."""
     return ConformError(
         f"The log shows no target assignment after {line}, where there could be more than a million: "
         "describe the group after each request, or validate fewer partitions.",
@@ -118,13 +118,13 @@ def too_many(line: str) -> ConformError:
 
 
 def response_differences(expected: Response, got: Response) -> Iterator[Difference]:
-    """What a response shows."""
+    """Differences of a response."""
     for name in ("error", "member", "epoch", "assigned", "pending"):
         yield from differ(f"response.{name}", getattr(expected, name), getattr(got, name))
 
 
 def group_differences(group: Group, seen: SeenGroup, there: Mapping[str, int] | None) -> Iterator[Difference]:
-    """What a group shows; of partitions those of the topics `there`, if that is given."""
+    """Differences of a group; of partitions only those of the topics `there`, if given."""
     if seen.state is not None:
         yield from differ("group.state", group_state(group), seen.state)
     if seen.metadata is not None:

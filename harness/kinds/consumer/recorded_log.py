@@ -62,7 +62,7 @@ class Line:
 
     @property
     def observed(self) -> bool:
-        """Whether there is anything to compare."""
+        """Tell if there is anything to compare."""
         return self.response is not None or self.seen is not None
 
 
@@ -85,7 +85,7 @@ class Run:
 
     @property
     def constant(self) -> tuple[int, ...]:
-        """What the model has for all of its runs."""
+        """The constants of the model, which all of its runs share."""
         return (self.max_size,)
 
 

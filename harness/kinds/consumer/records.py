@@ -190,7 +190,7 @@ def _group(before: Group, after: Group, fresh: set[str], starts: bool) -> Iterat
 
 
 def _described(member: Member) -> tuple[object, ...]:
-    """What a member says of itself."""
+    """The fields of a member's metadata."""
     said = member.classic and member.classic[1:]
     return member.instance, member.subscription, member.regex, member.assignor, member.offers, said
 
@@ -238,7 +238,7 @@ def _current(before: Group, after: Group, anew: set[str], forms: Forms) -> Itera
 
 
 def _assignment(member: Member, forms: Forms) -> Json:
-    """What a member holds, at its epoch; where it is recorded, what it revokes and the epoch before."""
+    """The partitions of a member at its epoch; where recorded, also its revocations and previous epoch."""
     if forms.recorded:
         return {
             "memberEpoch": member.epoch,

@@ -60,7 +60,7 @@ def _members(trace: Trace, states: Sequence[SpecState]) -> set[str]:
 
 
 def _name(trace: Trace, index: int, step: SpecStep) -> str:
-    """What a step is called; a liveness model does not record its steps, but the engine may name them."""
+    """The name of a step; a liveness model does not record its steps, but the engine may name them."""
     return (
         step.action
         if step.action != INITIAL or not index
@@ -76,9 +76,9 @@ class GroupEvents:
         self._states = states
         self._closed = {"clients", "responses"} <= set(trace.variables)
         self._sent: dict[str, int] = {}
-        """Of each client with an answer on the way: the step that sent it."""
+        """Client with an answer on the way -> the step that sent the answer."""
         self._late: dict[tuple[str, Any], int] = {}
-        """Of each message that may still arrive although nobody waits for it: the step that it left in."""
+        """Message that may still arrive although no client waits for it -> the step in which it was sent."""
 
     def all(self) -> Iterator[Event]:
         yield Shows(0, (*group_changes(None, self._states[0].group), *computing.changes(None, self._raw[0])))
@@ -93,7 +93,7 @@ class GroupEvents:
             yield self._of_client(last, member, sent, "underway")
 
     def step(self, index: int) -> Iterator[Event]:
-        """What is drawn of one step, but for what it changes."""
+        """The messages of one step; changes of the group are drawn elsewhere."""
         step = self._states[index].step
         if step.action in _REQUESTS:
             yield from self._request(index, step)
@@ -218,7 +218,7 @@ class GroupEvents:
                 self._late[member, _raw_key(name, one)] = index
 
     def _owned(self, index: int) -> Iterator[Event]:
-        """What processes own, where that changes; two that own the same, and who does not know of its end."""
+        """The partitions that processes own, where they change; two owners, and owners that were removed."""
         clients = {name: self._client_of(index, name) for name in as_function(self._raw[index]["clients"])}
         zombies = _names(self._raw[index].get("zombies")) - _names(self._raw[index - 1].get("zombies"))
         for name in sorted(clients):
@@ -339,7 +339,7 @@ def _answer(index: int, member: str, step: SpecStep) -> Message:
 
 
 def group_changes(before: Group | None, after: Group) -> Iterator[str]:
-    """What a step changes of the group, in lines."""
+    """The changes of the group in a step, in lines."""
     if _head(after) != (_head(before) if before else ""):
         yield _head(after)
     for name in sorted({*after.members, *(before.members if before else ())}, key=natural):
@@ -374,7 +374,7 @@ _PHASES: Final = {
     "both": ", must rejoin and sync",
     "stable": ", stable",
 }
-"""Of members of the classic protocol (M2)."""
+"""The words for members of the classic protocol (M2)."""
 
 
 def _late_key(step: SpecStep) -> Any:

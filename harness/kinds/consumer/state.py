@@ -44,7 +44,7 @@ AWAY = -2
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What the coordinator keeps of one member (spec/GroupTypes.tla, `member`).
+    """State that the coordinator keeps of one member (spec/GroupTypes.tla, `member`).
 
     A member that is away for a while has the epoch -2 (S1). "" is no instance id, no regex, no assignor.
     """

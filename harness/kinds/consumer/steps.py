@@ -40,7 +40,7 @@ action: Final = registering(HANDLERS)
 
 
 def _checked(after: SpecState) -> None:
-    """What holds for every request. ValueError, in words, where it does not."""
+    """Check what holds for every request. ValueError, in words, where it does not."""
     request = after.step.request
     if request.member not in ("", after.step.member):
         raise ValueError(f"the step is of {after.step.member!r}, its request of {request.member!r}")

@@ -1,4 +1,4 @@
-"""What an administrator asks (D1) on the wire: handlers of its actions, and the responses expected."""
+"""Requests of an administrator (D1) on the wire: handlers of the actions, and the expected responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What steps and states of either kind of group have in common: commits of offsets (O1)."""
+"""Commits of offsets (O1), which steps and states of either kind of group have in common."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.kinds.fields import Partition
 
 
 class CommitRequest(Protocol):
-    """Who commits: member id, instance id, and member epoch or generation."""
+    """The sender of a commit: member id, instance id, and member epoch or generation."""
 
     @property
     def member(self) -> str: ...

@@ -119,7 +119,7 @@ RESPONSES: Final[Mapping[str, Callable[[SpecState], Json]]] = {
 
 
 def shown(computation: Computation) -> Json:
-    """What a description has of it."""
+    """The computation as a description of the group has it."""
     if computation == NOBODY:
         return {}
     of = {"notified": computation.notified, **_common(computation)}
@@ -127,7 +127,7 @@ def shown(computation: Computation) -> Json:
 
 
 def volatile(computation: Computation, timers: Iterable[Json]) -> Json:
-    """What `load` is given of it, with its deadline among the armed `timers`."""
+    """The computation as `load` takes it, with its deadline among the armed `timers`."""
     if computation == NOBODY:
         return {}
     deadlines = [timer["deadlineMs"] for timer in timers if timer["timer"] == "computation"]

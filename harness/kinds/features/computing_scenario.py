@@ -18,7 +18,7 @@ from harness.scenario.scripts.model import Facts, Language, Universe
 from harness.scenario.scripts.verbs import counts_of, event, partitions_of, timer
 
 ASSIGNORS: Final = ("x", "y", "z")
-"""What assignors may be called."""
+"""The names that assignors may have."""
 _OFFER: Final = re.compile(rf"([{''.join(ASSIGNORS)}]) (-?\d+)-(\d+)")
 
 
@@ -43,7 +43,7 @@ def offers_of(found: Mapping[str, Field]) -> str:
 
 
 SAYS: Final = ("assignors", "reason", "metadata")
-"""What a heartbeat may say of assignors."""
+"""The fields of a heartbeat about assignors."""
 
 
 def _join(field: Field) -> str:
@@ -82,7 +82,7 @@ def assignment_of(owners: Mapping[str, Field]) -> str:
 
 
 def _install(field: Field) -> str:
-    """What is assigned, to whom; or the error of the assignor."""
+    """The assignment of each member, or the error of the assignor."""
     found = field.fields(("member", "epoch", "groupEpoch"), ("target", "error", "metadata"))
     assignment = assignment_of(found["target"].mapping() if "target" in found else {})
     error = found["error"].number(1) if "error" in found else 0
@@ -178,7 +178,7 @@ def _member(group: Group, name: str) -> Facts:
 
 
 def printed_computation(computation: Computation) -> Facts:
-    """Who computes, and how far it is."""
+    """The member that computes, and how far it is."""
     told = {"told": "true"} if computation.notified else {}
     prepared = {"prepared": str(computation.base.epoch)} if computation.base else {}
     tried = {"tooLate": tuple(sorted(computation.tried))} if computation.tried else {}

@@ -32,19 +32,19 @@ def messages(index: int, member: str, step: SpecStep, before: State, after: Stat
 
 
 def told(state: State) -> str:
-    """What a heartbeat's answer says besides."""
+    """Further words for the answer to a heartbeat."""
     return ", compute" if _one(state, _BESIDE).get("compute") else ""
 
 
 def changes(before: State | None, after: State) -> Iterator[str]:
-    """Who computes, where that changes."""
+    """The member that computes, where it changes."""
     now = computes(after)
     if now != (computes(before) if before is not None else ""):
         yield now or "nobody computes"
 
 
 def computes(state: State) -> str:
-    """Who computes the target that is due, and from what; "" for nobody."""
+    """The member that computes the target that is due, and from what; "" for none."""
     chosen = _one(state, _COMPUTATION).get("chosen")
     group: Mapping[str, Any] = as_function(state["group"])
     if not chosen or group["epoch"] == group["assignmentEpoch"]:
@@ -62,7 +62,7 @@ def _prepared(state: State) -> int:
 
 
 def _lost(after: State) -> str:
-    """What was lost by workers that are gone, which wait for it (W2)."""
+    """The partitions of workers that are gone, which wait to be assigned again (W2)."""
     workers = _one(after, _BESIDE).get("workers", ())
     gone = {one["worker"]: partitions(one["resources"]) for one in workers if one["epoch"] == _GONE}
     return "".join(f", {worker} lost {gone[worker]}" for worker in sorted(gone))

@@ -1,4 +1,4 @@
-"""What the spec has of client-side assignors (spec/ClientTypes.tla), as typed records (A1, A5-A10)."""
+"""Client-side assignors of the specification (spec/ClientTypes.tla), as typed records (A1, A5-A10)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Offer(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What an assignor tells a member beside its partitions (H9)."""
+    """User data that an assignor gives a member beside its partitions (H9)."""
 
     error: int = 0
     version: int = 0
@@ -47,7 +47,7 @@ def _read_prepared(raw: Any, path: str) -> dict[str, Prepared]:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What PrepareAssignment returned (A6); `members` has only those that were in the group."""
+    """The response to PrepareAssignment (A6); `members` has only those that were in the group."""
 
     epoch: int
     assignor: str
@@ -58,7 +58,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """Who computes the target that is due ("": nobody), and from what (None: it has not prepared)."""
+    """The member that computes the due target ("": none), and from what (None: it has not prepared)."""
 
     chosen: str = ""
     notified: bool = False
@@ -96,7 +96,7 @@ def offers_of(raw: Any, path: str) -> tuple[Offer, ...]:
 
 
 def computation_of(fields: Fields) -> Computation:
-    """Who computes the target, and from what."""
+    """The member that computes the target, and from what."""
     return Computation(
         chosen=fields.get("chosen", str),
         notified=fields.get("notified", bool),
@@ -106,7 +106,7 @@ def computation_of(fields: Fields) -> Computation:
 
 
 def client_step(fields: Fields) -> tuple[tuple[Offer, ...] | None, ClientStep]:
-    """What the step's request says of assignors, None for nothing, and the rest of it."""
+    """The assignors in the step's request (None: not given), and the rest of the step."""
     said = next(iter(fields.get("offers", frozenset)), None)
     offers = None if said is None else offers_of(said, f"{fields.path}.offers")
     return offers, record_of(ClientStep).read(fields)

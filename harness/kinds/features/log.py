@@ -25,7 +25,7 @@ from harness.replay.compare import differences, record_name
 from harness.targets.base import Answer, Json
 
 _Said: TypeAlias = dict[str, Callable[[Fields], Any]]
-"""Of a record's value in JSON: field -> the same in the spec's value."""
+"""Field of a record's value in JSON -> the same in the specification's value."""
 
 
 def _epoch(value: Fields) -> int:
@@ -56,7 +56,7 @@ _SAID: Final[dict[str, _Said]] = {
     "ConsumerGroupTargetAssignmentMember": {"topicPartitions": _partitions},
     "ConsumerGroupCurrentMemberAssignment": {"memberEpoch": _epoch, "topicPartitions": _partitions},
 }
-"""What the spec's records say (spec/GroupLog.tla, `RecordsOf`), by their type."""
+"""The fields of the specification's records (spec/GroupLog.tla, `RecordsOf`), by their type."""
 
 
 def check_log(before: SpecState, after: SpecState, expected: Sequence[Json]) -> None:

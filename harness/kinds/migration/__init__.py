@@ -1,1 +1,1 @@
-"""What differs for traces of groups that migrate, which are classic or consumer groups by turns."""
+"""Traces of groups that migrate, which are classic or consumer groups by turns."""

@@ -48,12 +48,12 @@ class MigrationDescriber:
         return replace(card, lines=(*self._kind(state), *card.lines))
 
     def _kind(self, state: State) -> Sequence[str]:
-        """What kind of group there is, if any: both kinds have states of the same names."""
+        """The kind of group that exists, if any: both kinds have states of the same names."""
         read = self._read[state]
         return (CLASSIC_GROUP,) if read.is_classic else (CONSUMER_GROUP,) if read.group.exists else ()
 
     def notes(self, level: str) -> Sequence[str]:
-        """What the words for a consumer's progress mean."""
+        """The legend of the words for a consumer's progress."""
         return MEANINGS if level == BY_WAY else ()
 
     def key(self, state: State, level: str) -> Key:

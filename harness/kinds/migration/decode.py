@@ -35,7 +35,7 @@ class MigrationLoad(KindLoad[MigrationState]):
 
     @property
     def volatile(self) -> Json:
-        """What records do not hold: of a classic group it is given as it is described."""
+        """The state that records do not hold: a classic group is given as it is described."""
         if not self.state.is_classic:
             return self._consumer.volatile
         return {"clockMs": self.now_ms, "classic": {wire.GROUP: deepcopy(self.description)}}
@@ -88,11 +88,11 @@ class MigrationDecoding(Decoding[MigrationState]):
         return MigrationLoad(state, timers, now_ms, expect.description(state, self._delay_ms), self._forms)
 
     def call(self, before: MigrationState, after: MigrationState) -> Call:
-        """What the kind of group that there is has for it."""
+        """The call that the present kind of group has for the action."""
         return call_of(before, after)
 
     def expected(self, before: MigrationState, after: MigrationState, now_ms: int) -> Expected:
-        """Of a request of the classic protocol what its own step says, of all else what `step` does."""
+        """The expectation of the classic step for a classic request, of `step` for all others."""
         old, step = after.old.step, after.step
         translated = step.action in TRANSLATED
         drawn = step.action == "JoinGroup" and not old.request.member and old.branch != "refused"
@@ -112,7 +112,7 @@ class MigrationDecoding(Decoding[MigrationState]):
 
 
 def _branch(before: MigrationState, after: MigrationState) -> str:
-    """Whether the step converts the group."""
+    """Tell if the step converts the group."""
     if before.is_classic and after.group.exists:
         return UPGRADE
     return DOWNGRADE if before.group.exists and after.is_classic else ""

@@ -1,4 +1,4 @@
-"""What a target must answer and show after a step of a group that migrates, from the spec's states alone."""
+"""Expected answers and states after a step of a group that migrates, from the spec's states alone."""
 
 from __future__ import annotations
 

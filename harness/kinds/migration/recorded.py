@@ -74,7 +74,7 @@ class MigrationRecording(Recording[classic.Run, MigrationState]):
         return write(folder, self.module, "kinds/migration/", values)
 
     def states(self, dumped: Sequence[State]) -> list[MigrationState]:
-        """Of the open instance; what a step has answered is all that is due."""
+        """The states of the open instance; the answers of a step are all that is due."""
         states = MigrationReader().read(trace_of(dumped), "The state graph")
         return [
             replace(

@@ -45,12 +45,12 @@ class Line(old.Line):
 
     @property
     def whole(self) -> bool:
-        """Whether a heartbeat has what the model has no field for, and Kafka asks for in a full request."""
+        """Tell if a heartbeat has what the model has no field for, and Kafka asks for in a full request."""
         return int(self.said.get("body", {}).get("rebalanceTimeoutMs", -1)) >= 0
 
     @property
     def observed(self) -> bool:
-        """Whether there is anything to compare."""
+        """Tell if there is anything to compare."""
         answered = self.response is not None or self.told is not None or bool(self.completed)
         return answered or self.seen is not None or self.group is not None
 
@@ -65,7 +65,7 @@ class Run(old.Run):
 
     @property
     def constant(self) -> tuple[int, ...]:
-        """What the model has for all of its runs."""
+        """The constants of the model, which all of its runs share."""
         return (self.extensions, self.max_size)
 
 

@@ -25,7 +25,7 @@ from harness.scenario.scripts.model import Facts, Language, Universe
 from harness.scenario.scripts.verbs import counts_of, partitions_of
 
 _USER_DATA: Final = "eA=="
-"""What user data there is, in base64."""
+"""The only user data that there is, in base64."""
 _MOST: Final = 9
 """The last generation that a member can say."""
 
@@ -61,7 +61,7 @@ def _install(field: Field) -> str:
 
 
 def _heartbeat(field: Field) -> str:
-    """Of a member of the classic protocol."""
+    """The heartbeat of a member of the classic protocol."""
     found = field.fields(("member", "generation"), ())
     return f"Beats({tla_text(found['member'].name_text())}, {found['generation'].number()})"
 
@@ -167,7 +167,7 @@ def _state(state: MigrationState) -> Facts:
 
 
 def _response(state: MigrationState) -> Facts:
-    """Of a preparation each member's metadata, too."""
+    """The response as facts; that of a preparation with each member's metadata."""
     old, base = state.old.step.response, state.group.computation.base
     if old.error == "NONE" and old.api == "JoinGroup":
         return {"generation": str(old.generation)}

@@ -55,7 +55,7 @@ def _events(trace: Trace, states: Sequence[MigrationState]) -> Iterator[Event]:
 
 
 def _changes(before: MigrationState | None, after: MigrationState) -> Iterator[str]:
-    """What a step changes of the group, in lines; after a conversion all of it."""
+    """The changes of the group in a step, in lines; after a conversion the whole group."""
     if after.is_classic:
         known = before.old.group if before is not None and before.is_classic else None
         yield from classic_changes(known, after.old.group)

@@ -18,7 +18,7 @@ from harness.values import State, Value
 
 NEW: Final = "consumer", "step"
 OLD: Final = "classic", "classicStep"
-"""Of each kind of group the variables that are the `group` and the `step` of its own traces."""
+"""The variables of each kind of group that are `group` and `step` in its own traces."""
 _KEYS: Final = "consumer", "classic", "phase", "words"
 CLASSIC_VERSION: Final = -1
 """M4: of what a member adds for its assignor in the classic protocol."""
@@ -57,7 +57,7 @@ class MigrationState:
 
     @property
     def is_classic(self) -> bool:
-        """Whether there is a classic group."""
+        """Tell if there is a classic group."""
         return self.old.group.exists
 
     def asked(self, after: MigrationState) -> Group:
@@ -116,13 +116,13 @@ def _offers(said: Classic) -> tuple[Offer, ...]:
 
 
 def said_in(old: ClassicState) -> dict[str, Classic]:
-    """What the members of a classic group have said."""
+    """The data that the members of a classic group have sent."""
     members = old.group.members.items()
     return {name: Classic("stable", one.protocols, one.subscription) for name, one in members}
 
 
 def _said(raw: State) -> dict[str, Classic]:
-    """What the members of a consumer group that use the classic protocol have said."""
+    """The data that members of the classic protocol in a consumer group have sent."""
     words, said = read_function(raw["words"], "words"), {}
     for name, phase in read_function(raw["phase"], "phase").items():
         if phase:

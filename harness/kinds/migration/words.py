@@ -1,4 +1,4 @@
-"""What members of the classic protocol say, and their leader assigns, as spec/Conversions.tla has it (M2).
+"""Data of members of the classic protocol and of their leader, as spec/Conversions.tla has it (M2).
 
 It is read from the bytes of Kafka's ConsumerProtocolSubscription and ConsumerProtocolAssignment.
 """
@@ -22,7 +22,7 @@ class MigrationWords(Words):
     partitions."""
 
     def subscription(self, protocols: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-        """Of the first protocol: all say the same (see `differ`)."""
+        """The subscription of the first protocol: all protocols have the same (see `differ`)."""
         return next((_subscription(one["metadata"]) for one in protocols), frozenset())
 
     def assignment(self, text: str) -> Assignment:
@@ -42,7 +42,7 @@ class MigrationWords(Words):
 
 
 def differ(protocols: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether they say several things."""
+    """Tell if they say several things."""
     return len({_subscription(one["metadata"]) for one in protocols}) > 1
 
 

@@ -39,12 +39,12 @@ class ModelResult:
 
     @property
     def from_evidence(self) -> bool:
-        """Whether the result was recorded earlier and still counts."""
+        """Tell if the result was recorded earlier and still counts."""
         return self.evidence == "accepted"
 
     @property
     def without_record(self) -> bool:
-        """Whether there is neither a check nor a record that still counts."""
+        """Tell if there is neither a check nor a record that still counts."""
         return self.evidence not in ("", "accepted")
 
 

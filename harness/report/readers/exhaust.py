@@ -46,7 +46,7 @@ class Exhaust:
 
     @property
     def holds(self) -> bool:
-        """Whether all of it was judged, and nothing differs."""
+        """Tell if all of it was judged, and nothing differs."""
         return not self.failed + self.not_judged + self.quarantined and self.steps + self.trace_steps > 0
 
 

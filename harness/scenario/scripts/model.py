@@ -156,12 +156,12 @@ class PlayedScript:
 
     @property
     def broken(self) -> bool:
-        """Whether the file as far as it is written is no behaviour of the specification."""
+        """Tell if the file as far as it is written is no behaviour of the specification."""
         return bool(self.stuck or self.mismatches)
 
     @property
     def holds(self) -> bool:
-        """Whether the script is a behaviour of the specification as written, and its errata are not."""
+        """Tell if the script is a behaviour of the specification as written, and its errata are not."""
         return not (self.stuck or self.missing or self.mismatches or self.accepted)
 
 

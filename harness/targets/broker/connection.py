@@ -83,7 +83,7 @@ class Connection:
         }
 
     def has(self, api: str, version: int) -> bool:
-        """Whether the broker has this version of an API."""
+        """Tell if the broker has this version of an API."""
         first, last = self.versions.get(api, (0, -1))
         return first <= version <= last
 

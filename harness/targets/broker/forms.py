@@ -20,7 +20,7 @@ FETCH: Final = "OffsetFetch"
 DESCRIBE: Final = "ConsumerGroupDescribe"
 
 Has = Callable[[str, int], bool]
-"""Whether the broker has this version of an API."""
+"""Tell if the broker has this version of an API."""
 
 
 @dataclass(frozen=True, slots=True)

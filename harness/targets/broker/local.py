@@ -131,7 +131,7 @@ def stop(broker: LocalBroker) -> None:
 
 
 def runs(broker: LocalBroker) -> bool:
-    """Whether its process runs, and is no other one that has got its number since."""
+    """Tell if its process runs, and is no other one that has got its number since."""
     return str(Path(broker.folder) / PROPERTIES) in _command_line(broker.pid)
 
 

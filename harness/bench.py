@@ -49,7 +49,7 @@ LIMITS = Limits(memory="3g")
 
 
 class Part(StrEnum):
-    """What can be measured alone."""
+    """The parts that can be measured alone."""
 
     make = "make"
     replay = "replay"

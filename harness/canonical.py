@@ -1,4 +1,4 @@
-"""What a TLA+ definition says: its tokens without layout, and without what its model's dialect rules out.
+"""Meaning of a TLA+ definition: tokens without layout, and without what its model's dialect rules out.
 
 Where a line begins matters in TLA+ in one place, lists of conjuncts or disjuncts; here such a list has
 brackets of its own, so that a line that is broken elsewhere or indented more reads the same. Of

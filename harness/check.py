@@ -28,7 +28,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Checked:
-    """What became of one model.
+    """Result of checking one model.
 
     `facts` (of `Result.facts`) come from `result`, or from `evidence` where nothing ran: `result` is then
     what the recorded log says, if there is one. `why` says why it ran although results are recorded. With

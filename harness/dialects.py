@@ -97,7 +97,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a replay found of an implementation; `not_judged` steps came after enough differences."""
+    """Findings of a replay on an implementation; `not_judged` steps came after enough differences."""
 
     target: str
     dialect: str
@@ -133,7 +133,7 @@ def listed(folder: Path) -> list[Listed]:
 
 
 def models_of_dialects(manifest: Manifest) -> list[Checked]:
-    """Of each dialect the models that hold, by what they check."""
+    """The models of each dialect that hold, by what they check."""
     found = {name: Checked(name, {}, {}, {}) for name in dict.fromkeys(form.name for form in FORMS.values())}
     for entry in manifest.entries:
         if entry.config is None or entry.outcome is not Outcome.HOLDS or entry.distinct_states is None:
@@ -152,7 +152,7 @@ def models_of_dialects(manifest: Manifest) -> list[Checked]:
 
 
 def read_measured(path: Path) -> Measured:
-    """What a `conform replay --json` found. ConformError (exit 2) for a file of another form."""
+    """The findings that `conform replay --json` wrote. ConformError (exit 2) for a file of another form."""
     try:
         result = json.loads(read_text(path, "The result"))
         return Measured(

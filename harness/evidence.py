@@ -40,7 +40,7 @@ _KEPT: Final = 5
 
 
 class Status(StrEnum):
-    """What a record is worth."""
+    """The values that a record can have."""
 
     ACCEPTED = "accepted"
     STALE = "stale"
@@ -241,7 +241,7 @@ def _changes(entry: Entry, data: dict[str, Any], path: Path) -> list[str]:
 
 
 def _reread(entry: Entry, data: dict[str, Any], path: Path) -> tuple[Result | None, list[str]]:
-    """What the log says, and where the record says otherwise."""
+    """The result in the log, and the places where the record differs from it."""
     log = path.with_suffix(".log")
     try:
         lines = read_text(log, "The log").splitlines()

@@ -148,7 +148,7 @@ class _File(msgspec.Struct):
 
 
 class _OfState(msgspec.Struct):
-    """What is read of the #meta of a state."""
+    """The parts of a state's #meta that are read."""
 
     action: str | msgspec.UnsetType = msgspec.UNSET
 

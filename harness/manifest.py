@@ -80,7 +80,7 @@ class Entry:
         return Model(self.name, self.module, self.config, args, brief=self.seconds <= _BRIEF_S)
 
     def expected(self) -> dict[str, str | int]:
-        """What a check must give, by the names of `Result.facts`."""
+        """The facts that a check must give, by the names of `Result.facts`."""
         facts = {
             "outcome": self.outcome.value,
             "property": self.property,

@@ -1,4 +1,4 @@
-"""What the harness needs to know of TLA+ sources without parsing them: dependencies, variables."""
+"""Facts about TLA+ sources without parsing them: dependencies, variables."""
 
 from __future__ import annotations
 

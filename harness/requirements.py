@@ -62,7 +62,7 @@ BY_ACTION: Final = {
     "InstallAssignment": ("A7", "A6"),
     "ComputationTimeout": ("A5",),
 }
-"""What every step of an action exercises."""
+"""The requirements that every step of an action exercises."""
 
 CLASSIC: Final = {
     "JoinGroup": ("C1",),

@@ -56,7 +56,7 @@ BUILD: Final = Path("build")
 RESULTS: Final = BUILD / "results"
 TRACES: Final = BUILD / "traces"
 STATES: Final = BUILD / "stages"
-"""What is known of each stage, and its output."""
+"""The folder with the state of each stage and its output."""
 PAGE: Final = BUILD / "report" / "index.html"
 SUMMARY: Final = BUILD / "report" / "summary.txt"
 SPEC: Final = "spec"

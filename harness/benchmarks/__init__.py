@@ -1,1 +1,1 @@
-"""What `make bench` measures at scale: each case in a process of its own, so that memory is the case's."""
+"""Benchmarks at scale: each case in a process of its own, so that memory is the case's."""

@@ -1,4 +1,4 @@
-"""What `make` takes in a new clone, again with nothing changed, and after an edit of one operator.
+"""Time of `make` in a new clone, again with nothing changed, and after an edit of one operator.
 
 The clone has what is committed, and none of the results of this checkout; the installation is not measured.
 """

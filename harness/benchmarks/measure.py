@@ -27,7 +27,7 @@ class Measured:
     """The fastest run in seconds, and the process's memory in megabytes of 10^6 bytes."""
 
     cpu_s: float
-    """Of the processor: what to compare where others work on the machine as well."""
+    """Processor seconds: the figure to compare where others work on the machine as well."""
     wall_s: float
     before_mb: float
     """Resident before the work: the interpreter and the input."""
@@ -70,7 +70,7 @@ def in_fresh_process(case: str, **arguments: Any) -> Measured:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures depend on besides the code. The load average tells whether others worked as well."""
+    """Facts that figures depend on besides the code. The load average tells if others worked as well."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),

@@ -35,13 +35,13 @@ class Process(ABC):
         self.wakes_at_ms: int | None = None
 
     def next_poll_ms(self, now_ms: int) -> int:
-        """Who has nothing to work on polls all the time."""
+        """The time of the next poll; a process without partitions polls all the time."""
         return now_ms + (self.phase_ms - now_ms) % self.poll_ms if self.owned else now_ms
 
     @property
     @abstractmethod
     def owned(self) -> frozenset[int]:
-        """What it works on: assigned in a callback, and not yet revoked in one."""
+        """The partitions that it works on: assigned in a callback, and not yet revoked in one."""
 
     @property
     @abstractmethod
@@ -63,7 +63,7 @@ class Process(ABC):
 
 
 class ClassicProcess(Process):
-    """Of a classic group (C3)."""
+    """A process of a classic group (C3)."""
 
     assignor: ClassVar[str]
 
@@ -108,7 +108,7 @@ class CooperativeProcess(ClassicProcess):
 
 
 class ConsumerProcess(Process):
-    """Of a group of KIP-848."""
+    """A process of a group of KIP-848."""
 
     def __init__(self, name: str, poll_ms: int, phase_ms: int, partitions: int) -> None:
         super().__init__(name, poll_ms, phase_ms)

@@ -1,4 +1,4 @@
-"""What a rebalance costs as groups grow: eager, cooperative and KIP-848 groups under the same schedule.
+"""Cost of rebalances as groups grow: eager, cooperative and KIP-848 groups under the same schedule.
 
 Everything is the real coordinator and the real members on a simulated clock, so that the figures are the same
 in every run: every answer takes 10 ms, heartbeats are 3 s apart, an application works 500 ms on what it has
@@ -41,7 +41,7 @@ _MOST_MS: Final = 600_000
 
 @dataclass(frozen=True)
 class Cost:
-    """What something that happens to a group costs. `members` and `partitions` are those at its start.
+    """Cost of an event in a group. `members` and `partitions` are those at its start.
 
     `rounds`: generations of a classic group, group epochs of a consumer group. `moved`: how often a partition
     got another owner; `stopped`: how often one lost its owner, for whatever time. `idle_s`: for how long
@@ -146,7 +146,7 @@ HAPPENS: Final[dict[str, Callable[[Group], None]]] = {
 
 
 def costs(progress: Callable[[str], None], members: Sequence[int] = MEMBERS) -> list[Cost]:
-    """What happens, to groups of each size, in each protocol."""
+    """The costs of each event, for groups of each size, in each protocol."""
     found = []
     for what in HAPPENS:
         for size in members:

@@ -1,4 +1,4 @@
-"""What a replay takes from the files to the verdict: the command as a user types it, reading included."""
+"""Time of a replay from the files to the verdict: the command as a user types it, reading included."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Size:
 
     @property
     def partitions(self) -> int:
-        """Of all topics."""
+        """The number of partitions of all topics."""
         return self.topics * PARTITIONS_PER_TOPIC
 
 
@@ -91,7 +91,7 @@ def member_id(number: int) -> str:
 def spec(
     subscriptions: Mapping[str, frozenset[int]], size: Size, current: GroupAssignment | None = None
 ) -> AssignmentSpec:
-    """What the coordinator gives an assignor: topics by id, equal subscriptions shared."""
+    """The input of an assignor: topics by id, equal subscriptions shared."""
     ids: dict[frozenset[int], frozenset[str]] = {}
     for topics in subscriptions.values():
         if topics not in ids:

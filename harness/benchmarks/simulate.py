@@ -14,7 +14,7 @@ from harness.benchmarks.scale import Table
 from harness.errors import ENGINE_FAILED, ConformError
 
 SEEDS: Final = 200
-"""Of 5,000 events each: a million."""
+"""The number of seeds, of 5,000 events each: a million."""
 
 
 def whole_groups(progress: Callable[[str], None], seeds: int = SEEDS) -> Table:

@@ -23,7 +23,7 @@ _STEP_MS: Final = 10
 
 
 class Ownership:
-    """Who works on each partition, since when nobody does, and what that has cost."""
+    """Owners of partitions, times since when a partition has none, and the cost of that."""
 
     def __init__(self, partitions: int) -> None:
         self._owners: list[str | None] = [None] * partitions

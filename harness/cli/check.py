@@ -178,7 +178,7 @@ class _Taking:
     keep: bool
 
     def checked(self, jobs: list[Job], out: Path, limits: Limits, at_once: int | None) -> list[Checked]:
-        """What becomes of each job, in their order; those that run begin with the longest."""
+        """The result of each job, in their order; those that run begin with the longest."""
         done: dict[int, Checked] = {}
         waiting: dict[int, str] = {}
         for number, job in enumerate(jobs):

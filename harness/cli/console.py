@@ -1,4 +1,4 @@
-"""What the verbs of `conform` share: progress, tables, JSON files, models named on the command line."""
+"""Parts that the verbs of `conform` share: progress, tables, JSON files, models on the command line."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def command(
         int | None, typer.Option(min=1, metavar="N", help="Runs of TLC at a time (default: one a processor).")
     ] = None,
 ) -> None:
-    """What an edit of the specification changes, within the bounds of models: a page for its reviewers.
+    """Compare two versions of the specification within the bounds of models: a page for reviewers.
 
     SPEC_A and SPEC_B are two versions of the specification, each a folder, the path of a module (its model is
     the .cfg beside it), a git revision (HEAD~1, or HEAD~1:spec), a model of the manifest, or a dialect of the

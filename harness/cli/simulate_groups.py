@@ -25,7 +25,7 @@ from harness.targets.recording import opened_log
 
 
 class Assumption(StrEnum):
-    """What can be taken away; then the simulation must find a violation."""
+    """Assumptions that can be taken away; then the simulation must find a violation."""
 
     r9 = "r9"
     exemption = "exemption"

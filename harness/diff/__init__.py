@@ -1,1 +1,1 @@
-"""What an edit of a specification adds, forbids and answers otherwise, and which properties still hold."""
+"""Comparison of two specifications: inputs added, forbidden, answered otherwise; properties that hold."""

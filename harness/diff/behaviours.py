@@ -85,7 +85,7 @@ class Numbers:
 
 
 class Space:
-    """What both versions are compared by: the variables that both have, without the fields that are left out.
+    """The variables by which both versions are compared, without the fields that are left out.
     `left_out` names all that is not compared.
 
     The versions are read in two threads, each holding `lock`. `without` are paths like
@@ -338,13 +338,13 @@ def _answer(step: Value, beside: Collection[str]) -> Value:
 
 
 def asked(name: str, value: Value) -> Value:
-    """What a variable beside `step` says of the input."""
+    """The part of a variable beside `step` that is about the input."""
     assert isinstance(value, frozendict)
     return frozendict({field: item for field, item in value.items() if field not in BESIDE[name]})
 
 
 def answered(name: str, value: Value) -> Value:
-    """What it says of the answer."""
+    """The part of that variable that is about the answer."""
     assert isinstance(value, frozendict)
     return frozendict({field: item for field, item in value.items() if field in BESIDE[name]})
 

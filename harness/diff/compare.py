@@ -18,7 +18,7 @@ from harness.diff.behaviours import Behaviours, Number, Outcome, Space, Step
 
 
 class Kind(StrEnum):
-    """What became of an input."""
+    """The ways in which the outcome of an input can differ."""
 
     SAME = "same"
     CHANGED = "changed"

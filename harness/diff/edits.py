@@ -1,4 +1,4 @@
-"""What was edited: the definitions, the constants of the dialect and the lines of the configuration."""
+"""Edits: of definitions, constants of the dialect and lines of the configuration."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Edits:
 
 
 def edits(a: Side, b: Side, models: Sequence[tuple[Model, Model]]) -> Edits:
-    """What differs in the modules that some models depend on, and in their configurations."""
+    """The differences of the modules that some models depend on, and of their configurations."""
     modules = dict.fromkeys(
         path.name
         for pair in models
@@ -105,7 +105,7 @@ def _constants(a: Side, b: Side, one: Model, other: Model) -> Iterator[Constant]
 
 
 def _values(side: Side, model: Model) -> dict[str, tuple[str, str]]:
-    """Of each constant of the model's dialect, if that is known, its sentence and its value."""
+    """Constant of the model's dialect, if that is known -> its sentence and its value."""
     operator = side.constants(model).get("Dialect")
     if operator not in FORMS or not all(
         (side.folder / name).is_file() for name in (TEXT_MODULE, KAFKA_MODULE)

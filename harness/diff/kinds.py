@@ -107,7 +107,7 @@ def _signature(found: Comparison, one: Different) -> Signature:
 
 
 def _about(found: Comparison, one: Different) -> set[str]:
-    """What the outcomes differ in. Who comes and goes says it all, where that differs."""
+    """The aspects in which outcomes differ; where the members differ, that alone."""
     value, read = found.space.values.value, found.space.read
     source_a, source_b = (states[0] for states in found.both[one.source])
     who = _who(value((one.a or one.b)[0].said))
@@ -142,7 +142,7 @@ def _who(step: Any) -> str:
 
 
 def _said(found: Comparison, one: Different) -> tuple[int, str]:
-    """What decides between examples that are equally short: the simplest input."""
+    """The order of examples that are equally short: the simplest input first."""
     said = input_of(found.space.values.value((one.a or one.b)[0].said), frozendict())
     return len(said), said
 

@@ -1,4 +1,4 @@
-"""What was found, as JSON, on a terminal, and as traces."""
+"""Findings, as JSON, on a terminal, and as traces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.itf import Trace, write_trace
 
 Json = dict[str, Any]
 TITLES: Final = {Kind.CHANGED: "another outcome", Kind.FORBIDDEN: "forbidden", Kind.ADDED: "added"}
-"""What the kinds are called."""
+"""The names of the kinds."""
 SHOWN: Final = 3
 """How many kinds of differences of a model the terminal shows; the page and the JSON have all."""
 
@@ -172,7 +172,7 @@ def trace_lines(trace: Trace) -> list[str]:
 
 
 def summary(found: Diff, written: dict[int, str], folder: Path) -> Iterator[str]:
-    """What a terminal shows."""
+    """The lines for a terminal."""
     yield f"A: {found.a}"
     yield f"B: {found.b}"
     yield from _edits(found)

@@ -60,7 +60,7 @@ class Property:
 
     @property
     def words(self) -> str:
-        """What became of it, in words."""
+        """The result in words."""
         if self.b is None:
             return "only the first version has it"
         if self.a is None:
@@ -143,7 +143,7 @@ def _locked(progress: Progress) -> Progress:
 
 
 class _Runs:
-    """What is run of one model: its state graph and its properties, in both versions."""
+    """The runs of one model: its state graph and its properties, in both versions."""
 
     def __init__(
         self,

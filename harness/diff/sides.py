@@ -69,7 +69,7 @@ class Side:
         return model if self.dialect is None else self._in_dialect(model, self.dialect)
 
     def bounds(self, name: str) -> str:
-        """What the manifest says of the model's bounds; "" if it has no such model."""
+        """The manifest's words for the model's bounds; "" if it has no such model."""
         return next((entry.bounds for entry in self._entries() if entry.name == name), "")
 
     def constants(self, model: Model) -> dict[str, Any]:

@@ -25,7 +25,7 @@ Change: TypeAlias = "tuple[Where, Value | None, Value | None]"
 
 
 def input_of(step: Any, before: State) -> str:
-    """What was asked of the system, or happened: "Heartbeat of m1 with epoch 1 (it has 2), owning foo-0"."""
+    """The request or event in words: "Heartbeat of m1 with epoch 1 (it has 2), owning foo-0"."""
     if not isinstance(step, frozendict):
         return str(step)
     action = str(step.get("action", "step"))
@@ -91,7 +91,7 @@ def _request(action: str, step: Mapping[Any, Value], request: Mapping[Any, Value
 
 
 def answer_of(step: Any) -> str:
-    """What the step answered: "FENCED_MEMBER_EPOCH", "epoch 2 and foo-0"; "" for a step without an answer."""
+    """The step's answer: "FENCED_MEMBER_EPOCH", "epoch 2 and foo-0"; "" for a step without an answer."""
     response = step.get("response") if isinstance(step, Mapping) else None
     if response is None:
         return ""
@@ -154,7 +154,7 @@ def _is_member(member: Any) -> bool:
 
 
 def effects(before: State, after: State) -> list[str]:
-    """What a step changes, in words, the most telling first."""
+    """The changes in a step, in words, the most telling first."""
     found = [(_rank(change), _change(change)) for change in changes(before, after)]
     return [text for _, text in sorted(found, key=lambda item: item[0])] or [NOTHING]
 
@@ -200,7 +200,7 @@ def _place(path: Where) -> str:
 
 
 def aspect(path: Where, member: str) -> str:
-    """What a place in a state is about, whoever it is: "epoch of the member", "target"."""
+    """The subject of a place in a state, for whichever member: "epoch of the member", "target"."""
     for length in (2, 1):
         if path[:length] in (("group", "members"), ("clients",), ("responses",)):
             whose = "the member" if path[length : length + 1] == (member,) else "another member"

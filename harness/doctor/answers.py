@@ -1,4 +1,4 @@
-"""What every target must have, and what is seen of it: hello, request, topics, describe, records, observe.
+"""Checks of what every target must have: hello, request, topics, describe, records, observe.
 
 A check takes a conversation with a new target, raises `Wrong`, and says in a sentence what it has seen.
 """
@@ -39,7 +39,7 @@ def _versions(apis: Mapping[str, int]) -> str:
 
 
 def bad_unobserved(talk: Talk) -> str:
-    """What is wrong with the names of what the target cannot show."""
+    """The fault in the names of what the target cannot show; "" for none."""
     try:
         View(talk.target.hello())
     except ConformError as error:
@@ -145,7 +145,7 @@ def records(talk: Talk) -> str:
 
 
 def observe(talk: Talk) -> str:
-    """What comes with an answer is what is asked for apart."""
+    """Check that `observe` gives the same as a separate `describe` and `records`."""
     talk.begin()
     since = len(talk.records())
     answer = talk.join("m1", observe=wire.GROUP)

@@ -16,7 +16,7 @@ SESSION: Final = {"timer": "session", "group": wire.GROUP, "member": "m1"}
 HEARTBEAT_MS: Final = 6_000
 METADATA: Final = "ConsumerGroupPartitionMetadata"
 VOLATILE: Final = ("previousMemberEpoch", "acknowledged")
-"""What a new coordinator need not know of a member (P2)."""
+"""The fields of a member that a new coordinator need not know (P2)."""
 
 
 def advance(talk: Talk) -> str:
@@ -127,7 +127,7 @@ def _goes_on(talk: Talk) -> list[Any]:
 
 
 def volatile_of(group: Json, now_ms: int) -> Json:
-    """What records do not hold of a described group, as far as it is shown."""
+    """The state of a described group that records do not hold, as far as it is shown."""
     deadlines = {
         (timer["timer"], timer["member"]): timer["deadlineMs"]
         for timer in group.get("timers", [])

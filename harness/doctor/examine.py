@@ -19,7 +19,7 @@ Check = Callable[[Talk], str]
 
 
 class Verdict(StrEnum):
-    """What became of a check. Of what is not declared nothing is wrong."""
+    """Results of a check. Undeclared operations are not checked."""
 
     OK = "ok"
     MISSING = "missing"
@@ -36,7 +36,7 @@ class Finding:
 
 
 class Level(StrEnum):
-    """What a target can do, from which follows what can be tested on it."""
+    """Levels of a target; from its level follows what can be tested on it."""
 
     NONE = "none"
     BLACK_BOX = "black box"
@@ -60,7 +60,7 @@ BUYS: Final = {
     "assignments as in the model, and goes on after a difference. conform exhaust judges every step of a "
     "model's state graph, none left out.",
 }
-"""What a level makes possible, besides what the levels below it do."""
+"""The tests that a level makes possible, besides those of the levels below it."""
 
 MISSED: Final = {
     "topics": "Traces that have topics cannot be replayed.",
@@ -78,7 +78,7 @@ MISSED: Final = {
     "commit": "Nothing that replays needs it: what happens when a log takes no records is not tested.",
     "background": "Nothing that replays needs it: work that is queued runs when it does.",
 }
-"""What is missed without an operation."""
+"""The test that is missed without an operation."""
 
 CHECKS: Final[dict[str, Check]] = {
     "hello": answers.hello,

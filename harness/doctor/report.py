@@ -1,4 +1,4 @@
-"""What was found on a target, as rows of tables and as JSON."""
+"""Findings on a target, as rows of tables and as JSON."""
 
 from __future__ import annotations
 

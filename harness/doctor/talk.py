@@ -19,7 +19,7 @@ ALL: Final = frozenset({0, 1})
 """Its partitions."""
 CLIENT: Final = {"id": "doctor", "host": wire.CLIENT_HOST, "principal": "User:doctor"}
 _ROUNDS: Final = 30
-"""Of heartbeats, until the members have what they should."""
+"""The most rounds of heartbeats until the members have what they should."""
 _ROUND_MS: Final = 1000
 _PAUSE_S: Final = 0.1
 _REST_S: Final = 0.4
@@ -63,7 +63,7 @@ class Talk:
         self.now_ms = 0
 
     def members(self) -> list[str]:
-        """Who heartbeats."""
+        """The members that send heartbeats."""
         return list(self._members)
 
     def can(self, operation: str) -> bool:
@@ -171,7 +171,7 @@ class Talk:
         return self.target.request(wire.HEARTBEAT, version, CLIENT, body, observe)
 
     def remember(self) -> Callable[[], None]:
-        """What the members know now, to be made so again."""
+        """Remember what the members know now; the function that is returned restores that."""
         known = deepcopy(self._members)
 
         def resume() -> None:
@@ -235,7 +235,7 @@ def same(sent: str, got: object, wanted: object, says: str) -> None:
 
 
 def never(sent: str, got: object, says: str) -> NoReturn:
-    """What came back should not have."""
+    """Fail: the program answered where it should not."""
     raise Wrong(sent, got, says)
 
 

@@ -1,4 +1,4 @@
-"""What every model checker takes and gives back, whichever it is."""
+"""The interface of every model checker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.itf import Trace
 
 
 class Outcome(StrEnum):
-    """What a model checker found."""
+    """Outcomes of a model checker."""
 
     HOLDS = "holds"
     VIOLATED = "violated"
@@ -69,7 +69,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may use: `memory` as Java takes it ("2g"), `timeout` in seconds, number of `workers`;
+    """Resources of a run: `memory` as Java takes it ("2g"), `timeout` in seconds, number of `workers`;
     `brief` is a run of a few seconds, in which Java had better not make its program fast. `spare` is the
     number of workers of a run that nothing says one for."""
 
@@ -119,7 +119,7 @@ class Result:
     processor: float = 0.0
 
     def facts(self) -> dict[str, str | int | None]:
-        """What a manifest's entry can expect."""
+        """The facts that a manifest's entry can expect."""
         return {
             "outcome": self.outcome.value,
             "property": self.violated,
@@ -154,4 +154,4 @@ class Engine(Protocol):
         """Read the answer anew from the output of an earlier run. EngineError if that is not a whole one."""
 
     def trimmed(self, lines: list[str]) -> list[str]:
-        """What of an output is recorded: all but progress."""
+        """The lines of an output that are recorded: all but progress."""

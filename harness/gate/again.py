@@ -31,7 +31,7 @@ _ENVIRONMENT: Final = "CONFORM_BASE"
 
 @dataclass(frozen=True)
 class Change:
-    """What git says of the change at hand.
+    """The change at hand, as git knows it.
 
     `altered` are the files of a folder that differ from `base`, committed or not, or None where git does not
     say; `commits` is the number of commits up to here.
@@ -73,7 +73,7 @@ def _commit(folder: Path, name: str) -> str:
 
 
 def _git(folder: Path, *words: str) -> str | None:
-    """What git answers in a folder; None where it is not there or knows no answer."""
+    """Git's answer in a folder; None where git is not there or knows no answer."""
     try:
         ended = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):

@@ -1,4 +1,4 @@
-"""What the gate found, in the forms that continuous integration reads."""
+"""Findings of the gate, in the forms that continuous integration reads."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def result_line(done: Done) -> str:
 
 
 def not_done(finished: Sequence[Done], outcome: Outcome) -> list[str]:
-    """What was cut, or left out, and why: a line for each."""
+    """A line for each part that was cut or left out, with the reason."""
     return [f"{title(done)}: {first_line(done)}" for done in finished if done.outcome is outcome]
 
 

@@ -1,4 +1,4 @@
-"""What the gate found, as one page of HTML that needs nothing else."""
+"""Findings of the gate, as one page of HTML that needs nothing else."""
 
 from __future__ import annotations
 

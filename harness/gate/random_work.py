@@ -40,7 +40,7 @@ REFERENCE: Final = "python"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a seed showed. `lacking` says why the target cannot be judged so, and nothing was."""
+    """The result of a seed. `lacking` says why the target could not be judged so."""
 
     exit_code: int
     message: str

@@ -1,4 +1,4 @@
-"""What the gate does, as steps: which there are, in which order, and which are left out and why."""
+"""Steps of the gate: which there are, in which order, and which are left out and why."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ those of what Kafka alone does in kafka/."""
 SCENARIOS: Final = "golden"
 """The folder of them that has scenarios."""
 KINDS: Final = ("evidence", "replay", "scenario", "check", "exhaust", "random", "simulate")
-"""What steps there are, in the order in which they are done: what is quick first, random work last."""
+"""The kinds of steps in the order in which they are done: quick ones first, random work last."""
 RANDOM: Final = frozenset({"random", "simulate"})
 """The steps that are cut where the time is over."""
 CHECKER: Final = frozenset({"scenario", "check", "exhaust", "random"})
@@ -55,7 +55,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a step: its own exit code, a sentence, and for JSON what the verb of its kind writes.
+    """Result of a step: its own exit code, a sentence, and for JSON what the verb of its kind writes.
 
     `place` is the file that a failure is about, or None.
     """
@@ -76,7 +76,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the gate was asked for.
+    """The options of the gate.
 
     It goes over a manifest's tier, its evidence, and the traces in a folder, and keeps to `seconds`. Logs and
     counterexamples go to `out`. `waivers` accept differences on the target; that each did is the last step.

@@ -1,4 +1,4 @@
-"""What is written into a node of a picture, and who reads it from states."""
+"""Text in the nodes of pictures, and the readers that get it from states."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ BY_STATE: Final = "group state"
 
 Row: TypeAlias = tuple[str, ...]
 Key: TypeAlias = tuple[Value, ...]
-"""What states that are drawn as one node have in common."""
+"""The values that states share which are drawn as one node."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """What is written into a node: a title that also chooses the colour, lines, and a table under them.
+    """Text of a node: a title that also chooses the colour, lines, and a table under them.
 
     `changed` are the cells of the table (row and column, from 0) that stand out.
     """
@@ -58,10 +58,10 @@ class Describer(Protocol):
         """Explanations of the words on the nodes of a picture that is folded like this ("" if it is not)."""
 
     def key(self, state: State, level: str) -> Key:
-        """What decides with which states this one is folded."""
+        """The key of a state: states with the same key are folded."""
 
     def folded_card(self, key: Key) -> Card:
-        """What all states of a key have in common."""
+        """The card of all states with a key."""
 
 
 def counted(count: int) -> str:
@@ -76,7 +76,7 @@ def named(partitions: Iterable[Value]) -> str:
 
 
 def owned_by(clients: Value) -> dict[str, str]:
-    """What each client process really owns; a process that is down owns nothing."""
+    """The partitions that each client process really owns; a process that is down owns none."""
     owned = {}
     for name, client in as_function(clients).items():
         if isinstance(client, frozendict):

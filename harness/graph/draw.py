@@ -21,7 +21,7 @@ FOLDS = ("auto", "none", "state", "actions")
 
 @dataclass(frozen=True)
 class Subject:
-    """What a picture is of: its title, a state graph, and a path of its nodes that is shown in it.
+    """Subject of a picture: its title, a state graph, and a path of its nodes that is shown in it.
 
     `alone` says that there is nothing but the path, so that what changes from node to node can stand out.
     """

@@ -184,7 +184,7 @@ class _Table:
 
 
 def _data(title: str, states: Sequence[WebState], edges: Sequence[WebEdge]) -> dict[str, Any]:
-    """What the page's script reads: columns of numbers, and the tables that they refer to."""
+    """Data for the page's script: columns of numbers, and the tables that they refer to."""
     present = dict.fromkeys(state.title for state in states)
     titles = _Table([*(name for name in TITLES if name in present), *present])
     depths = _Table()

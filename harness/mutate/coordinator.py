@@ -191,7 +191,7 @@ def reads(root: Path, manifest: Manifest, name: str) -> list[Path | str]:
 
 
 def committed_checks(root: Path) -> Iterator[Check]:
-    """Of the committed traces, read."""
+    """The checks by committed traces, read."""
     for name, dialect, folders in _committed(root):
         yield Check(
             name, dialect, decoded_traces(trace_files([root / folder for folder in folders]), root), folders
@@ -205,7 +205,7 @@ def decoded_traces(found: Sequence[Path], root: Path) -> list[DecodedTrace]:
 
 
 def judge(mutant: Mutant, checks: Sequence[Check]) -> Verdict:
-    """What replays say of a mutant. To be called in a process of its own."""
+    """The verdict of replays on a mutant. To be called in a process of its own."""
     try:
         compile(mutant.text, mutant.path, "exec")
         load({mutant.path: mutant.text})
@@ -224,7 +224,7 @@ def judge_more(task: tuple[Mutant, Sequence[str]], checks: Sequence[Check], root
 
 
 def _wrong_types(mutant: Mutant, root: Path) -> str:
-    """What mypy says of the mutant; "" if nothing."""
+    """The first error of mypy in the mutant; "" if there is none."""
     with tempfile.TemporaryDirectory(prefix="conform-mutate-") as name:
         shadow = Path(name) / Path(mutant.path).name
         shadow.write_text(mutant.text, encoding="utf-8")

@@ -43,7 +43,7 @@ class Mutant:
 
     @property
     def diff(self) -> list[str]:
-        """What is taken out and what is put in."""
+        """The lines that are taken out and put in."""
         return [f"- {line}" for line in self.before.splitlines()] + [
             f"+ {line}" for line in self.after.splitlines()
         ]

@@ -1,4 +1,4 @@
-"""What became of mutants, in words and as JSON."""
+"""Results of mutants, in words and as JSON."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Plan:
 
     @property
     def more(self) -> tuple[str, ...]:
-        """What judges besides the replays."""
+        """The judges besides the replays."""
         return ("types",) * self.with_types + ("tests",) * self.with_tests
 
 

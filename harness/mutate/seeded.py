@@ -89,7 +89,7 @@ def recorded(asked: Asked) -> str:
 def _check(
     root: Path, traces: Mapping[str, Sequence[DecodedTrace]], known: Verdicts, asked: Asked, folder: Path
 ) -> str:
-    """What fails of a check of the copy that is in a folder."""
+    """The failure of a check of the copy in a folder."""
     if asked.target != coordinator.PACKAGE:
         return failing(root, folder, asked.check, asked.patch.path if asked.patch else None, known)
     changed = asked.patch.changed if asked.patch else []

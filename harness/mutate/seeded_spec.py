@@ -1,4 +1,4 @@
-"""What TLC says of a specification with a seeded bug in it; now, or by a record of the same question.
+"""TLC's verdict on a specification with a seeded bug: computed now, or recorded for the same question.
 
 A record is one of `harness.evidence`: its key holds every definition of the specification with the bug in it,
 the configuration, and the engine with its options. The committed records are beside the patches, in

@@ -44,7 +44,7 @@ FIRST: Final = (
     "MCKafka44Tour",
     "MCUniform",
 )
-"""What finds most in a second of a processor comes first."""
+"""Judge mutants of the specification; checks that find most in a processor second come first."""
 _NOT_THERE: Final = frozenset({Failure.PARSE, Failure.TYPE, Failure.CONFIGURATION})
 
 

@@ -1,1 +1,1 @@
-"""What a run of the kit found, as one page and as one screen."""
+"""Findings of a run of the kit, as one page and as one screen."""

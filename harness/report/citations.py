@@ -23,7 +23,7 @@ _DEFINITION: Final = re.compile(r"(?:LOCAL )?(\w+)(?:\(.*\))? ==")
 _CONSTANT: Final = re.compile(r"  (\w+),?$")
 
 Parts: TypeAlias = Callable[[Path, str], Iterable[tuple[str, str]]]
-"""What gives the places in a file, and the words of each."""
+"""The function that gives the places in a file, and the words of each."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Requirement:
 
     @property
     def letter(self) -> str:
-        """What it is about: E epochs, R reconciliation …"""
+        """The letter of an ID: E epochs, R reconciliation …"""
         return self.name[0]
 
 
@@ -93,7 +93,7 @@ def _merged(first: Sequence[str], others: Sequence[str]) -> list[str]:
 
 
 def _cited(known: set[str], paths: Iterable[Path], parts: Parts) -> Mapping[str, Sequence[str]]:
-    """Of each requirement the places that cite it, in order."""
+    """Requirement -> the places that cite it, in order."""
     found: dict[str, dict[str, None]] = {}
     for path in sorted(paths):
         for place, words in parts(path, path.read_text(encoding="utf-8")):

@@ -1,4 +1,4 @@
-"""What all replays together have tested of the protocol, and what they have not."""
+"""Coverage of the protocol by all replays together."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ LETTERS: Final = {
     "G": "the kit itself",
     "Z": "out of scope",
 }
-"""What the letters of requirements stand for; another is shown by itself."""
+"""Meaning of the letters of requirements; another letter is shown by itself."""
 
 
 @dataclass(frozen=True)

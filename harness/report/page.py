@@ -42,7 +42,7 @@ _SECTIONS: Final = {
 }
 """Anchors, which are names of templates, and titles."""
 _LEAST_S: Final = 0.1
-"""What a logarithmic axis shows instead of 0."""
+"""The value that a logarithmic axis shows instead of 0."""
 _FEW: Final = 15
 """Models that are listed without being unfolded."""
 
@@ -88,7 +88,7 @@ def _verdict(results: Results) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Engine:
-    """What one engine said, in numbers."""
+    """The results of one engine, in numbers."""
 
     name: str
     models: int

@@ -24,7 +24,7 @@ _BARS: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """What is counted from left to right, and upwards."""
+    """The quantities on the two axes."""
 
     across: str
     up: str

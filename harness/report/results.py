@@ -117,7 +117,7 @@ def read_results(build: Path, manifest: Manifest | None) -> Results:
 
 
 def _with_evidence(checked: list[ModelResult], manifest: Manifest | None) -> list[ModelResult]:
-    """What was checked, and what is recorded of the other models."""
+    """The results of checked models, and the records of the others."""
     known = {one.name for one in checked}
     others = [entry for entry in manifest.entries if entry.name not in known] if manifest else []
     recorded = [from_evidence(entry, manifest.folder).to_json() for entry in others] if manifest else []

@@ -50,7 +50,7 @@ def print_summary(results: Results, page: Path, console: Console) -> None:
 
 
 def _models(models: Sequence[ModelResult], console: Console) -> None:
-    """What is as expected in a few lines, what is not in a table."""
+    """Print models that are as expected in a few lines, the others in a table."""
     accepted = [model for model in models if model.from_evidence and model.as_expected]
     run = [model for model in models if model not in accepted]
     good = [model for model in run if model.as_expected]

@@ -31,7 +31,7 @@ class Universe:
 
 
 def universe(scenarios: Iterable[Scenario]) -> Universe:
-    """What the scenarios name together."""
+    """The names of all scenarios together."""
     members: set[str] = set()
     partitions: set[Partition] = set()
     regexes: set[str] = set()

@@ -31,7 +31,7 @@ DEFAULT_LIMITS = Limits("1g", None, 1)
 
 @dataclass(frozen=True)
 class Played:
-    """What the specification makes of a scenario.
+    """The result of playing a scenario.
 
     `trace` is the behaviour as far as the script goes, `transcripts` what a document would print of it, one a
     step. `mismatches` is what the file says otherwise, `unused` are the steps (from 1) whose target is not

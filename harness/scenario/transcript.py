@@ -1,4 +1,4 @@
-"""What a document would print of the spec's states, and how a file's transcript differs from it."""
+"""Transcripts of the spec's states as a document prints them, and differences of a file's transcript."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def transcript(after: SpecState, bumped: Group | None) -> Transcript:
 
 
 def mismatches(scenario: Scenario, transcripts: Sequence[Transcript]) -> Iterator[Mismatch]:
-    """What the file says otherwise than the transcripts; only states that both have are compared."""
+    """The differences of the file from the transcripts; only states that both have are compared."""
     for number, (step, spec) in enumerate(zip(scenario.steps, transcripts, strict=False), start=1):
         for name, printed in step.states.items():
             if name in spec:

@@ -110,7 +110,7 @@ def _text_lines(text: str) -> list[str]:
 
 
 def done_line(step: ScriptStep) -> str:
-    """Who does what, as it stands in a file."""
+    """The line of a step as it stands in a file."""
     if step.does == REQUEST and step.request:
         return _request(step.member, step.request)
     verb = next(verb for verb, action in EVENTS.items() if action == step.does)

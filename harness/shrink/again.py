@@ -30,9 +30,9 @@ from harness.values import State
 
 MODULE: Final = "DoneAgain"
 OUTPUTS: Final = frozenset({"branch", "response", "completed"})
-"""What a step says of its outcome."""
+"""The fields of a step about its outcome."""
 EPOCHS: Final = ("epoch", "generation")
-"""Of a request, what depends on the steps before it."""
+"""The fields of a request that depend on the steps before it."""
 _BEHAVIOUR: Final = ("SPECIFICATION", "INIT", "NEXT", "VIEW", "SYMMETRY", *CHECKS, *UNKNOWN_TO_TLC)
 
 

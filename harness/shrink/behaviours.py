@@ -18,7 +18,7 @@ from harness.shrink.render import render
 from harness.values import State
 
 CONSTANTS: Final = ("Dialect", "MaxGroupSize")
-"""What a replay must know of the model."""
+"""The constants of a model that a replay must know."""
 
 
 def behaviours(

@@ -17,7 +17,7 @@ from harness.scenario.from_trace import steps_of
 from harness.values import Value, as_function, function
 
 MAY_BE_LEFT_OUT: Final = ("owned", "subscription", "regex", "assignor")
-"""What a request may be silent about (H7)."""
+"""The fields that a request may leave out (H7)."""
 NEEDED_TO_JOIN: Final = ("owned", "subscription")
 """But not one that joins (H3)."""
 NEWER_IN_REQUEST: Final = {"instance": frozenset[str](), "regex": frozenset[str]()}
@@ -104,7 +104,7 @@ def _epoch(group: Group, name: str, epoch: int) -> tuple[str, int]:
 
 
 def simpler(step: Kept) -> Iterator[Kept]:
-    """What may stand in a step's place: a request that says less."""
+    """Simpler steps that may stand in a step's place: a request that says less."""
     joins = step.request["epoch"] == 0
     for name in MAY_BE_LEFT_OUT:
         if step.request[name] and not (joins and name in NEEDED_TO_JOIN):

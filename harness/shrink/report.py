@@ -1,4 +1,4 @@
-"""What was shrunk, in words and as JSON."""
+"""The shrunk trace, in words and as JSON."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def lines(result: Shrunk, name: str, target: str, dialect: str) -> Iterator[str]
 
 
 def done_lines(result: Shrunk) -> list[str]:
-    """Who does what, as a scenario has it."""
+    """The steps in the words of a scenario."""
     if not result.scenario:
         told: list[Any] = [state["step"] for state in result.trace.states[1:]]
         return [f"{step['action']} {step['member']}".strip() for step in told]

@@ -1,4 +1,4 @@
-"""What single fields of operations are drawn from."""
+"""Values from which single fields of operations are drawn."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ class Generator:
         return self._request(member["memberId"], AWAY, instanceId=instance)
 
     def _stranger(self) -> Json:
-        """Of a member or a group that there is not."""
+        """A request of an unknown member, or to an unknown group."""
         rng = self._rng
         free = [name for name in (*MEMBERS, "nobody") if name not in self._epochs]
         epoch = rng.choice((-2, -1, 1, 2, 5))

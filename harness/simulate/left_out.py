@@ -1,4 +1,4 @@
-"""What random schedules never draw, and why: said by every run."""
+"""Operations that random schedules never draw, and why: each run prints them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEFT_OUT: Final = (
     "fail-overs while a member is away that left in the middle of a revocation: Kafka then removes it",
     "intervals between target assignments: the dialects compute targets at once, and so the interval is 0",
 )
-"""What is never drawn, whatever the targets, and why."""
+"""Operations that are never drawn, whatever the targets, and why."""
 LEFT_OUT_KAFKA: Final = (
     "assignors that fail: what then becomes of the request, the dialects of Kafka do not say",
     "commits with an epoch below 0 where there is no group: Kafka makes a classic group",

@@ -103,7 +103,7 @@ def is_drawn(request: Json) -> bool:
 
 
 def partitions_of(request: Json) -> set[Partition]:
-    """What it commits or fetches."""
+    """The partitions that it commits or fetches."""
     name = _LISTS[request["api"]]
     return {(topic["topicId"], _index(one)) for topic in _topics(request) for one in topic[name]}
 

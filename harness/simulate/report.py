@@ -1,4 +1,4 @@
-"""What a differential simulation found, as JSON and in words."""
+"""Findings of a differential simulation, as JSON and in words."""
 
 from __future__ import annotations
 

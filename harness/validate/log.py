@@ -29,7 +29,7 @@ FIELDS: Final = {
     int: ("memberEpoch", "errorCode", "rebalanceTimeoutMs", "groupEpoch"),
     list: ("subscribedTopicNames", "topicPartitions"),
 }
-"""What requests and responses have, by type; each may be null."""
+"""Fields of requests and responses, by type; each may be null."""
 
 
 class LogReader(ABC, Generic[R]):
@@ -166,7 +166,7 @@ class LogReader(ABC, Generic[R]):
         line.seen = line.seen or self._seen(answer)
 
     def _configure(self, number: int, said: Json, answer: Json) -> None:
-        """What the coordinator is configured with."""
+        """Note the configuration of the coordinator."""
         self._size = int(said.get(wire.MAX_SIZE, self._size))
 
     def _assign(self, number: int, said: Json, answer: Json) -> None:
@@ -219,7 +219,7 @@ def check_types(body: Json) -> None:
 
 
 def no_operation(path: Path, number: int, error: Exception) -> ConformError:
-    """What is said of a line that is none."""
+    """The error for a line that is no operation."""
     what = f"{type(error).__name__}: {error}"
     return ConformError(
         f"{path}, line {number} is no operation with its answer ({what}): conform validate --help "

@@ -47,7 +47,7 @@ class AnyRun(Protocol):
 
 
 class AnyStep(Protocol):
-    """What the steps of every kind have."""
+    """The fields that steps of every kind have."""
 
     @property
     def action(self) -> str: ...

@@ -1,1 +1,1 @@
-"""What the verbs write with `--json`, a reader each."""
+"""Readers of what the verbs write with `--json`."""

@@ -34,7 +34,7 @@ class ModelResult:
 
     @property
     def outcome(self) -> str:
-        """What the engine said: "holds", "violated NeverBoth", "" for no answer."""
+        """The engine's verdict: "holds", "violated NeverBoth", "" for no answer."""
         return f"{self.facts['outcome'] or ''} {self.facts['property'] or ''}".strip()
 
     @property

@@ -105,5 +105,5 @@ def _load(path: Path) -> Any:
 
 
 def source(stem: str, verb: str) -> str:
-    """What follows the verb in a file's name: where its traces come from."""
+    """The source of the traces, which follows the verb in a file's name."""
     return stem.removeprefix(verb).strip("-_.") or "all"

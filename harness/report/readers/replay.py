@@ -30,7 +30,7 @@ class Replay:
 
     @property
     def exercised(self) -> Mapping[str, Mapping[str, int]]:
-        """Of each requirement the numbers of steps and traces; {} where they were not counted."""
+        """Requirement -> numbers of steps and traces; {} where they were not counted."""
         found: Mapping[str, Mapping[str, int]] = self.coverage.get("requirements", {})
         return found
 

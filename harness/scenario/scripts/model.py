@@ -110,7 +110,7 @@ class Script:
 
 @dataclass(frozen=True)
 class PlayedScript:
-    """What the specification makes of a script: the behaviour as far as it goes, and what it prints."""
+    """The result of playing a script: the behaviour as far as it goes, and what it prints."""
 
     scenario: Script
     trace: Trace

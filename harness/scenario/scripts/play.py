@@ -47,7 +47,7 @@ def play_scripts(
 
 
 def universe(scripts: Sequence[Script]) -> Universe:
-    """What they name together."""
+    """The names of all scripts together."""
     most: dict[str, int] = {}
     for script in scripts:
         for topic, count in script.universe.topics.items():

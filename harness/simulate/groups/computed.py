@@ -88,7 +88,7 @@ def check_refused(prepared: Prepared | None, sent: Json, error: int) -> None:
 
 
 def parts_of(sent: Json) -> dict[str, Partitions]:
-    """What an assignment gives whom."""
+    """Member id -> the partitions that an assignment gives it."""
     return {one["memberId"]: from_wire(one["partitions"]) for one in sent["members"]}
 
 

@@ -1,4 +1,4 @@
-"""What a simulated coordinator was asked to do and answered, as operations of the line protocol.
+"""Requests and answers of a simulated coordinator, as operations of the line protocol.
 
 With the group after each operation that is the coordinator's side of a simulation, a log that `conform
 validate` reads. While the coordinator is down its clock stands still, and it refuses every request (H5); a

@@ -1,4 +1,4 @@
-"""What a simulation needs of a coordinator and of a member: the interfaces of its parts.
+"""Interfaces of the parts of a simulation: coordinator and member.
 
 A simulation looks into a coordinator after every event, so what it shows are its own objects, to be read and
 never changed; JSON would be most of the work.
@@ -207,7 +207,7 @@ class Consumer:
 
 
 class Parts(Protocol):
-    """What a simulation is made of."""
+    """The parts of a simulation."""
 
     def cluster(self, session_ms: int, heartbeat_ms: int) -> Cluster:
         """A new coordinator."""

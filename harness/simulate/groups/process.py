@@ -70,7 +70,7 @@ class Process:
     owned: Partitions = frozenset()
     epoch: int = 0
     subscription: tuple[frozenset[str], str | None] = (frozenset(), None)
-    """What the application wants."""
+    """The subscription that the application wants."""
     stopped: dict[Partition, int] = field(default_factory=dict)
     """Where it was with what a running callback takes away."""
 
@@ -88,7 +88,7 @@ class Process:
 
     @property
     def state(self) -> str:
-        """Of its member."""
+        """The state of its member."""
         return str(self.machine.state.value)
 
 

@@ -1,4 +1,4 @@
-"""What goes on by itself: messages arrive, members send what is due, applications poll and consume.
+"""Events that happen by themselves: messages arrive, members send what is due, applications poll.
 
 The scheduler of a discrete-event simulation. `next` gives the next event, `saw` is told that it was done, and
 looks what follows from it. Every process has four tracks, on each of which at most one event is planned.

@@ -1,4 +1,4 @@
-"""What `conform simulate` says of whole groups, on the screen and as JSON."""
+"""The report of `conform simulate` about whole groups, on the screen and as JSON."""
 
 from __future__ import annotations
 

@@ -57,13 +57,13 @@ class Found:
 
     @property
     def kind(self) -> tuple[str, str]:
-        """What makes violations alike."""
+        """The key by which violations are alike."""
         return self.requirement, self.invariant
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one seed. `digest` is of everything that happened."""
+    """Result of one seed. `digest` is of everything that happened."""
 
     seed: int
     counts: Counts

@@ -114,7 +114,7 @@ class Story:
 
 
 class Scene:
-    """Who is there, and the invariants of what they do."""
+    """The processes and the coordinator, and the invariants of what they do."""
 
     def __init__(self, parts: Parts, settings: Settings, story: Story | None = None) -> None:
         self.parts = parts

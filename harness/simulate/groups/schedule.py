@@ -45,7 +45,7 @@ EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "answer-again": ("who",),
     "give-up": ("who",),
 }
-"""What may happen, and the fields that say how."""
+"""Events that may happen, and their fields."""
 HOW: Final = ("loading", "moved", "unavailable")
 
 

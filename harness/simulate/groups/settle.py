@@ -34,7 +34,7 @@ def settle(world: World) -> None:
 
 
 def _recovery(world: World) -> Iterator[Json]:
-    """What ends the faults; a consumer that has failed for good ends."""
+    """The events that end the faults; a consumer that has failed for good ends."""
     at = {"at": world.now_ms}
     yield {**at, "do": "heal"}
     yield {**at, "do": "log", "fails": False}

@@ -1,4 +1,4 @@
-"""What KIP-848 and Kafka write differently: requests and responses, in the spec's form and in Kafka's.
+"""Forms that KIP-848 and Kafka write differently: requests and responses, from one to the other.
 
 KIP-848's version 9 of OffsetCommit and OffsetFetch names topics by id or by name; Kafka's has names, ids came
 with its version 10. KIP-848's OffsetFetch names the member once, Kafka's with each group. The assignment of a

@@ -12,7 +12,7 @@ from typing import Any
 import re2
 
 Translation = Mapping[str, Callable[[Any], Any]]
-"""What is done with the value of a field, by the field's name."""
+"""Field's name -> the function that translates its value."""
 
 
 class Names:

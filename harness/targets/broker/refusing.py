@@ -1,4 +1,4 @@
-"""What no broker lets its clients do."""
+"""Operations that no broker lets its clients do."""
 
 from __future__ import annotations
 

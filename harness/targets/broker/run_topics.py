@@ -22,7 +22,7 @@ class _Topic:
 
 @dataclass
 class RunTopics:
-    """What this run made and has not deleted. ConformError (exit 3) whenever the broker fails.
+    """Topics that this run made and has not deleted. ConformError (exit 3) whenever the broker fails.
 
     `assigned` gives what a new member of a new group is given of topics, see `admin.assigned_alone`.
     """

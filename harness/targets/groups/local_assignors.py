@@ -40,7 +40,7 @@ class _Spread:
         return Assignment({name: AssignedPart(frozenset(part)) for name, part in parts.items()})
 
     def in_order(self, names: list[str]) -> list[str]:
-        """Who comes first."""
+        """The member ids in the order in which they are served."""
         return names
 
     def on_assignment(self, error: int, metadata: Metadata, partitions: Partitions) -> None:

@@ -53,7 +53,7 @@ class _Open(Coordinator):
         return self._groups.get(group)
 
     def committed(self, group: str) -> object:
-        """What the group has committed."""
+        """The offsets that the group has committed."""
         return dict(self._offsets.get(group, {}))
 
 

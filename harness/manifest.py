@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -99,12 +100,15 @@ class Manifest:
     entries: tuple[Entry, ...]
 
     def entry(self, name: str) -> Entry:
-        """The entry of this name. ConformError that lists the names if there is none."""
+        """The entry of this name. ConformError that names the most similar one, or all, if there is none."""
         for entry in self.entries:
             if entry.name == name:
                 return entry
-        names = ", ".join(entry.name for entry in self.entries)
-        raise ConformError(f"There is no model {name} in {self.folder / 'manifest.json'}; it has: {names}.")
+        names = [entry.name for entry in self.entries]
+        place = self.folder / "manifest.json"
+        if like := get_close_matches(name, names, 1):
+            raise ConformError(f"There is no model {name} in {place}. Did you mean {like[0]}?")
+        raise ConformError(f"There is no model {name} in {place}; it has: {', '.join(names)}.")
 
 
 def read_manifest(path: Path) -> Manifest:

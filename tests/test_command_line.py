@@ -28,3 +28,9 @@ def test_a_name_that_is_no_command_gets_a_suggestion(name: str, sentence: str) -
     ended = conform(name)
     assert ended.returncode == 2
     assert sentence in " ".join(ended.stderr.split())
+
+
+def test_a_name_that_is_no_model_gets_a_suggestion() -> None:
+    ended = conform("check", "MCTuor")
+    assert ended.returncode == 2
+    assert "Did you mean MCTour?" in " ".join(ended.stderr.split())

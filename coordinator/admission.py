@@ -1,4 +1,4 @@
-"""What is asked before a request itself: may this client do it, and is this the group's coordinator (H5, D5)?
+"""Checks before a request itself: may this client do it, and is this the group's coordinator (H5, D5)?
 
 Rights come first, then the coordinator's state, then the request's validation, as brokers do it.
 """
@@ -11,7 +11,7 @@ from typing import Final, Literal
 from coordinator.errors import BadInput, ErrorCode, RequestRejected
 
 Operation = Literal["READ", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"]
-"""What a client does to a group, or to the cluster."""
+"""Operations of a client on a group, or on the cluster."""
 
 Authorizer = Callable[[str, Operation, str], bool]
 """May this principal do this operation on the group of this id, or on CLUSTER?"""

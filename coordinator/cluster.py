@@ -1,4 +1,4 @@
-"""What the coordinator knows of the cluster, and no record has: topics, and configurations of groups.
+"""Facts about the cluster that no record has: topics, and configurations of groups.
 
 A change of it is an entry of the log: {"topics": ...} (topics.py) or {"configs": ...} (admin/configs.py).
 """

@@ -77,7 +77,7 @@ def _describe_member(group: Group, member_id: str) -> Json:
 
 
 def _of_client_assignors(metadata: MemberMetadata, target: Target) -> Json:
-    """What a member offers (A1), and what its target tells it beside partitions, if there is any of it."""
+    """The assignors of a member (A1) and the user data of its target, where there are some."""
     shown: Json = {}
     if metadata.client_assignors:
         shown["clientAssignors"] = [assignor_to_wire(assignor) for assignor in metadata.client_assignors]
@@ -87,7 +87,7 @@ def _of_client_assignors(metadata: MemberMetadata, target: Target) -> Json:
 
 
 def _of_classic(member: Member) -> Json:
-    """What a member that uses the classic protocol has besides (M2)."""
+    """Further fields of a member that uses the classic protocol (M2)."""
     classic = member.metadata.classic
     return {} if classic is None else {"classicState": phase(member), **classic_to_json(classic)}
 

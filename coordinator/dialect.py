@@ -104,7 +104,7 @@ class Dialect:
 
     @property
     def unobserved(self) -> frozenset[str]:
-        """Of the records, what no specification has: PartitionEpochs are history there."""
+        """The fields of records that no specification has: PartitionEpochs are history there."""
         return frozenset({"records.assignmentEpochs"} if self.PartitionEpochs else ())
 
     @property

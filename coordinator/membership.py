@@ -25,7 +25,7 @@ from coordinator.target import select_assignor, update_target
 
 
 def new_member_metadata(request: HeartbeatRequest) -> MemberMetadata:
-    """What a joining member says about itself (H1)."""
+    """The metadata of a joining member (H1)."""
     return MemberMetadata(
         instance_id=request.instance_id,
         rack_id=request.rack_id,
@@ -94,7 +94,7 @@ def says_otherwise(dialect: Dialect, known: MemberMetadata, metadata: MemberMeta
 
 
 def _offers(metadata: MemberMetadata) -> tuple[ClientAssignor, ...]:
-    """What counts of the assignors: user data of the classic protocol may be another at each rejoin."""
+    """The offers that count: user data of the classic protocol may be another at each rejoin."""
     return metadata.client_assignors if metadata.classic is None else ()
 
 
@@ -179,4 +179,4 @@ TIMEOUTS: Final = {
     "sync": rebalance_timeout,
     "computation": computation_timeout,
 }
-"""What happens when a member's timer runs out, by its name."""
+"""Timer's name -> the function that runs when that timer of a member runs out."""

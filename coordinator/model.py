@@ -54,7 +54,7 @@ CLASSIC_VERSION: Final = -1
 
 
 class ClassicMetadata(NamedTuple):
-    """What a member of a consumer group that uses the classic protocol said besides in its JoinGroup (M1)."""
+    """Further data in the JoinGroup of a member of a consumer group that uses the classic protocol (M1)."""
 
     session_timeout_ms: int
     protocols: tuple[tuple[str, str], ...]
@@ -62,7 +62,7 @@ class ClassicMetadata(NamedTuple):
 
 
 class MemberMetadata(NamedTuple):
-    """What a member said about itself (H10); times in milliseconds."""
+    """Metadata of a member (H10); times in milliseconds."""
 
     instance_id: str | None
     """None for a dynamic member (S1)."""
@@ -76,7 +76,7 @@ class MemberMetadata(NamedTuple):
     client_assignors: tuple[ClientAssignor, ...] = ()
     """The first is the one that it prefers most (A1)."""
     classic: ClassicMetadata | None = None
-    """Of a member that uses the classic protocol (M1)."""
+    """Only for a member that uses the classic protocol (M1)."""
 
 
 class Target(NamedTuple):
@@ -120,7 +120,7 @@ class Member:
     rebalance_deadline_ms: int | None = None
     """Armed exactly while `revoking` is not empty (R4)."""
     assigned: Partitions = NOTHING
-    """What the member was told that it may use: held without revoking."""
+    """Partitions that the member may use: held, and not being revoked."""
     join_deadline_ms: int | None = None
     """By when a member that uses the classic protocol must rejoin: armed exactly while it has to (M2)."""
     given: Given = ()
@@ -145,7 +145,7 @@ class Group:
     epoch: int = 0
     assignment_epoch: int = 0
     metadata: Topics = field(default_factory=dict)
-    """What the group has recorded of the topics that some member subscribes to."""
+    """The recorded topics that some member subscribes to."""
     members: dict[str, Member] = field(default_factory=dict)
     targets: dict[str, Target] = field(default_factory=dict)
     owners: dict[Partition, str] = field(default_factory=dict)
@@ -161,7 +161,7 @@ class Group:
     target_computed_ms: int | None = None
     """When the last target was computed. Volatile; only TargetMayLag reads it."""
     computation: Computation = IDLE
-    """Of the target that is due, by a member (A5). Volatile."""
+    """The computation of the target that is due, by a member (A5). Volatile."""
 
 
 def exists(group: Group) -> bool:

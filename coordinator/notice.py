@@ -1,4 +1,4 @@
-"""What all groups make of topics that have changed."""
+"""Reaction of all groups to topics that have changed."""
 
 from __future__ import annotations
 

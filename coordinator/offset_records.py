@@ -17,7 +17,7 @@ OFFSET_COMMIT: Final = "OffsetCommit"
 
 
 class CommittedOffset(NamedTuple):
-    """What a group has committed of one partition; the time is in milliseconds of the coordinator's clock."""
+    """A committed offset of one partition; the time is in milliseconds of the coordinator's clock."""
 
     offset: int
     leader_epoch: int

@@ -99,7 +99,7 @@ def verify_member(env: Env, group: Group | None, group_id: str, member_id: str, 
 
 
 def _commit_error(env: Env, topic: TopicReference, partition: PartitionCommit) -> ErrorCode:
-    """What keeps one partition from being committed (O1)."""
+    """The error that keeps one partition from being committed (O1)."""
     error = _topic_error(env, topic, partition.partition)
     if error:
         return error

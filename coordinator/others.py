@@ -105,7 +105,7 @@ class OtherGroups:
         return kind.describe(group_id)
 
     def volatile(self, group: str | None) -> Json:
-        """What records do not hold, of one group or of all."""
+        """The state that records do not hold, of one group or of all."""
         return {"classic": self.classic.volatile(group), "connect": self.connect.volatile(group)}
 
     def replay(self, records: Iterable[object], env: Env, now_ms: int) -> None:

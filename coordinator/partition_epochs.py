@@ -49,7 +49,7 @@ def to_wire(given: Given) -> Json:
 
 
 def from_wire(value: Mapping[str, object], where: str) -> Given:
-    """What a record says of it; nothing where it does not. Raises BadInput."""
+    """The partition epochs of a record; none where it has none. Raises BadInput."""
     if "assignmentEpochs" not in value:
         return NOTHING_GIVEN
     given = []

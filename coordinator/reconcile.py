@@ -96,7 +96,7 @@ def assign(
 
 
 def gave_up(step: Step, member_id: str, member: Member) -> Partitions:
-    """What the member is assigned of topics that this request unsubscribes it from."""
+    """The assigned partitions of topics that this request unsubscribes the member from."""
     metadata = (step.members or {}).get(member_id, member.metadata)
     subscription = metadata.subscription, metadata.regex
     if not member.assigned or subscription == (member.metadata.subscription, member.metadata.regex):

@@ -128,7 +128,7 @@ def client_assignor(value: object, where: str = "clientAssignors") -> ClientAssi
 
 
 def client_of(client: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Who sends a request: client id, host and principal, "" where they are left out."""
+    """The sender of a request: client id, host and principal, "" where they are left out."""
     id, host, principal = client.get("id", ""), client.get("host", ""), client.get("principal", "")
     for name, value in (("id", id), ("host", host), ("principal", principal)):
         if type(value) is not str:

@@ -348,7 +348,7 @@ class Coordinator:
         return [to_wire(record, since + n) for n, record in enumerate(self._log.records[since:])]
 
     def volatile(self, group: str | None = None) -> Json:
-        """What records do not hold, of one group or of all (load.py)."""
+        """The state that records do not hold, of one group or of all (load.py)."""
         groups = [found for name, found in sorted(self._groups.items()) if group in (None, name)]
         own = self._env.group_configs
         shown = own if group is None else {name: own[name] for name in own if name == group}

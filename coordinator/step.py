@@ -1,4 +1,4 @@
-"""What a handler works with: the environment, the result it returns, and the step in the making.
+"""Data of handlers: the environment, the result that they return, and the step in the making.
 
 A handler reads the group and returns a Result. Nothing of it is visible before the log has taken the
 records and they are replayed, so a step whose records are refused leaves no trace (P3).
@@ -27,7 +27,7 @@ GroupConfigs = Mapping[str, Mapping[str, int]]
 
 @dataclass(slots=True, frozen=True)
 class Env:
-    """What handlers read besides the group."""
+    """Environment that handlers read besides the group."""
 
     dialect: Dialect
     config: Config
@@ -81,7 +81,7 @@ class Timer(NamedTuple):
 
 @dataclass(slots=True)
 class Result:
-    """What one step does to one group."""
+    """Result of one step for one group."""
 
     group_id: str
     records: list[AnyRecord] = field(default_factory=list)
@@ -95,7 +95,7 @@ class Result:
     gone: frozenset[str] = frozenset()
     """Members that the step removes."""
     classic_step: ClassicStep | None = None
-    """What a step that converts the group does to the classic one (M1)."""
+    """The step of the classic group in a step that converts the group (M1)."""
 
 
 class Step:
@@ -146,7 +146,7 @@ class Step:
         return {(member.subscription, member.regex) for member in self.members.values()}
 
     def compute_by(self, computation: Computation) -> None:
-        """What becomes of the computation of the target by a member (A5)."""
+        """Set the computation of the target by a member (A5)."""
         if computation != self.group.computation or self.result.computation is not None:
             self.result.computation = computation
         self.computation = computation

@@ -1,4 +1,4 @@
-"""What a subscription stands for (T1): topic names, and a regular expression in RE2's syntax.
+"""Subscriptions (T1): topic names, and a regular expression in RE2's syntax.
 
 RE2 takes time linear in the name, whatever the expression. Each expression is compiled once and resolved
 once for the topic names of the moment; both are kept for a bounded number of expressions.
@@ -23,7 +23,7 @@ def _compiled(regex: str) -> Any:
 
 
 def regex_problem(regex: str) -> str | None:
-    """What is wrong with the expression, in RE2's words; None if it is valid."""
+    """The fault of the expression, in RE2's words; None if it is valid."""
     try:
         _compiled(regex)
     except re2.error as error:

@@ -40,7 +40,7 @@ class Timers:
         self._queued_ms: dict[tuple[str, str, str], int] = {}
         """Each timer's earliest entry in the queue; others of it are left over."""
         self._put_off: dict[tuple[str, str, str], tuple[int, int]] = {}
-        """Of timers whose records were refused: until when they were put off, and how long that was."""
+        """Timers whose records were refused: until when each was put off, and how long that was."""
 
     def arm(self, due: Due) -> None:
         """Note that a timer is armed, or put off, or brought forward."""

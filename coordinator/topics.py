@@ -11,7 +11,7 @@ from coordinator.fields import Json
 from coordinator.model import TopicImage, Topics
 
 MAX_PARTITIONS: Final = 1_000_000
-"""Of one topic: no cluster has more in all, and their assignment would fit into no batch (P4)."""
+"""The most partitions of one topic: an assignment of more would fit into no batch (P4)."""
 
 
 def changed_topics(topics: Topics, upsert: Sequence[object], delete: Sequence[str]) -> Topics:

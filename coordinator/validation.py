@@ -1,4 +1,4 @@
-"""What a ConsumerGroupHeartbeat is refused for before the group is looked at: H3 and H4, clause by clause.
+"""Errors of a ConsumerGroupHeartbeat before the group is looked at: H3 and H4, clause by clause.
 
 A clause takes the request and returns what is wrong and how to mend it, or None. The first clause of the
 tables below that objects decides the answer; nothing changes then. The names are those of spec/Validation.tla

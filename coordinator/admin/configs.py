@@ -128,7 +128,7 @@ def alter_configs(
 def _altered(
     env: Env, resource: AlteredResource, principal: str, authorizer: Authorizer
 ) -> Mapping[str, int]:
-    """What the group has after the changes. Raises RequestRejected."""
+    """The configurations of the group after the changes. Raises RequestRejected."""
     if resource.type != GROUP:
         raise _invalid(f"Resource type {resource.type} cannot be changed here; GROUP is {GROUP}.")
     authorize(authorizer, principal, "ALTER_CONFIGS", resource.name)

@@ -20,7 +20,7 @@ CONSUMER: Final = "consumer"
 CLASSIC: Final = "classic"
 CONNECT: Final = "connect"
 TYPES: Final = {CONSUMER: CONSUMER, CLASSIC: CLASSIC, CONNECT: CONNECT, "generic": CLASSIC}
-"""What a types filter may say, and the type that it means; `generic` is KIP-848's word for `classic`."""
+"""Values of a types filter, and the type that each means; `generic` is KIP-848's word for `classic`."""
 GROUP_STATES: Final = ("Empty", "Assigning", "Reconciling", "Stable", "Dead")
 """The states of consumer groups (E5). No group that is listed is Dead."""
 STATES_OF_ALL: Final = (*GROUP_STATES, "PreparingRebalance", "CompletingRebalance")

@@ -53,7 +53,7 @@ class Sample(NamedTuple):
 
 
 class Metrics:
-    """What is counted as it happens; times are on the coordinator's clock."""
+    """Counters of events; times are on the coordinator's clock."""
 
     def __init__(self) -> None:
         self._rebalances = 0

@@ -42,7 +42,7 @@ class Flow:
         self._by_member = np.argsort(self.member, kind="stable")
         self._first_of_member = np.searchsorted(self.member[self._by_member], np.arange(members + 1))
         self._scale = members + 1
-        """What one unit of balance is worth: more than any path costs, so that balance comes first."""
+        """The worth of one unit of balance: more than any path costs, so that balance comes first."""
 
     def edges(self, of_set: int) -> slice:
         """The edges of a set of topics."""
@@ -113,11 +113,11 @@ class Flow:
         return edges
 
     def cost_of_giving(self, edge: int) -> int:
-        """What moving one partition off this edge costs; a great deal where it has none."""
+        """The cost of moving one partition off this edge; a great deal where it has none."""
         return int(self.count[edge] <= self.kept[edge]) if self.count[edge] else _IMPOSSIBLE
 
     def cost_of_taking(self, edge: int) -> int:
-        """What moving one partition onto this edge costs."""
+        """The cost of moving one partition onto this edge."""
         return -int(self.count[edge] < self.kept[edge])
 
     def loss_of(self, member: int, cost: int) -> int:

@@ -15,7 +15,7 @@ GroupAssignment = dict[str, frozenset[TopicPartition]]
 
 @dataclass(frozen=True, slots=True)
 class MemberSubscription:
-    """What an assignor knows of one member: its topics and its current target assignment."""
+    """A member as an assignor knows it: its topics and its current target assignment."""
 
     topics: frozenset[str]
     """Topics that are not in `AssignmentSpec.partitions` do not exist and are ignored; may be empty."""
@@ -42,7 +42,7 @@ class PartitionAssignor(Protocol):
 
     @property
     def name(self) -> str:
-        """What a member gives as ServerAssignor to ask for this assignor."""
+        """The name by which a member asks for this assignor in ServerAssignor."""
 
     def assign(self, spec: AssignmentSpec) -> GroupAssignment:
         """A legal target assignment (A4), as a function of `spec` alone (A3).

@@ -24,11 +24,11 @@ NO_GENERATION: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What a member says of itself as it joins; what an older version does not have is at its default."""
+    """The subscription of a member that joins; fields that an older version lacks have their defaults."""
 
     topics: frozenset[str]
     user_data: bytes | None = None
-    """What its assignor adds."""
+    """The user data of its assignor."""
     owned: frozenset[TopicPartition] = frozenset()
     """Since version 1: what it has not given up."""
     generation: int = NO_GENERATION
@@ -39,7 +39,7 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What the leader assigns to a member."""
+    """The assignment that the leader gives a member."""
 
     partitions: frozenset[TopicPartition]
     user_data: bytes | None = None

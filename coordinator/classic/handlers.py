@@ -1,4 +1,4 @@
-"""What requests and time-outs do to a classic group (C1); the names are those of spec/ClassicCoordinator.tla.
+"""Requests to and time-outs of a classic group (C1), by the names of spec/ClassicCoordinator.tla.
 
 A handler gets a step on the group as it is, and makes it what the group becomes. It returns the response, or
 None for a request that waits.

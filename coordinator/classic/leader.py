@@ -1,4 +1,4 @@
-"""What the leader of a classic group does between its JoinGroup and its SyncGroup (C1, C5)."""
+"""The leader of a classic group between its JoinGroup and its SyncGroup (C1, C5)."""
 
 from __future__ import annotations
 

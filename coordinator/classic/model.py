@@ -51,7 +51,7 @@ class ClassicMember:
         return [name for name, _ in self.protocols]
 
     def metadata(self, protocol: str) -> str:
-        """What it says of itself under a protocol that it supports."""
+        """The metadata of the member under a protocol that it supports."""
         return dict(self.protocols)[protocol]
 
 

@@ -139,7 +139,7 @@ def _named_bytes(entry: object, name: str, content: str, api: str) -> tuple[str,
 
 
 def invalid(request: ClassicRequest, config: Config) -> ErrorCode:
-    """What a request is refused for whatever the group: no group id, or a session time-out out of range."""
+    """The error of a request whatever the group is: no group id, or a session time-out out of range."""
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
     if isinstance(request, JoinRequest):

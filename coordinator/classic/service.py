@@ -221,7 +221,7 @@ class ClassicGroups:
         return describe_classic(self.groups[group_id], self._deadlines[group_id])
 
     def volatile(self, group: str | None) -> Json:
-        """What `restore` takes: of one group or of all."""
+        """The state that `restore` takes: of one group or of all."""
         return {name: self.describe(name) for name in sorted(self.groups) if group in (None, name)}
 
     def replay(self, records: Iterable[object], config: Config, now_ms: int) -> None:

@@ -31,7 +31,7 @@ class Callbacks:
 
     @property
     def fetchable(self) -> Partitions:
-        """What may be fetched: not what is being revoked or is about to be, nor what is being assigned."""
+        """The partitions to fetch: none that is or will be revoked, and none that is being assigned."""
         waiting = [one for one in self._waiting if isinstance(one, Callback)]
         busy = [*waiting, *([] if self._running is None else [self._running])]
         return self.owned.difference(*(one.partitions for one in busy))

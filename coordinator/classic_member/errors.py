@@ -13,7 +13,7 @@ MEMBER_ID_REQUIRED: Final = 79
 RETRIABLE: Final = frozenset({14, 15, 16})
 """COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR."""
 LOST: Final = frozenset({UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION})
-"""What the member owned may be another's already."""
+"""Errors after which another member may already own the member's partitions."""
 
 
 def error_of(api: str, body: Mapping[str, Any]) -> int:
@@ -25,7 +25,7 @@ def error_of(api: str, body: Mapping[str, Any]) -> int:
 
 
 def refused(api: str, error: int, group_id: str, assignors: Iterable[str]) -> str:
-    """What the application is told of an error that ends the member (C4)."""
+    """The application's message for an error that ends the member (C4)."""
     if error != INCONSISTENT_GROUP_PROTOCOL:
         return f"The coordinator refused {api} with error {error}."
     return (

@@ -19,7 +19,7 @@ class InconsistentAssignment(Exception):
 
 
 def claimants(members: Mapping[str, GroupMember]) -> dict[TopicPartition, set[str]]:
-    """Who owns what, as the members say: a claim of an older generation does not count beside a newer one."""
+    """The claimants of each partition: a claim of an older generation does not count beside a newer one."""
     return holders({name: claim_of_fields(member.subscription) for name, member in members.items()})
 
 
@@ -77,5 +77,5 @@ class TwoPhases:
         return self.inner.user_data(owned, generation)
 
     def assign(self, members: Mapping[str, GroupMember], partitions: Mapping[str, int]) -> GroupAssignment:
-        """What may be handed out of what `inner` intends."""
+        """The part of the assignment of `inner` that may be handed out."""
         return hand_out(self.inner.assign(members, partitions), members)

@@ -112,17 +112,17 @@ class ClassicMember:
         self._request: Request | None = None
         self._sent = 0
         self._due_ms = 0
-        """Of the next heartbeat."""
+        """The time of the next heartbeat."""
         self._not_before_ms = 0
 
     @property
     def owned(self) -> Partitions:
-        """What it owns: no other member may (C4)."""
+        """The partitions that the member owns: no other member may own them (C4)."""
         return self._callbacks.owned
 
     @property
     def fetchable(self) -> Partitions:
-        """What may be fetched; a cooperative member's also during a rebalance."""
+        """The partitions to fetch; a cooperative member has some during a rebalance, too."""
         return self._callbacks.fetchable
 
     @property
@@ -199,7 +199,7 @@ class ClassicMember:
                 self.metrics.began(now_ms)
 
     def take_error(self) -> BaseException | None:
-        """What the application's poll is to raise: the first error, once all callbacks have run (C6)."""
+        """The error that the application's poll raises: the first one, once all callbacks have run (C6)."""
         return self._callbacks.take_error()
 
     # Requests

@@ -1,4 +1,4 @@
-"""What a member of a classic group takes and gives: settings, phases, requests."""
+"""Settings, phases and requests of a member of a classic group."""
 
 from __future__ import annotations
 

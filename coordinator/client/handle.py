@@ -21,5 +21,5 @@ def compute(env: Env, group: Group | None, request: ComputeRequest, now_ms: int)
 
 
 def compute_error(request: ComputeRequest) -> Callable[[ErrorCode, str], Json]:
-    """What says that it was refused."""
+    """The function that makes the response of a refusal."""
     return prepare_error if isinstance(request, PrepareRequest) else install_error

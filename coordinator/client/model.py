@@ -1,4 +1,4 @@
-"""What a group keeps of the computation of a target by one of its members (A5). All of it is volatile.
+"""State of the computation of a target by one of a group's members (A5). All of it is volatile.
 
 It stays in the terms of the specification: `chosen`, `prepared` (there is a base), `tried`.
 """
@@ -32,7 +32,7 @@ class Computation(NamedTuple):
     base: Base | None = None
     """None until it has prepared."""
     tried: frozenset[str] = frozenset()
-    """Who was chosen before for the target that is due, and was too late."""
+    """The members that were chosen before for the target that is due, and were too late."""
 
 
 IDLE: Final = Computation()

@@ -1,4 +1,4 @@
-"""What members offer: are the versions of a request compatible with those of the others (A8, H4)?"""
+"""Offers of members: are the versions of a request compatible with those of the others (A8, H4)?"""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def base_of(group: Group) -> Base:
 
 
 def from_body(body: Json) -> Base:
-    """What is judged against, of the answer that a member was given."""
+    """The part of a member's answer that its assignment is judged by."""
     return Base(
         epoch=body["groupEpoch"],
         subscribed={

@@ -17,7 +17,7 @@ INSTALL: Final = "ConsumerGroupInstallAssignment"
 
 
 class PrepareRequest(NamedTuple):
-    """Of the member that was told to compute."""
+    """The request of the member that was chosen to compute."""
 
     group_id: str
     member_id: str
@@ -35,7 +35,7 @@ class MemberAssignment(NamedTuple):
 
 
 class InstallRequest(NamedTuple):
-    """What the member computed; `error` is not 0 where its assignor failed."""
+    """The assignment that the member computed; `error` is not 0 where its assignor failed."""
 
     group_id: str
     member_id: str

@@ -87,7 +87,7 @@ def _prepared(prepared: Prepared | None) -> Json | None:
 
 
 def volatile_of(group: Group, work: Work, assignment_ms: int | None) -> Json:
-    """What no record holds, as `restore` takes it."""
+    """The state that no record holds, as `restore` takes it."""
     return {
         "emptyDeadlineMs": group.empty_deadline_ms,
         "assignmentDeadlineMs": assignment_ms,

@@ -1,4 +1,4 @@
-"""What a Connect group has beside the state of a consumer group: `work` of spec/Connect.tla (W1, W2)."""
+"""State of a Connect group beside that of a consumer group: `work` of spec/Connect.tla (W1, W2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Workers = Mapping[str, MemberMetadata]
 
 
 class Prepared(NamedTuple):
-    """What PrepareAssignment was answered from: an install is judged by it (W4). Volatile."""
+    """The state from which PrepareAssignment was answered: an install is judged by it (W4). Volatile."""
 
     epoch: int
     workers: frozenset[str]
@@ -35,7 +35,7 @@ NO_WORK: Final = Work()
 
 
 def lost_by(lost: Mapping[Partition, str], worker: str) -> Partitions:
-    """What one worker has lost."""
+    """The connectors and tasks that one worker has lost."""
     return frozenset(resource for resource, owner in lost.items() if owner == worker)
 
 

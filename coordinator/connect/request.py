@@ -14,7 +14,7 @@ from coordinator.model import ClientAssignor, Partition
 from coordinator.request import JOIN_EPOCH, LEAVE_EPOCH, HeartbeatRequest, client_assignor, client_of
 
 EVERY_CONNECTOR: Final = ".*"
-"""What a worker subscribes to: it takes part in all work."""
+"""The subscription of a worker: it takes part in all work."""
 
 
 class WorkerHeartbeat(NamedTuple):
@@ -35,7 +35,7 @@ class PrepareRequest(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What the assignor has for one worker beside its work."""
+    """Data of the assignor for one worker beside its work."""
 
     version: int
     metadata: str

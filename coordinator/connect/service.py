@@ -87,7 +87,7 @@ class ConnectGroups:
             raise RequestRejected(ErrorCode[dialect.OtherKindError], f"Group {group_id} is a Connect group.")
 
     def _env(self, env: Env) -> Env:
-        """What the shared handlers read: connectors for topics, targets that workers compute."""
+        """The environment of the shared handlers: connectors for topics, targets that workers compute."""
         if self._envs is None or self._envs[0] is not env:
             topics = {name: TopicImage(name, image.partitions) for name, image in env.topics.items()}
             self._envs = env, dataclasses.replace(env, topics=topics, client_side=True)
@@ -201,7 +201,7 @@ class ConnectGroups:
         )
 
     def volatile(self, group: str | None) -> Json:
-        """What `load` takes: of one group or of all."""
+        """The state that `load` takes: of one group or of all."""
         return {
             name: volatile_of(found, self._work[name], self._assignment_ms.get(name))
             for name, found in sorted(self.groups.items())

@@ -19,7 +19,7 @@ INSTALL = "ConsumerGroupInstallAssignment"
 
 
 class Metadata(NamedTuple):
-    """What an assignor says to that of another member; the bytes as text. `reason` is its own number for why
+    """User data of an assignor for that of another member; bytes as text. `reason` is its own number for why
     it says something new (E1)."""
 
     version: int = 0
@@ -53,14 +53,14 @@ class Assignment:
 
 
 class PartitionAssignor(Protocol):
-    """What group.local.assignors names. It must be a function of what it is given."""
+    """An assignor that group.local.assignors names. It must be a function of what it is given."""
 
     name: str
     minimum_version: int
     maximum_version: int
 
     def metadata(self) -> Metadata:
-        """What to tell the assignor of whoever computes; another answer than before bumps the group epoch."""
+        """The user data for the member that computes; a changed answer bumps the group epoch."""
 
     def assign(self, members: Mapping[str, AssignedMember], topics: Mapping[str, int]) -> Assignment:
         """All partitions of `topics` (id -> how many), each to one member that subscribes to it."""

@@ -29,7 +29,7 @@ REMOVED: Final = frozenset({UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH})
 
 
 def refused(error: int) -> str:
-    """What the application is told of an error that ends the member and has no message."""
+    """The application's message for an error that ends the member and has none."""
     if error == UNSUPPORTED_VERSION:
         return (
             "The cluster does not support the consumer protocol (KIP-848): enable it there, or set "

@@ -21,7 +21,7 @@ from coordinator.member.types import (
 
 
 class Lifecycle:
-    """What a member is and knows."""
+    """State of a member."""
 
     def __init__(self, settings: Settings, member_id: str) -> None:
         self.settings = settings
@@ -65,12 +65,12 @@ class Lifecycle:
 
     @property
     def assignment(self) -> Partitions:
-        """What the application sees as its own; changes only with its callbacks, so only in poll."""
+        """The assignment that the application sees; changes only with its callbacks, so only in poll."""
         return self._ownership.assignment
 
     @property
     def owned(self) -> Partitions:
-        """What a full heartbeat reports: nothing from the moment that the member is fenced (K1)."""
+        """The partitions of a full heartbeat: none from the moment that the member is fenced (K1)."""
         return self._ownership.owned
 
     @property
@@ -111,7 +111,7 @@ class Lifecycle:
         self._poll_deadline_ms = now_ms + self.settings.max_poll_interval_ms
 
     def _go_on(self, now_ms: int) -> None:
-        """What follows once the application uses what it was told."""
+        """Continue once the application uses the assignment that it was given."""
         if not self._ownership.idle:
             return
         if self._state is State.STABLE and self._unreported:

@@ -189,7 +189,7 @@ class Member(Lifecycle):
         return min(times, default=None)
 
     def _wishes(self) -> Iterator[tuple[int, Purpose]]:
-        """What is to be sent and from when on, the most urgent first."""
+        """The requests to send, each with the time from when on, the most urgent first."""
         if self._state is State.LEAVING:
             yield 0, Purpose.LEAVE
             return

@@ -25,7 +25,7 @@ _CALLBACKS: Final = {
 
 
 class _LastHour:
-    """What ended within the last hour: when, and how long it took."""
+    """Events that ended within the last hour: when, and how long each took."""
 
     def __init__(self) -> None:
         self._ended: deque[tuple[int, int]] = deque()

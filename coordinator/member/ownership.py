@@ -1,4 +1,4 @@
-"""What the application uses, on its way to what the coordinator told: revoke first, then assign (K1, K2, K3).
+"""Ownership on its way to what the coordinator assigned: revoke first, then assign (K1, K2, K3).
 
 Every partition that on_partitions_assigned announced ends in exactly one of on_partitions_revoked and
 on_partitions_lost. Callbacks are made when the application takes them, so that what has become void before
@@ -18,7 +18,7 @@ class Ownership:
         self.told: Partitions = NOTHING
         """The last assignment of the coordinator: what the member may use."""
         self.committing: Partitions = NOTHING
-        """What is committed before it is revoked (K2)."""
+        """The partitions that are committed before they are revoked (K2)."""
         self._committed: Partitions = NOTHING
         self._abandoned = False
         self._running: Callback | None = None
@@ -30,7 +30,7 @@ class Ownership:
 
     @property
     def fetchable(self) -> Partitions:
-        """What may be fetched: neither to be revoked, nor pending, nor before its callback is done."""
+        """The partitions to fetch: none to be revoked, none pending, none before its callback is done."""
         blocked = self.committing if self._running is None else self.committing | self._running.partitions
         return (self.owned & self.told) - blocked
 

@@ -1,4 +1,4 @@
-"""What a member takes and gives: settings, states, requests, callbacks."""
+"""Settings, states, requests and callbacks of a member."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ IN_GROUP: Final = frozenset({State.RECONCILING, State.ACKNOWLEDGING, State.STABL
 
 
 class Purpose(Enum):
-    """What a request is for."""
+    """Purposes of a request."""
 
     FIND_COORDINATOR = "find the coordinator"
     HEARTBEAT = "join or heartbeat"

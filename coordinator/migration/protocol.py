@@ -1,4 +1,4 @@
-"""What members that use the classic protocol say and are told, as the consumer protocol has it (M2, M4).
+"""Data of members of the classic protocol, in the form of the consumer protocol (M2, M4).
 
 Only here does the coordinator read the embedded consumer protocol. All protocols of a JoinGroup say the same,
 but for their user data: the first one counts.
@@ -37,13 +37,13 @@ from coordinator.subscription import shared
 CONSUMER: Final = "consumer"
 """The protocol type whose groups migrate."""
 LEAST_VERSION: Final = 3
-"""Of the embedded consumer protocol: since then members say all that the consumer protocol asks for (M2)."""
+"""The least version of the embedded protocol that has all that the consumer protocol asks for (M2)."""
 
 Protocols = tuple[tuple[str, str], ...]
 
 
 class Said(NamedTuple):
-    """What a JoinGroup says: the subscription, what the member owns, of which generation (-1 for none)."""
+    """Data of a JoinGroup: the subscription, the owned partitions, their generation (-1 for none)."""
 
     subscription: frozenset[str]
     owned: Partitions
@@ -115,7 +115,7 @@ def metadata_of(
 
 
 def assigned_to(env: Env, assignment: str) -> Partitions:
-    """What a leader's assignment gives, by topic id. BadInput where it cannot be read."""
+    """The partitions of a leader's assignment, by topic id. BadInput where it cannot be read."""
     return ids_of(env, read_assignment(b64decode(assignment)).partitions)
 
 

@@ -44,7 +44,7 @@ VERSIONS: Final = {
     **{key: (first, last) for key, (first, last, _) in HANDLERS.items()},
     **{key: (api.first, api.last) for key, api in GROUP_APIS.items()},
 }
-"""What ApiVersions answers: first and last version by Kafka's number of the API."""
+"""The versions in ApiVersions: first and last version by Kafka's number of the API."""
 
 
 class Malformed(Exception):
@@ -53,7 +53,7 @@ class Malformed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What the response to a request needs to know of the request."""
+    """The parts of a request that its response needs."""
 
     key: int
     version: int

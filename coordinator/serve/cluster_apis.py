@@ -22,7 +22,7 @@ INVALID_PARTITIONS: Final = 37
 TOPIC_EXISTS: Final = 36
 POLICY_VIOLATION: Final = 44
 MOST_PARTITIONS: Final = 10_000
-"""Of one topic, and of all topics: more would let a client grow the server."""
+"""The most partitions of all topics: more would let a client grow the server."""
 
 Handler: TypeAlias = Callable[[Cluster, int, Json, int], Json]
 """(cluster, version, request, the time in ms) -> response."""

@@ -29,7 +29,7 @@ class Unreadable(ValueError):
 
 
 class Bytes:
-    """What is left of a frame."""
+    """The rest of a frame."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

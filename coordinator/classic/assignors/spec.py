@@ -22,7 +22,7 @@ class RebalanceProtocol(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class GroupMember:
-    """What the leader knows of a member."""
+    """A member as the leader knows it."""
 
     subscription: Subscription
     instance_id: str | None = None
@@ -40,10 +40,10 @@ class ClassicAssignor(Protocol):
         """The ways to rejoin that it supports."""
 
     def user_data(self, owned: frozenset[TopicPartition], generation: int) -> bytes | None:
-        """What a member adds to its subscription: it was assigned `owned` in that generation, -1 for none."""
+        """User data of a subscription: the member was assigned `owned` in that generation, -1 for none."""
 
     def assign(self, members: Mapping[str, GroupMember], partitions: Mapping[str, int]) -> GroupAssignment:
-        """Who gets which partitions, by member id; `partitions` are how many each existing topic has.
+        """The partitions of each member; `partitions` are how many each existing topic has.
 
         Each member is a key, and is assigned partitions of topics that it subscribes to. No partition has two
         members; one that a member subscribes to has one, unless it must first be given up by another (C3).

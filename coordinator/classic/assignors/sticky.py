@@ -24,7 +24,7 @@ from coordinator.errors import BadInput
 
 
 class Claim(NamedTuple):
-    """What a member says that it owns, and since which generation."""
+    """The partitions that a member claims to own, and since which generation."""
 
     partitions: frozenset[TopicPartition] = frozenset()
     generation: int = NO_GENERATION
@@ -71,7 +71,7 @@ class CooperativeStickyAssignor:
 
 
 def claim_of_user_data(subscription: Subscription) -> Claim:
-    """What a member of `sticky` had: version 0 of its user data has no generation."""
+    """The claim of a member of `sticky`: version 0 of its user data has no generation."""
     reader = Reader(subscription.user_data or b"", "user data of sticky")
     try:
         partitions = reader.partitions("previous assignment")
@@ -81,7 +81,7 @@ def claim_of_user_data(subscription: Subscription) -> Claim:
 
 
 def claim_of_fields(subscription: Subscription) -> Claim:
-    """What a member of `cooperative-sticky` owns; before version 2 the generation is in its user data."""
+    """The claim of a member of `cooperative-sticky`; before version 2 its user data has the generation."""
     generation, user_data = subscription.generation, subscription.user_data or b""
     if generation < 0 and len(user_data) >= 4:
         generation = Reader(user_data, "user data of cooperative-sticky").int32("generation")

@@ -154,9 +154,10 @@ class Run:
         return codes
 
     def fetch(self, member_id: str, epoch: int) -> None:
-        """O4: an OffsetFetch of a member is fenced, another is not."""
+        """O2, O4: an OffsetFetch with a member id or an epoch is fenced, one with neither is not."""
         code, offsets = self.connection.fetch(member_id, epoch)
-        assert code == (self.reference.fenced(member_id, epoch) if member_id else 0), f"O4: {member_id}"
+        named = member_id or epoch != -1
+        assert code == (self.reference.fenced(member_id, epoch) if named else 0), f"O4: {member_id}"
         assert offsets == ({} if code else self.state.offsets), "O4"
         self.acknowledge()
 

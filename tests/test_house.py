@@ -201,3 +201,15 @@ def test_a_file_can_be_held_in_the_head() -> None:
     lines = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in every}
     assert len(lines) > 500
     assert {path: count for path, count in lines.items() if count > 450} == {}
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
+    """Not with What, Whether, Who or Of. Some of an earlier style are left; no new one comes."""
+    riddle = re.compile(r'^\s*"""(What|Whether|Who|Of) ', re.MULTILINE)
+    found = {
+        str(path.relative_to(ROOT)): len(riddle.findall(path.read_text()))
+        for path in [*sources("coordinator", ".py"), *sources("harness", ".py")]
+    }
+    assert sum(found.values()) <= 142
+    for folder in ("coordinator/serve", "harness/replay", "harness/targets/base"):
+        assert not any(count for path, count in found.items() if path.startswith(folder)), folder

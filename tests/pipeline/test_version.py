@@ -13,7 +13,13 @@ from harness.pipeline.version import HARNESS, code_key, judging_key, modules_of
 
 ROOT = HARNESS.parent
 ELSEWHERE = ["cli/exhaust.py", "gate/steps.py", "report/page.py", "simulate/shrink.py", "check.py"]
-ROWS = ["replay/records.py", "tlaparse.py", "transitions.py", "pipeline/rows.py", "replay/classic/expect.py"]
+ROWS = [
+    "tlaparse.py",
+    "transitions.py",
+    "pipeline/rows.py",
+    "kinds/consumer/records.py",
+    "kinds/classic/expect.py",
+]
 VERDICTS = ["replay/judge.py", "replay/view.py", "pipeline/judging.py"]
 
 
@@ -27,6 +33,7 @@ def keys(copy: Path, changed: str, folder: Path) -> tuple[str, str]:
     """The keys of the copy with a change."""
     place = folder / changed.replace("/", "-") / "harness"
     shutil.copytree(copy, place)
+    assert (place / changed).exists(), "a file that has moved"
     with (place / changed).open("a") as stream:
         stream.write("\n# changed\n")
     return code_key(place), judging_key(place)

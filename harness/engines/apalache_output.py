@@ -101,7 +101,7 @@ def _errors(lines: list[str]) -> str:
 
 
 def read_failure(lines: list[str], exit_code: int, name: str, log: Path, memory: str) -> EngineError:
-    """The error for a run without an answer, Apalache's own words included."""
+    """What to tell the user about a run without an answer, Apalache's own words included."""
     text = "\n".join(lines)
     detail = _errors(lines)
     if _MEMORY.search(text):

@@ -72,7 +72,7 @@ class Message:
 
 @dataclass
 class Report:
-    """TLC's output as data. `loop` is the index of the state that the last one leads back to."""
+    """What TLC said. `loop` is the index of the state that the last one leads back to."""
 
     messages: list[Message]
     states: list[State] = field(default_factory=list)
@@ -196,7 +196,7 @@ def _number(text: str) -> int:
 
 
 def failure(lines: list[str], exit_code: int, name: str, log: object, memory: str) -> EngineError:
-    """The error for a run without an answer, TLC's own words included."""
+    """What to tell the user about a run without an answer, TLC's own words included."""
     messages = read_messages(lines)
     words = "\n".join(lines)
     errors = [message for message in messages if message.severity == _ERROR]

@@ -84,7 +84,7 @@ WORKER: Final = "worker"
 """The branch of a step of a Connect group whose action consumer groups have, too."""
 
 CONVERSIONS: Final = {"upgrade": ("M1", "M3"), "downgrade": ("M1",)}
-"""Of steps that convert a group, by their branch (`harness.kinds.migration`)."""
+"""The requirements of steps that convert a group, by their branch (`harness.kinds.migration`)."""
 MIXED: Final = "mixed"
 """How the branches begin of requests of the classic protocol to a consumer group."""
 

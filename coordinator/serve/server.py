@@ -63,7 +63,14 @@ class Server:
             self._deliver()
 
     def _deliver(self) -> None:
-        for ticket, response in self._broker.ready():
+        """Hand out responses that are ready. A fault is logged, and the next look goes on: it may be of any
+        group, so it ends neither the clock nor the connection that happened to look."""
+        try:
+            ready = self._broker.ready()
+        except Exception:
+            _log.exception("responses that wait could not be looked at")
+            return
+        for ticket, response in ready:
             future = self._late.pop(ticket, None)
             if future is not None and not future.done():
                 future.set_result(response)

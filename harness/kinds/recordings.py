@@ -41,7 +41,7 @@ def read_log(path: Path, group: str | None = None, dialect: str | None = None) -
 
 @dataclass
 class _First:
-    """What a log says of a group at first: its first request, whether that is to a classic group, and whether
+    """The beginning of a group in a log: its first request, whether that is to a classic group, and whether
     some run uses both protocols."""
 
     group: str

@@ -239,7 +239,7 @@ class Record(Generic[T]):
         }
 
     def seen_literal(self, seen: Seen, plain: Mapping[str, str] = _NOTHING) -> str:
-        """What a target has shown as TLA+ writes it: each field is an option, but those that are `plain`, by
+        """Values that a target has shown, in TLA+: each field is an option, but those that are `plain`, by
         their names in the specification."""
         options = {
             row.spec: f"{{{row.form.literal(seen[row.attribute])}}}" if row.attribute in seen else "{}"

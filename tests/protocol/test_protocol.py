@@ -36,7 +36,7 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def wrong(operation: dict[str, Any], answer: dict[str, Any]) -> Iterator[str]:
-    """What the schema says against an operation and its answer."""
+    """The faults of an operation and its answer, by the schema."""
     name = operation["op"]
     checks = [("operation." + name, operation), ("answer." + name if answer["ok"] else "refusal", answer)]
     if "body" in answer and f"response.{operation['api']}" in DEFINITIONS:

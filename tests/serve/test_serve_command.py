@@ -153,3 +153,25 @@ def test_an_address_that_others_reach_is_said() -> None:
     assert run.stdout is not None and run.stdout.readline().startswith("listening on")
     run.terminate()
     assert "it asks for no password" in run.communicate(timeout=60)[1]
+
+
+def test_a_fault_while_time_passes_ends_neither_the_server_nor_other_requests() -> None:
+    """Time-outs and waiting requests are looked at again, whatever went wrong the last time."""
+    with serving(topics={"foo": 1}, rate=20) as (made, port):
+        looked, works = 0, made.ready
+
+        def ready() -> list[tuple[int, bytes]]:
+            nonlocal looked
+            looked += 1
+            if looked <= 3:
+                raise RuntimeError("a fault")
+            return works()
+
+        made.ready = ready  # type: ignore[method-assign]
+        client = Connection("127.0.0.1", port)
+        assert client.call("Metadata", 9, {"topics": None})["topics"][0]["name"] == "foo"
+        group = {"groupId": "g", "memberId": "", "sessionTimeoutMs": 10000, "protocolType": "consumer"}
+        times = {"rebalanceTimeoutMs": 10000, "protocols": [{"name": "range", "metadata": "AAA="}]}
+        assert client.call("JoinGroup", 3, group | times)["errorCode"] == 0, "after the group's first delay"
+        client.close()
+        assert looked > 3

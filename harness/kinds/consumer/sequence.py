@@ -1,4 +1,4 @@
-"""What a sequence diagram shows of a trace of a consumer or Connect group: the messages of each step, what
+"""Sequence diagrams of traces of a consumer or Connect group: the messages of each step, what
 happens to members, the state.
 
 In an open model a request is answered in its step. In a closed one (spec/ClosedGroup.tla) the answer is on

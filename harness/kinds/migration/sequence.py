@@ -1,4 +1,4 @@
-"""What a sequence diagram shows of a trace of a group that migrates (spec/OpenMigration.tla): of each step
+"""Sequence diagrams of traces of a group that migrates (spec/OpenMigration.tla): of each step
 what is shown of the kind of group that it is about."""
 
 from __future__ import annotations

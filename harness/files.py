@@ -9,6 +9,11 @@ from pathlib import Path
 from harness.errors import ConformError
 
 
+def cache_folder() -> Path:
+    """The folder for what is made once on a machine and can be made again: XDG_CACHE_HOME or ~/.cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "conform"
+
+
 def read_text(path: Path, what: str) -> str:
     """Return the text of a file; a ConformError that names `what` it is and its path if that fails."""
     try:

@@ -14,14 +14,11 @@ from pathlib import Path
 from typing import Final
 
 from harness.engines.base import EngineError, Failure
+from harness.files import cache_folder
 
 PINNED: Final = "0.61.0"
 SHA256: Final = "68fb56dd9d053cf21d692fd7ec3fbaaeba1395661ec7434fa2b4c47e6fc432b8"
 URL: Final = f"https://github.com/apalache-mc/apalache/releases/download/v{PINNED}/apalache-{PINNED}.tgz"
-
-
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "conform"
 
 
 def find_apalache() -> Path:
@@ -33,7 +30,7 @@ def find_apalache() -> Path:
         return program
     if on_path := shutil.which("apalache-mc"):
         return Path(on_path)
-    pinned = _cache() / f"apalache-{PINNED}" / "bin" / "apalache-mc"
+    pinned = cache_folder() / f"apalache-{PINNED}" / "bin" / "apalache-mc"
     if pinned.is_file():
         return pinned
     raise EngineError(
@@ -61,7 +58,7 @@ def download_apalache(url: str = URL) -> Path:
 
 def _unpack(archive: bytes) -> Path:
     """Unpack beside the final place and rename, so that an interrupted run leaves nothing half-done."""
-    cache, home = _cache(), _cache() / f"apalache-{PINNED}"
+    cache, home = cache_folder(), cache_folder() / f"apalache-{PINNED}"
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:

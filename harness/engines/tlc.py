@@ -27,6 +27,7 @@ from harness.engines.base import (
 )
 from harness.engines.java import find_java
 from harness.engines.process import Finished, run_program
+from harness.engines.tlc_archive import archive_of_tlc
 from harness.engines.tlc_config import UNKNOWN_TO_TLC, Config, read_config, trace_origin
 from harness.itf import Trace
 from harness.modules import config_beside
@@ -94,7 +95,9 @@ def run_tlc(
     `libraries` are folders of further modules. EngineError when it gives no answer.
     """
     with tempfile.TemporaryDirectory(prefix="conform-tlc-") as folder:
-        java = [str(find_java()), f"-Xmx{limits.memory}", "-Xss16m", *(BRIEF if limits.brief else LONG)]
+        found, jar = find_java(), find_jar()
+        java = [str(found), f"-Xmx{limits.memory}", "-Xss16m", *(BRIEF if limits.brief else LONG)]
+        java += archive_of_tlc(found, jar)
         java.append(f"-Djava.io.tmpdir={folder}")
         if libraries:
             java.append(f"-DTLA-Library={os.pathsep.join(str(path.resolve()) for path in libraries)}")
@@ -108,7 +111,7 @@ def run_tlc(
             str(config.resolve()),
         ]
         ended = run_program(
-            [*java, "-cp", str(find_jar()), "tlc2.TLC", *own, *options, module.name],
+            [*java, "-cp", str(jar), "tlc2.TLC", *own, *options, module.name],
             name="TLC",
             log=log,
             folder=module.resolve().parent,

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from harness.files import cache_folder
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -71,7 +73,7 @@ def archive_of(java_home: Path, jars: Path, options: str) -> Archive | None:
     Java takes no archive for classes in folders, like a configuration of Spark beside its jars, and the
     settings no path with a space.
     """
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "conform"
+    folder = cache_folder()
     if any((jars.parent / "conf").glob("*")) or os.environ.get("SPARK_CONF_DIR") or " " in str(folder):
         return None
     try:

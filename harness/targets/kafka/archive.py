@@ -1,28 +1,16 @@
-"""An archive of the classes that the program loads, by which a JVM starts in half the time.
+"""The conversation that Kafka's program has while `harness.class_archive` makes the archive of its classes.
 
-Java makes the archive itself (class data sharing) while the program answers `SESSION`, at the first use of a
-program by a JVM. The archive is beside the program, under a name that says of which JVM it is and how large.
-It appears whole or not at all; a JVM that has no use for it goes on without. A JVM that cannot make one
-leaves an empty file, so that it is asked once only.
+The archive stands beside the program. With it a JVM starts the program in half the time.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import subprocess
-import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
+from harness.class_archive import Work
 from harness.targets.base import Json
-
-MADE_WITHIN_S: Final = 120.0
-"""How long the making of an archive may take; after that the program runs without one."""
-QUIET: Final = ("-Xlog:disable", "-Xlog:all=warning:stderr")
-"""A JVM warns of an archive that does not fit; not on the standard output, which is the line protocol's."""
 
 _TOPIC: Final = {"name": "foo", "id": "11111111-1111-1111-1111-111111111111", "partitions": 2}
 _CLIENT: Final = {"id": "client", "host": "/127.0.0.1", "principal": "User:client"}
@@ -63,48 +51,4 @@ SESSION: Final[Sequence[Json]] = (
     {"op": "background"},
 )
 """What the program is told while the archive is made. The answers do not matter; what is loaded does."""
-
-
-def archive_options(java: Path, words: Sequence[str], folder: Path) -> list[str]:
-    """The options by which `java` runs `words` with an archive in `folder`; none of them where there is no
-    archive and none can be made."""
-    identity = _identity(java, words)
-    with suppress(OSError):  # a folder that cannot be written to: the program only starts more slowly
-        file = _whole(folder, identity) or _made(java, words, folder, identity)
-        if file.stat().st_size:
-            return [f"-XX:SharedArchiveFile={file}", *QUIET]
-    return []
-
-
-def _whole(folder: Path, identity: str) -> Path | None:
-    """The archive of that identity, if it has the size that its name says: a JVM dies of one that was cut
-    off."""
-    for file in sorted(folder.glob(f"{identity}-*.jsa")):
-        if file.stem == f"{identity}-{file.stat().st_size}":
-            return file
-    return None
-
-
-def _identity(java: Path, words: Sequence[str]) -> str:
-    """Another JVM and other options have another archive: a JVM refuses one that is not its own."""
-    program = java.resolve()
-    home = program.parents[1]
-    parts = [program, home / "release", home / "lib" / "modules"]
-    stats = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in parts if one.is_file()]
-    return hashlib.sha256(repr((stats, list(words))).encode()).hexdigest()[:16]
-
-
-def _made(java: Path, words: Sequence[str], folder: Path, identity: str) -> Path:
-    lines = "".join(f"{json.dumps(operation)}\n" for operation in SESSION).encode()
-    with tempfile.TemporaryDirectory(dir=folder) as beside:
-        made = Path(beside) / "made.jsa"
-        command = [str(java), f"-XX:ArchiveClassesAtExit={made}", *QUIET, *words]
-        try:
-            ended = subprocess.run(command, input=lines, capture_output=True, timeout=MADE_WITHIN_S)
-            whole = ended.returncode == 0 and made.is_file()
-        except subprocess.TimeoutExpired:
-            whole = False
-        if not whole:
-            made.unlink(missing_ok=True)
-            made.touch()
-        return made.replace(folder / f"{identity}-{made.stat().st_size}.jsa")
+WORK: Final = Work(lines="".join(f"{json.dumps(operation)}\n" for operation in SESSION).encode())

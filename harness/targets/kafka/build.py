@@ -21,15 +21,11 @@ from typing import Final
 
 from harness.engines.java import OLDEST, java_version
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
+from harness.files import cache_folder
 
 SOURCES: Final = Path(__file__).parent / "java"
 JAR: Final = "program.jar"
 """The same classes in one file, as an archive of classes (`archive.py`) wants them."""
-
-
-def cache() -> Path:
-    """Where compiled programs are kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "conform"
 
 
 @contextmanager
@@ -39,11 +35,11 @@ def alone() -> Iterator[None]:
     ConformError (exit 2) if the cache cannot be written to.
     """
     try:
-        cache().mkdir(parents=True, exist_ok=True)
-        opened = (cache() / "kafka.lock").open("w")
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        opened = (cache_folder() / "kafka.lock").open("w")
     except OSError as error:
         raise ConformError(
-            f"The cache {cache()} cannot be written to: {error.strerror}. "
+            f"The cache {cache_folder()} cannot be written to: {error.strerror}. "
             "Name another folder by XDG_CACHE_HOME.",
             USAGE,
         ) from None
@@ -58,7 +54,7 @@ def program(version: str, jars: Sequence[Path]) -> Path:
     ConformError (exit 3) if they must be compiled and there is no JDK, or they do not compile.
     """
     sources = _sources(version.rpartition(".")[0])
-    classes = cache() / f"kafka-{version}-{_digest(sources, jars)}"
+    classes = cache_folder() / f"kafka-{version}-{_digest(sources, jars)}"
     if not classes.is_dir():
         _compile(sources, jars, classes)
     return classes

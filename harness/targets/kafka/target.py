@@ -10,8 +10,9 @@ import os
 from pathlib import Path
 from typing import Final
 
+from harness.class_archive import archive_options
 from harness.engines.java import find_java
-from harness.targets.kafka.archive import archive_options
+from harness.targets.kafka.archive import WORK
 from harness.targets.kafka.build import JAR, alone, program
 from harness.targets.kafka.jars import jars
 from harness.targets.stdio import StdioTarget
@@ -36,7 +37,7 @@ def command(version: str) -> list[str]:
     words = [*JVM, option, classes, MAIN, f"Apache Kafka {version}"]
     folder = Path(classes.partition(os.pathsep)[0]).parent
     with alone():
-        return [runs, *archive_options(Path(runs), words, folder), *words]
+        return [runs, *archive_options(Path(runs), words, folder, WORK), *words]
 
 
 def java(version: str) -> list[str]:

@@ -1,0 +1,81 @@
+"""An archive of the classes that a Java program loads (class data sharing). It makes the start faster.
+
+Java makes the archive itself, while the program does a small piece of work, at the first use of a program by
+a JVM. The archive has a name that says of which JVM and program it is and how large. The archive appears
+whole or not at all; a JVM that has no use for an archive goes on without. A JVM that cannot make one leaves
+an empty file, so that it is asked once only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+MADE_WITHIN_S: Final = 120.0
+"""Seconds that the making of an archive may take; after that the program runs without one."""
+QUIET: Final = ("-Xlog:disable", "-Xlog:all=warning:stderr")
+"""A JVM warns of an archive that does not fit; not on the standard output, which the kit reads."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """The piece of work that a program does while its archive is made.
+
+    `arguments` come after the program's words, `lines` are its standard input, `folder` is where it runs.
+    """
+
+    arguments: tuple[str, ...] = ()
+    lines: bytes = b""
+    folder: Path | None = None
+
+
+def archive_options(java: Path, words: Sequence[str], folder: Path, work: Work) -> list[str]:
+    """The options by which `java` runs `words` with an archive in `folder`; none of them where there is no
+    archive and none can be made."""
+    identity = _identity(java, words)
+    with suppress(OSError):  # a folder that cannot be written to: the program only starts more slowly
+        file = _whole(folder, identity) or _made(java, words, folder, identity, work)
+        if file.stat().st_size:
+            return [f"-XX:SharedArchiveFile={file}", *QUIET]
+    return []
+
+
+def _whole(folder: Path, identity: str) -> Path | None:
+    """The archive of that identity, if it has the size that its name says: a JVM dies of one that was cut
+    off."""
+    for file in sorted(folder.glob(f"{identity}-*.jsa")):
+        if file.stem == f"{identity}-{file.stat().st_size}":
+            return file
+    return None
+
+
+def _identity(java: Path, words: Sequence[str]) -> str:
+    """Another JVM and other options have another archive: a JVM refuses one that is not its own."""
+    program = java.resolve()
+    home = program.parents[1]
+    parts = [program, home / "release", home / "lib" / "modules"]
+    stats = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in parts if one.is_file()]
+    return hashlib.sha256(repr((stats, list(words))).encode()).hexdigest()[:16]
+
+
+def _made(java: Path, words: Sequence[str], folder: Path, identity: str, work: Work) -> Path:
+    with tempfile.TemporaryDirectory(dir=folder) as beside:
+        made = Path(beside) / "made.jsa"
+        command = [str(java), f"-XX:ArchiveClassesAtExit={made}", *QUIET, *words, *work.arguments]
+        try:
+            ended = subprocess.run(
+                command, input=work.lines, capture_output=True, timeout=MADE_WITHIN_S, cwd=work.folder
+            )
+            whole = ended.returncode == 0 and made.is_file()
+        except subprocess.TimeoutExpired:
+            whole = False
+        if not whole:
+            made.unlink(missing_ok=True)
+            made.touch()
+        return made.replace(folder / f"{identity}-{made.stat().st_size}.jsa")

@@ -12,7 +12,7 @@ EXHAUSTED := MCClassic MCClassicStatic MCClassicOffsets MCUpgradeStraight MCClie
 # Programs that tests and verbs start would else compile the kit again, each a fifth of a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all docs lint test test-sparks test-kafka test-lowest measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
+.PHONY: all docs lint test test-sparks test-kafka test-lowest fuzz measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
 
 # Stages are in harness/stages.py: each is done again only where what it depends on has changed.
 all: setup
@@ -41,7 +41,7 @@ report:
 	@$(BIN)/conform report --results $(BUILD) --out $(BUILD)/report/index.html --summary
 
 test: setup
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # One file for the workers of a Spark cluster, where they do not share this machine's Python.
 package: setup
@@ -57,11 +57,15 @@ lint: setup
 
 # The tests that start Spark: the pipeline, runs of it that are killed, a cluster.
 test-sparks: setup
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m sparks
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m sparks
 
 # The tests that need Kafka itself: its jars are fetched from Maven Central, once; a JDK 17 or later compiles.
 test-kafka: setup
 	@$(BIN)/python -m pytest -m maven
+
+# 200,000 random operations on the coordinator; `make test` does 20,000 of them, `make soak` 10 million.
+fuzz: setup
+	@$(BIN)/python -m pytest -m fuzz tests/fuzz
 
 # The lowest versions that pyproject.toml declares, in an environment of their own: a test or more of each library.
 LOWEST := tests/engines/test_evidence.py tests/engines/test_tlc.py tests/graph/test_web.py tests/report/test_summary.py \
@@ -70,7 +74,7 @@ LOWEST := tests/engines/test_evidence.py tests/engines/test_tlc.py tests/graph/t
 test-lowest: setup
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(BUILD)/lowest
 	@$(BIN)/uv pip install --quiet --python $(BUILD)/lowest/bin/python --resolution lowest-direct -e '.[dev]'
-	@$(BUILD)/lowest/bin/python -m pytest -n 2 --dist loadfile -m 'not maven and not apalache' $(LOWEST)
+	@$(BUILD)/lowest/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not maven and not apalache and not fuzz' $(LOWEST)
 
 # What librdkafka's mock does otherwise, over all committed traces, for the report; it need not conform.
 measure: setup

@@ -1,7 +1,10 @@
-"""Settings of all tests: no deadline, since a slow machine is no failure; interrupts reach programs."""
+"""Settings of all tests: no deadline, since a slow machine is no failure; interrupts reach programs; the
+files that take longest begin first."""
 
 import signal
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("no-deadline", deadline=None)
@@ -10,3 +13,17 @@ settings.load_profile("no-deadline")
 # A shell ignores interrupts for what it starts in the background; programs that tests start inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+LONGEST = (
+    *("fuzz/test_fuzz.py", "properties/test_group_machine.py", "test_readme.py"),
+    *("mutants/test_coordinator_mutants.py", "mutants/test_spec_mutants.py", "graph/test_web_browser.py"),
+    *("gate/test_installed.py", "replay/test_ahead.py", "shrink/test_shrink_command.py", "diff/test_diff.py"),
+)
+"""Files that take more than 10 seconds, in this order; one that began last would run alone at the end."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    root = Path(__file__).parent
+    place = {root / name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
+from judged import judged, told, write
 
 from harness.cli.replay import command as replay
 from harness.cli.validate import command as validate
-from harness.errors import NOT_CONFORMANT, ConformError
+from harness.errors import ConformError
 from harness.replay import wire
 from harness.targets import open_target
 from harness.targets.base import Json
@@ -105,11 +107,6 @@ def two_members(log: Path, observe: str | None = "g") -> list[Json]:
     return run.end()
 
 
-def write(log: Path, lines: list[Json]) -> Path:
-    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return log
-
-
 def answered(lines: list[Json], api: str, number: int = 0) -> Json:
     """The answer to a request of an API."""
     found: Json = [line["answer"] for line in lines if line.get("api") == api][number]
@@ -177,39 +174,31 @@ def makes_it_stable_at_once(lines: list[Json]) -> None:
     answered(lines, "SyncGroup")["group"]["state"] = "Stable"
 
 
-@pytest.mark.parametrize(
-    ("spoil", "fits", "said"),
-    [
-        (wrong_generation, 5, "answer to the JoinGroup of a.generation: 1, not 2"),
-        (wrong_leader, 5, "answer to the JoinGroup of b.leader: a, not b"),
-        (
-            tells_what_nobody_said,
-            5,
-            "answer to the JoinGroup of a.members of b: ('', ['range AAAA']), not ('', ['range AAAB'])",
-        ),
-        (answers_too_few, 5, "that waited: {JoinGroup of a, JoinGroup of b}, not {JoinGroup of a}"),
-        (assigns_another, 7, "answer to the SyncGroup of b.assignment: AAAD, not AAAC"),
-        (accepts_a_heartbeat, 11, "response.error: REBALANCE_IN_PROGRESS, not NONE"),
-        (refuses_a_commit, 9, "response.error: NONE, not ILLEGAL_GENERATION"),
-        (forgets_a_member, 7, "group.members: {a, b}, not {a}"),
-        (makes_it_stable_at_once, 6, "group.state: CompletingRebalance, not Stable"),
-    ],
-)
-def test_what_does_not_fit_is_told(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    spoil: Callable[[list[Json]], None],
-    fits: int,
-    said: str,
-) -> None:
+SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
+    wrong_generation: (5, "answer to the JoinGroup of a.generation: 1, not 2"),
+    wrong_leader: (5, "answer to the JoinGroup of b.leader: a, not b"),
+    tells_what_nobody_said: (
+        *(5, "answer to the JoinGroup of a.members of b: ('', ['range AAAA']), not ('', ['range AAAB'])"),
+    ),
+    answers_too_few: (5, "that waited: {JoinGroup of a, JoinGroup of b}, not {JoinGroup of a}"),
+    assigns_another: (7, "answer to the SyncGroup of b.assignment: AAAD, not AAAC"),
+    accepts_a_heartbeat: (11, "response.error: REBALANCE_IN_PROGRESS, not NONE"),
+    refuses_a_commit: (9, "response.error: NONE, not ILLEGAL_GENERATION"),
+    forgets_a_member: (7, "group.members: {a, b}, not {a}"),
+    makes_it_stable_at_once: (6, "group.state: CompletingRebalance, not Stable"),
+}
+"""How many steps fit, and what is told of the next."""
+
+
+def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
     lines = two_members(tmp_path / "log")
-    spoil(lines)
-    with pytest.raises(ConformError) as caught:
-        validate(write(tmp_path / "bad", lines))
-    assert caught.value.exit_code == NOT_CONFORMANT
-    out = capsys.readouterr().out
-    assert f"the longest prefix that is a behaviour: {fits} of 12 steps" in out
-    assert said in out
+    logs = [deepcopy(lines) for _ in SPOILED]
+    for log, spoil in zip(logs, SPOILED, strict=True):
+        spoil(log)
+    runs = judged(tmp_path / "spoiled", *logs)
+    assert [run["steps"] for run in runs] == [12] * len(SPOILED)
+    for run, (fits, said) in zip(runs, SPOILED.values(), strict=True):
+        assert run["fits"] == fits and said in "\n".join(told(run))
 
 
 def test_the_timers_that_were_armed_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

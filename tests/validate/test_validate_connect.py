@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from judged import judged, told, write
 
 from harness.cli.replay import command as replay
 from harness.cli.validate import command as validate
-from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.errors import USAGE, ConformError
 from harness.kinds.connect import wire as connect
 from harness.kinds.fields import Partition
 from harness.kinds.recordings import read_log
@@ -82,11 +83,6 @@ def two_workers(log: Path) -> list[Json]:
     return run.end()
 
 
-def write(log: Path, lines: list[Json]) -> Path:
-    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return log
-
-
 def answers(lines: list[Json], api: str) -> list[Json]:
     """The answers to the requests of an API."""
     return [line["answer"] for line in lines if line.get("api") == api]
@@ -106,23 +102,6 @@ def test_what_was_replayed_is_a_behaviour(tmp_path: Path, capsys: pytest.Capture
     assert result["holds"] and result["steps"] > 100 and len(result["runs"]) > 25 and not result["left_out"]
     assert "a behaviour of the specification (TLC 2.18, spec " in capsys.readouterr().out
     replay(sorted((tmp_path / "traces").glob("connect-*.itf.json")))
-
-
-def judged(log: Path, *logs: list[Json]) -> list[Json]:
-    """Logs as the runs of one: what the JSON says of each."""
-    write(log, [logs[0][0], *(line for lines in logs for line in lines[1:])])
-    result = log.with_suffix(".json")
-    try:
-        validate(log, json_file=result)
-    except ConformError as error:
-        assert error.exit_code == NOT_CONFORMANT
-    runs: list[Json] = json.loads(result.read_text())["runs"]
-    return runs
-
-
-def told(run: Json) -> list[str]:
-    """Why a line does not fit, of what is nearest."""
-    return [f"{one['path']}: {one['expected']}, not {one['got']}" for one in run["instead"][0]["differences"]]
 
 
 def test_what_was_not_observed_is_not_compared(tmp_path: Path) -> None:

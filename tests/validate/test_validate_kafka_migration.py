@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from judged import said_of, write
 
 from harness.cli.validate import command as validate
-from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.errors import USAGE, ConformError
 from harness.kinds.classic import wire as classic
 from harness.replay import wire
 from harness.targets.base import Json
@@ -160,22 +161,6 @@ SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
 """How many steps fit, and what is told of the next."""
 
 
-def write(log: Path, lines: list[Json]) -> None:
-    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-
-def judged(log: Path, *logs: list[Json]) -> Json:
-    """Logs as the runs of one: what the JSON says."""
-    write(log, [logs[0][0], *(line for lines in logs for line in lines[1:])])
-    result = log.with_suffix(".json")
-    try:
-        validate(log, json_file=result)
-    except ConformError as error:
-        assert error.exit_code == NOT_CONFORMANT
-    said: Json = json.loads(result.read_text())
-    return said
-
-
 def first_run(lines: list[Json]) -> list[Json]:
     begins = [number for number, line in enumerate(lines) if line["op"] == "load"]
     return lines[: begins[1]]
@@ -191,7 +176,7 @@ def test_kafkas_way_is_judged_and_what_it_is_not_is_told(tmp_path: Path) -> None
     logs = [deepcopy(first_run(recorded())) for _ in SPOILED]
     for log, spoil in zip(logs, SPOILED, strict=True):
         spoil(log)
-    found = judged(tmp_path / "log", recorded(), *logs)
+    found = said_of(tmp_path / "log", recorded(), *logs)
     assert found["dialect"] == "kafka-4.2"
     assert found["left_out"] == {
         f"from line {number} on, whose {does} the specification leaves out": count

@@ -36,6 +36,7 @@ def check(*args: str) -> tuple[int, dict[str, Any], Result]:
     result = conform(
         "check", *args, "--manifest", "specs/manifest.json", "--memory", "512m", "--json", "out.json"
     )
+    assert Path("out.json").exists(), result.output
     return result.exit_code, json.loads(Path("out.json").read_text()), result
 
 

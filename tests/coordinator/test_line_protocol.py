@@ -421,6 +421,26 @@ def test_lines_of_bytes_are_read_as_json_reads_them(encoding: str, text: str) ->
     assert json.loads(protocol.handle(line)) == expected
 
 
+ODD = [
+    *('"\\ud83d"', '"\\ud83d\\ude00"', '"\u2028"', '"\x7f"', "123456789012345678901234567890", "1e999"),
+    *("NaN", "-Infinity", "1.0", "-0", "01", "1.", '{"a":1,"a":2}', '"\t"', "[" * 50 + "]" * 50, "1" * 5000),
+]
+
+
+@pytest.mark.parametrize("value", ODD)
+@pytest.mark.parametrize("place", ['{"op":"request","id":%s}', '{"op":"records","since":%s}', '{"op":%s}'])
+def test_odd_values_are_read_as_json_reads_them(place: str, value: str) -> None:
+    line = place % value
+    protocol = LineProtocol(Coordinator())
+    try:
+        expected = protocol.answer(json.loads(line))
+    except ValueError as error:
+        expected = {"ok": False, "error": f"the line is not JSON: {error}"}
+    handled = protocol.handle(line.encode())
+    assert handled.isascii()
+    assert json.loads(handled) == expected
+
+
 def test_a_line_that_is_not_utf_8_is_not_json() -> None:
     answer = json.loads(LineProtocol(Coordinator()).handle(b'{"op":"describe","group":"\xff"}'))
     assert not answer["ok"] and answer["error"].startswith("the line is not JSON: 'utf-8' codec")

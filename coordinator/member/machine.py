@@ -335,6 +335,7 @@ class Member(Lifecycle):
             if self._acknowledging and not self._ownership.idle:
                 # R1: told to revoke more before it has said that it is done, it has nothing to say yet
                 self._report = self._acknowledging = False
+                self._due_ms = self._sent_ms + self._interval_ms
         self._go_on(now_ms)
 
     def _leave_answered(self, error: int, now_ms: int) -> None:

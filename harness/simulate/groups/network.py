@@ -39,10 +39,15 @@ class Network(Scene):
         if request is None:
             return process.machine.state is not state
         self._drop_copy(process)
+        local_ms = process.local_ms(self.now_ms)
+        if process.waits_for is not None or process.machine.take_request(local_ms) is not None:
+            raise Violation("R9", "OneRequestInFlight", f"{process.name} sends while a request is in flight")
         if request.api == HEARTBEAT:
             check_report(process, request.body)
+            process.watch.heartbeats(request.body, local_ms)
         since = {}
         if request.api == "OffsetCommit":
+            process.watch.commits(request.body)
             last = self.watches[process.consumer.group].last
             since = {one: last[one] for one in committed_by(request.body) if one in last}
         process.waits_for, process.sent_ms = request, self.now_ms
@@ -134,11 +139,17 @@ class Network(Scene):
         before = dict(process.machine.offsets.positions)
         process.machine.answered(request.correlation, body, process.local_ms(self.now_ms))
         if request.api == HEARTBEAT:
+            process.watch.heartbeat_answered(body)
             self.learn(process, body)
+        elif request.api == "OffsetCommit":
+            process.watch.commit_answered(request.body, body)
         elif request.api == "OffsetFetch":
+            process.watch.fetch_answered(body)
             for partition, offset in process.machine.offsets.positions.items():
                 if partition not in before and self._lives(process):
                     self.offsets[process.consumer.group].begins(process.name, partition, offset)
+        elif request.api != FIND:
+            process.watch.unanswered()  # A5: what it computed is refused, and a heartbeat is due
         return True
 
     def _lives(self, process: Process) -> bool:
@@ -165,6 +176,7 @@ class Network(Scene):
             self._keep_late(process.request)
         self._drop_copy(process)
         process.request = process.answer = process.waits_for = None
+        process.watch.unanswered()
         self.counts.faults["request timed out"] += 1
         self._note(process.name, event)
         disconnected = bool(event.get("disconnected"))

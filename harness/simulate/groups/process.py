@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from harness.simulate.groups.coordinator_view import NOBODY
+from harness.simulate.groups.member_watch import MemberWatch
 from harness.simulate.groups.parts import (
     CallbackView,
     Consumer,
@@ -73,6 +74,10 @@ class Process:
     """The subscription that the application wants."""
     stopped: dict[Partition, int] = field(default_factory=dict)
     """Where it was with what a running callback takes away."""
+    watch: MemberWatch = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.watch = MemberWatch(self.name, self.consumer.max_poll_ms)
 
     def local_ms(self, now_ms: int) -> int:
         """Its own time."""

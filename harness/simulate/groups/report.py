@@ -50,6 +50,8 @@ def explain(found: Found, path: Path, scenario: Path | None) -> Iterator[str]:
     yield f"  in {found.seen:,} seeds; of seed {found.seed} after {found.events:,} events"
     yield f"  shrunk to {len(found.schedule.events)} events: {path}"
     yield from (f"  {line}" for line in steps(found))
+    for fault, times in found.undescribed:
+        yield f"  the coordinator could not describe a group, {times} times; {fault}"
     if scenario is not None:
         yield f"  what the coordinator was asked, as a scenario: {scenario}"
     yield f"  again: conform simulate --replay {shlex.quote(str(path))}"
@@ -126,6 +128,7 @@ def _violation(found: Found, path: Path, scenario: Path | None) -> Json:
         "settings": asdict(found.schedule.settings),
         "steps": list(steps(found)),
         "messages": list(found.story),
+        "undescribed": dict(found.undescribed),
         "before": found.before,
         "after": found.after,
     }

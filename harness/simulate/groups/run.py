@@ -50,6 +50,8 @@ class Found:
     schedule: Schedule
     settling: bool = False
     story: tuple[Json, ...] = ()
+    undescribed: tuple[tuple[str, int], ...] = ()
+    """Faults of `describe` while the shortest schedule was played, and how many of each."""
     before: Json = field(default_factory=dict)
     after: Json = field(default_factory=dict)
     seen: int = 1
@@ -166,6 +168,7 @@ def shrunk(parts: Parts, found: Found) -> Found:
         said=failed.violation.said,
         schedule=schedule,
         story=tuple(story.messages),
+        undescribed=tuple(sorted(story.undescribed.items())),
         before=before,
         after=after,
     )

@@ -94,6 +94,8 @@ class Story:
         self.messages: list[Json] = []
         self.before: dict[str, Json] = {}
         self.after: dict[str, Json] = {}
+        self.undescribed: Counter[str] = Counter()
+        """Faults of `describe`, each with its group: states that the report does not have."""
 
     def message(self, sender: str, receiver: str, label: str, kind: str) -> None:
         """A request or an answer arrives, is lost, …"""
@@ -249,6 +251,7 @@ class Scene:
         """Check a process that something happened to."""
         check_process(process)
         owned = process.machine.owned
+        process.watch.looks(owned, process.machine.offsets.positions)
         if owned is not process.owned and owned != process.owned:
             process.owned = owned
             self.check_owners(process.consumer.group)

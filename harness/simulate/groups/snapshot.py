@@ -13,15 +13,16 @@ from harness.targets.base import Json
 
 def snapshot(scene: Scene) -> dict[str, Json]:
     """Each group as `describe` of the line protocol has it, partitions by the names of their topics, with its
-    `processes`. A coordinator that cannot describe a group, be it that this is the bug, gives no state of it.
-    """
+    `processes`. A coordinator that cannot describe a group gives no state of it; the story counts that."""
     names = {topic: name for name, (topic, _) in scene.topics.items()}
     groups: dict[str, Json] = {}
     for group in scene.settings.groups:
         try:
             described = scene.cluster.describe(group)
-        except Exception:
+        except Exception as error:  # be it that this is the bug: the violation is told all the same
             described = {}
+            if scene.story:
+                scene.story.undescribed[f"{group}: {type(error).__name__}: {error}"] += 1
         mine = [one for one in scene.processes.values() if one.consumer.group == group]
         groups[group] = {
             **named(described, names),

@@ -91,6 +91,8 @@ class World(Network):
             happened = self._to_process[does](process, event)
             self.look(process)
             if process.state in ENDED and process.machine.closed:
+                if process.state != "FATAL":
+                    process.watch.ended(process.using)
                 self._ended(process)
         if happened:
             self.counts.kinds[does] += 1
@@ -252,6 +254,7 @@ class World(Network):
         if process.machine.closed:
             return False
         process.machine.close(process.local_ms(self.now_ms))
+        process.watch.closes(process.local_ms(self.now_ms))
         self.counts.faults["leave"] += 1
         return self._note(process.name, event)
 
@@ -289,8 +292,11 @@ class World(Network):
     def _begin_callback(self, process: Process, now_ms: int) -> bool:
         callback = process.machine.next_callback(now_ms)
         if callback is None:
+            process.watch.polls_without_callback(process.machine.fetchable, now_ms)
             return False
         check_callback(process, callback)
+        if callback.name.value == REVOKED:
+            process.watch.revokes(callback.partitions, now_ms)
         process.running = callback
         positions = process.machine.offsets.positions
         process.stopped = {one: positions[one] for one in callback.partitions if one in positions}

@@ -1,0 +1,209 @@
+"""The invariants of one member: the requests that it may send, its epoch and its positions.
+
+What a member was told is taken from the answers that arrived, and what the application consumed from its own
+steps, never from the member: so a member that forgets either is noticed. Times are milliseconds of its clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from harness.simulate.groups.parts import Partition, Partitions, Violation, shown
+from harness.targets.base import Json
+
+CLOSE_TIMEOUT_MS: Final = 30_000
+"""The time that a consumer which closes has for its last commit (K4)."""
+_RETRIABLE: Final = frozenset({7, 14, 15, 16, 113})
+"""Errors of a commit that is tried again: the coordinator's own, and STALE_MEMBER_EPOCH (O4)."""
+_OUT: Final = frozenset({25, 110})
+"""UNKNOWN_MEMBER_ID and FENCED_MEMBER_EPOCH."""
+
+
+class MemberWatch:
+    """One process's member: what it was told, what it sent, and where it is in its partitions."""
+
+    def __init__(self, name: str, max_poll_ms: int) -> None:
+        self._name = name
+        self._max_poll_ms = max_poll_ms
+        self._told_epoch = 0
+        self._interval_ms = 0
+        self._sent_ms: int | None = None
+        """When its last heartbeat was sent."""
+        self._hurries = False
+        """May a heartbeat without news be early, since another answer asked for one (O4)?"""
+        self._joined = False
+        """May the coordinator have it, with a member id that it knows?"""
+        self._closes_ms: int | None = None
+        self._positions: dict[Partition, int] = {}
+        self._saved: dict[Partition, int] = {}
+        """Committed positions, as answers said."""
+        self._refused: set[Partition] = set()
+        """Partitions whose last commit was refused for good."""
+        self._to_give_up: set[Partition] = set()
+        """Partitions that were committed before their revocation in vain: they are given up all the same."""
+        self._stopped_ms: dict[Partition, int] = {}
+        """Since when they are not fetched, because they are committed before they are revoked (K2)."""
+
+    # Requests
+
+    def heartbeats(self, body: Json, now_ms: int) -> None:
+        """Check a heartbeat that is sent: its epoch is the one told (E4), and without news it waits for the
+        interval (H9)."""
+        epoch = body["memberEpoch"]
+        if epoch > 0 and epoch != self._told_epoch:
+            raise Violation(
+                "E4",
+                "SaysTheEpochTold",
+                f"{self._name} heartbeats at epoch {epoch}, and was told {self._told_epoch}",
+            )
+        early = self._sent_ms is not None and now_ms - self._sent_ms < self._interval_ms
+        if epoch > 0 and early and not self._hurries and not _news(body):
+            raise Violation(
+                "H9",
+                "WaitsForTheInterval",
+                f"{self._name} heartbeats without news {now_ms - (self._sent_ms or 0)} ms after the last, "
+                f"and the interval is {self._interval_ms} ms",
+            )
+        self._sent_ms, self._hurries = now_ms, False
+        self._joined = epoch >= 0 and bool(body["memberId"])
+
+    def heartbeat_answered(self, body: Json) -> None:
+        """Take over what an answer to a heartbeat tells."""
+        error = body["errorCode"]
+        if error in _OUT:
+            self._joined, self._told_epoch, self._sent_ms = False, 0, None
+        elif not error:
+            self._joined = body["memberEpoch"] > 0
+            self._told_epoch = max(body["memberEpoch"], 0)
+            self._interval_ms = body["heartbeatIntervalMs"] or self._interval_ms
+        else:
+            self._hurries = True
+
+    def unanswered(self) -> None:
+        """No answer will come; what was asked may be asked again."""
+        self._hurries = True
+
+    def commits(self, body: Json) -> None:
+        """O4: a commit is at the last epoch that the member was told. O3: it is of its positions."""
+        epoch = body["generationIdOrMemberEpoch"]
+        if epoch != self._told_epoch:
+            raise Violation(
+                "O4",
+                "CommitsAtTheEpochTold",
+                f"{self._name} commits at epoch {epoch}, and was told {self._told_epoch}",
+            )
+        for partition, offset in _offsets(body):
+            if offset != self._positions.get(partition):
+                raise Violation(
+                    "O3",
+                    "CommitsItsPosition",
+                    f"{self._name} commits {offset} for {shown({partition})}, and is at "
+                    f"{self._positions.get(partition)}",
+                )
+
+    def commit_answered(self, sent: Json, body: Json) -> None:
+        """Take over what was committed, and what is refused for good."""
+        offsets, errors = dict(_offsets(sent)), set()
+        for topic in body["topics"]:
+            for one in topic["partitions"]:
+                partition, error = (topic["topicId"], one["partitionIndex"]), one["errorCode"]
+                errors.add(error)
+                if not error:
+                    self._saved[partition] = offsets[partition]
+                    self._refused.discard(partition)
+                elif error not in _RETRIABLE:
+                    self._refused.add(partition)
+                self._hurries |= bool(error)
+        if any(errors) and errors.isdisjoint(_RETRIABLE):
+            self._to_give_up |= offsets.keys() & self._stopped_ms.keys()
+
+    def fetch_answered(self, body: Json) -> None:
+        """Take over where the group stopped: that is committed."""
+        for group in body["groups"]:
+            self._hurries |= bool(group["errorCode"])
+            for topic in group.get("topics") or ():
+                for one in topic["partitions"]:
+                    partition = topic["topicId"], one["partitionIndex"]
+                    self._hurries |= bool(one["errorCode"])
+                    if not one["errorCode"] and partition not in self._positions:
+                        self._saved[partition] = one["committedOffset"]
+
+    def closes(self, now_ms: int) -> None:
+        """The application closes the consumer."""
+        self._closes_ms = now_ms
+
+    def ended(self, using: set[Partition]) -> None:
+        """H2: a consumer that is closed has left what it joined. K3: each partition ended in a callback."""
+        if self._joined:
+            raise Violation("H2", "LeavesBeforeItEnds", f"{self._name} has ended, and did not leave")
+        if using:
+            raise Violation(
+                "K3", "EndsOnce", f"{self._name} has ended, and was never told to give up {shown(using)}"
+            )
+
+    # Positions
+
+    def looks(self, owned: Partitions, positions: Mapping[Partition, int]) -> None:
+        """O3: while a partition is owned its position neither goes back nor is forgotten, once it has one."""
+        for partition, offset in self._positions.items():
+            if partition in owned and positions.get(partition, -1) < offset:
+                raise Violation(
+                    "O3",
+                    "PositionsGoForward",
+                    f"{self._name} was at {offset} in {shown({partition})}, which it owns, and is at "
+                    f"{positions.get(partition, 'none')}",
+                )
+        self._positions = {one: offset for one, offset in positions.items() if one in owned}
+        for known in (self._saved, self._stopped_ms):
+            for partition in known.keys() - owned:
+                del known[partition]
+        self._refused &= owned
+
+    def polls_without_callback(self, fetchable: Partitions, now_ms: int) -> None:
+        """Note since when partitions with a position are not fetched: they are committed. K2: where that was
+        refused for good they are revoked all the same."""
+        stopped = self._positions.keys() - fetchable
+        unsaved = {one for one in stopped if self._positions[one] != self._saved.get(one)}
+        if unsaved and unsaved <= self._to_give_up:
+            raise Violation(
+                "K2",
+                "RevokesAllTheSame",
+                f"{self._name} keeps {shown(unsaved)}, though the commit before the revocation was refused",
+            )
+        self._stopped_ms = {one: self._stopped_ms.get(one, now_ms) for one in stopped}
+        self._to_give_up &= stopped
+
+    def revokes(self, partitions: Partitions, now_ms: int) -> None:
+        """K2: before on_partitions_revoked what is consumed is committed, unless the commit was refused for
+        good, or its time was over."""
+        for partition in sorted(partitions & self._positions.keys()):
+            position, saved = self._positions[partition], self._saved.get(partition)
+            if position == saved or partition in self._refused or self._too_late(partition, now_ms):
+                continue
+            raise Violation(
+                "K2",
+                "CommitsBeforeItRevokes",
+                f"{self._name} is to give up {shown({partition})} at {position}, and committed "
+                f"{'nothing' if saved is None else saved}",
+            )
+
+    def _too_late(self, partition: Partition, now_ms: int) -> bool:
+        since_ms = self._stopped_ms.get(partition)
+        if since_ms is not None and now_ms >= since_ms + self._max_poll_ms:
+            return True
+        return self._closes_ms is not None and now_ms >= self._closes_ms + CLOSE_TIMEOUT_MS
+
+
+def _news(body: Json) -> bool:
+    """Tell if a heartbeat says more than that the member lives (H7)."""
+    said = ("topicPartitions", "subscribedTopicNames", "subscribedTopicRegex", "clientAssignors")
+    return any(body.get(name) is not None for name in said)
+
+
+def _offsets(body: Json) -> list[tuple[Partition, int]]:
+    return [
+        ((topic["topicId"], one["partitionIndex"]), one["committedOffset"])
+        for topic in body["topics"]
+        for one in topic["partitions"]
+    ]

@@ -95,7 +95,7 @@ def _chosen(tokens: list[str], dialect: Mapping[str, str]) -> list[str]:
 
 
 def _decided(tokens: list[str], start: int, dialect: Mapping[str, str]) -> tuple[int, list[str]] | None:
-    """Where the IF at `start` ends, and its branch, if the dialect decides it."""
+    """End of the IF at `start`, and its branch, if the dialect decides it."""
     if tokens[start : start + 3] != ["IF", "Dialect", "."] or tokens[start - 1] not in _BEFORE:
         return None
     then = start + 4

@@ -193,7 +193,7 @@ def _judge(entry: Entry, checked: Checked) -> Checked:
 
 
 def _unlike_record(result: Result, recorded: Evidence) -> tuple[Difference, ...]:
-    """Where a record that counts says something else than the run that was made now.
+    """Entries whose record counts and says something else than the run that was made now.
 
     How far several workers come before one finds a counterexample is another in every run.
     """

@@ -39,7 +39,8 @@ _RECORD: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """What begins in a first column: `name` is None where it always counts; `types` are for Apalache."""
+    """A text that begins in a first column: `name` is None where it always counts; `types` are for
+    Apalache."""
 
     name: str | None
     types: tuple[str, ...]

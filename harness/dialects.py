@@ -1,4 +1,5 @@
-"""Where implementations depart from KIP-848's text, which models check each dialect, and what was measured.
+"""Departures of implementations from KIP-848's text, the models that check each dialect, and what was
+measured.
 
 All of it is read: sentences and choices from the specification, models from the manifest, what an
 implementation does from the JSON of `conform replay`.

@@ -81,7 +81,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Records:
-    """Where records are: in `folder`/evidence (the manifest's folder), and in `store`, if there is one."""
+    """Places of records: `folder`/evidence (the manifest's folder), and in `store`, if there is one."""
 
     folder: Path
     store: Path | None = None
@@ -127,7 +127,7 @@ class Records:
 
 
 def evidence_file(entry: Entry, folder: Path) -> Path:
-    """Where the committed record of an entry is; `folder` is the manifest's."""
+    """Path of the committed record of an entry; `folder` is the manifest's."""
     return folder / "evidence" / f"{entry.name}.json"
 
 

@@ -47,7 +47,7 @@ def _config(model: Model) -> Config:
 
 
 def _meta(model: Model, how: str, **more: Any) -> dict[str, Any]:
-    """Where a trace comes from, and the constants of its model that replaying may have to know."""
+    """Origin of a trace, and the constants of its model that replaying may have to know."""
     return {
         "description": f"Generated: {how}",
         "model": model.name,

@@ -1,4 +1,4 @@
-"""Where the specification and the traces are: in the current folder, or in the installed package.
+"""Folders of the specification and the traces: in the current folder, or in the installed package.
 
 A checkout has them beside `harness/` and is the current folder; a wheel has them in `harness/carried/`, where
 setup.py puts them.
@@ -27,7 +27,7 @@ def kit_folder(name: str) -> Path:
 
 
 def carried(name: str) -> Path:
-    """Where an installed package has that folder."""
+    """Path of that folder in an installed package."""
     return _CARRIED / name
 
 

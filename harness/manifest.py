@@ -75,7 +75,8 @@ class Entry:
     tour: str
 
     def model(self) -> Model:
-        """What an engine takes. One worker for a model that must fail: more may find a longer way to it."""
+        """The model as an engine takes it. One worker for a model that must fail: more may find a longer way
+        to it."""
         deterministic = {} if self.outcome is Outcome.HOLDS or self.engine != "tlc" else {"workers": 1}
         args = {**deterministic, **self.args}
         return Model(self.name, self.module, self.config, args, brief=self.seconds <= _BRIEF_S)

@@ -1,4 +1,4 @@
-"""Which requirements a step exercises: by its error, its branch and its action."""
+"""Requirements that a step exercises: by its error, its branch and its action."""
 
 from __future__ import annotations
 

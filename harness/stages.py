@@ -1,4 +1,4 @@
-"""What `make` does, in stages: each is done again only where something that it depends on has changed.
+"""Work of `make`, in stages: each is done again only where something that it depends on has changed.
 
     python -m harness.stages [STAGE ...]     all stages, or those of these names or groups in any case
 
@@ -185,7 +185,7 @@ def _diff() -> Stage:
 
 @dataclass(frozen=True)
 class State:
-    """What is known of a stage that was done: `parts` are what it depended on, name -> hash."""
+    """Facts about a stage that was done: `parts` are what it depended on, name -> hash."""
 
     parts: dict[str, str]
     when: str
@@ -308,7 +308,7 @@ class Runner:
         return ended.returncode
 
     def _account(self) -> str:
-        """Which stages are of this run, and since when the others are as they were."""
+        """Stages of this run, and the dates since when the others are unchanged."""
         kept = {name: state for name, state in self.kept.items() if name != REPORT}
         words = f"stages: {len(self.done)} done now"
         if kept:
@@ -345,13 +345,13 @@ class Runner:
 
 
 def _last_lines(text: str) -> str:
-    """What a stage said, but for its progress: at most three lines."""
+    """Output of a stage, but for its progress: at most three lines."""
     lines = [line for line in text.splitlines() if line.strip() and not line.endswith("…")]
     return "\n".join(f"   {line}" for line in lines[:3])
 
 
 def read_state(stage: Stage) -> State | None:
-    """What is known of a stage; None if nothing is, or if that cannot be read."""
+    """Facts about a stage; None if there are none, or if they cannot be read."""
     path = STATES / f"{stage.name}.json"
     try:
         return State(**json.loads(read_text(path, "The state"))) if path.is_file() else None

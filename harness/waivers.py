@@ -84,7 +84,7 @@ class Waivers:
             yield f"waived until {waiver.expires}, {waiver.reason}: {count:,} x {waiver.signature}"
 
     def excepted(self, what: str) -> str:
-        """What a claim does not hold for: ', except 3 differences waived by "…"'; "" if that is nothing."""
+        """Exceptions of a claim: ', except 3 differences waived by "…"'; "" if that is nothing."""
         return excepted([one.signature for one, _ in self.listed()], self.used.total(), what)
 
     def problems(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How fast whole state graphs are judged, on one core and on two, and what memory it takes at growing sizes.
+"""Speed of judging whole state graphs, on one core and on two, and what memory it takes at growing sizes.
 
 Each run is a process of its own, as a user starts it; the memory is that of the whole tree of processes.
 """

@@ -1,4 +1,4 @@
-"""How many events of whole groups are played and checked in a second, on one core and on two."""
+"""Events of whole groups that are played and checked in a second, on one core and on two."""
 
 from __future__ import annotations
 

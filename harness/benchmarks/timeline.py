@@ -39,7 +39,8 @@ class Ownership:
         self.last_ms = now_ms
 
     def follow(self, name: str, before: frozenset[int], after: frozenset[int], now_ms: int) -> None:
-        """What a process works on has changed. ConformError where another works on it, too (C4, R7)."""
+        """Follow a change of the partitions that a process works on. ConformError where another works on it,
+        too (C4, R7)."""
         for index in before - after:
             self._owners[index], self._since_ms[index] = None, now_ms
             self.stopped += 1
@@ -157,7 +158,7 @@ class Timeline:
         self._wake(process)
 
     def _wake(self, process: Process) -> None:
-        """When the process has to send something by itself, it does."""
+        """Send what the process has to send by itself."""
         due_ms = process.member.next_deadline_ms()
         if due_ms is None or process.wakes_at_ms == due_ms:
             return

@@ -1,4 +1,4 @@
-"""How long `conform validate` takes on the log of a whole group under faults."""
+"""Time of `conform validate` on the log of a whole group under faults."""
 
 from __future__ import annotations
 

@@ -167,7 +167,8 @@ def _download() -> None:
 
 @dataclass(frozen=True)
 class _Taking:
-    """Which results are taken from records: none of those of `anew`, and none at all if all is `fresh`.
+    """Choice of the results that are taken from records: none of those of `anew`, and none at all if all is
+    `fresh`.
 
     With `keep` a result becomes the committed record, so that only a committed one is taken.
     """
@@ -267,7 +268,7 @@ def _show(checked: list[Checked]) -> None:
 
 
 def counts(checked: Sequence[Checked]) -> str:
-    """How many results are of this run, and how many are recorded since when."""
+    """Counts of the results of this run, and of those that are recorded, with the dates of the records."""
     ran = [one for one in checked if one.ran]
     taken = sorted(one.evidence.recorded for one in checked if one.evidence and one.evidence.counts)
     processor = sum(one.result.processor for one in ran if one.result)

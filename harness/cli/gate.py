@@ -169,7 +169,7 @@ def _again(manifest: Manifest, tier: str, fresh: bool) -> Again:
 
 
 def _counts(finished: list[Done]) -> str:
-    """How many results of models are of this run, and how many were recorded."""
+    """Counts of the models' results of this run, and of the recorded ones."""
     models = [done.details for done in finished if done.step.kind in ("check", "evidence")]
     ran = sum(bool(model.get("ran")) for model in models)
     recorded = [model["evidence"]["recorded"] for model in models if model.get("evidence")]

@@ -190,7 +190,7 @@ class Behaviours:
         steps.append(Step(said, after, outcome))
 
     def count(self) -> int:
-        """How many steps it has."""
+        """Number of steps."""
         return sum(len(found) for inputs in self.steps.values() for found in inputs.values())
 
     def whole(self, state: Number, said: Number | None) -> State:

@@ -1,4 +1,4 @@
-"""Which steps the second of two versions forbids, adds, or answers otherwise.
+"""Steps that the second of two versions forbids, adds, or answers otherwise.
 
 Compared are the states that both versions reach within their bounds, input by input. An input is *changed*
 if each version has an outcome of it that the other has not. What only the first has is *forbidden* by the
@@ -148,7 +148,7 @@ class Ways:
         return state in self._common
 
     def length(self, state: Number) -> int:
-        """How many steps the way of `to` takes."""
+        """Number of steps on the way to `to`."""
         return len(self.to(state)[0]) - 1
 
     def to(self, state: Number) -> tuple[Way, Way]:

@@ -23,7 +23,7 @@ Signature: TypeAlias = tuple[Kind, str, tuple[str, ...], tuple[str, ...], tuple[
 
 @dataclass(frozen=True)
 class Came:
-    """What came out of an input: the answer, and what the step changes, each with whether the other version
+    """Outcome of an input: the answer, and what the step changes, each with whether the other version
     has it, too (`answered` of the answer). `trace` ends with this step."""
 
     answer: str

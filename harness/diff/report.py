@@ -88,7 +88,8 @@ def _model(one: Compared, places: dict[int, str]) -> Json:
 
 
 def states(one: Compared) -> dict[str, int]:
-    """How many states both versions reach, how many one alone, and how many steps leave those."""
+    """Numbers of states that both versions reach and that one alone reaches, and of the steps that leave
+    them."""
     found = one.comparison
     assert found is not None
     return {

@@ -42,7 +42,7 @@ def input_of(step: Any, before: State) -> str:
 
 
 def _beside(step: Mapping[Any, Value], part: Callable[[str, Value], Any]) -> Iterator[str]:
-    """What the variables beside `step` say, but for what says nothing: asked or answered."""
+    """Words for the variables beside `step`, asked or answered, without those that say nothing."""
     for variable in BESIDE:
         for name, value in sorted(part(variable, step[variable]).items()) if variable in step else ():
             if value:
@@ -130,7 +130,7 @@ def member_of(state: State, name: str) -> Mapping[Any, Value]:
 
 
 def changes(before: Any, after: Any, path: Where = ()) -> Iterator[Change]:
-    """Where two values differ. A member that comes or goes is one change, not one a field."""
+    """Places where two values differ. A member that comes or goes is one change, not one a field."""
     if before == after:
         return
     both = isinstance(before, frozendict) and isinstance(after, frozendict)
@@ -213,7 +213,7 @@ def aspect(path: Where, member: str) -> str:
 
 
 def membership(before: State, after: State) -> frozenset[str]:
-    """Which members come and go by a step, in words."""
+    """Members that come and go by a step, in words."""
     return frozenset(_change(change) for change in changes(before, after) if _rank(change) == 0)
 
 

@@ -1,4 +1,4 @@
-"""Which recorded results the gate computes anew, so that a record is no way to check nothing.
+"""Choice of the recorded results that the gate computes anew, so that a record is no way to check nothing.
 
 Every record that a change adds or alters against its base, and of the others the tenth whose turn it is: ten
 commits in a row compute each of them once. Models that take longer than `LONGEST` are listed instead;
@@ -121,7 +121,8 @@ def _altered(entry: Entry, folder: Path, tier: str, change: Change) -> str:
 
 
 def _answer(text: str) -> dict[str, Any]:
-    """What of a record says something: a date, or the hash of a parser that reads the same log, does not."""
+    """Part of a record that says something: a date, or the hash of a parser that reads the same log, does
+    not."""
     data = json.loads(text)
     return {name: data.get(name) for name in _SAYS}
 

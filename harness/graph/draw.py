@@ -86,7 +86,7 @@ def draw(subject: Subject, folder: Path, name: str, fold: str, variable: str | N
 
 
 def depths(graph: nx.MultiDiGraph) -> list[int]:
-    """How many states are 0, 1, 2 … steps from the initial ones."""
+    """Numbers of states that are 0, 1, 2 … steps from the initial ones."""
     return [len(layer) for layer in nx.bfs_layers(graph, graph.graph["initial"])]
 
 

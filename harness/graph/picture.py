@@ -75,7 +75,7 @@ def to_graphviz(drawn: Drawn, titles: Titles) -> nx.DiGraph:
 
 
 def _steps_of_path(path: Sequence[int]) -> dict[tuple[int, int], list[int]]:
-    """Which steps of the path, from 1, go from node to node."""
+    """Steps of the path, from 1, that go from node to node."""
     steps: dict[tuple[int, int], list[int]] = {}
     for index in range(1, len(path)):
         steps.setdefault((path[index - 1], path[index]), []).append(index)

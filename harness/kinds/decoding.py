@@ -232,7 +232,7 @@ class KindDecoder(Generic[S]):
             decoded.needs.update(step.needs())
 
     def _length(self, state: S, start: Described) -> int:
-        """How many records a state is loaded from."""
+        """Number of records that a state is loaded from."""
         known = self._lengths.get(state.key)
         if known is None:
             known = self._lengths[state.key] = len(start.whole())

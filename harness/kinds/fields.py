@@ -50,7 +50,7 @@ class Fields:
         return read_function(self.raw[name], f"{self.path}.{name}")
 
     def metadata(self, name: str) -> dict[str, int]:
-        """How many partitions each topic has, those without left out."""
+        """Number of partitions of each topic; topics without partitions are left out."""
         counts = counts_in(self.function(name), f"{self.path}.{name}")
         return {topic: count for topic, count in counts.items() if count > 0}
 

@@ -1,4 +1,4 @@
-"""Which kind of group a log is of, and what validates it."""
+"""Kind of group that a log is of, and its validation."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def tour(model: str) -> str:
 
 
 def reads(root: Path, manifest: Manifest, name: str) -> list[Path | str]:
-    """What a judgement by something reads: traces, a test with what tests have in common, a model's tours."""
+    """Files that a judgement reads: traces, a test with what tests have in common, a model's tours."""
     always = [file for folder in ALWAYS for file in files(root / folder)]
     if not (root / name).exists():
         model = of_model(manifest, name)

@@ -49,7 +49,7 @@ def read_equivalent(path: Path) -> list[Equivalent]:
 
 
 def stale(known: Sequence[Equivalent], mutants: Sequence[Mutant], judged: Iterable[Judged]) -> Iterator[str]:
-    """What is wrong with the file: no such mutant any more, or one that a check tells from the original."""
+    """Faults of the file: no such mutant any more, or one that a check tells from the original."""
     files = {mutant.path for mutant in mutants}
     for one in known:
         if one.path in files and not any(one.covers(mutant) for mutant in mutants):

@@ -1,4 +1,4 @@
-"""What is known of mutants from runs before: JSON lines, one a verdict, each with what it rests on.
+"""Verdicts on mutants from earlier runs: JSON lines, one a verdict, each with what it rests on.
 
 A verdict rests on what gave it: a trace, a folder of traces, a test, a model, each by its name and with a
 hash of all that a judgement by it reads. It holds as long as these are what they were. So a mutant stays
@@ -34,7 +34,8 @@ def files(path: Path) -> Iterator[Path]:
 
 
 def of_model(manifest: Manifest, name: str) -> list[Path | str]:
-    """What TLC and the comparison with the manifest read of a model; nothing if there is no such model."""
+    """Files of a model that TLC and the comparison with the manifest read; nothing if there is no such
+    model."""
     entry = next((one for one in manifest.entries if one.name == name), None)
     if entry is None:
         return []

@@ -36,7 +36,7 @@ class _Running(Generic[Task]):
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[Task]):
-    """What the work said of a task; None if it did not end in time."""
+    """Answer of the work to a task; None if it did not end in time."""
 
     task: Task
     said: Verdict | None
@@ -90,7 +90,7 @@ def run_all(
 
 @contextmanager
 def _untold() -> Iterator[None]:
-    """What tells this process to stop comes later: a fork that it does not know yet would be forgotten."""
+    """Hold back the signals that stop this process: a fork that it does not know yet would be forgotten."""
     signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
     try:
         yield
@@ -113,7 +113,7 @@ def _do(work: Callable[[Task], Verdict], task: Task, pipe: Connection, lives: tu
 
 
 def _end_with_parent(lives: int) -> None:
-    """When the pipe ends, tell this process to end what it started, and kill what is left after a while."""
+    """Tell this process, when the pipe ends, to end what it started, and kill what is left after a while."""
     os.read(lives, 1)
     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
     time.sleep(GRACE_S)

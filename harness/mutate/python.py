@@ -112,7 +112,7 @@ class _Finder(cst.CSTVisitor):
 
 
 def _smallest(node: cst.CSTNode, new: cst.CSTNode) -> tuple[cst.CSTNode, cst.CSTNode]:
-    """What really changes of an `if` or of a line, the rest of which stays as it is written."""
+    """Smallest part of an `if` or of a line that changes; the rest stays as it is written."""
     if isinstance(node, cst.If) and isinstance(new, cst.If):
         return node.test, new.test
     if isinstance(node, cst.SimpleStatementLine) and isinstance(new, cst.SimpleStatementLine):

@@ -33,7 +33,7 @@ class Mutated:
         return sorted(left, key=lambda one: (one.mutant.path, one.mutant.line))
 
     def counts(self, path: str | None = None) -> Json:
-        """Of a file, of a folder or of all: how many there are of each kind, and the score in per cent (None
+        """Numbers of mutants of each kind in a file, in a folder or in all, and the score in per cent (None
         of none): killed of those that were judged and can be told from the original."""
         mutants = [one for one in self.mutants if _in(one, path)]
         judged = [one for one in self.judged if _in(one.mutant, path)]

@@ -39,9 +39,9 @@ Show = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do: how many `jobs` at a time, until when (time.monotonic), on which models' tours, with the
-    coordinator's own tests or without, on models of how many `states`; the order of what is not known follows
-    from `seed`."""
+    """The work to do: number of `jobs` at a time, until when (time.monotonic), on which models' tours, with
+    the coordinator's own tests or without, on models of how many `states`; the order of what is not known
+    follows from `seed`."""
 
     root: Path
     jobs: int
@@ -115,8 +115,8 @@ Work = Callable[[Task], Verdict]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How mutants of a folder are judged: by what, what that rests on, and what makes ready to judge some,
-    with the seconds that each may take."""
+    """Judgement of the mutants of a folder: the check, the files that the check rests on, and the
+    preparation, with the seconds that each may take."""
 
     asked: Callable[[Mutant], Asked]
     basis: Basis

@@ -33,7 +33,7 @@ _TIMEOUT_S: Final = 240.0
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Where records of seeded bugs are, and the names of those that are not taken."""
+    """Folder of the records of seeded bugs, and the names of those that are not taken."""
 
     records: Records
     anew: frozenset[str]

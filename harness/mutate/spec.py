@@ -107,7 +107,7 @@ def with_behaviours(checks: Checks) -> Checks:
 
 
 def reads(root: Path, manifest: Manifest, name: str) -> list[Path | str]:
-    """What a judgement by a model reads, or by scenarios: then Golden, and what plays them."""
+    """Files that a judgement by a model reads, or by scenarios: then Golden, and what plays them."""
     if (root / name).exists():
         played = dependencies(root / FOLDER / "Golden.tla")
         return [*played, *files(root / PLAYED_BY), *files(root / name)]

@@ -45,7 +45,7 @@ class Archive:
 
     @property
     def options(self) -> str:
-        """What Java is told: to use the archive, or to remember what making one takes."""
+        """Options for Java: to use the archive, or to remember what making one takes."""
         if place := self.find():
             return f"{_QUIET} -Xshare:auto -XX:SharedArchiveFile={place}"
         return f"{_QUIET} -XX:+RecordDynamicDumpInfo"

@@ -1,4 +1,4 @@
-"""What Spark's executors do to make `steps` and `states`: batches in, batches out (for `mapInArrow`)."""
+"""Work of Spark's executors that makes `steps` and `states`: batches in, batches out (for `mapInArrow`)."""
 
 from __future__ import annotations
 

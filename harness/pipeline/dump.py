@@ -34,8 +34,8 @@ def splits(uri: str, size: int) -> list[dict[str, Any]]:
 
 
 def reading(pieces: Sequence[Row], place: str) -> Maker:
-    """What `mapInArrow` takes to write the table `graph` at a `place`, from indices of pieces of dumps; it
-    gives rows of `WRITTEN`. A file has the rows of one kind and piece, in the order of the dump."""
+    """A function for `mapInArrow` that writes the table `graph` at a `place`, from indices of pieces of
+    dumps; it gives rows of `WRITTEN`. A file has the rows of one kind and piece, in the order of the dump."""
 
     def written(batches: Batches) -> Batches:
         for batch in batches:

@@ -33,7 +33,7 @@ _EXAMPLES: Final = 20
 
 @dataclass(frozen=True)
 class Job:
-    """What is judged: a model's state graph, tours of a closed model, files; and on what."""
+    """The work to judge: a model's state graph, tours of a closed model, files; and on what."""
 
     target: str
     dialect: str
@@ -220,7 +220,7 @@ class _Stages:
         timed.coalesce(1).write.mode("append").parquet(run.store.table("timings"))
 
     def _findings(self, result: Exhausted, verdicts: DataFrame) -> None:
-        """What differs, and what of it is accepted; the table `verdicts` has all of it."""
+        """Differences, and those that are accepted; the table `verdicts` has all of it."""
         waivers = self.job.waivers
         found = results.findings(verdicts) if result.failed else []
         result.findings, waived = results.waive(found, waivers)
@@ -230,7 +230,7 @@ class _Stages:
         result.waivers, result.waiver_problems = waivers.to_json("steps"), list(waivers.problems())
 
     def _meta(self, result: Exhausted) -> dict[str, Any]:
-        """Where an example of the state graph comes from, and the constants that replaying must know."""
+        """Origin of an example of the state graph, and the constants that replaying must know."""
         model = self.job.model
         if model is None:
             return {"engine": "tlc"}

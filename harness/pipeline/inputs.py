@@ -206,7 +206,7 @@ def _traces(run: Run) -> DataFrame:
 
 
 def _expected(run: Run) -> int:
-    """How many rows of steps the traces have: one a step, or the one that says why there is none."""
+    """Number of rows of steps that the traces have: one a step, or the one that says why there is none."""
     bad = run.read("steps", TRACES).where("problem IS NOT NULL").select("trace", "problem")
     rows = F.when(F.col("problem").isNull(), F.col("states") - 1).otherwise(1)
     return int(_traces(run).join(bad, "trace", "left").agg(F.sum(rows)).collect()[0][0] or 0)

@@ -99,7 +99,7 @@ class Judge:
     _lost_track: bool = False
 
     def begin(self) -> None:
-        """What follows does not go on where the target is."""
+        """Begin anew: the next step does not go on from the target's state."""
         self._trace = ""
 
     def judge(self, row: Row) -> Row:

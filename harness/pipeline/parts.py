@@ -61,7 +61,8 @@ def values_of(column: pa.Array) -> list[Any]:
 
 
 def writing(place: str, make: Maker) -> Maker:
-    """What `mapInArrow` takes to write what `make` makes, a part a task; it gives rows of `WRITTEN`."""
+    """A function for `mapInArrow` that writes what `make` makes, a part a task; it gives rows of
+    `WRITTEN`."""
 
     def written(batches: Batches) -> Batches:
         from pyspark import TaskContext
@@ -74,8 +75,8 @@ def writing(place: str, make: Maker) -> Maker:
 
 
 def rewriting(place: str, numbers: Sequence[int], columns: Sequence[str], to: str, make: Maker) -> Maker:
-    """What `mapInArrow` takes to make parts of another table, `to`, of those at a `place` that have these
-    numbers, from indices of the numbers; it gives rows of `WRITTEN`.
+    """A function for `mapInArrow` that makes parts of another table, `to`, of those at a `place` that have
+    these numbers, from indices of the numbers; it gives rows of `WRITTEN`.
 
     Rows that call no target are left out.
     """

@@ -58,7 +58,7 @@ def not_judged(run: Run, verdicts: DataFrame) -> DataFrame:
 def judging_by_path(
     name: str, dialect: str, program: str, via: Callable[[], Via], constants: Mapping[str, Any]
 ) -> Callable[[Batches], Batches]:
-    """What `mapInArrow` takes: batches of `steps` to batches of `verdicts`, by way of shortest paths; the
+    """A function for `mapInArrow`: batches of `steps` to batches of `verdicts`, by way of shortest paths; the
     state graph is of a model with these `constants`."""
     meta = {"constants": dict(constants)}
 

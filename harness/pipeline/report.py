@@ -18,7 +18,7 @@ _WIDTH: Final = 100
 
 
 def summary(result: Exhausted, model: Model | None, output: str) -> Iterator[str]:
-    """What was claimed and what was found, in lines of at most 100 columns (but a path is one word)."""
+    """The claim and the findings, in lines of at most 100 columns (but a path is one word)."""
     for line in _lines(result, model, output):
         deeper = " " * (len(line) - len(line.lstrip()) + 2)
         yield from textwrap.wrap(
@@ -67,7 +67,7 @@ _PARTS: Final = {
 
 
 def _seconds(result: Exhausted) -> str:
-    """How long each part of this run took; what an earlier run has done is not among them."""
+    """Seconds that each part of this run took; what an earlier run has done is not among them."""
     seconds: dict[str, float] = {}
     for one in result.timings:
         seconds[one["unit"]] = seconds.get(one["unit"], 0.0) + one["seconds"]
@@ -96,7 +96,7 @@ def _claim(result: Exhausted, model: Model | None) -> Iterator[str]:
 
 
 def _waived(result: Exhausted) -> str:
-    """What a claim does not hold for."""
+    """Exceptions of a claim."""
     return excepted([one["signature"] for one in result.waivers], result.waived, "steps")
 
 

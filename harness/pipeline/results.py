@@ -1,4 +1,4 @@
-"""What the verdicts come to: coverage, findings, the quarantine, and whether every step is accounted for."""
+"""Results of the verdicts: coverage, findings, the quarantine, and whether every step is accounted for."""
 
 from __future__ import annotations
 

@@ -116,7 +116,8 @@ class StepRows:
         }
 
     def _form(self, source: str, load: Loadable, description: Any) -> tuple[str, str]:
-        """How a target loads a state and must describe it; at time 0 that depends on the state alone."""
+        """Form in which a target loads a state, and in which it must describe the state; at time 0 that
+        depends on the state alone."""
         known = self._loads.get(source) if load.now_ms == 0 else None
         if known is None:
             known = self._load(source, load), self._described(description)

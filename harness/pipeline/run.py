@@ -80,5 +80,5 @@ def struct(schema: pa.Schema) -> StructType:
 
 
 def parts_of(steps: int) -> int:
-    """How many parts so many steps have: by what they are, not by who computes them."""
+    """Number of parts of so many steps; it depends on the steps, not on the machines that compute."""
     return max(1, -(-steps // PART))

@@ -45,9 +45,9 @@ time than they gain: half of all that Java takes."""
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where Spark computes: its `master`, the memory of the JVM that drives, and the package that the workers
-    get where they do not share this machine's Python (`make package`), with the settings that a cluster
-    wants."""
+    """The place where Spark computes: its `master`, the memory of the JVM that drives, and the package that
+    the workers get where they do not share this machine's Python (`make package`), with the settings that a
+    cluster wants."""
 
     master: str = "local[*]"
     memory: str = "1500m"

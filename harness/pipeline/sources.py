@@ -51,7 +51,7 @@ def find_files(places: Sequence[str]) -> list[str]:
 
 
 def kind_of(path: str) -> str:
-    """What a file is, by the end of its name; "" if that is not known."""
+    """Kind of a file, by the end of its name; "" if that is not known."""
     return next((kind for suffix, kind in KINDS.items() if path.endswith(suffix)), "")
 
 

@@ -1,4 +1,4 @@
-"""Where the tables are: a folder given as a path or a URI, with a ledger of the work that is finished.
+"""Place of the tables: a folder given as a path or a URI, with a ledger of the work that is finished.
 
 A unit of work has a name and a key of everything that its result depends on. It is done when the ledger has
 that name with that key; the entry is written after the unit's tables, in one move, so a run that was killed

@@ -1,4 +1,4 @@
-"""What results depend on besides their inputs: this code, and the target's."""
+"""Versions that results depend on besides their inputs: this code, and the target's."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def _file_of(name: str, root: Path) -> Path | None:
 
 
 def _imports(file: Path, called: bool) -> Iterator[str]:
-    """What a file imports, perhaps names that are no modules; without what its functions import, unless they
-    are `called`."""
+    """Names that a file imports, perhaps of things that are no modules; without what its functions import,
+    unless they are `called`."""
     waiting: list[ast.AST] = [ast.parse(file.read_bytes())]
     while waiting:
         node = waiting.pop()

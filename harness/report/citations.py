@@ -87,7 +87,7 @@ def requirements(root: Path) -> list[Requirement]:
 
 
 def _merged(first: Sequence[str], others: Sequence[str]) -> list[str]:
-    """What the table itself names, as it is cited if it is, then the other places."""
+    """Places that the table itself names, as they are cited if they are, then the other places."""
     cited = {place.rpartition(".")[2]: place for place in reversed(others)}
     return list(dict.fromkeys([*(cited.get(name.rpartition(".")[2], name) for name in first), *others]))
 

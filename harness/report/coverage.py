@@ -26,7 +26,7 @@ ERRORS: Final = (
 
 @dataclass(frozen=True)
 class Counted:
-    """How often each name was reached, and which names that should be were not."""
+    """Counts of each name that was reached, and the names that should have been reached and were not."""
 
     title: str
     counts: Counter[str]

@@ -188,7 +188,7 @@ def _pictures(results: Results) -> dict[str, Any]:
 
 
 def _rebalances(found: Sequence[Rebalance]) -> list[tuple[str, str, list[Rebalance]]]:
-    """What happens, the plot, and the figures of it."""
+    """The events, their plot, and their figures."""
     axes = Axes("members", "partition seconds")
     groups = []
     for what in dict.fromkeys(one.what for one in found):

@@ -258,7 +258,7 @@ def value(given: Any) -> str:
 
 
 def _change(one: Difference, found: Sequence[Difference]) -> Change:
-    """What a step changes; without the fields that the target has otherwise, which have their own lines."""
+    """Changes by a step; without the fields that the target has otherwise, which have their own lines."""
     own = {other.path.removeprefix(f"{one.path}.") for other in found if other.path != one.path}
     if not isinstance(one.got, dict) or own.isdisjoint(one.got):
         return Change(one.path, value(one.expected), value(one.got))
@@ -267,7 +267,7 @@ def _change(one: Difference, found: Sequence[Difference]) -> Change:
 
 
 def _changes(groups: Sequence[Json], found: Sequence[Difference]) -> list[Change]:
-    """What the last step changes in the group, says the specification, with what the target has instead."""
+    """Changes of the group by the last step, as the specification says, with what the target has instead."""
     after = Answer(group=groups[-1])
     before = Answer(group=groups[-2]) if len(groups) > 1 else after
     changed = {one.path: _change(one, found) for one in differences(before, after)}

@@ -93,7 +93,7 @@ Event: TypeAlias = Message | Note | Shows
 
 @dataclass
 class _Row:
-    """Where a step is: from `top`, so high; `slots` are the heights of its messages and notes."""
+    """Place of a step: its `top` and its height; `slots` are the heights of its messages and notes."""
 
     step: Step
     top: float = 0.0
@@ -103,7 +103,8 @@ class _Row:
     lines: tuple[str, ...] = ()
 
     def slot(self, index: int) -> float:
-        """How far down a message or, after them, a note is; the words of a slanted arrow are under it."""
+        """Distance from the top of a message or, after them, of a note; the words of a slanted arrow are
+        under it."""
         slanted = sum(message.slanted for message in self.messages[:index])
         return self.top + _PAD + _SLOT * (index + 0.7) + _UNDER * slanted
 
@@ -173,7 +174,7 @@ def _place(event: Event, rows: Mapping[int, _Row], lanes: Sequence[str]) -> None
 
 @dataclass(frozen=True, slots=True)
 class _Across:
-    """Where things are from left to right: the lanes, the column of states, the right edge."""
+    """Places from left to right: the lanes, the column of states, the right edge."""
 
     lanes: list[float]
     states: float
@@ -251,8 +252,8 @@ def _arrow(message: Message, rows: Mapping[int, _Row], index: int, x: Mapping[st
 
 
 def _origin(message: Message, row: _Row, x: Mapping[str, float]) -> tuple[float, float]:
-    """Where a message left in an earlier step: where it seemed lost, under the request that it answers, or
-    beside the note of what became of its sender."""
+    """Place where a message left in an earlier step: where it seemed lost, under the request that it answers,
+    or beside the note of what became of its sender."""
     for index, other in enumerate(row.messages):
         if other.fate == "lost" and other.sender == message.sender:
             return x[message.sender] + (x[message.receiver] - x[message.sender]) * _LOST, row.slot(index)

@@ -16,7 +16,7 @@ _DIGITS: Final = re.compile(r"(\d+)")
 
 
 def violated(trace: Trace) -> dict[int, list[str]]:
-    """Of a counterexample what its last step shows."""
+    """The violation that the last step of a counterexample shows."""
     name, last = trace.meta.get("violated"), len(trace.states) - 1
     if not name:
         return {}

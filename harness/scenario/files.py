@@ -73,7 +73,7 @@ def play_files(
 
 
 def out_of_step(scenario: Scenario | Script, trace: Trace) -> str:
-    """What a trace has otherwise than the scenario, in words; "" if it is its behaviour."""
+    """Differences of a trace from the scenario, in words; "" if it is its behaviour."""
     if isinstance(scenario, Script):
         return scripts.out_of_step(scenario, trace)
     states = StateReader().read(trace, f"The trace beside {scenario.file}")
@@ -91,7 +91,7 @@ def out_of_step(scenario: Scenario | Script, trace: Trace) -> str:
 
 
 def _script(step: ScriptStep) -> ScriptStep:
-    """What is done, without the target and the transcript."""
+    """The operations, without the target and the transcript."""
     return replace(step, target=None, says="", sections={}, first_line=0, last_line=0, column=0)
 
 
@@ -148,7 +148,7 @@ def explain(played: Played | PlayedScript) -> Iterator[str]:
 
 
 def stale(played: Played | PlayedScript) -> Iterator[str]:
-    """What is wrong with the trace beside the file; a file may have none."""
+    """Faults of the trace beside the file; a file may have none."""
     beside = trace_beside(Path(played.scenario.file))
     if played.stuck or not beside.is_file():
         return

@@ -156,7 +156,7 @@ def _event(verb: str, field: Field) -> ScriptStep:
 
 
 def _count(verb: str, found: dict[str, Field]) -> int:
-    """How many partitions the topic has then; -1 says that it is deleted."""
+    """Number of partitions that the topic has then; -1 says that it is deleted."""
     if verb == "delete topic":
         return -1
     if verb == "fail-over" and ("topic" in found) != ("partitions" in found):

@@ -90,8 +90,9 @@ class ScriptStep:
 
 @dataclass(frozen=True, slots=True)
 class Erratum:
-    """What the document prints after a step (from 1), and what holds. `printed` is the transcript of that
-    state (`section`) with the uncorrected values, which the spec must reject; None if it is not written."""
+    """The values that the document prints after a step (from 1), and those that hold. `printed` is the
+    transcript of that state (`section`) with the uncorrected values, which the spec must reject; None if it
+    is not written."""
 
     step: int
     where: str

@@ -1,4 +1,4 @@
-"""How scenario files and the traces beside them are called: what `conform replay` needs of scenarios where
+"""Names of scenario files and of the traces beside them: what `conform replay` needs of scenarios where
 there are none to play."""
 
 from __future__ import annotations
@@ -10,5 +10,5 @@ SUFFIX: Final = ".yaml"
 
 
 def trace_beside(path: Path) -> Path:
-    """Where the trace of a scenario file is kept."""
+    """Path of the trace of a scenario file."""
     return path.with_name(f"{path.stem}.itf.json")

@@ -127,7 +127,7 @@ def model_of(trace: Trace, spec: Path) -> Model | None:
 
 
 def _inputs_of(step: Any) -> dict[str, Any]:
-    """What a step was given; the epoch of its request is left to the model."""
+    """Inputs of a step; the epoch of its request is left to the model."""
     given = {name: value for name, value in step.items() if name not in OUTPUTS}
     if epoch := _epoch_of(step):
         given["request"] = frozendict({**given["request"], epoch: 0})

@@ -48,7 +48,7 @@ def shrink_together(
     at_once: int,
     simpler: Callable[[Item], Iterable[Item]] = unchanged,
 ) -> list[Item]:
-    """What `shrink` gives, for hashable items; `answer` gets questions of about `at_once` items in all."""
+    """Result of `shrink`, for hashable items; `answer` gets questions of about `at_once` items in all."""
     known: dict[tuple[Item, ...], bool] = {(): False}
     while True:
         asked: dict[tuple[Item, ...], None] = {}

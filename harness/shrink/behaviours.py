@@ -1,4 +1,4 @@
-"""What the specification makes of parts of a trace: TLC does all of them in one run."""
+"""Behaviours of the specification for parts of a trace: TLC does all of them in one run."""
 
 from __future__ import annotations
 

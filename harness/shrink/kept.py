@@ -94,7 +94,7 @@ def first_group(trace: Trace) -> frozendict[str, Any]:
 
 
 def _epoch(group: Group, name: str, epoch: int) -> tuple[str, int]:
-    """How the epoch of a request follows from the member's."""
+    """Relation of a request's epoch to the member's."""
     member = group.members.get(name)
     if member is None or epoch <= 0 or member.epoch <= 0:
         return "said", 0

@@ -73,7 +73,7 @@ class Shrunk:
 
     @property
     def kept(self) -> int:
-        """How many steps are left."""
+        """Number of steps that are left."""
         return len(self.trace.states) - 1
 
 
@@ -90,7 +90,7 @@ class Oracle:
         self._replayer = Replayer(target, MANY)
 
     def failures(self, trace: Trace, name: str) -> list[Failure]:
-        """Where the target differs. ConformError as of a replay."""
+        """Places where the target differs. ConformError as of a replay."""
         self._replayer.result = Replayed()
         self._replayer.replay(Decoder().decode(trace, name))
         return self._replayer.result.failures
@@ -162,7 +162,7 @@ def _cut(trace: Trace, name: str, oracle: Oracle, signature: str) -> Shrunk:
 
 
 def _first(failures: Sequence[Failure], signature: str, name: str, target: str) -> tuple[str, int]:
-    """Which difference it is about, and the index of the state after the first step that has it."""
+    """The difference to shrink, and the index of the state after the first step that has it."""
     known = signatures(failures)
     if not known:
         raise ConformError(f"The trace {name} does not fail on {target}: there is nothing to shrink.", USAGE)

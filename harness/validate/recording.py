@@ -84,7 +84,7 @@ class Recording(ABC, Generic[R, S]):
         """Write the modules and their configuration into a folder. The runs have one constant."""
 
     def failed(self, log: str) -> ConformError | None:
-        """What the engine's log means where it failed; None where it says it itself."""
+        """Meaning of the engine's log where it failed; None where it says it itself."""
         return None
 
     @abstractmethod
@@ -97,10 +97,10 @@ class Recording(ABC, Generic[R, S]):
 
     @abstractmethod
     def differences(self, run: R, line: AnyLine, state: S) -> Iterator[Difference]:
-        """Where a step of the specification is not what was recorded, in the specification's terms."""
+        """Places where a step of the specification is not what was recorded, in the specification's terms."""
 
     def constants(self, run: R) -> Json:
-        """What replaying the behaviour of a run has to know of its model, beside the dialect."""
+        """Constants of its model that replaying the behaviour of a run has to know, beside the dialect."""
         return {}
 
     def explained(self, run: R, fits: int) -> R | None:
@@ -127,7 +127,7 @@ class Recorded(Generic[R]):
 
     @property
     def lines(self) -> int:
-        """How many steps there are to be judged."""
+        """Number of steps to judge."""
         return sum(len(run.lines) for run in self.runs)
 
     def check(self) -> None:

@@ -48,7 +48,7 @@ class Topics:
         )
 
     def change(self, said: Json) -> list[Change]:
-        """What an operation `topics` changes, step by step. E1, T2: a topic takes the place of one that has
+        """Changes by an operation `topics`, step by step. E1, T2: a topic takes the place of one that has
         its name."""
         changes = [Change("DeleteTopic", self._live(name), -1) for name in said.get("delete", ())]
         changes = [one for one in changes if self.counts.get(one.topic, 0) > 0]

@@ -60,7 +60,7 @@ Answers = frozenset[tuple[str, ClassicResponse]]
 
 
 class Words:
-    """How the bytes of members and leaders are read: not at all."""
+    """Bytes of members and leaders, which are not read."""
 
     def subscription(self, protocols: Iterable[Mapping[str, Any]]) -> frozenset[str]:
         """The subscription that a member names in [{"name", "metadata"}]."""

@@ -218,7 +218,7 @@ class ClassicReader:
 
 
 def _topics(raw_offsets: Value) -> dict[str, int]:
-    """How many partitions each topic must have, for all that may be committed to be there."""
+    """Number of partitions that each topic must have, so that everything that may be committed is there."""
     topics: dict[str, int] = {}
     for topic, index in as_function(raw_offsets):
         topics[topic] = max(topics.get(topic, 0), index + 1)

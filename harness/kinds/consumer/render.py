@@ -40,7 +40,7 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
 
 
 def assignments(run: Run) -> int:
-    """How many target assignments there could be of what a run names."""
+    """Number of target assignments that are possible with the names of a run."""
     return int((len(members_of([run])) + 1) ** len(set(_partitions(run))))
 
 

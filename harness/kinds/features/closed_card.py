@@ -1,4 +1,4 @@
-"""What a picture says about a state of a closed model that does not name its steps: of groups that migrate
+"""Words of a picture about a state of a closed model that does not name its steps: of groups that migrate
 (spec/ClosedMigration.tla), and of members that compute (spec/ClosedClient.tla)."""
 
 from __future__ import annotations

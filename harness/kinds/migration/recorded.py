@@ -137,7 +137,7 @@ class KafkaMigrationRecording(MigrationRecording):
 
 
 def _choices(run: classic.Run) -> int:
-    """How many target assignments there could be of what a run names."""
+    """Number of target assignments that are possible with the names of a run."""
     return int((len(_members([run])) + 1) ** len({*_partitions(run)}))
 
 

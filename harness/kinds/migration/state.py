@@ -47,7 +47,7 @@ class MigrationState:
 
     @property
     def topics(self) -> Mapping[str, int]:
-        """How many partitions each topic has."""
+        """Number of partitions of each topic."""
         return self.shared.topics
 
     @property

@@ -1,4 +1,4 @@
-"""What a target is sent for each action of a group that migrates: what it is sent for the same of the kind of
+"""Requests to a target for each action of a group that migrates: those for the same action of the kind of
 group that there is (see `harness.kinds.consumer.steps`)."""
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from harness.report.readers.fields import Fields
 
 @dataclass(frozen=True)
 class Rebalance:
-    """What something that happens costs a group of one protocol: counts, and seconds of a simulated clock."""
+    """Cost of an event for a group of one protocol: counts, and seconds of a simulated clock."""
 
     what: str
     protocol: str

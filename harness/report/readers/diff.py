@@ -38,7 +38,7 @@ class Property:
 
 @dataclass(frozen=True)
 class DiffModel:
-    """What differs within the bounds of one model; `inputs` by what became of them, `actions` by action.
+    """Differences within the bounds of one model; `inputs` by what became of them, `actions` by action.
 
     `not_compared` are fields that one of the two does not have.
     """

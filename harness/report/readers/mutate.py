@@ -12,8 +12,8 @@ _COUNTS = ("mutants", "killed", "survived", "equivalent", "unviable", "judged")
 
 @dataclass(frozen=True)
 class Counted:
-    """Of a file, of a folder or of all: how many mutants there are, how many of them were judged and became
-    what. `score` is in per cent; None of none."""
+    """Numbers of mutants in a file, in a folder or in all: how many there are, were judged, and had which
+    verdict. `score` is in per cent; None of none."""
 
     path: str
     mutants: int

@@ -16,7 +16,7 @@ from harness.targets.base import Json
 
 @dataclass(frozen=True)
 class Violation:
-    """What a simulation found, shrunk: what is broken, the schedule in words, and the messages of it.
+    """A finding of a simulation, shrunk: what is broken, the schedule in words, and the messages of it.
 
     `before` and `after` are the group around the step that shows it, of two implementations the first one's.
     `differences` are those of two implementations, `scenario` is the file of one that plays it.

@@ -20,7 +20,7 @@ Facts: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Universe:
-    """What the scenarios of one run name: members, topics (or connectors) and how many partitions (or
+    """Names in the scenarios of one run: members, topics (or connectors) and how many partitions (or
     resources) each has at most."""
 
     members: frozenset[str]
@@ -74,7 +74,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Erratum:
-    """What the document prints after a step (from 1), and what holds."""
+    """The values that the document prints after a step (from 1), and those that hold."""
 
     step: int
     where: str
@@ -103,7 +103,7 @@ class Script:
 
     @property
     def digest(self) -> str:
-        """What is done, as 12 hexadecimal digits: by it a trace is known to be of this script."""
+        """Hash of the operations, 12 hexadecimal digits: a trace with this hash is of this script."""
         done = "\n".join([self.first, *(step.action for step in self.steps)])
         return sha256(done.encode()).hexdigest()[:12]
 
@@ -124,7 +124,7 @@ class PlayedScript:
 
     @property
     def mismatches(self) -> list[tuple[int, str, str, str]]:
-        """What the file says otherwise: step, what, in the file, in the specification."""
+        """Differences of the file: step, what, in the file, in the specification."""
         found = []
         for number, (step, spec) in enumerate(zip(self.scenario.steps, self.transcripts, strict=False), 1):
             if step.expect is not None and step.expect.facts:
@@ -190,7 +190,7 @@ def flat(facts: Facts, before: str = "") -> dict[str, Any]:
 
 
 def differ(file: Facts, spec: Facts) -> Sequence[tuple[str, str, str]]:
-    """What differs: by which name, in the file, in the specification."""
+    """Differences: by which name, in the file, in the specification."""
     left, right = flat(file), flat(spec)
     names = [*left, *(name for name in right if name not in left)]
     return [

@@ -69,7 +69,7 @@ def explain(played: PlayedScript) -> Iterator[str]:
 
 
 def out_of_step(script: Script, trace: Trace) -> str:
-    """What a trace has otherwise than the script, in words; "" if it is its behaviour."""
+    """Differences of a trace from the script, in words; "" if it is its behaviour."""
     if trace.meta.get("script") != script.digest:
         return "what is done is something else"
     found = PlayedScript(script, trace, script.kind.facts(trace)).mismatches

@@ -66,7 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--stdio", action="store_true", required=True, help="read operations from stdin")
-    parser.add_argument("--dialect", default="kip-848", help=f"one of {', '.join(DIALECTS)}")
+    parser.add_argument(
+        "--dialect",
+        default="kip-848",
+        help=f"one of {', '.join(DIALECTS)}; departures may follow: kafka-4.2,MetadataChange=at-once",
+    )
     parser.add_argument(
         "--clock",
         choices=("simulated", "real"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final, Literal, get_args, get_type_hints
 
@@ -82,6 +83,11 @@ class Dialect:
     PartitionEpochs: bool = False
     """O2: a commit with an older member epoch is accepted if the member was given its partitions before."""
 
+    @property
+    def base(self) -> str:
+        """The dialect that has a name: kafka-4.2 of "kafka-4.2,MetadataChange=at-once"."""
+        return self.name.partition(",")[0]
+
     def __post_init__(self) -> None:
         for name, choices in _choices().items():
             if getattr(self, name) not in choices:
@@ -90,17 +96,17 @@ class Dialect:
     @property
     def has_client_assignors(self) -> bool:
         """Kafka has no client-side assignors for consumer groups: its schemas know nothing of A5."""
-        return self.name == "kip-848"
+        return self.base == "kip-848"
 
     @property
     def aborts_synchronization(self) -> bool:
         """SynchronizationGoesOn (C2): to Kafka a JoinGroup that says nothing new aborts nothing."""
-        return self.name == "kip-848"
+        return self.base == "kip-848"
 
     @property
     def refuses_sync_behind(self) -> bool:
         """SyncRefused (M2): Kafka has an error for a SyncGroup of a member that is behind its target."""
-        return self.name != "kip-848"
+        return self.base != "kip-848"
 
     @property
     def unobserved(self) -> frozenset[str]:
@@ -114,11 +120,49 @@ class Dialect:
 
     @staticmethod
     def named(name: str) -> Dialect:
-        """The dialect of that name; BadInput where there is none."""
-        try:
-            return DIALECTS[name]
-        except KeyError:
-            raise BadInput(f"there is no dialect {name!r}; there are {', '.join(DIALECTS)}") from None
+        """The dialect of that name, or a mix: "kafka-4.2,MetadataChange=at-once,AwayCommits=no".
+
+        The departures that follow the name take the place of the dialect's own. The result is named in the
+        order of the constants, without what its base has, too, so that one mix has one name. BadInput where
+        there is no such dialect, departure or value.
+        """
+        base, *changes = (part.strip() for part in name.split(","))
+        if base not in DIALECTS:
+            raise BadInput(f"there is no dialect {base!r}; there are {', '.join(DIALECTS)}") from None
+        values = dict(map(_change, changes))
+        if len(values) < len(changes):
+            raise BadInput(f"the dialect {name!r} names a departure twice")
+        return DIALECTS[base].but(values)
+
+    def but(self, values: Mapping[str, Any]) -> Dialect:
+        """This dialect with other values of some departures, and the name of that mix."""
+        mixed = dataclasses.replace(self, name=self.base, **values)
+        base = DIALECTS[self.base]
+        differs = [one for one in CHOICES if getattr(mixed, one) != getattr(base, one)]
+        name = ",".join([base.name, *(f"{one}={shown(getattr(mixed, one))}" for one in differs)])
+        return dataclasses.replace(mixed, name=name)
+
+
+def shown(value: bool | int | str) -> str:
+    """A value of a departure as `Dialect.named` reads it: yes and no are True and False."""
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def _change(text: str) -> tuple[str, Any]:
+    """A departure and its value of "MetadataChange=at-once". BadInput for one that there is not."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if name not in CHOICES:
+        like = get_close_matches(name, CHOICES, 1)
+        hint = f"the most similar one is {like[0]}" if like else f"there are {', '.join(CHOICES)}"
+        raise BadInput(f"there is no departure {name!r}; {hint}")
+    known = {shown(one): one for one in CHOICES[name]}
+    said = {"true": "yes", "false": "no"}.get(value.lower(), value) if True in CHOICES[name] else value
+    if not equals or said not in known:
+        like = get_close_matches(value, known, 1)
+        hint = f"; the most similar one is {like[0]}" if like else ""
+        is_given = f"cannot be {value!r}" if equals else "has no value"
+        raise BadInput(f"the departure {name} {is_given}; give {name}={' or '.join(known)}{hint}")
+    return name, known[said]
 
 
 @cache
@@ -179,3 +223,11 @@ _KAFKA: Final = (_KAFKA_4_0, _KAFKA_4_1, _KAFKA_4_2, _KAFKA_4_3, _KAFKA_4_4)
 DIALECTS: Final = {dialect.name: dialect for dialect in (_KIP_848, *_KAFKA)}
 """Every dialect that has a name. Kafka's are read from its observed behaviour, not from a document; what they
 leave out is said in spec/KafkaDialects.tla."""
+
+CHOICES: Final[Mapping[str, tuple[Any, ...]]] = {
+    field.name: _choices().get(field.name, ())
+    or tuple(sorted({getattr(one, field.name) for one in DIALECTS.values()}))
+    for field in dataclasses.fields(Dialect)
+    if field.name != "name"
+}
+"""The values that each departure can have; of a number those that a dialect has."""

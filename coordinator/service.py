@@ -410,7 +410,7 @@ class Coordinator:
         self._env, self.others = env, others
         self._replace(log, groups, offsets)
         self._scripts.clear()
-        self._started = False
+        self._next_ids, self._started = [], False
         if simulated:
             simulated.set(now_ms)
 

@@ -210,7 +210,7 @@ func (c *Coordinator) load(records []Record, topics []topicUpdate, volatile vola
 	if err := loaded.setTopics(topics, nil); err != nil {
 		return err
 	}
-	loaded.config, loaded.ids, loaded.groups, loaded.now = c.config, c.ids, groups, volatile.ClockMs
+	loaded.config, loaded.groups, loaded.now = c.config, groups, volatile.ClockMs
 	for offset, record := range records {
 		record.Offset = offset
 		loaded.log, loaded.batches = append(loaded.log, record), append(loaded.batches, offset+1)

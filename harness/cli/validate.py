@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from harness.cli.console import check_json_place, running, write_json
+from harness.dialect_name import base_of, changes_of
 from harness.engines.base import Limits
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.files import output_folder, write_text
@@ -68,6 +69,12 @@ def command(
     recorded = read_log(log, group, dialect)
     name = dialect or recorded.dialect or "kip-848"
     known = {forms.name for forms in FORMS.values()}
+    if base_of(name) in known and changes_of(name):
+        raise ConformError(
+            f"No log is validated with departures of its own, as in {name!r}: the specification has "
+            f"no name for that mix. Give --dialect {base_of(name)}: then a departure is no behaviour of it.",
+            USAGE,
+        )
     if name not in known:
         raise ConformError(
             f"There is no dialect {name!r}: --dialect is one of {', '.join(sorted(known))}.", USAGE

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from harness.dialect_name import base_of
 from harness.engines.base import Limits
 from harness.errors import HOLDS, ConformError
 from harness.evidence import evidence_file
@@ -126,7 +127,8 @@ def steps_of(asked: Asked) -> list[Step]:
 
 def exhausted_model(dialect: str) -> str:
     """The name of the model that is exhausted for a dialect: MCTour, MCKafka42Tour."""
-    version = "" if dialect == TEXT.name else dialect.capitalize().replace("-", "").replace(".", "")
+    base = base_of(dialect)
+    version = "" if base == TEXT.name else base.capitalize().replace("-", "").replace(".", "")
     return f"MC{version}Tour"
 
 
@@ -148,17 +150,18 @@ def _evidence(asked: Asked) -> Iterator[Step]:
 
 
 def _replays(asked: Asked) -> Iterator[Step]:
-    own = f"dialects/{asked.dialect}"
-    if asked.dialect == TEXT.name:
+    base = base_of(asked.dialect)
+    own = f"dialects/{base}"
+    if base == TEXT.name:
         yield from (Step("replay", name) for name in TRACE_FOLDERS)
         if (asked.traces / own).is_dir():
             yield Step("replay", own)
     else:
         yield Step("replay", own)
-        if (asked.traces / f"kafka/{asked.dialect}").is_dir():
+        if (asked.traces / f"kafka/{base}").is_dir():
             is_kafka = asked.target.startswith("kafka:")
             why = "" if is_kafka else "groups migrate so on Kafka's own coordinator alone"
-            yield Step("replay", f"kafka/{asked.dialect}", why)
+            yield Step("replay", f"kafka/{base}", why)
         why = f"they are of KIP-848's text, and {asked.target} speaks {asked.dialect}"
         yield Step("replay", ", ".join(TRACE_FOLDERS), why)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.dialect_name import base_of
 from harness.kinds.classic.recorded import ClassicRecording
 from harness.kinds.classic.recorded_log import ClassicLogReader
 from harness.kinds.connect.recorded import ConnectRecording
@@ -29,7 +30,7 @@ def read_log(path: Path, group: str | None = None, dialect: str | None = None) -
     """
     found = _first(path, group)
     if found.migrates:
-        is_text = (dialect or found.dialect) == TEXT.name
+        is_text = base_of(dialect or found.dialect) == TEXT.name
         kind = MigrationRecording() if is_text else KafkaMigrationRecording()
         return MigrationLogReader(path, found.group, kind).whole()
     if found.api in wire.CLASSIC_VERSIONS:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from harness.dialect_name import base_of
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
 from harness.kinds.consumer.state import Group
@@ -112,7 +113,7 @@ def _forms(constants: object, what: str, where: str) -> Forms:
 
 def operator_of(dialect: str) -> str:
     """The specification's name of a dialect that has this name for --dialect."""
-    return next(operator for operator, forms in FORMS.items() if forms.name == dialect)
+    return next(operator for operator, forms in FORMS.items() if forms.name == base_of(dialect))
 
 
 def chosen_dialect(given: str | None, judged: Mapping[str, str]) -> str:
@@ -123,7 +124,7 @@ def chosen_dialect(given: str | None, judged: Mapping[str, str]) -> str:
     """
     if given is not None:
         for what, dialect in judged.items():
-            if dialect not in (TEXT.name, given):
+            if dialect not in (TEXT.name, base_of(given)):
                 raise ConformError(
                     f"{what} is of the dialect {dialect!r}, not {given!r}: leave --dialect out.", USAGE
                 )

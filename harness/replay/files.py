@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
+from harness.dialect_name import base_of
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.itf import read_meta
 from harness.replay.dialects import TEXT, dialect_of
@@ -57,7 +58,7 @@ def disagreements(traces: Mapping[str, int], spoken: str) -> list[str]:
     """Sentences on traces that are of another dialect than the target speaks, for a user to read first."""
     sentences = []
     for dialect, count in sorted(traces.items()):
-        if dialect == spoken:
+        if dialect == base_of(spoken):
             continue
         if dialect == TEXT.name:
             sentences.append(

@@ -106,7 +106,7 @@ def explain(failure: Failure, target: str, dialect: str) -> Iterator[str]:
     yield f"  sent: {shown(failure.operation)}"
     for difference in failure.differences:
         yield from _difference(difference)
-    given = "" if dialect == "kip-848" else f" --dialect {dialect}"
+    given = "" if dialect == "kip-848" else f" --dialect {shlex.quote(dialect)}"
     yield f"  again: conform replay {shlex.quote(failure.trace)} --target {shlex.quote(target)}{given}"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from harness.dialect_name import base_of
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.kinds.consumer.members import MemberReplayer
 from harness.replay import wire
@@ -158,7 +159,7 @@ class Replayer:
         self._max_differences = max_differences
         self._waives = waives
         known = target.hello()
-        self._dialect = known.dialect
+        self._dialect = base_of(known.dialect)
         self._view = View(known)
         self._unscripted = None if self._view.scripts else Unscripted(target, self._view)
         self._has = _has(known, self._view)

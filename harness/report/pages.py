@@ -212,7 +212,7 @@ def _title(action: str, branch: str, error: str, found: Iterable[Difference]) ->
 
 
 def _replay(trace: str, target: str, dialect: str) -> str:
-    given = "" if dialect == TEXT.name else f" --dialect {dialect}"
+    given = "" if dialect == TEXT.name else f" --dialect {shlex.quote(dialect)}"
     return f"conform replay {shlex.quote(trace)} --target {shlex.quote(target)}{given}"
 
 

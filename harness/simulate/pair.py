@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from harness.dialect_name import base_of
 from harness.errors import USAGE, ConformError
 from harness.replay import wire
 from harness.replay.compare import Difference, differences, normal_response
@@ -56,7 +57,7 @@ class Pair:
                     "be given the same schedule.",
                     USAGE,
                 )
-        self.dialects = [one.dialect for one in known]
+        self.dialects = [base_of(one.dialect) for one in known]
         self.can = (known[0].controls & known[1].controls) | (wire.served(known[0]) & wire.served(known[1]))
         self._view = View(
             Capabilities("both targets", "", {}, self.can, known[0].unobserved | known[1].unobserved)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from harness.dialect_name import base_of
 from harness.errors import USAGE, ConformError
 from harness.targets.base import Target
-from harness.targets.python import PythonTarget
+from harness.targets.python import PythonTarget, spoken
 from harness.targets.stdio import TIMEOUT_S, StdioTarget
 from harness.targets.symbolic import SymbolicIds
 
@@ -32,11 +33,16 @@ def own_dialect(name: str) -> str:
 
 
 def start_target(name: str, dialect: str = "kip-848", timeout_s: float = TIMEOUT_S) -> Target:
-    """The same with member ids that it makes itself; of `stdio` an answer may take `timeout_s` seconds."""
+    """The same with member ids that it makes itself; of `stdio` an answer may take `timeout_s` seconds.
+
+    With departures of its own a dialect is for a target that names them in `hello`, and for one that names
+    its base alone: a target need not know where it departs.
+    """
+    dialect = spoken(dialect) if "," in dialect else dialect
     target = _started(name, dialect, timeout_s)
     try:
         capabilities = target.hello()
-        if capabilities.dialect != dialect:
+        if capabilities.dialect not in (dialect, base_of(dialect)):
             raise ConformError(
                 f"The target {name} speaks the dialect {capabilities.dialect!r}, not {dialect!r}: "
                 f"give --dialect {capabilities.dialect}, or start one that speaks the other.",

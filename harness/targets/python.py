@@ -22,6 +22,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+def spoken(dialect: str) -> str:
+    """The one name of a dialect and its departures. ConformError (exit 2) for one that there is not."""
+    try:
+        return Dialect.named(dialect).name
+    except BadInput as error:
+        raise ConformError(f"The option --dialect cannot be {dialect!r}: {error}.", USAGE) from None
+
+
 class PythonTarget:
     """The coordinator with a simulated clock; the methods are those of `harness.targets.base.Target`."""
 

@@ -45,6 +45,42 @@ def test_every_named_dialect_is_found_and_others_are_not() -> None:
         Dialect.named("kafka")
 
 
+def test_departures_follow_the_name_of_a_dialect() -> None:
+    mixed = Dialect.named("kafka-4.2, PartitionEpochs=yes,MetadataChange=at-once")
+    kafka = DIALECTS["kafka-4.2"]
+    assert mixed == dataclasses.replace(
+        kafka, name=mixed.name, MetadataChange="at-once", PartitionEpochs=True
+    )
+    assert mixed.name == "kafka-4.2,MetadataChange=at-once,PartitionEpochs=yes", "in the constants' order"
+    assert mixed.base == "kafka-4.2" and not mixed.has_client_assignors and mixed.refuses_sync_behind
+    assert Dialect.named("kafka-4.2,MetadataChange=next-heartbeat") == kafka, "what the base has is not named"
+    assert Dialect.named("kip-848,AwaySession=runs on,FirstGroupEpoch=2").AwaySession == "runs on"
+    assert Dialect.named(mixed.name) == mixed
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("kafka-4,AwayCommits=no", "there is no dialect 'kafka-4'; there are kip-848, kafka-4.0"),
+        (
+            "kafka-4.2,MetadatChange=at-once",
+            "no departure 'MetadatChange'; the most similar one is MetadataChange",
+        ),
+        ("kafka-4.2,x=1", "no departure 'x'; there are FirstGroupEpoch, FencedMemberIsRemoved"),
+        (
+            "kafka-4.2,MetadataChange=atonce",
+            "cannot be 'atonce'; give MetadataChange=at-once or next-heartbeat; the most similar one is",
+        ),
+        ("kafka-4.2,AwayCommits", "AwayCommits has no value; give AwayCommits=yes or no"),
+        ("kafka-4.2,FirstGroupEpoch=7", "FirstGroupEpoch cannot be '7'; give FirstGroupEpoch=1 or 2"),
+        ("kafka-4.2,AwayCommits=no,AwayCommits=yes", "names a departure twice"),
+    ],
+)
+def test_departure_that_there_is_not_is_refused_with_those_that_there_are(name: str, said: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(said)):
+        Dialect.named(name)
+
+
 def test_constant_has_only_its_values() -> None:
     with pytest.raises(BadInput, match="RevocationRestart cannot be 'later'"):
         drivers(RevocationRestart="later")

@@ -217,6 +217,15 @@ def test_ids_are_used_in_order() -> None:
     assert drawn == ["a", "b", "00000000-0000-4000-8000-000000000001"]
 
 
+def test_load_empties_the_queue_of_ids() -> None:
+    session = Session()
+    session.ok("ids", next=["a", "b"])
+    assert session.answer(join(""))["body"]["memberId"] == "a"
+    session.ok("load", records=[], topics=[])
+    session.ok("ids", next=["c"])
+    assert session.answer(join(""))["body"]["memberId"] == "c", "b was of the state before"
+
+
 def test_configure_before_the_first_request() -> None:
     session = Session()
     settings = {

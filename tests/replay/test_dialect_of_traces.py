@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from spec_model import NOTHING, Model
 from harness.cli.replay import command
 from harness.errors import ConformError
 from harness.itf import Trace, read_meta, write_trace
+from harness.targets import open_target
 
 FOO = frozenset({"foo"})
 
@@ -95,3 +97,28 @@ def test_meta_is_read_wherever_it_is(tmp_path: Path, text: str, meta: dict[str, 
     file = tmp_path / "a.itf.json"
     file.write_text(text, encoding="utf-8")
     assert read_meta(file) == meta
+
+
+def test_with_departures_a_dialect_takes_the_traces_of_its_name(tmp_path: Path) -> None:
+    file = written(tmp_path / "a.itf.json", "Kafka44")
+    assert replayed(tmp_path, file, dialect="kafka-4.4,MetadataChange=at-once")["differences"] == 0
+    with pytest.raises(ConformError, match="does not conform"):
+        replayed(tmp_path, file, dialect="kafka-4.4,FirstGroupEpoch=1")
+    with pytest.raises(
+        ConformError, match=r"is of the dialect 'kafka-4\.4', not 'kafka-4\.3,AwayCommits=no'"
+    ):
+        replayed(tmp_path, file, dialect="kafka-4.3,AwayCommits=no")
+
+
+def test_a_target_bears_the_departures_that_it_does_not_name() -> None:
+    """A target that says kafka-4.2 in `hello` may depart from that: it need not know."""
+    program = "stdio:python -m coordinator --stdio --dialect "
+    for said in ("kafka-4.2", "kafka-4.2,MetadataChange=at-once"):
+        with closing(open_target(program + said, "kafka-4.2,MetadataChange=at-once")) as target:
+            assert target.hello().dialect == said
+    with pytest.raises(
+        ConformError, match=r"speaks the dialect 'kafka-4\.3', not 'kafka-4\.2,AwayCommits=no'"
+    ):
+        open_target(program + "kafka-4.3", "kafka-4.2,AwayCommits=no")
+    with pytest.raises(ConformError, match="the most similar one is AwayCommits"):
+        open_target(program + "kafka-4.2", "kafka-4.2,AwayCommit=no")

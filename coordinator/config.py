@@ -31,7 +31,7 @@ class Config:
     assignment_interval_ms: int = 1_000
     """With the dialect's TargetMayLag: targets of one group are computed at most this often."""
     max_batch_bytes: int = 1024 * 1024
-    """The most bytes that one batch of records may have, as the log writes them (P4)."""
+    """The most bytes that one batch of records may have, as Kafka's log has them: record_size.py (P4)."""
     max_offset_metadata_bytes: int = 4096
     """The most bytes of UTF-8 that the metadata of a committed offset may have (O1)."""
     initial_delay_ms: int = 3_000

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from coordinator.classic.records import ClassicRecord
 from coordinator.errors import AppendFailed, BatchTooLarge
 from coordinator.fields import Json
 from coordinator.load import groups_from
-from coordinator.model import Group, Target
+from coordinator.migration.batches import batches_of, leftovers
+from coordinator.model import Group
 from coordinator.offset_records import OffsetRecord, Offsets, replay_offset
-from coordinator.records import AnyRecord, CurrentAssignment, Record, from_wire, replay, to_wire
+from coordinator.record_size import batch_bytes, parts_of
+from coordinator.records import AnyRecord, Record, from_wire, replay, to_wire
 from coordinator.step import Result, Timer, Volatile
 from coordinator.storage import LogStorage
 
 
 class Log:
-    """Records in the order in which they were written. The records of one step are one batch (P4).
+    """Records in the order in which they were written. The records of one step are one batch, those of a
+    conversion that is too large several (P4).
 
     With a storage, a batch is a line of JSON there: {"records": [...]}. So is a change of the cluster, which
     a later run must know too (P2): {"topics": {"upsert": [...], "delete": [...]}} of its topics, {"configs":
@@ -34,6 +36,7 @@ class Log:
         self.records: list[AnyRecord] = list(records)
         self._batch_ends = list(range(1, len(records) + 1) if batch_ends is None else batch_ends)
         self._storage = storage
+        self._left_over = [one for ones in leftovers(self.records).values() for one in ones]
         self.failing = False
         """Refuse every append, as a log without its quorum does."""
 
@@ -42,7 +45,8 @@ class Log:
     ) -> None:
         """Take batches and a change of the cluster, all of it durably or nothing at all (P3).
 
-        Raises AppendFailed, or BatchTooLarge for a batch of more than `limit_bytes` as JSON (P4).
+        What a torn conversion has left is removed first. Raises AppendFailed, or BatchTooLarge for a batch of
+        more than `limit_bytes` (P4).
         """
         written = [batch for batch in batches if batch]
         if not written and (change is None or self._storage is None):
@@ -51,12 +55,14 @@ class Log:
             raise AppendFailed("the log took no records; try again")
         for batch in written:
             _check_size(batch, limit_bytes)
+        written[:0] = parts_of(self._left_over, limit_bytes)
         if self._storage is not None:
             changes = [] if change is None else [_line(change)]
             self._storage.append([*changes, *map(_encoded, written)])
         for batch in written:
             self.records.extend(batch)
             self._batch_ends.append(len(self.records))
+        self._left_over = []
 
     def kept(self, count: int, changes: Sequence[Json]) -> Log:
         """The whole batches among the first `count` records, when the rest is lost; `changes` are what makes
@@ -103,34 +109,12 @@ def _line(content: Json) -> str:
 
 
 def _check_size(batch: Sequence[AnyRecord], limit_bytes: int) -> None:
-    """P4. What cannot be too large is not encoded only to be measured."""
-    if sum(map(_most_bytes, batch)) > limit_bytes and (size := len(_encoded(batch))) > limit_bytes:
+    """P4."""
+    if (size := batch_bytes(batch)) > limit_bytes:
         raise BatchTooLarge(
             f"the {len(batch)} records of this step are a batch of {size} bytes, more than the {limit_bytes} "
             "that message.max.bytes allows; raise it, or ask for less at once"
         )
-
-
-def _most_bytes(record: AnyRecord) -> int:
-    """No fewer than the record's bytes as JSON; partitions are counted, text is taken as if all escaped."""
-    value = record.value
-    if value is None or isinstance(record, (OffsetRecord, ClassicRecord)):
-        return 512 + _most_text(record)
-    if isinstance(value, CurrentAssignment):
-        return 512 + _most_text(record[:3]) + 100 * len(value.held)
-    if isinstance(value, Target):
-        return 512 + _most_text(record[:3]) + 100 * len(value.partitions)
-    return 512 + _most_text(record)
-
-
-def _most_text(value: object) -> int:
-    if isinstance(value, str):
-        return 16 + 12 * len(value)
-    if isinstance(value, Mapping):
-        return sum(64 + _most_text(key) + _most_text(item) for key, item in value.items())
-    if isinstance(value, (tuple, frozenset)):
-        return sum(map(_most_text, value))
-    return 32
 
 
 def commit(
@@ -147,7 +131,8 @@ def commit(
 
     Raises AppendFailed where the log refused them; nothing has changed then (P3).
     """
-    log.append([*(result.records for result in results), *others], limit_bytes, change)
+    batches = [batch for result in results for batch in batches_of(result.records, limit_bytes)]
+    log.append([*batches, *others], limit_bytes, change)
     for result in results:
         show(groups, offsets, result, initial_epoch)
 
@@ -174,28 +159,23 @@ def show(groups: dict[str, Group], offsets: Offsets, result: Result, initial_epo
 
 def with_tombstones(tombstones: Sequence[OffsetRecord], result: Result, limit_bytes: int) -> list[Result]:
     """A step that also deletes offsets: one batch if possible, else several, the step's own last (P4)."""
-    own = sum(map(_most_bytes, result.records))
-    batches: list[list[AnyRecord]] = [[]]
-    size = 0
-    for tombstone in tombstones:
-        size += (more := _most_bytes(tombstone))
-        if size > limit_bytes and batches[-1]:
-            batches.append([])
-            size = more
-        batches[-1].append(tombstone)
-    if size + own <= limit_bytes:
+    batches = parts_of(tombstones, limit_bytes) or [[]]
+    if batch_bytes([*batches[-1], *result.records]) <= limit_bytes:
         result.records[:0] = batches.pop()
     return [*(Result(result.group_id, batch) for batch in batches), result]
 
 
 def state_from(records: Iterable[AnyRecord], initial_epoch: int) -> tuple[dict[str, Group], Offsets]:
-    """Consumer groups and offsets that the records leave. BadInput where a member's metadata is missing."""
+    """Consumer groups and offsets that the records leave, but for what a torn conversion has left (P4).
+    BadInput where a member's metadata is missing."""
+    records = list(records)
+    torn = leftovers(records)
     of_groups: list[Record] = []
     offsets: Offsets = {}
     for record in records:
         if isinstance(record, OffsetRecord):
             replay_offset(offsets, record)
-        elif isinstance(record, Record):
+        elif isinstance(record, Record) and record.group_id not in torn:
             of_groups.append(record)
     return groups_from(of_groups, initial_epoch), offsets
 

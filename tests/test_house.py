@@ -80,7 +80,7 @@ def test_only_the_two_ends_of_the_wire_need_kio() -> None:
 def test_only_the_command_line_imports_the_command_line() -> None:
     for path in sources("harness", ".py"):
         if path.parent.name != "cli" and path.name not in {"bench.py", "__main__.py"}:
-            assert not any(name.startswith("harness.cli") for name in imports(path)), path
+            assert not any(f"{name}.".startswith("harness.cli.") for name in imports(path)), path
 
 
 def test_only_the_pipeline_needs_spark() -> None:

@@ -1,0 +1,73 @@
+"""All rules on a timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from harness.clients import rules, rules_of_time
+from harness.clients.rules import Rule
+from harness.clients.timeline import Event, Setup
+from harness.clients.view import View
+
+RULES: Final[tuple[type[Rule], ...]] = (
+    rules.OwnsWhatItWasTold,
+    rules.IsGivenWhatWasTold,
+    rules.AcknowledgesAfterCallback,
+    rules.ReportsAfterAssigned,
+    rules.LeavesAfterCallback,
+    rules.JoinsWithAllFields,
+    rules.RepeatsAllAfterError,
+    rules.RejoinsWhenRemoved,
+    rules.LosesAllWhenRemoved,
+    rules.LeavesWhenClosed,
+    rules.NewProcessHasNewId,
+    rules.FindsCoordinatorAnew,
+    rules.OneHeartbeatInFlight,
+    rules_of_time.UsesWhatItWasTold,
+    rules_of_time.AcknowledgesAtLast,
+    rules_of_time.StaysInTheGroup,
+    rules_of_time.ReportsItsSubscription,
+    rules_of_time.HeartbeatsInTime,
+    rules_of_time.BacksOff,
+    rules_of_time.FatalErrorsAreShown,
+    rules_of_time.CommitsWithItsEpoch,
+    rules_of_time.RetriesStaleCommitLater,
+    rules_of_time.CommitsEnd,
+    rules_of_time.FetchesWhatItUses,
+    rules_of_time.CommitsBeforeItAcknowledges,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A rule that is broken: its requirement, its name, what is wrong, and when (ms)."""
+
+    requirement: str
+    rule: str
+    said: str
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The breaches of a timeline in their order, and how often each rule had something to judge."""
+
+    breaches: tuple[Breach, ...]
+    counts: Mapping[str, int]
+
+    def broken(self) -> set[str]:
+        """The names of the rules that are broken."""
+        return {breach.rule for breach in self.breaches}
+
+
+def judge(timeline: Iterable[Event], setup: Setup, names: Mapping[str, str]) -> Judged:
+    """Judge a timeline; `names` is topic id -> topic name."""
+    view, checks, breaches = View(setup, names), [rule() for rule in RULES], []
+    for event in timeline:
+        for rule in checks:
+            for said in rule.see(event, view):
+                breaches.append(Breach(rule.requirement, rule.name, said, event.ms))
+        view.update(event)
+    return Judged(tuple(breaches), {rule.name: rule.judged for rule in checks})

@@ -1,0 +1,132 @@
+"""The state of a client from event to event: the assignments told, the partitions in use, the last report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from harness.clients.timeline import HEARTBEAT, NONE, REMOVED, Event, Partitions, Setup, partitions_of
+from harness.targets.base import Json
+
+NOTHING: Partitions = frozenset()
+
+
+@dataclass(slots=True)
+class View:
+    """The state of one client before an event; `update` takes the event in. `names` is topic id -> name."""
+
+    setup: Setup
+    names: Mapping[str, str]
+    process: int = 1
+    ids: set[str] = field(default_factory=set)
+    """Member ids of this process."""
+    old_ids: set[str] = field(default_factory=set)
+    """Member ids of earlier processes."""
+    epochs: set[int] = field(default_factory=set)
+    """Member epochs that answers told since the last join was seen."""
+    joined: bool = False
+    """Was a heartbeat answered with an epoch above 0, and nothing since that ends the membership?"""
+    told: Partitions = NOTHING
+    """The last assignment in an answer."""
+    ever_told: set[str] = field(default_factory=set)
+    """Partitions of all answers since the last join, but for those acknowledged as given up."""
+    before: set[str] = field(default_factory=set)
+    """The same of the incarnation before, until the join is answered."""
+    given: set[str] = field(default_factory=set)
+    """Announced by `assigned`, and no released callback has taken them back."""
+    using: set[str] = field(default_factory=set)
+    """The same, where `assigned` was released."""
+    ended: set[str] = field(default_factory=set)
+    """Taken back by a released callback, and not given since."""
+    running: Event | None = None
+    in_flight: dict[int, Event] = field(default_factory=dict)
+    last_connection: int = 0
+    reported: Partitions | None = None
+    subscribed: frozenset[str] = NOTHING
+    giving_up: bool = False
+    """Has the application closed or unsubscribed?"""
+    fatal: bool = False
+    up: bool = False
+
+    def owned(self, body: Json) -> Partitions | None:
+        """The partitions that a heartbeat reports; None where it says nothing."""
+        topics = body.get("topicPartitions")
+        return None if topics is None else partitions_of(topics, self.names)
+
+    def update(self, event: Event) -> None:
+        """Take an event in."""
+        handler: Callable[[Event], None] | None = getattr(self, f"_{event.kind}", None)
+        if handler is not None:
+            handler(event)
+
+    def _request(self, event: Event) -> None:
+        assert event.body is not None
+        self.in_flight[event.number] = event
+        if event.api != HEARTBEAT:
+            return
+        self.last_connection = event.connection
+        if event.body.get("memberId"):
+            self.ids.add(event.body["memberId"])
+        if event.body["memberEpoch"] == 0:
+            self.before, self.ever_told, self.epochs = self.ever_told, set(), set()
+            self.joined, self.reported = False, None
+        owned = self.owned(event.body)
+        if owned is not None:
+            self.reported = owned
+            self.ever_told -= self.ended - owned
+
+    def _answer(self, event: Event) -> None:
+        request = self.in_flight.pop(event.number, None)
+        body = event.body
+        if request is None or request.api != HEARTBEAT or body is None or request.body is None:
+            return
+        if request.body["memberEpoch"] < 0 or body["errorCode"] in REMOVED:
+            self.joined = False
+        elif body["errorCode"] == NONE:
+            if request.body["memberEpoch"] == 0:
+                self.before = set()
+            self.joined = True
+            self.ids |= {body["memberId"]} if body.get("memberId") else set()
+            self.epochs.add(body["memberEpoch"])
+            if body.get("assignment") is not None:
+                self.told = partitions_of(body["assignment"]["assignedTopicPartitions"], self.names)
+                self.ever_told |= self.told
+        elif body["errorCode"] == 111:
+            self.fatal = True
+
+    def _callback(self, event: Event) -> None:
+        self.running = event
+        if event.name == "assigned":
+            self.given |= event.partitions
+            self.ended -= event.partitions
+
+    def _released(self, event: Event) -> None:
+        self.running = None
+        if event.name == "assigned":
+            self.using |= event.partitions
+        else:
+            self.using -= event.partitions
+            self.given -= event.partitions
+            self.ended |= event.partitions
+
+    def _did(self, event: Event) -> None:
+        step = event.body or {}
+        match step["do"]:
+            case "start":
+                self.up, self.giving_up = True, False
+                self.subscribed = frozenset(step["topics"])
+            case "subscribe":
+                self.subscribed = frozenset(step["topics"])
+            case "close":
+                self.giving_up = True
+            case "crash":
+                self.up = self.joined = self.fatal = self.giving_up = False
+                self.process += 1
+                self.old_ids |= self.ids
+                self.ids, self.running, self.reported = set(), None, None
+                for known in (self.given, self.using, self.ended, self.ever_told, self.before, self.epochs):
+                    known.clear()
+                self.in_flight.clear()
+
+    def _closed(self, event: Event) -> None:
+        self.up = False

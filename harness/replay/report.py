@@ -75,7 +75,7 @@ def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> It
     yield f"actions: {_counts(coverage.actions)}"
     yield f"errors: {_counts(coverage.errors)}"
     if coverage.never_reached():
-        yield f"never reached: {', '.join(coverage.never_reached())}"
+        yield f"not in these traces (no fault): {', '.join(coverage.never_reached())}"
 
 
 def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:

@@ -34,7 +34,9 @@ def print_summary(results: Results, page: Path, console: Console) -> None:
     _exhausts(results, console)
     _random(results, console)
     for counted in coverage(results.replays):
-        unreached = f"; never reached: {', '.join(counted.unreached)}" if counted.unreached else ""
+        unreached = (
+            f"; not in these traces (no fault): {', '.join(counted.unreached)}" if counted.unreached else ""
+        )
         console.print(f"{counted.title}: {counted.reached} of {counted.total} reached{unreached}")
         if counted.title == "actions" and counted.counts:
             console.print("  " + ", ".join(f"{name} {count:,}" for name, count in counted.ordered()))

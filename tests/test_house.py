@@ -62,6 +62,7 @@ def test_only_its_targets_and_the_benchmarks_touch_the_coordinator() -> None:
             "python",
             "python_member",
             "groups/python",
+            "groups/client",
             "groups/local_assignors",
             "broker/connection",
         )

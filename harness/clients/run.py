@@ -1,0 +1,117 @@
+"""Many schedules on one client, and the shortest schedule for each rule that is broken."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from harness.clients.draw import draw
+from harness.clients.judge import RULES, Breach, Judged
+from harness.clients.timeline import Setup
+from harness.simulate.shrink import shrink
+from harness.targets.base import Json
+
+Play = Callable[[Setup, Sequence[Json]], Judged]
+"""Runs a client under a schedule and judges it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A rule that is broken: the seed that showed it, and the shortest schedule of which it is broken."""
+
+    seed: int
+    breach: Breach
+    setup: Setup
+    steps: tuple[Json, ...]
+
+
+@dataclass(slots=True)
+class Result:
+    """`counts` says how often each rule had something to judge; `found` has the rules that are broken."""
+
+    schedules: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    found: dict[str, Found] = field(default_factory=dict)
+
+
+def run_seeds(play: Play, seeds: Iterable[int]) -> Result:
+    """Judge a client under the schedule of each seed."""
+    result = Result()
+    for seed in seeds:
+        setup, steps = draw(seed)
+        judged = play(setup, steps)
+        result.schedules += 1
+        result.counts.update(judged.counts)
+        for breach in judged.breaches:
+            result.found.setdefault(breach.rule, Found(seed, breach, setup, tuple(steps)))
+    return result
+
+
+def shortest(play: Play, found: Found) -> Found:
+    """The same finding with a schedule of which no step can be left out."""
+    rule = found.breach.rule
+
+    def fails(steps: Sequence[Json]) -> bool:
+        return bool(steps) and steps[0]["do"] == "start" and rule in play(found.setup, steps).broken()
+
+    steps = shrink(found.steps, fails)
+    breach = next(one for one in play(found.setup, steps).breaches if one.rule == rule)
+    return Found(found.seed, breach, found.setup, tuple(steps))
+
+
+def rows(result: Result) -> list[list[str]]:
+    """A row for each rule: requirement, name, verdict and how often it was judged."""
+    table = []
+    for rule in RULES:
+        count = result.counts[rule.__name__]
+        verdict = "broken" if rule.__name__ in result.found else "holds" if count else "not judged"
+        table.append([rule.requirement, rule.__name__, verdict, f"{count:,}"])
+    return table
+
+
+def lines(found: Found) -> list[str]:
+    """A finding in lines: the sentence of its rule, what happened, and the schedule."""
+    rule = next(rule for rule in RULES if rule.__name__ == found.breach.rule)
+    configured = f"instance id {found.setup.instance or 'none'}, auto-commit "
+    configured += "on" if found.setup.auto_commit else "off"
+    return [
+        f"{rule.requirement} {found.breach.rule}: {rule.sentence}",
+        f"  after {found.breach.ms} ms the client {found.breach.said}",
+        f"  seed {found.seed}; {configured}; the shortest schedule:",
+        *(f"    {' '.join(_word(value) for value in step.values())}" for step in found.steps),
+    ]
+
+
+def _word(value: object) -> str:
+    return ",".join(value) if isinstance(value, list) else str(value)
+
+
+def to_json(client: str, result: Result) -> Json:
+    """The result for `--json`."""
+    return {
+        "client": client,
+        "schedules": result.schedules,
+        "rules": [
+            {
+                "requirement": rule.requirement,
+                "rule": rule.__name__,
+                "sentence": rule.sentence,
+                "judged": result.counts[rule.__name__],
+                "broken": rule.__name__ in result.found,
+            }
+            for rule in RULES
+        ],
+        "findings": [
+            {
+                "requirement": one.breach.requirement,
+                "rule": one.breach.rule,
+                "said": one.breach.said,
+                "seed": one.seed,
+                "instance": one.setup.instance,
+                "autoCommit": one.setup.auto_commit,
+                "schedule": list(one.steps),
+            }
+            for one in result.found.values()
+        ],
+    }

@@ -1,0 +1,50 @@
+"""Clients in this process that `conform client` can judge: the reference member and subclasses of it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+from coordinator.member import Member, Settings
+from harness.errors import ConformError
+from harness.simulate.groups.parts import Consumer, Machine
+from harness.targets.groups.python import PythonParts
+
+
+class ClientParts(PythonParts):
+    """The parts of a simulation, with members of a class."""
+
+    def __init__(self, made: type[Member]) -> None:
+        self._made = made
+
+    def member(self, consumer: Consumer) -> Machine:
+        """A consumer before its first subscription."""
+        settings = Settings(
+            consumer.group,
+            instance_id=consumer.instance,
+            max_poll_interval_ms=consumer.max_poll_ms,
+            auto_commit=consumer.auto_commit,
+        )
+        return self._made(settings, consumer.member_id)
+
+
+def client_parts(name: str) -> ClientParts:
+    """The client `reference`, or MODULE:CLASS; modules of the current folder are found.
+
+    ConformError for a client that does not exist.
+    """
+    if name == "reference":
+        return ClientParts(Member)
+    module, colon, made = name.partition(":")
+    if not colon:
+        raise ConformError(f"There is no client {name!r}. Name `reference`, or MODULE:CLASS.")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found = getattr(importlib.import_module(module), made)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConformError(f"The client {name} cannot be imported: {error}.") from None
+    if not (isinstance(found, type) and issubclass(found, Member)):
+        raise ConformError(f"{name} is no subclass of coordinator.member.Member.")
+    return ClientParts(found)

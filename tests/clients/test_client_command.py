@@ -1,0 +1,52 @@
+"""`conform client`: the table, the shortest schedule of a finding, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def conform(*words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(HERE)}
+    return subprocess.run(
+        [sys.executable, "-m", "harness", "client", *words], capture_output=True, text=True, env=environment
+    )
+
+
+def test_the_reference_breaks_no_rule() -> None:
+    ended = conform("reference", "--seeds", "20")
+    assert ended.returncode == 0, ended.stderr
+    assert "reference: 20 schedules, no rule broken" in ended.stdout
+
+
+def test_a_finding_has_its_rule_and_the_shortest_schedule(tmp_path: Path) -> None:
+    """The faulty client closes without a leave (H2); joining and closing are enough to see it."""
+    file = tmp_path / "client.json"
+    ended = conform("faulty:ClosesSilently", "--seeds", "20", "--json", str(file))
+    assert ended.returncode == 11
+    assert "H2 LeavesWhenClosed: A consumer that closes leaves with epoch -1" in ended.stdout
+    assert "faulty:ClosesSilently breaks LeavesWhenClosed." in ended.stderr
+    [finding] = json.loads(file.read_text())["findings"]
+    assert [step["do"] for step in finding["schedule"]] == ["start"]
+
+
+def test_a_schedule_keeps_the_steps_that_matter(tmp_path: Path) -> None:
+    """The error must be answered to a heartbeat after the join; the release of the callback is what sends
+    one before the faults end."""
+    file = tmp_path / "client.json"
+    assert conform("faulty:StaysWithTheCoordinator", "--seeds", "20", "--json", str(file)).returncode == 11
+    [finding] = json.loads(file.read_text())["findings"]
+    assert {(step["do"], step.get("error")) for step in finding["schedule"]} >= {("refuse", 16)}
+    assert [step["do"] for step in finding["schedule"]] == ["start", "wait", "refuse", "release"]
+
+
+def test_a_client_that_does_not_exist_is_a_sentence() -> None:
+    for name, said in (("nobody", "There is no client 'nobody'."), ("json:dumps", "is no subclass of")):
+        ended = conform(name)
+        assert ended.returncode == 2
+        assert said in ended.stderr

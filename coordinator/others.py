@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from coordinator.admin.groups import CLASSIC, CONNECT, listed
+from coordinator.admission import STATES
 from coordinator.classic.model import ClassicGroup
 from coordinator.classic.request import ClassicRequest
 from coordinator.classic.service import ClassicGroups
@@ -56,6 +57,10 @@ class OtherGroups:
     def take_completed(self) -> list[Json]:
         """The answers to requests that waited, since the last call: [{"id", "body"}]."""
         return self.classic.take_completed()
+
+    def refuse_waiting(self, state: str) -> None:
+        """Answer each request that waits with the error of a coordinator in this state (H5)."""
+        self.classic.refuse_waiting(STATES[state][0])
 
     def listed(self) -> list[Json]:
         """All of them, as ListGroups has them (D1)."""

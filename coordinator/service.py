@@ -422,16 +422,16 @@ class Coordinator:
     # Controls
 
     def set_state(self, state: str) -> None:
-        """Be "loading", "moved" or "unavailable" (H5): every request is refused, no timer fires; or "active"
-        again, as a new coordinator that has loaded the log and notices what has changed since (P2)."""
+        """Be "loading", "moved" or "unavailable" (H5): requests are refused, those that wait, too, no timer
+        fires; or "active" again, as a new coordinator that loads the log and notices what changed (P2)."""
         if known_state(state) != ACTIVE:
             self._state = state
+            self.others.refuse_waiting(state)
         elif self._state != ACTIVE:
             self.restart()
 
     def script_target(self, group: str, target: Mapping[str, object] | str) -> None:
-        """The next target of a group instead of the assignor's, once: {member id: topic partitions}, or the
-        message of an assignor that fails. Members that are not in the group by then are left out."""
+        """The next target, once, of members that are there: {id: partitions}; or why its assignor fails."""
         self._scripts[group] = wire.scripted(target)
 
     def scripted_groups(self) -> set[str]:

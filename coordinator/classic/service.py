@@ -7,6 +7,7 @@ the step made, and the answers to requests that waited can be fetched.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -121,6 +122,24 @@ class ClassicGroups:
                 ErrorCode[dialect.UnknownGroupError],
                 f"Group {group_id} is a classic group; join it first.",
             )
+
+    def refuse_waiting(self, code: ErrorCode) -> None:
+        """Answer each request that waits with this error (H5): this coordinator serves its group no more.
+
+        Nothing is written: the log is another's. Members wait no longer here, so none is answered twice.
+        """
+        answers: list[tuple[RequestId, Json]] = []
+        for group in self.groups.values():
+            members = dict(group.members)
+            for name, member in group.members.items():
+                if member.joining is not None:
+                    answers.append((member.joining, join_error(name, code)))
+                if member.syncing is not None:
+                    answers.append((member.syncing, sync_error(code)))
+                members[name] = replace(member, joining=None, syncing=None)
+            self.groups[group.id] = replace(group, members=members)
+        answers.sort(key=lambda answer: str(answer[0]))
+        self._completed += [{"id": request, "body": body} for request, body in answers]
 
     def take_completed(self) -> list[Json]:
         """The answers to requests that waited, since the last call: [{"id", "body"}]."""

@@ -297,6 +297,31 @@ def test_p2_requests_that_wait_are_lost_with_their_coordinator() -> None:
     assert timers(driver).keys() == {f"session {members[client]}" for client in ("c1", "c2")}
 
 
+@pytest.mark.parametrize(("state", "error"), [("loading", 14), ("moved", 16), ("unavailable", 15)])
+@pytest.mark.parametrize("api", ["JoinGroup", "SyncGroup"])
+def test_h5_a_request_that_waits_is_answered_when_the_coordinator_moves(
+    api: str, state: str, error: int
+) -> None:
+    """Once, with the error of all later requests; the next coordinator knows of no request that waits."""
+    driver = ClassicDriver()
+    members = driver.stable("c1", "c2")
+    assert driver.join("c1", members["c1"], metadata="foo,bar") is None
+    if api == "SyncGroup":
+        assert driver.join("c2", members["c2"]) is None or driver.taken("JoinGroup", "c1")
+        driver.late.clear()
+        generation = driver.group["generation"]
+        follower = next(name for name in members if members[name] != driver.group["leader"])
+        assert driver.sync(follower, members[follower], generation) is None
+    end = driver.coordinator.end
+    driver.coordinator.set_state(state)
+    driver.coordinator.set_state(state)
+    (late,) = driver.coordinator.others.take_completed()
+    assert late["id"].startswith(api) and late["body"]["errorCode"] == error
+    assert driver.coordinator.end == end
+    driver.coordinator.set_state("active")
+    assert driver.coordinator.others.take_completed() == []
+
+
 def test_p2_answers_that_nobody_has_taken_are_lost_with_their_coordinator() -> None:
     driver = ClassicDriver()
     members = driver.stable("c1", "c2")

@@ -42,6 +42,8 @@ class MemberWatch:
         """Partitions whose last commit was refused for good."""
         self._to_give_up: set[Partition] = set()
         """Partitions that were committed before their revocation in vain: they are given up all the same."""
+        self._application_commits = False
+        """May a commit be the application's? Such a one says nothing of a revocation."""
         self._stopped_ms: dict[Partition, int] = {}
         """Since when they are not fetched, because they are committed before they are revoked (K2)."""
 
@@ -115,7 +117,7 @@ class MemberWatch:
                 elif error not in _RETRIABLE:
                     self._refused.add(partition)
                 self._hurries |= bool(error)
-        if any(errors) and errors.isdisjoint(_RETRIABLE):
+        if any(errors) and errors.isdisjoint(_RETRIABLE) and not self._application_commits:
             self._to_give_up |= offsets.keys() & self._stopped_ms.keys()
 
     def fetch_answered(self, body: Json) -> None:
@@ -128,6 +130,10 @@ class MemberWatch:
                     self._hurries |= bool(one["errorCode"])
                     if not one["errorCode"] and partition not in self._positions:
                         self._saved[partition] = one["committedOffset"]
+
+    def application_commits(self) -> None:
+        """The application asks for a commit, which is sent some time while the member owns something."""
+        self._application_commits = True
 
     def closes(self, now_ms: int) -> None:
         """The application closes the consumer."""
@@ -159,6 +165,7 @@ class MemberWatch:
             for partition in known.keys() - owned:
                 del known[partition]
         self._refused &= owned
+        self._application_commits = self._application_commits and bool(owned)
 
     def polls_without_callback(self, fetchable: Partitions, now_ms: int) -> None:
         """Note since when partitions with a position are not fetched: they are committed. K2: where that was

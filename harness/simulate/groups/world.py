@@ -339,6 +339,7 @@ class World(Network):
         if not process.machine.offsets.positions:
             return False
         process.machine.commit()
+        process.watch.application_commits()
         return True
 
     def _leap(self, process: Process, event: Json) -> bool:

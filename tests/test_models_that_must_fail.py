@@ -24,7 +24,9 @@ MUST_FAIL = {entry.name: entry for entry in MANIFEST.entries if entry.engine == 
 
 WITHOUT_REQUESTS = {"MCMigrationAssigned", "MCMigrationNoExemption", "MCMigrationNotFreed"}
 """Models of spec/ClosedMigration.tla: the classic protocol is in a short form there, without requests."""
-DIALECTS = {"MCKafka44HandOverAny": "kafka-4.4", "MCKafka44HandOverSameId": "kafka-4.4"}
+DIALECTS = {"MCKafka44HandOverAny": "kafka-4.4", "MCKafka44HandOverSameId": "kafka-4.4"} | {
+    f"MCKafka{version.replace('.', '')}OldIds": f"kafka-{version}" for version in ("4.0", "4.1", "4.2")
+}
 DEPARTURES = {
     # O2: the model takes the commit of a member whose epoch is not the member epoch.
     "MCHandOverUnfenced": {
@@ -43,11 +45,16 @@ DEPARTURES = {
 
 
 def test_every_assumption_has_a_model_without_it() -> None:
-    """R7's exemption, R9, R8's fairness, the literal reading of R1, what tells static members apart (S2), and
-    what members may still own as their group is converted (M1)."""
+    """R7's exemption, R9, new member ids on Kafka (R9), reports that wait for a revocation (H7), R8's
+    fairness, the literal reading of R1, what tells static members apart (S2), and what members may still own
+    as their group is converted (M1)."""
     for name, broken in {
         "MCNoExemption": "NoDoubleOwnershipEver",
         "MCNoR9": "NoDoubleOwnership",
+        "MCReports": "NoDoubleOwnership",
+        "MCKafka40OldIds": "NoDoubleOwnership",
+        "MCKafka41OldIds": "NoDoubleOwnership",
+        "MCKafka42OldIds": "NoDoubleOwnership",
         "MCLiveUnfair": "EventuallyConverged",
         "MCLiteral": "NeverBoth",
         "MCClassicStaticZombie": "NoDoubleOwnershipInAGeneration",

@@ -1,0 +1,20 @@
+----------------------------- MODULE MCKafkaLate ----------------------------
+(***************************************************************************)
+(* R9 on Kafka: a request of a process that died arrives late, at a group  *)
+(* that the next process has joined.  In Kafka's dialects a join of a      *)
+(* living member keeps the member and its partitions, and what it owns is  *)
+(* taken for an acknowledgement.  So member ids must be new: a process must*)
+(* not join under an id of which a request is still on the way.            *)
+(***************************************************************************)
+EXTENDS MCKafkaClosed
+
+TwoPartitions == {[t \in MCTopics |-> 2]}
+
+\* Ids used again, in fixed roles, so that the counterexample is found in
+\* seconds: m1 ends and starts again under its id.  Must fail.
+NextOldIds ==
+  \/ \E m \in MemberIds : SendRequest(m) \/ ReceiveResponse(m)
+  \/ \E m \in {"m1", "m2"} : FinishRevocation(m)
+  \/ CrashSending("m1") \/ Start("m1") \/ ReceiveLate("m1")
+SpecOldIds == Init /\ [][NextOldIds]_vars
+=============================================================================

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from coordinator import AppendFailed, Config, Coordinator, SimulatedClock
+from coordinator.admission import ACTIVE
 from coordinator.member import Member, Settings
 from coordinator.model import Group, group_state
+from coordinator.records import AnyRecord
 from harness.simulate.groups.parts import Cluster, Consumer, GroupView, Machine
 from harness.targets.base import Json
 from harness.targets.groups.local_assignors import local_assignor
@@ -52,6 +54,19 @@ class _Open(Coordinator):
         """The group, if it exists."""
         return self._groups.get(group)
 
+    def compact(self, first: int, tombstones: bool) -> None:
+        """Leave of the records from `first` on the last of each key (P3); tombstones only if asked for."""
+        records = self._log.records
+        last = {_key(record): number for number, record in enumerate(records)}
+        left = [
+            record
+            for number, record in enumerate(records)
+            if number < first or (last[_key(record)] == number and (tombstones or record.value is not None))
+        ]
+        failing = self._log.failing
+        self._log = self._log.replaced(left, None, ())
+        self._log.failing = failing
+
     def committed(self, group: str) -> object:
         """The offsets that the group has committed."""
         return dict(self._offsets.get(group, {}))
@@ -65,8 +80,17 @@ class _Cluster:
         self._coordinator = _Open(clock=self._clock, config=config)
         self.request = self._coordinator.request
         self.describe = self._coordinator.describe
-        self.set_state = self._coordinator.set_state
+        self._fail_overs = 0
         self.fail_appends = self._coordinator.fail_appends
+
+    def set_state(self, state: str) -> None:
+        """A new coordinator loads a log that was compacted (P3): as a whole with its tombstones, without
+        them, or its second half alone, where a gain may come before the release that made way for it."""
+        if state == ACTIVE:
+            self._fail_overs += 1
+            first = self._coordinator.end // 2 if self._fail_overs % 3 == 2 else 0
+            self._coordinator.compact(first, tombstones=self._fail_overs % 3 != 0)
+        self._coordinator.set_state(state)
 
     def set_topics(self, upsert: Sequence[Json], delete: Sequence[str]) -> bool:
         try:
@@ -105,6 +129,11 @@ class _Cluster:
         }
         own = {name: _copy(getattr(found, name)) for name in _DURABLE}
         return own, members, self._coordinator.committed(group)
+
+
+def _key(record: AnyRecord) -> tuple[object, ...]:
+    """Kind of a record and all but its value: compaction keeps the last record of each."""
+    return type(record), *(part for name, part in zip(record._fields, record, strict=True) if name != "value")
 
 
 def _copy(value: object) -> object:

@@ -1,0 +1,67 @@
+"""A fail-over of the simulation loads a compacted log (P3): loaders that expect the whole log are noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from coordinator import records
+from coordinator.errors import BadInput
+from coordinator.model import Group, Partitions
+from coordinator.offset_records import OffsetRecord, Offsets, replay_offset
+from harness.simulate.groups.run import Asked, run_seed
+from harness.targets.groups.python import PythonParts
+
+
+def _tombstone_needs_its_member(patch: pytest.MonkeyPatch) -> None:
+    right = records._replay_tombstone
+
+    def replay(group: Group, record: records.Record) -> None:
+        if record.type == records.MEMBER_METADATA and record.member_id not in group.members:
+            raise BadInput("there is no such member to remove")
+        right(group, record)
+
+    patch.setattr(records, "_replay_tombstone", replay)
+
+
+def _gain_needs_the_release(patch: pytest.MonkeyPatch) -> None:
+    right = records._hold
+
+    def hold(group: Group, record: records.Record, epoch: int, held: Partitions) -> None:
+        for partition in held:
+            if group.owners.get(partition, record.member_id) != record.member_id:
+                raise BadInput("a partition is still owned by another member")
+        right(group, record, epoch, held)
+
+    patch.setattr(records, "_hold", hold)
+
+
+def _last_offset_stays(patch: pytest.MonkeyPatch) -> None:
+
+    def replay(offsets: Offsets, record: OffsetRecord) -> None:
+        if record.value is not None or len(offsets.get(record.group_id, ())) == 1:
+            replay_offset(offsets, record)
+
+    patch.setattr("coordinator.log.replay_offset", replay)
+
+
+@pytest.mark.parametrize(
+    ("broken", "requirement", "said"),
+    [
+        (_tombstone_needs_its_member, "G8", "no such member to remove"),
+        (_gain_needs_the_release, "G8", "still owned by another"),
+        (_last_offset_stays, "P2", "before the fail-over"),
+    ],
+)
+def test_a_loader_that_needs_the_whole_log_is_noticed(
+    broken: Callable[[pytest.MonkeyPatch], None], requirement: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few seeds find it."""
+    broken(monkeypatch)
+    for seed in range(8):
+        found = run_seed(PythonParts(), Asked(events=5_000), seed).found
+        if found is not None:
+            assert found.requirement == requirement and said in found.said
+            return
+    raise AssertionError("8 seeds found nothing")

@@ -16,7 +16,7 @@ from harness.errors import ConformError
 
 VERBS = (
     *("check", "scenario", "generate", "replay", "exhaust", "validate", "graph", "shrink", "simulate"),
-    *("mutate", "diff", "doctor", "client", "broker", "dialects", "report", "gate"),
+    *("mutate", "diff", "doctor", "identify", "client", "broker", "dialects", "report", "gate"),
 )
 """All verbs in the order of `--help`; each is `command` in the module of its name, if that exists: a
 function, or an app of verbs of its own."""

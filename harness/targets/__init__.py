@@ -26,6 +26,16 @@ def open_target(name: str, dialect: str = "kip-848") -> Target:
     return target if "ids" in target.hello().controls else SymbolicIds(target)
 
 
+def open_unchecked(name: str) -> Target:
+    """The same whatever it speaks: to find that out."""
+    target = _started(name, own_dialect(name), TIMEOUT_S)
+    try:
+        return target if "ids" in target.hello().controls else SymbolicIds(target)
+    except ConformError:
+        target.close()
+        raise
+
+
 def own_dialect(name: str) -> str:
     """The dialect of a target as far as its name says it: `kafka:4.2.1` speaks kafka-4.2."""
     kind, _, version = name.partition(":")

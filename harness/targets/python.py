@@ -9,6 +9,7 @@ from typing import Final, ParamSpec, TypeVar
 from coordinator import AppendFailed, BadInput, Coordinator, Dialect, SimulatedClock
 from coordinator.apis import APIS
 from coordinator.classic.service import PENDING
+from coordinator.dialect import CHOICES, DIALECTS, shown
 from coordinator.records import AnyRecord, from_wire
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
@@ -162,3 +163,19 @@ class PythonTarget:
 
 
 _NOTHING: Final = Answer()
+
+
+def departures() -> dict[str, tuple[str, ...]]:
+    """The values that each departure can have, as --dialect takes them."""
+    return {name: tuple(map(shown, values)) for name, values in CHOICES.items()}
+
+
+def values_of(dialect: str) -> dict[str, str]:
+    """The value of every departure in a dialect."""
+    chosen = Dialect.named(dialect)
+    return {name: shown(getattr(chosen, name)) for name in CHOICES}
+
+
+def named_dialects() -> tuple[str, ...]:
+    """The dialects that have a name of their own, the text first."""
+    return tuple(DIALECTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -112,7 +113,7 @@ def test_with_departures_a_dialect_takes_the_traces_of_its_name(tmp_path: Path) 
 
 def test_a_target_bears_the_departures_that_it_does_not_name() -> None:
     """A target that says kafka-4.2 in `hello` may depart from that: it need not know."""
-    program = "stdio:python -m coordinator --stdio --dialect "
+    program = f"stdio:{sys.executable} -m coordinator --stdio --dialect "
     for said in ("kafka-4.2", "kafka-4.2,MetadataChange=at-once"):
         with closing(open_target(program + said, "kafka-4.2,MetadataChange=at-once")) as target:
             assert target.hello().dialect == said

@@ -1,0 +1,64 @@
+"""`conform identify`: the dialect that an implementation speaks, and where it departs from that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.console import check_json_place, running, write_json
+from harness.identify.judge import Identified, identify
+from harness.identify.probes import read_probes
+from harness.targets import open_unchecked
+
+
+def command(
+    target: Annotated[
+        str, typer.Option(help="The implementation: python, stdio:COMMAND, or another that replay takes.")
+    ] = "python",
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
+    ] = None,
+) -> None:
+    """Find out which dialect an implementation speaks, and in which departures it differs from that.
+
+    Each departure has probes: short schedules on which its values differ. The implementation is given each of
+    them once, and the Python coordinator is given them in every dialect and mix that could explain the
+    answers. The name that is printed is what the option --dialect of other commands takes.
+
+    \b
+    conform identify --target "stdio:python -m coordinator --stdio"
+
+    Exit codes: 0 it was found out; 2 there is no such target, or no probe can be given to it; 3 the target
+    failed.
+    """
+    check_json_place(json_file)
+    with running(f"identifying {target}") as progress, closing(open_unchecked(target)) as opened:
+        result = identify(opened, read_probes(), progress)
+    for line in _lines(result):
+        print(line)
+    write_json(json_file, {"command": "identify", **asdict(result)})
+
+
+def _lines(result: Identified) -> Iterator[str]:
+    """The result in words, the dialect first."""
+    changes = ", ".join(f"{name}={value}" for name, value in result.changes.items())
+    parts = [result.base + (f" except {changes}" if changes else "")]
+    if result.inconsistent:
+        said = (f"{name} ({' and '.join(values)})" for name, values in result.inconsistent.items())
+        parts.append(f"inconsistent in {', '.join(said)}")
+    if result.unknown:
+        said = (f"{name} ({count} probes)" for name, count in result.unknown.items())
+        parts.append(f"like no known choice in probes of {', '.join(said)}")
+    if result.undecided:
+        parts.append(f"undecided: {', '.join(result.undecided)}")
+    yield "; ".join(parts)
+    if result.as_well:
+        yield f"the same departures: {', '.join(result.as_well)}"
+    for lacking, count in sorted(result.left_out.items()):
+        yield f"not tried: {count} probes, the target has no {lacking}"
+    yield f'{result.probes} probes; for other commands: --dialect "{result.dialect}"'

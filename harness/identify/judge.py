@@ -1,0 +1,158 @@
+"""The mix of departures that explains most of what a target answers to the probes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from harness.dialect_name import base_of
+from harness.errors import USAGE, ConformError
+from harness.identify.probes import Asked, Probe, differ
+from harness.replay.view import View
+from harness.targets.base import Answer, Capabilities, Target
+from harness.targets.python import PythonTarget, departures, named_dialects, spoken, values_of
+
+HISTORY = "records.assignmentEpochs"
+"""A field that only some dialects record: PartitionEpochs is told by commits instead."""
+
+
+@dataclass
+class Identified:
+    """The dialect that fits best, by the name that --dialect takes.
+
+    `as_well` are dialects that fit as well. `inconsistent` has departures of which some probes fit one value
+    alone, others another one: departure -> values. `unknown` counts the probes of a departure that fit
+    none of its values. Of `undecided` departures no probe tells the values apart. `left_out` counts the
+    probes that were not tried, by what the target lacks for them.
+    """
+
+    target: str
+    dialect: str
+    base: str
+    changes: dict[str, str]
+    probes: int
+    as_well: list[str] = field(default_factory=list)
+    inconsistent: dict[str, list[str]] = field(default_factory=dict)
+    unknown: Counter[str] = field(default_factory=Counter)
+    undecided: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def identify(
+    target: Target, probes: Sequence[Probe], progress: Callable[[str], None] = lambda _: None
+) -> Identified:
+    """Give a target every probe that it can be given, and find the dialect that answers so.
+
+    ConformError: exit 2 if it can be given none of them, 3 if it fails.
+    """
+    known = target.hello()
+    left_out = Counter(lacking for probe in probes if (lacking := probe.lacks(known)))
+    tried = [probe for probe in probes if not probe.lacks(known)]
+    if not tried:
+        reasons = ", ".join(left_out)
+        raise ConformError(f"The target {target.name} can be given no probe: it lacks {reasons}.", USAGE)
+    judge = _Judge(target, known, tried, progress)
+    start = min(named_dialects(), key=lambda name: judge.loss(name, tried))
+    mix = judge.improved(start)
+    values = values_of(mix)
+    names = sorted(named_dialects(), key=lambda name: len(_changes(values, name)))
+    base = next(name for name in names if len(_changes(values, name)) == len(_changes(values, names[0])))
+    changes = _changes(values, base)
+    result = Identified(
+        target.name, with_changes(base, changes), base, changes, len(tried), left_out=left_out
+    )
+    result.as_well = [
+        name for name in named_dialects() if name != base and values_of(name) == values_of(base)
+    ]
+    judge.describe(result)
+    return result
+
+
+def with_changes(base: str, changes: Mapping[str, str]) -> str:
+    """The name of a dialect with departures."""
+    return spoken(",".join([base, *(f"{name}={value}" for name, value in changes.items())]))
+
+
+def _changes(values: Mapping[str, str], base: str) -> dict[str, str]:
+    own = values_of(base)
+    return {name: value for name, value in values.items() if value != own[name]}
+
+
+class _Judge:
+    """The answers of a target to the probes, beside those of the Python coordinator in any dialect."""
+
+    def __init__(
+        self, target: Target, known: Capabilities, probes: Sequence[Probe], progress: Callable[[str], None]
+    ) -> None:
+        unobserved = known.unobserved | {HISTORY}
+        self._view = View(Capabilities(target.name, "", {}, known.controls, unobserved))
+        self._configures = "configure" in known.controls
+        asked = Asked(target, self._view, self._configures)
+        self._probes = probes
+        self._seen: dict[int, list[Answer | str]] = {}
+        for probe in probes:
+            self._seen[probe.number] = asked.answers(probe)
+            progress(f"{len(self._seen)} of {len(probes)} probes")
+        self._distance = cache(self._computed_distance)
+        self._python = cache(lambda dialect: Asked(PythonTarget(dialect), self._view, self._configures))
+
+    def distance(self, dialect: str, probe: Probe) -> int:
+        """After how many operations of a probe the target differs from that dialect."""
+        return self._distance(dialect, probe.number)
+
+    def _computed_distance(self, dialect: str, number: int) -> int:
+        probe = next(one for one in self._probes if one.number == number)
+        answers = self._python(dialect).answers(probe)
+        return sum(differ(one, other) for one, other in zip(answers, self._seen[number], strict=True))
+
+    def loss(self, dialect: str, probes: Iterable[Probe]) -> tuple[int, int]:
+        """How many probes differ, and after how many operations in all."""
+        found = [self.distance(dialect, probe) for probe in probes]
+        return sum(map(bool, found)), sum(found)
+
+    def improved(self, dialect: str) -> str:
+        """The dialect after the best changes, one departure at a time, while one makes it fit better."""
+        while True:
+            values = values_of(dialect)
+            wrong = {probe.number for probe in self._probes if self.distance(dialect, probe)}
+            best, gain = dialect, (0, 0)
+            for name, value in ((name, value) for name, every in departures().items() for value in every):
+                if not wrong or value == values[name]:
+                    continue
+                other = self._with(dialect, name, value)
+                concerned = [one for one in self._probes if one.number in wrong or one.departure == name]
+                before, after = self.loss(dialect, concerned), self.loss(other, concerned)
+                better = before[0] - after[0], before[1] - after[1]
+                if better > gain:
+                    best, gain = other, better
+            if best == dialect:
+                return dialect
+            dialect = best
+
+    def _with(self, dialect: str, name: str, value: str) -> str:
+        """The dialect with another value; its base stays, as the name alone decides some rules."""
+        base = base_of(dialect)
+        return with_changes(base, _changes({**values_of(dialect), name: value}, base))
+
+    def describe(self, result: Identified) -> None:
+        """Add what is undecided, inconsistent, or unlike every value."""
+        values = values_of(result.dialect)
+        for name, every in departures().items():
+            fits: set[str] = set()
+            decided = False
+            for probe in (one for one in self._probes if one.departure == name):
+                distances = {
+                    value: self.distance(self._with(result.dialect, name, value), probe) for value in every
+                }
+                fitting = [value for value in every if not distances[value]]
+                decided |= len(fitting) < len(every) and bool(fitting)
+                if not fitting:
+                    result.unknown[name] += 1
+                elif values[name] not in fitting:
+                    fits.update(fitting)
+            if fits:
+                result.inconsistent[name] = [values[name], *sorted(fits)]
+            elif not decided:
+                result.undecided.append(name)

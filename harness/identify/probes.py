@@ -1,0 +1,121 @@
+"""The committed probes, and what a target answers to one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from harness.files import read_text
+from harness.replay import wire
+from harness.replay.compare import differences, normal_response
+from harness.replay.view import INTERVAL, View
+from harness.simulate.pair import INTERVAL as TARGET_INTERVAL
+from harness.simulate.schedule import perform
+from harness.targets.base import Answer, Capabilities, Json, Refused, Target
+
+FILE: Final = Path(__file__).with_name("probes.json")
+REFUSED: Final = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A schedule on which two values of a departure differ, with all else as in the dialect `base`."""
+
+    number: int
+    departure: str
+    values: tuple[str, str]
+    base: str
+    settings: Json
+    operations: tuple[Json, ...]
+
+    def lacks(self, known: Capabilities) -> str:
+        """The first operation or API that the probe needs and a target does not have; "" if it has all."""
+        served = wire.served(known)
+        if not known.controls & {"load", "fresh"}:
+            return "load"
+        if (
+            self.settings.get(wire.MAX_SIZE) != wire.DEFAULTS[wire.MAX_SIZE]
+            and "configure" not in known.controls
+        ):
+            return "configure"
+        for operation in self.operations:
+            name = operation["op"]
+            if name == "request":
+                if operation["api"] not in served:
+                    return str(operation["api"])
+            elif name not in known.controls:
+                return str(name)
+            if "script" in operation and "assign" not in known.controls:
+                return "assign"
+        return ""
+
+
+def read_probes(path: Path = FILE) -> list[Probe]:
+    """The probes in the order of the file."""
+    return [
+        Probe(
+            number,
+            one["departure"],
+            (one["values"][0], one["values"][1]),
+            one["base"],
+            one["settings"],
+            tuple(one["operations"]),
+        )
+        for number, one in enumerate(json.loads(read_text(path, "The probes")))
+    ]
+
+
+def differ(expected: Answer | str, got: Answer | str) -> bool:
+    """Tell if two answers to one operation mean something else; a refusal differs from every answer."""
+    if isinstance(expected, str) or isinstance(got, str):
+        return expected != got
+    left = expected._replace(body=normal_response(expected.body, expected.body))
+    return bool(differences(left, got._replace(body=normal_response(expected.body, got.body))))
+
+
+class Asked:
+    """A target to which probes are given. `view` is what of its answers is compared."""
+
+    def __init__(self, target: Target, view: View, configures: bool) -> None:
+        self._target, self._view, self._configures = target, view, configures
+        self._knows_interval = configures and self._takes_interval()
+
+    def answers(self, probe: Probe) -> list[Answer | str]:
+        """The answers of a new coordinator to the operations of a probe, in the form that is compared."""
+        self._target.load([], [], {"clockMs": 0})
+        if self._configures:
+            interval = {TARGET_INTERVAL: 0} if self._knows_interval else {}
+            self._target.configure({**probe.settings, **interval})
+        found: list[Answer | str] = []
+        end = 0
+        for operation in probe.operations:
+            try:
+                answer = perform(self._target, operation, end)
+            except Refused:
+                found.append(REFUSED)
+                continue
+            if answer.records:
+                end = int(answer.records[-1]["offset"]) + 1
+            found.append(self._compared(answer))
+        return found
+
+    def _compared(self, answer: Answer) -> Answer:
+        seen = self._view.of(answer)
+        body = seen.body
+        if not self._configures and body is not None:
+            body = {name: value for name, value in body.items() if name != INTERVAL}
+        fired = sorted(seen.fired, key=lambda one: (one["timer"], one.get("member", "")))
+        records = [{**one, "offset": 0} for one in seen.records]
+        if len(fired) > 1:  # nothing says which timer of a millisecond comes first
+            records.sort(key=lambda one: str(one["key"]))
+        return seen._replace(body=body, fired=fired, records=records)
+
+    def _takes_interval(self) -> bool:
+        try:
+            self._target.load([], [], {"clockMs": 0})
+            self._target.configure({TARGET_INTERVAL: 0})
+        except Refused:
+            return False
+        return True

@@ -1,0 +1,67 @@
+"""Makes harness/identify/probes.json: for each departure the shortest schedules that tell its values apart.
+
+Two Python coordinators that differ in one departure are given the same random schedules (conform simulate);
+the first difference is shrunk. A departure may need others to show, so each pair of values is tried
+in several dialects. Run it from the repository's root: python tests/identify/make_probes.py
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from harness.simulate.pair import Pair
+from harness.simulate.run import simulate
+from harness.targets.python import PythonTarget, departures
+
+BASES = ("kip-848", "kafka-4.0", "kafka-4.2", "kafka-4.4")
+STEPS, LENGTH, SEED = 4_000, 60, 848
+OUT = Path(__file__).parents[2] / "harness/identify/probes.json"
+
+Asked = tuple[str, str, str, str]
+
+
+def probe(asked: Asked) -> dict[str, Any] | None:
+    """The shortest schedule that was found on which two values of a departure differ; None without one."""
+    base, departure, one, other = asked
+    pair = Pair(*(PythonTarget(f"{base},{departure}={value}") for value in (one, other)))
+    pair.dialects = [
+        "kip-848",
+        "kafka-4.4",
+    ]  # draws only what no dialect leaves open, so what any target may get
+    found = simulate(pair, SEED, STEPS, LENGTH).found
+    if not found:
+        return None
+    schedule = found[0].schedule
+    return {
+        "departure": departure,
+        "values": [one, other],
+        "base": base,
+        "settings": schedule.settings,
+        "operations": list(schedule.operations),
+    }
+
+
+def main() -> None:
+    """Search for all probes, and write each schedule once a departure."""
+    asked = [
+        (base, name, *pair)
+        for name, values in departures().items()
+        for pair in combinations(values, 2)
+        for base in BASES
+    ]
+    with ProcessPoolExecutor(2) as pool:
+        made = [one for one in pool.map(probe, asked, chunksize=2) if one is not None]
+    unique = {(one["departure"], json.dumps([one["settings"], one["operations"]])): one for one in made}
+    lines = ",\n".join(json.dumps(one) for one in unique.values())
+    OUT.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    lacking = sorted(departures().keys() - {one["departure"] for one in made})
+    print(f"{len(unique)} probes; none of {', '.join(lacking) or 'no departure'}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

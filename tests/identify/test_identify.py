@@ -1,0 +1,104 @@
+"""The dialect of an implementation is found, whatever it mixes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from harness.cli.main import app
+from harness.errors import ConformError
+from harness.identify.judge import Identified, identify
+from harness.identify.probes import read_probes
+from harness.targets.base import Answer, Capabilities, Json
+from harness.targets.python import PythonTarget, departures, named_dialects, spoken
+
+PROBES = read_probes()
+UNPROBED = {"TargetMayLag", "OtherKindError"}
+"""The first needs a clock between targets, the second groups of other kinds: no schedule has either."""
+
+
+def identified(dialect: str) -> Identified:
+    return identify(PythonTarget(dialect), PROBES)
+
+
+@pytest.mark.parametrize("dialect", [name for name in named_dialects() if name != "kafka-4.1"])
+def test_a_dialect_is_found(dialect: str) -> None:
+    found = identified(dialect)
+    assert (found.dialect, found.inconsistent, found.unknown) == (dialect, {}, {})
+    assert found.as_well == (["kafka-4.1"] if dialect == "kafka-4.0" else [])
+
+
+@pytest.mark.parametrize(
+    "mix",
+    [
+        "kafka-4.2,FirstGroupEpoch=2,PendingInResponse=yes,InstanceChecked=unreleased,MetadataChange=at-once",
+        "kip-848,FencedMemberIsRemoved=no,AwaySession=runs on,PartitionEpochs=yes,AwayCommits=yes",
+    ],
+)
+def test_a_mix_of_four_departures_is_found(mix: str) -> None:
+    found = identified(mix)
+    assert (found.dialect, found.inconsistent, found.unknown) == (spoken(mix), {}, {})
+    assert len(found.changes) == 4
+
+
+def test_every_departure_has_a_probe() -> None:
+    assert {probe.departure for probe in PROBES} == departures().keys() - UNPROBED
+    assert set(identified("kafka-4.2").undecided) == UNPROBED
+
+
+class Fickle(PythonTarget):
+    """A target that says another epoch in every third answer: no dialect does."""
+
+    count = 0
+
+    def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
+        answer = super().request(api, version, client, body, observe)
+        self.count += 1
+        if self.count % 3 or not answer.body:
+            return answer
+        return answer._replace(body={**answer.body, "memberEpoch": 77})
+
+
+class Poor(PythonTarget):
+    """A target that has requests and topics alone, as a broker."""
+
+    def hello(self) -> Capabilities:
+        known = super().hello()
+        return Capabilities(
+            "poor", "kafka-4.2", known.apis, frozenset({"topics", "fresh", "describe", "ids"})
+        )
+
+
+def test_what_no_value_explains_is_told() -> None:
+    found = identify(Fickle("kafka-4.2"), PROBES)
+    assert found.unknown.total() > 20
+
+
+def test_a_target_that_can_do_little_gets_the_probes_that_it_can_be_given() -> None:
+    found = identify(Poor("kafka-4.2"), PROBES)
+    assert found.left_out.keys() >= {"assign", "configure"} and found.probes
+    assert found.probes + found.left_out.total() == len(PROBES)
+    assert found.base.startswith("kafka-") and found.unknown.total() == 0
+
+
+def test_a_target_that_can_be_given_no_probe_is_refused() -> None:
+    class Nothing(PythonTarget):
+        def hello(self) -> Capabilities:
+            return Capabilities("nothing", "kip-848", {}, frozenset())
+
+    with pytest.raises(ConformError, match=r"can be given no probe: it lacks load"):
+        identify(Nothing("kip-848"), PROBES)
+
+
+def test_the_command_prints_a_name_that_other_commands_take(tmp_path: Path) -> None:
+    program = f"stdio:{sys.executable} -m coordinator --stdio --dialect kafka-4.2,MetadataChange=at-once"
+    written = tmp_path / "identified.json"
+    result = CliRunner().invoke(app, ["identify", "--target", program, "--json", str(written)])
+    assert result.exit_code == 0, result.output
+    assert "kafka-4.2 except MetadataChange=at-once" in result.output
+    assert '--dialect "kafka-4.2,MetadataChange=at-once"' in result.output
+    assert json.loads(written.read_text())["changes"] == {"MetadataChange": "at-once"}

@@ -10,6 +10,10 @@ EXTENDS MCKafkaClosed
 
 TwoPartitions == {[t \in MCTopics |-> 2]}
 
+\* Every disturbance, but a process has a member id that no message knows.
+NextNewIds == Next /\ \A request \in late : step'.action = "Start" => step'.member # request.member
+SpecNewIds == Init /\ [][NextNewIds]_vars
+
 \* Ids used again, in fixed roles, so that the counterexample is found in
 \* seconds: m1 ends and starts again under its id.  Must fail.
 NextOldIds ==

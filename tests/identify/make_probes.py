@@ -14,18 +14,20 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from harness.identify.probes import Asked, Probe
+from harness.replay.view import EVERYTHING
 from harness.simulate.pair import Pair
 from harness.simulate.run import simulate
-from harness.targets.python import PythonTarget, departures
+from harness.targets.python import PythonTarget, departures, named_dialects
 
 BASES = ("kip-848", "kafka-4.0", "kafka-4.2", "kafka-4.4")
 STEPS, LENGTH, SEED = 4_000, 60, 848
 OUT = Path(__file__).parents[2] / "harness/identify/probes.json"
 
-Asked = tuple[str, str, str, str]
+Question = tuple[str, str, str, str]
 
 
-def probe(asked: Asked) -> dict[str, Any] | None:
+def probe(asked: Question) -> dict[str, Any] | None:
     """The shortest schedule that was found on which two values of a departure differ; None without one."""
     base, departure, one, other = asked
     pair = Pair(*(PythonTarget(f"{base},{departure}={value}") for value in (one, other)))
@@ -46,6 +48,19 @@ def probe(asked: Asked) -> dict[str, Any] | None:
     }
 
 
+def can_be_sent(one: dict[str, Any]) -> bool:
+    """Tell if a real client could send the requests: none goes to a group that a dialect does not have then.
+
+    The dialects do not say all that is checked first of such a request. UnknownGroupError alone is
+    about such groups.
+    """
+    probe = Probe(0, one["departure"], ("", ""), one["base"], one["settings"], tuple(one["operations"]))
+    answers = [
+        a for name in named_dialects() for a in Asked(PythonTarget(name), EVERYTHING, True).answers(probe)
+    ]
+    return probe.departure == "UnknownGroupError" or '"errorCode": 69' not in json.dumps(answers)
+
+
 def main() -> None:
     """Search for all probes, and write each schedule once a departure."""
     asked = [
@@ -55,7 +70,7 @@ def main() -> None:
         for base in BASES
     ]
     with ProcessPoolExecutor(2) as pool:
-        made = [one for one in pool.map(probe, asked, chunksize=2) if one is not None]
+        made = [one for one in pool.map(probe, asked, chunksize=2) if one is not None and can_be_sent(one)]
     unique = {(one["departure"], json.dumps([one["settings"], one["operations"]])): one for one in made}
     lines = ",\n".join(json.dumps(one) for one in unique.values())
     OUT.write_text(f"[\n{lines}\n]\n", encoding="utf-8")

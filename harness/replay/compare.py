@@ -25,6 +25,7 @@ class Difference:
 
 
 ABSENT: Final = "(absent)"
+SCRIPTED: Final = "scripted target used"
 
 
 def agree(expected: Answer, got: Answer, shift: int = 0) -> bool:
@@ -58,7 +59,7 @@ def differences(expected: Answer, got: Answer, shift: int = 0) -> list[Differenc
     found = list(_differ("response", expected.body, normal_response(expected.body, got.body)))
     found += _differ("group", expected.group, got.group)
     found += _differ_in_records(expected.records, got.records, shift)
-    found += _differ("scripted target used", expected.consumed, got.consumed)
+    found += _differ(SCRIPTED, expected.consumed, got.consumed)
     found += _differ("fired", list(expected.fired), list(got.fired))
     found += _differ("completed", _by_id(expected.completed), _by_id(got.completed))
     return found

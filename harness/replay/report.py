@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from harness.replay.compare import Difference
+from harness.replay.compare import SCRIPTED, Difference
 from harness.replay.run import ANOTHER, DIFFERENCE, Failure, Replayed
 from harness.replay.wire import TOPIC_NAMES
+from harness.requirements import requirements
 from harness.targets.base import Json
 from harness.waivers import Waivers
 
@@ -41,7 +42,8 @@ def to_json(result: Replayed, target: str, dialect: str, waivers: Waivers | None
 
 def _failure(failure: Failure) -> Json:
     found = [{**asdict(one), "signature": failure.signature(one)} for one in failure.differences]
-    return {**asdict(failure), "differences": found}
+    of = requirements(failure.action, failure.branch, failure.error)
+    return {**asdict(failure), "requirements": list(of), "differences": found}
 
 
 def skipped(result: Replayed) -> dict[str, dict[str, int]]:
@@ -104,6 +106,8 @@ def explain(failure: Failure, target: str, dialect: str) -> Iterator[str]:
     if failure.script is not None:
         yield f"  target assignment to install: {shown(failure.script['target'])}"
     yield f"  sent: {shown(failure.operation)}"
+    if of := requirements(failure.action, failure.branch, failure.error):
+        yield f"  the step is of {', '.join(of)} (REQUIREMENTS.md)"
     for difference in failure.differences:
         yield from _difference(difference)
     given = "" if dialect == "kip-848" else f" --dialect {shlex.quote(dialect)}"
@@ -111,6 +115,10 @@ def explain(failure: Failure, target: str, dialect: str) -> Iterator[str]:
 
 
 def _difference(difference: Difference) -> Iterator[str]:
+    if difference.path == SCRIPTED:
+        did = ("did not use", "computes one") if difference.expected else ("used", "computes none")
+        yield f"  {SCRIPTED}: the target {did[0]} the assignment given, where the specification {did[1]}"
+        return
     yield f"  {difference.path}"
     yield f"    expected {shown(difference.expected)}"
     yield f"    got      {shown(difference.got)}"

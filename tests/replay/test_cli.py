@@ -74,6 +74,7 @@ def test_a_difference_is_shown_in_full_and_ends_with_11(
     assert shown[1] == '  target assignment to install: {"m1": ["foo-0", "foo-1"]}'
     assert shown[2].startswith('  sent: {"op": "request", "api": "ConsumerGroupHeartbeat"')
     assert shown[3:] == [
+        "  the step is of H1, E1 (REQUIREMENTS.md)",
         "  response.memberEpoch",
         "    expected 3",
         "    got      1",

@@ -14,9 +14,10 @@ from spec_model import NOTHING, Model
 from harness.errors import ConformError
 from harness.itf import read_trace
 from harness.replay import wire
-from harness.replay.compare import agree, differences
+from harness.replay.compare import Difference, agree, differences
 from harness.replay.decode import Decoder
-from harness.replay.run import Replayer
+from harness.replay.report import explain
+from harness.replay.run import Failure, Replayer
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
 from harness.targets.python import PythonTarget
 
@@ -275,3 +276,12 @@ def test_a_target_without_groups_is_turned_down() -> None:
     with pytest.raises(ConformError, match="none of the requests with which a member joins") as caught:
         Replayer(Silent("kip-848"), 1)
     assert caught.value.exit_code == 3
+
+
+@pytest.mark.parametrize(("expected", "said"), [(True, "did not use"), (False, "used the assignment")])
+def test_a_failure_names_its_requirements_and_says_what_a_script_means(expected: bool, said: str) -> None:
+    """A stranger reads the rule beside the difference, and a sentence instead of a flag."""
+    difference = Difference("scripted target used", expected, not expected)
+    failure = Failure("trace", 3, "Heartbeat", "revoke", "NONE", None, {}, [difference])
+    text = "\n".join(explain(failure, "python", "kip-848"))
+    assert "the step is of R1, R5, E4" in text and said in text

@@ -60,8 +60,10 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("diff", DIFFERED),
     ):
         write(build / "results" / f"{name}.json", data)
-    CliRunner().invoke(app, ["report", "--results", str(build), "--manifest", str(MANIFEST)])
-    return build / "report" / "index.html"
+    made = CliRunner().invoke(app, ["report", "--results", str(build), "--manifest", str(MANIFEST)])
+    shown = build / "report" / "index.html"
+    assert shown.exists(), made.output
+    return shown
 
 
 @pytest.fixture

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from harness.errors import ConformError
 from harness.replay.compare import Difference
 from harness.replay.run import Failure
 from harness.report.readers.fields import Fields, source
+
+DERIVED: Final = frozenset({"requirements"})
+"""Fields of a failure in the JSON that follow from the other fields."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,10 @@ def replay(data: Fields) -> Replay:
 
 
 def _failure(raw: Any, stem: str) -> Failure:
+    """A failure as `harness.replay.report` writes it. ConformError if the result has another form."""
     try:
         differences = [Difference(one["path"], one["expected"], one["got"]) for one in raw["differences"]]
-        return Failure(**{**raw, "differences": differences})
+        fields = {name: value for name, value in raw.items() if name not in DERIVED}
+        return Failure(**{**fields, "differences": differences})
     except (KeyError, TypeError):
         raise ConformError(f"The result {stem}.json has a failure of another form: {raw!r:.80}.") from None

@@ -1,4 +1,4 @@
-"""Makes harness/identify/probes.json: for each departure the shortest schedules that tell its values apart.
+"""Makes harness/identify/probes.json: for each departure short schedules that tell its values apart.
 
 Two Python coordinators that differ in one departure are given the same random schedules (conform simulate);
 the first difference is shrunk. A departure may need others to show, so each pair of values is tried
@@ -28,7 +28,7 @@ Question = tuple[str, str, str, str]
 
 
 def probe(asked: Question) -> dict[str, Any] | None:
-    """The shortest schedule that was found on which two values of a departure differ; None without one."""
+    """A shrunk schedule on which two values of a departure differ; None without one."""
     base, departure, one, other = asked
     pair = Pair(*(PythonTarget(f"{base},{departure}={value}") for value in (one, other)))
     pair.dialects = [

@@ -9,7 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from harness.clients.timeline import FIND, HEARTBEAT, NOT_COORDINATOR, REMOVED, RETRIABLE, Event
+from harness.clients.timeline import (
+    FIND,
+    HEARTBEAT,
+    NOT_COORDINATOR,
+    REMOVED,
+    RETRIABLE,
+    Event,
+    Partitions,
+)
 from harness.clients.view import View
 from harness.targets.base import Json
 
@@ -56,13 +64,18 @@ def heartbeat_answer(event: Event, view: View) -> tuple[Json, Json | None] | Non
     return request.body, event.body
 
 
+def report(event: Event, view: View) -> Partitions | None:
+    """The partitions that a heartbeat of a joined member reports as owned; None for another event."""
+    body = heartbeat(event)
+    return None if body is None or body["memberEpoch"] <= 0 else view.owned(body)
+
+
 class OwnsWhatItWasTold(Rule):
     requirement = "H7"
     sentence = "A heartbeat reports as owned only partitions that an answer assigned to the member."
 
     def see(self, event: Event, view: View) -> Iterator[str]:
-        body = heartbeat(event)
-        owned = None if body is None or body["memberEpoch"] <= 0 else view.owned(body)
+        owned = report(event, view)
         if owned is None:
             return
         self.judged += 1
@@ -91,8 +104,7 @@ class AcknowledgesAfterCallback(Rule):
     sentence = "A heartbeat leaves out a partition only after the callback that took it back has ended."
 
     def see(self, event: Event, view: View) -> Iterator[str]:
-        body = heartbeat(event)
-        owned = None if body is None or body["memberEpoch"] <= 0 else view.owned(body)
+        owned = report(event, view)
         if owned is None:
             return
         self.judged += 1

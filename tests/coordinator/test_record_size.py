@@ -30,7 +30,7 @@ TOPIC_PARTITIONS = 1 + (16 + 1 + 2 * 4 + 1) + (16 + 1 + 4 + 1)
 PLAIN = MemberMetadata(None, None, "c", "/h", frozenset(), None, 1000, None)
 PLAIN_BYTES = 2 + 4 + (1 + 1 + 2 + 3) + 1 + 1 + 4 + 1 + 1 + 1
 KEY, MEMBER_KEY = 2 + 2 + 1, 2 + 2 + 1 + 2 + 2
-"""Of the group "g", and of its member "m1": version, then each text with two bytes of length."""
+"""Bytes of the keys of the group "g" and of its member "m1": version, then each text after its length."""
 
 
 def _batch(key: int, value: int) -> int:

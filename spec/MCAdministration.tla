@@ -85,6 +85,6 @@ ShownExactly ==
          IF name \in admin'.own THEN admin'.shown[name] = configs[name] /\ configs[name] # 0
          ELSE configs[name] = 0 /\ admin'.shown[name] \in {45000, 5000}]_adminVars
 
-\* A control, which must fail: configurations that go with their group.
+\* D1: a control, which must fail: configurations that go with their group.
 ConfigsNeedAGroup == [][Does("DeleteGroups") /\ step'.response.error = "NONE" => configs' = NoConfigs]_adminVars
 =============================================================================

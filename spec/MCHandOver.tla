@@ -46,6 +46,15 @@ BeginsWhereTheLastStopped ==
 CommitsLeaveTheGroup ==
   [][Commits \/ Fetches => UNCHANGED <<group, topics, clients, responses>>]_offsetVars
 
+\* Two partitions and a fail-over, which is the only disturbance: what a member
+\* commits of one while it must give up the other.
+NextFailOver ==
+  /\ OffsetNext
+  /\ step'.action \notin {"Crash", "CrashSending", "Leave", "ChangeSubscription", "LoseRequest",
+                         "LoseResponse", "AddPartitions", "DeleteTopic", "RebalanceTimeout"}
+  /\ step'.action = "SessionTimeout" => ~clients[step'.member].up
+SpecFailOver == OffsetInit /\ [][NextFailOver]_offsetVars
+
 (***************************************************************************)
 (* Controls                                                                *)
 (***************************************************************************)

@@ -9,6 +9,9 @@ from typing import Any
 import yaml
 from mixed_driver import FOO, MixedDriver, assigned, numbers, said
 
+from harness.itf import read_trace
+
+ROOT = Path(__file__).parents[2]
 STUDY = Path(__file__).parent / "studies" / "online-migration.yaml"
 Shown = dict[str, tuple[int, set[int]]]
 
@@ -94,3 +97,20 @@ def test_the_case_study_goes_as_printed() -> None:
             assert shown(driver) != printed(step["uncorrected"])
     assert driver.group["state"] == "Stable"
     assert corrected
+
+
+def test_g7_tlc_plays_the_case_study() -> None:
+    """The same epochs and targets, step by step, in the trace of the model that has the printed states."""
+    text = yaml.safe_load(STUDY.read_text())
+    (file,) = (ROOT / "traces" / "migration").glob("MCOnlineMigration-*.itf.json")
+    states: list[Any] = read_trace(file).states[1:]
+    assert len(states) == len(text["steps"])
+    for state, step in zip(states, text["steps"], strict=True):
+        group = state["consumer"]
+        target: dict[str, set[int]] = {}
+        for (_, number), member in group["target"].items():
+            target.setdefault(member.upper(), set()).add(number)
+        assert target == {name: set(owned) for name, owned in step["target"].items()}, step
+        epochs = {name.upper(): one["epoch"] for name, one in group["members"].items() if one["epoch"] >= 0}
+        assert epochs == {name: epoch for name, (epoch, _) in step["members"].items()}, step
+        assert (group["epoch"], group["assignmentEpoch"]) == (step["epoch"], step["epoch"]), step

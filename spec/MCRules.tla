@@ -1,0 +1,81 @@
+------------------------------- MODULE MCRules ------------------------------
+(***************************************************************************)
+(* Rules that no property of another module states, each without the       *)
+(* operator of the specification that makes it, so that a wrong operator   *)
+(* is not wrong in its property, too: the group's state (E5), a changed    *)
+(* assignor (E1), the vote among assignors (A1), how long a place is kept  *)
+(* (S1), and which timers run, also after a fail-over (H8, R4, P2).        *)
+(***************************************************************************)
+EXTENDS MCOpen
+
+\* Bounds: one partition that is there from the start, or is not.
+OnePartition == {<<"foo", 0>>}
+OneOrNone == {[t \in MCTopics |-> n] : n \in 0..1}
+OneAlready == {[t \in MCTopics |-> 1]}
+OnlyFoo == {{"foo"}}
+OneInstanceId == {"i1"}
+BothAssignors == {"range", "uniform"}
+
+IsMember(g, m) == g.members[m].epoch # NotInGroup
+AllOf(g, m) == {p \in Partitions : g.target[p] = m}
+
+\* E5: a state each, by what the document says of each.
+StateIsExact ==
+  LET members == {m \in MemberIds : IsMember(group, m)}
+      there == \A m \in members :
+                 /\ group.members[m].epoch = group.epoch
+                 /\ group.members[m].revoking = {}
+                 /\ group.members[m].assigned = AllOf(group, m)
+  IN GroupState(group) =
+       IF group = NoGroup THEN "Dead"
+       ELSE IF members = {} THEN "Empty"
+       ELSE IF group.assignmentEpoch # group.epoch THEN "Assigning"
+       ELSE IF there THEN "Stable" ELSE "Reconciling"
+
+\* E1: a member that names another assignor than before makes a new version of
+\* the group's metadata; one that names the same again does not.
+AssignorChangeIsNoticed ==
+  [][step'.action = "Heartbeat" /\ step'.response.error = "NONE" /\ step'.request.assignor # {} =>
+       LET before == group.members[step'.member]
+           after == group'.members[step'.member]
+       IN /\ step'.request.assignor = {after.assignor}
+          /\ after.assignor # before.assignor => group'.epoch = group.epoch + 1
+          /\ after.assignor = before.assignor /\ after.subscription = before.subscription
+             /\ group'.metadata = group.metadata => group'.epoch = group.epoch]_vars
+
+\* A1: no other assignor is named by more members; of a tie, and if none is
+\* named, it is the first.
+MostNamedIsPreferred ==
+  LET Named(a) == {m \in MemberIds : IsMember(group, m) /\ group.members[m].assignor = a}
+      chosen == Preferred(group)
+      best(a) == \A b \in Assignors : Cardinality(Named(b)) <= Cardinality(Named(a))
+  IN /\ best(chosen)
+     /\ best(FirstAssignor) => chosen = FirstAssignor
+
+\* S1: who left for a while keeps its place until its session ends, it leaves for
+\* good, a process with its instance id takes the place, or the process that left
+\* sends a heartbeat, which is fenced (H5).
+PlaceUntilTheSessionEnds ==
+  [][\A m \in MemberIds :
+       group.members[m].epoch = Away /\ ~IsMember(group', m) =>
+         \/ step'.action \in {"SessionTimeout", "Leave"} /\ step'.member = m
+         \/ step'.response.error = "FENCED_MEMBER_EPOCH" /\ step'.member = m
+         \/ /\ step'.action = "Return" /\ step'.response.error = "NONE"
+            /\ step'.request.instance = {group.members[m].instance}]_vars
+
+\* H8, S1: the session of every member may end, of one that is away, too.  R4: so
+\* may the time of one that is to revoke something, and of nobody else.
+TimersRun ==
+  \A m \in MemberIds :
+    /\ IsMember(group, m) <=> ENABLED (SessionTimeout /\ step'.member = m)
+    /\ group.members[m].revoking # {} <=> ENABLED (RebalanceTimeout /\ step'.member = m)
+
+\* P2, R4: after a fail-over a member that has more than its target is told to
+\* give that up, and has the time-out for it.
+RevocationsGoOn ==
+  [][step'.action = "FailOver" =>
+       \A m \in MemberIds :
+         LET held == group.members[m].assigned \cup group.members[m].revoking IN
+         IsMember(group, m) /\ group.members[m].epoch # Away =>
+           group'.members[m].revoking = held \ AllOf(group', m)]_vars
+=============================================================================

@@ -1,0 +1,1 @@
+"""A recorder between clients and a broker: frames pass, group requests are written down, faults injected."""

@@ -1,0 +1,282 @@
+"""A conversation: one connection of a client, and the one to the broker behind it.
+
+Requests of groups go to the broker one at a time, from all clients, so that the record has the order in which
+they were done; a request that waits (JoinGroup, SyncGroup) lets others through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from coordinator.serve.group_apis import GROUP_APIS
+from harness.proxy.addresses import API_VERSIONS, REWRITTEN, rewritten
+from harness.proxy.faults import BEHIND, Fault, Faults
+from harness.proxy.link import ANSWER_S, LARGEST, Link
+from harness.proxy.messages import (
+    HEADER,
+    NUMBERS,
+    RECORDED,
+    Head,
+    Malformed,
+    error_frame,
+    head_of,
+    read_answer,
+    read_group_request,
+)
+from harness.proxy.record import Record, seen_after
+from harness.targets.base import Json
+
+LARGEST_REQUEST: Final = 1 << 20
+"""Bytes of a request that is read."""
+SETTLE_S: Final = 0.05
+"""The time after which a JoinGroup or a SyncGroup counts as one that waits."""
+HEARTBEAT: Final = NUMBERS["ConsumerGroupHeartbeat"]
+DESCRIBE: Final = NUMBERS["ConsumerGroupDescribe"]
+METADATA: Final = NUMBERS["Metadata"]
+WAITS: Final = frozenset({NUMBERS["JoinGroup"], NUMBERS["SyncGroup"]})
+CHANGES_TOPICS: Final = frozenset(
+    NUMBERS[api] for api in ("CreateTopics", "DeleteTopics", "CreatePartitions")
+)
+
+
+class Cut(Exception):
+    """A fault cuts the connection."""
+
+
+@dataclass(slots=True)
+class Late:
+    """A request that reaches the broker after `after` more of its client."""
+
+    after: int
+    deliver: Callable[[], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Client:
+    """A process of a client, by its listener: `number` counts from 1. `places` are the addresses at which it
+    reaches brokers, by their own."""
+
+    number: int
+    counts: Counter[str] = field(default_factory=Counter)
+    late: list[Late] = field(default_factory=list)
+    places: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Parts that all conversations share."""
+
+    record: Record
+    faults: Faults
+    lock: asyncio.Lock
+    idle_s: float
+    frame_s: float
+
+
+class Conversation:
+    """`listener` gives the address at which this client reaches a broker of the given host and port."""
+
+    def __init__(
+        self,
+        shared: Shared,
+        client: Client,
+        streams: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        link: Link,
+        listener: Callable[[str, int], Awaitable[tuple[str, int]]],
+    ) -> None:
+        self._shared, self._client, self._link, self._listener = shared, client, link, listener
+        self._reader, self._writer = streams
+        self._host = f"/{(self._writer.get_extra_info('peername') or ('?',))[0]}"
+        self._silent = False
+
+    async def run(self) -> None:
+        """Until one of the two ends closes, or a fault cuts. Malformed and TimeoutError say why it ended."""
+        offered = await self._link.ask(API_VERSIONS, "ApiVersions", 0, {})
+        self._link.versions = {
+            one["apiKey"]: (one["minVersion"], one["maxVersion"]) for one in offered["apiKeys"]
+        }
+        while True:
+            async with asyncio.timeout(self._shared.idle_s):
+                start = await self._reader.readexactly(4)
+            (size,) = struct.unpack(">i", start)
+            if not HEADER <= size <= LARGEST:
+                raise Malformed(f"a frame of {size} bytes; a request has {HEADER} to {LARGEST}")
+            async with asyncio.timeout(self._shared.frame_s):
+                start += await self._reader.readexactly(HEADER)
+                frame = await self._read(start, size - HEADER)
+            if frame:
+                await self._handle(head_of(frame), frame)
+
+    async def _read(self, start: bytes, left: int) -> bytes:
+        """The frame of a request that is read; b"" for one that was passed on."""
+        key = head_of(start[4:]).key
+        if key not in RECORDED and key not in REWRITTEN and key not in CHANGES_TOPICS:
+            if self._silent:
+                await drop(self._reader, left)
+            else:
+                await self._link.pass_on(start, self._reader, left)
+            return b""
+        if left > LARGEST_REQUEST:
+            raise Malformed(f"a request of API {key} has {left} bytes; at most {LARGEST_REQUEST} are read")
+        return start[4:] + await self._reader.readexactly(left)
+
+    async def _handle(self, head: Head, frame: bytes) -> None:
+        if head.key in RECORDED:
+            await self._of_group(head, frame)
+        elif not self._silent:
+            await self._answer(await self._of_cluster(head, frame))
+
+    async def _of_cluster(self, head: Head, frame: bytes) -> bytes:
+        """The answer about brokers, versions or topics, as the client is to see it."""
+        if head.key in REWRITTEN:
+            return await rewritten(head, await self._link.call(frame, head.correlation_id), self._listener)
+        async with self._shared.lock:
+            answer = await self._link.call(frame, head.correlation_id)
+            self._shared.record.topics(await self._metadata())
+        return answer
+
+    async def _of_group(self, head: Head, frame: bytes) -> None:
+        client_id, body = read_group_request(head, frame)
+        try:
+            GROUP_APIS[head.key].asked(head.version, body)
+        except (KeyError, TypeError) as error:
+            raise Malformed(f"{RECORDED[head.key]} {head.version} has no {error}") from None
+        fault = self._fault(RECORDED[head.key], body)
+        match fault:
+            case Fault("request lost") | Fault("behind a lost one"):
+                self._silent = True
+                return
+            case Fault("cut before"):
+                raise Cut
+            case Fault("error"):
+                await self._answer(error_frame(head, body, fault.code))
+                return
+            case Fault("late"):
+                self._link.kept = True
+                self._client.late.append(
+                    Late(fault.after, lambda: self._arrive(head, frame, client_id, body))
+                )
+                raise Cut
+            case Fault("delay"):
+                await asyncio.sleep(fault.ms / 1000)
+        answer = await self._done(head, frame, client_id, body)
+        if fault is not None and fault.fault == "cut after":
+            raise Cut
+        if fault is not None and fault.fault == "answer lost":
+            self._silent = True
+            return
+        await self._answer(answer)
+        await self._let_late_ones_arrive()
+
+    def _fault(self, api: str, body: Json) -> Fault | None:
+        client = self._client
+        client.counts[api] += 1
+        nth = client.counts[api]
+        fault = Fault(BEHIND) if self._silent else self._shared.faults(client.number, api, nth)
+        if fault is not None:
+            self._shared.record.fault(client.number, api, nth, body, fault)
+        return fault
+
+    async def _let_late_ones_arrive(self) -> None:
+        """One more request of the client is answered."""
+        for late in list(self._client.late):
+            late.after -= 1
+            if late.after <= 0:
+                self._client.late.remove(late)
+                await late.deliver()
+
+    async def _arrive(self, head: Head, frame: bytes, client_id: str, body: Json) -> None:
+        """A late request reaches the broker; nobody reads the answer."""
+        try:
+            await self._done(head, frame, client_id, body)
+        except (OSError, TimeoutError, Malformed):
+            pass  # the broker did not wait so long for it
+        finally:
+            self._link.close()
+
+    async def _done(self, head: Head, frame: bytes, client_id: str, body: Json) -> bytes:
+        """The answer's frame of a group's request, which the record has then."""
+        who = {"id": client_id, "host": self._host}
+        if head.key in WAITS:
+            return await self._awaited(head, frame, who, body)
+        async with self._shared.lock:
+            if not self._shared.record.has_topics:
+                self._shared.record.topics(await self._metadata())
+            if head.key == HEARTBEAT and DESCRIBE in self._link.versions:
+                return await self._heartbeat(head, frame, who, body)
+            return await self._recorded(head, who, body, self._link.send(frame, head.correlation_id))
+
+    async def _recorded(self, head: Head, who: Json, body: Json, answer: asyncio.Future[bytes]) -> bytes:
+        told: Json | None = None
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                frame = await answer
+            told = read_answer(head.key, head.version, frame)
+            return frame
+        finally:
+            self._shared.record.request(head, self._client.number, who, body, told)
+
+    async def _heartbeat(self, head: Head, frame: bytes, who: Json, body: Json) -> bytes:
+        """Written right behind each other: the group before, the request, and the group after it."""
+        record, number = self._shared.record, self._client.number
+        before = self._describe(body["groupId"])
+        sent = self._link.send(frame, head.correlation_id)
+        after = self._describe(body["groupId"])
+        try:
+            seen = seen_after(body, (was := await before), await after)
+        except Exception:
+            if record.is_known(body["groupId"]):
+                record.request(head, number, who, body, None)
+            raise
+        answer = await sent
+        if record.is_fresh(body["groupId"], was):
+            record.heartbeat(head, number, who, body, read_answer(head.key, head.version, answer), seen)
+        return answer
+
+    def _describe(self, group: str) -> asyncio.Task[Json]:
+        version = min(self._link.versions[DESCRIBE][1], 1)
+        asked = self._link.ask(DESCRIBE, "ConsumerGroupDescribe", version, {"groupIds": [group]})
+
+        async def read() -> Json:
+            [found] = (await asked)["groups"]
+            return dict(found)
+
+        return asyncio.create_task(read())
+
+    async def _awaited(self, head: Head, frame: bytes, who: Json, body: Json) -> bytes:
+        """A request that may wait. Others go on as soon as it seems to."""
+        record = self._shared.record
+        async with self._shared.lock:
+            if not record.has_topics:
+                record.topics(await self._metadata())
+            sent = self._link.send(frame, head.correlation_id)
+            done, _ = await asyncio.wait([sent], timeout=SETTLE_S)
+            if done:
+                return await self._recorded(head, who, body, sent)
+            waited = record.waits(head, self._client.number, who, body)
+        answer = await sent
+        record.completed(waited, read_answer(head.key, head.version, answer))
+        return answer
+
+    async def _metadata(self) -> Json:
+        body = {"topics": None, "allowAutoTopicCreation": False}
+        return await self._link.ask(METADATA, "Metadata", 12, body)
+
+    async def _answer(self, frame: bytes) -> None:
+        self._writer.write(struct.pack(">i", len(frame)) + frame)
+        async with asyncio.timeout(self._shared.frame_s):
+            await self._writer.drain()
+
+
+async def drop(reader: asyncio.StreamReader, left: int) -> None:
+    """Read as many bytes for nobody. IncompleteReadError where there are fewer."""
+    while left:
+        part = await reader.read(min(left, 1 << 16))
+        if not part:
+            raise asyncio.IncompleteReadError(b"", left)
+        left -= len(part)

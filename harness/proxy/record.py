@@ -1,0 +1,156 @@
+"""The record: requests of groups with their answers, as a log that `conform validate` judges.
+
+Beside each heartbeat stands the group as ConsumerGroupDescribe shows it right after. A fault that was
+injected is a line {"op": "fault"} before the request that it is of, which no judgement reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from coordinator.serve.group_apis import GROUP_APIS
+from harness.proxy.faults import Fault
+from harness.proxy.messages import RECORDED, Head
+from harness.targets.base import Json
+from harness.targets.broker.forms import Form, from_kafka
+from harness.targets.broker.names import Names
+from harness.targets.broker.target import CONTROLS, UNOBSERVED, description
+
+Note: TypeAlias = Callable[[Json, Json], None]
+"""Takes an operation and its answer."""
+
+GROUP_ID_NOT_FOUND: Final = 69
+_AS_IT_IS: Final = Names("")
+
+
+class Record:
+    """Lines go out by `note`, in the order in which the broker did what they say."""
+
+    def __init__(self, note: Note, dialect: str) -> None:
+        self._note = note
+        self._topics: dict[str, Json] | None = None
+        self._fresh: dict[str, bool] = {}
+        self._waits = 0
+        self.requests = self.faults = 0
+        known = {"controls": sorted(CONTROLS), "unobserved": sorted(UNOBSERVED)}
+        note({"op": "hello"}, {"name": "conform proxy", "dialect": dialect, "apis": {}, **known})
+
+    @property
+    def has_topics(self) -> bool:
+        """Tell if the topics are known, which stand before the first request."""
+        return self._topics is not None
+
+    def topics(self, metadata: Json) -> None:
+        """The topics as Metadata has them: all of them first, then what changed."""
+        found = {topic["name"]: _topic(topic) for topic in metadata["topics"] if _is_there(topic)}
+        before, self._topics = self._topics, found
+        if before is None:
+            self._note({"op": "load", "records": [], "topics": list(found.values()), "volatile": {}}, {})
+            return
+        upsert = [topic for name, topic in found.items() if before.get(name) != topic]
+        delete = [name for name in before if name not in found]
+        if upsert or delete:
+            self._note({"op": "topics", "upsert": upsert, "delete": delete}, {})
+
+    def is_fresh(self, group: str, before: Json) -> bool:
+        """Tell if a group began with this record; its first request says so for good. A group that was there
+        before has a state that no behaviour begins with: a line says that it is left out."""
+        if group not in self._fresh:
+            self._fresh[group] = before["errorCode"] != 0 or not before["groupEpoch"]
+            if not self._fresh[group]:
+                says = "there was such a group before: its requests are left out"
+                self._note({"op": "fault", "fault": "not recorded", "group": group, "says": says}, {})
+        return self._fresh[group]
+
+    def is_known(self, group: str) -> bool:
+        """Tell if requests of a group are recorded already."""
+        return self._fresh.get(group, False)
+
+    def request(self, head: Head, listener: int, client: Json, body: Json, answer: Json | None) -> None:
+        """A request, by KIP-848's form of it, and its answer; None where the broker gave none."""
+        api = GROUP_APIS[head.key]
+        asked = api.asked(head.version, body)
+        for one, told in zip(asked, _answers(head, asked, answer), strict=False):
+            self._request(head, listener, client, one, {} if told is None else {"body": told})
+
+    def heartbeat(
+        self, head: Head, listener: int, client: Json, body: Json, answer: Json, seen: Json | None
+    ) -> None:
+        """A heartbeat, and the group right after it, where that is known."""
+        told: Json = {"body": _answers(head, [body], answer)[0]}
+        if seen is not None:
+            told["group"] = description(body["groupId"], seen)
+        self._request(head, listener, client, body, told)
+
+    def waits(self, head: Head, listener: int, client: Json, body: Json) -> str:
+        """A request that is not answered yet; the id of its answer."""
+        self._waits += 1
+        self._request(head, listener, client, body, {}, id=f"w{self._waits}")
+        return f"w{self._waits}"
+
+    def completed(self, waited: str, answer: Json) -> None:
+        """The answer to a request that waited."""
+        self._note({"op": "advance", "ms": 0}, {"completed": [{"id": waited, "body": answer}]})
+
+    def fault(self, listener: int, api: str, nth: int, body: Json, fault: Fault) -> None:
+        """A fault of a request."""
+        self.faults += 1
+        named = {"group": body["groupId"]} if "groupId" in body else {}
+        place = {"client": listener, "api": api, "nth": nth}
+        self._note({"op": "fault", **place, **fault.shown(), **named}, {})
+
+    def _request(
+        self, head: Head, listener: int, client: Json, body: Json, told: Json, id: str | None = None
+    ) -> None:
+        self.requests += 1
+        operation: Json = {"op": "request", "api": RECORDED[head.key], "version": head.version}
+        operation |= {"listener": listener, "client": client, "body": body}
+        self._note(operation if id is None else {**operation, "id": id}, told)
+
+
+def seen_after(asked: Json, before: Json, after: Json) -> Json | None:
+    """The group after a heartbeat, of the descriptions before and after it.
+
+    None where it shows more than the heartbeat did: a time-out in between took another member away.
+    """
+    if before["errorCode"] not in (0, GROUP_ID_NOT_FOUND) or after["errorCode"] not in (
+        0,
+        GROUP_ID_NOT_FOUND,
+    ):
+        return None
+    instance = asked.get("instanceId")
+    expected = {
+        member["memberId"]
+        for member in before["members"]
+        if member["memberId"] != asked["memberId"] and (instance is None or member["instanceId"] != instance)
+    }
+    there = {member["memberId"] for member in after["members"]}
+    return after if expected <= there else None
+
+
+def _answers(head: Head, asked: list[Json], answer: Json | None) -> list[Json | None]:
+    """The answers in KIP-848's form, one for each of its requests."""
+    api = RECORDED[head.key]
+    if answer is None:
+        return [None for _ in asked]
+    if api == "OffsetFetch":
+        groups = answer["groups"] if head.version >= 8 else [{"errorCode": 0, **answer}]
+        named = [
+            {"groupId": one["groups"][0]["groupId"], **group}
+            for one, group in zip(asked, groups, strict=False)
+        ]
+        return [
+            from_kafka(Form(api, head.version, {}, {}), {"groups": [group]}, _AS_IT_IS) for group in named
+        ]
+    if api == "LeaveGroup" and head.version < 3:
+        return [{**answer, "members": [{**asked[0]["members"][0], "errorCode": 0}]}]
+    return [from_kafka(Form(api, head.version, {}, {}), answer, _AS_IT_IS)]
+
+
+def _topic(topic: Json) -> Json:
+    return {"name": topic["name"], "id": topic["topicId"], "partitions": len(topic["partitions"])}
+
+
+def _is_there(topic: Json) -> bool:
+    return not topic["errorCode"] and not topic["isInternal"]

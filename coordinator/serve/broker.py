@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -29,6 +30,7 @@ from coordinator.serve.cluster_apis import (
     fetch_ready_ms,
 )
 from coordinator.serve.codec import fitted
+from coordinator.serve.describe_groups import DESCRIBE_GROUPS, describe_groups
 from coordinator.serve.group_apis import GROUP_APIS, GroupApi
 from coordinator.serve.reading import Bytes, Unreadable, read_client, read_request
 from coordinator.service import Coordinator
@@ -36,11 +38,14 @@ from coordinator.service import Coordinator
 MEMBER_ID_REQUIRED: Final = 79
 UNSUPPORTED_VERSION: Final = 35
 JOIN: Final = 11
+COMPACTED: Final = 10_000
+"""The log is compacted when it has so many records, and twice as many as the last time left."""
 ADDS_AT_ONCE: Final = 4
 """JoinGroup below this version takes a new member without giving it an id first."""
 
 VERSIONS: Final = {
     API_VERSIONS: (0, 4),
+    DESCRIBE_GROUPS: (0, 6),
     **{key: (first, last) for key, (first, last, _) in HANDLERS.items()},
     **{key: (api.first, api.last) for key, api in GROUP_APIS.items()},
 }
@@ -73,10 +78,13 @@ class Broker:
     """One coordinator and a cluster of one broker around it."""
 
     def __init__(self, coordinator: Coordinator, cluster: Cluster) -> None:
+        self.offered = dict(VERSIONS)
+        """The versions in ApiVersions of this broker."""
         self._coordinator = coordinator
         self._cluster = cluster
         self._waiting: dict[int, _Waiting] = {}
         self._tickets = 0
+        self._compact_at = COMPACTED
         wanted = list(cluster.topics.values())
         cluster.restore(Topic(name, one.id, one.partitions) for name, one in coordinator.topics.items())
         for topic in wanted:
@@ -90,10 +98,16 @@ class Broker:
 
     def handle(self, frame: bytes, host: str) -> bytes | int:
         """The response to a request, or the ticket of one that waits. Malformed for what is no request."""
-        sent = self._read(frame, host)
+        return self.respond(self.read(frame, host))
+
+    def respond(self, sent: Sent) -> bytes | int:
+        """The response to a request that was read, or the ticket of one that waits."""
         if sent.key == API_VERSIONS:
             error = UNSUPPORTED_VERSION if sent.body.get("unsupported") else 0
-            return self._response(sent, api_versions(VERSIONS, error))
+            return self.response(sent, api_versions(self.offered, error))
+        if sent.key == DESCRIBE_GROUPS:
+            answer = describe_groups(self._coordinator.describe, sent.version, sent.body)
+            return self.response(sent, answer)
         if (api := GROUP_APIS.get(sent.key)) is not None:
             return self._of_group(api, sent)
         handler = HANDLERS[sent.key][2]
@@ -105,25 +119,34 @@ class Broker:
         answer = handler(self._cluster, sent.version, sent.body, self.now_ms)
         if sent.key in CHANGES_TOPICS:
             self._set_topics(before)
-        return self._response(sent, answer)
+        return self.response(sent, answer)
 
     def ready(self) -> list[tuple[int, bytes]]:
         """Let time-outs that are due happen; the responses that are ready, by their tickets."""
         self._coordinator.fire_due()
+        self._compact()
         found = []
         for late in self._coordinator.others.take_completed():
             waiting = self._waiting.pop(late["id"], None)
             if waiting is not None:
                 api = GROUP_APIS[waiting.sent.key]
                 answer = api.answered(waiting.sent.version, [late["body"]])
-                found.append((late["id"], self._response(waiting.sent, answer)))
+                found.append((late["id"], self.response(waiting.sent, answer)))
         now_ms = self.now_ms
         for ticket, waiting in list(self._waiting.items()):
             if waiting.ready_ms is not None and waiting.ready_ms <= now_ms:
                 del self._waiting[ticket]
                 answer = HANDLERS[FETCH][2](self._cluster, waiting.sent.version, waiting.sent.body, now_ms)
-                found.append((ticket, self._response(waiting.sent, answer)))
+                found.append((ticket, self.response(waiting.sent, answer)))
         return found
+
+    def _compact(self) -> None:
+        """P3: a server that runs for long keeps what its groups are, not all that they were."""
+        if self._coordinator.end < self._compact_at:
+            return
+        with suppress(AppendFailed):  # the disk is full: the next request says so
+            self._coordinator.compact()
+        self._compact_at = max(COMPACTED, 2 * self._coordinator.end)
 
     def forget(self, ticket: int) -> None:
         """The connection of this request is gone: nobody reads the response."""
@@ -148,8 +171,8 @@ class Broker:
                 return ticket
             answers.append(answer)
         if not answers:
-            return self._response(sent, {"groups": []})
-        return self._response(sent, api.answered(sent.version, answers))
+            return self.response(sent, {"groups": []})
+        return self.response(sent, api.answered(sent.version, answers))
 
     def _ask(self, api: GroupApi, sent: Sent, body: Json, ticket: int) -> Json:
         try:
@@ -173,14 +196,15 @@ class Broker:
         gone = [name for name in before if name not in self._cluster.topics]
         self._coordinator.set_topics(self._cluster.operations(), gone)
 
-    def _read(self, frame: bytes, host: str) -> Sent:
+    def read(self, frame: bytes, host: str) -> Sent:
+        """The request in a frame. Malformed for what is no request."""
         if len(frame) < 8:
             raise Malformed(f"a frame of {len(frame)} bytes is no request")
         data = Bytes(frame)
         key, version, correlation_id = data.fixed(">h"), data.fixed(">h"), data.fixed(">i")
-        if key not in VERSIONS:
+        if key not in self.offered:
             raise Malformed(f"there is no API {key} here")
-        first, last = VERSIONS[key]
+        first, last = self.offered[key]
         if not first <= version <= last:
             if key == API_VERSIONS:  # a client asks again, in a version that the answer names
                 return Sent(key, 0, correlation_id, {}, {"unsupported": True})
@@ -193,7 +217,8 @@ class Broker:
             raise Malformed(f"API {key}, version {version}, cannot be read: {error}") from None
         return Sent(key, version, correlation_id, {"id": client_id, "host": f"/{host}"}, body)
 
-    def _response(self, sent: Sent, answer: Json) -> bytes:
+    def response(self, sent: Sent, answer: Json) -> bytes:
+        """The frame of a response."""
         schema: Any = load_response_schema(sent.key, sent.version)
         buffer = io.BytesIO()
         _writer(schema.__header_schema__)(

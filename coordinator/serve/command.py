@@ -8,8 +8,10 @@ import ipaddress
 import logging
 import re
 import signal
+import ssl
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from uuid import uuid4
 
 from coordinator.clock import SystemClock, random_ids
@@ -17,6 +19,7 @@ from coordinator.dialect import DIALECTS, Dialect
 from coordinator.errors import AppendFailed, BadInput
 from coordinator.serve.broker import Broker
 from coordinator.serve.cluster import Cluster
+from coordinator.serve.login import read_users
 from coordinator.serve.server import Bounds, Server
 from coordinator.service import Coordinator
 from coordinator.storage import SqliteStorage
@@ -67,15 +70,22 @@ def serve(arguments: Sequence[str]) -> int:
             assert topic is not None
             cluster.add(topic["name"], int(topic["partitions"]))
         broker = Broker(coordinator, cluster)
+        users = None if options.users is None else read_users(Path(options.users))
+        tls = _tls(options.certificate, options.key)
     except (BadInput, AppendFailed) as error:
         parser.error(str(error))
-    if not _is_loopback(host):
+    if not _is_loopback(host) and users is None:
         print(
             f"Everybody who reaches {host}:{port} can use this broker: it asks for no password.",
             file=sys.stderr,
         )
+    elif not _is_loopback(host) and tls is None:
+        print(
+            f"Passwords travel to {host}:{port} as they are: give --certificate and --key.", file=sys.stderr
+        )
+    server = Server(broker, Bounds(connections=options.connections), users, tls)
     try:
-        return asyncio.run(_run(broker, host, port, Bounds(connections=options.connections)))
+        return asyncio.run(_run(server, host, port))
     except OSError as error:
         print(
             f"python -m coordinator serve: {host}:{port} cannot be used: {error.strerror}.", file=sys.stderr
@@ -90,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m coordinator serve",
         description="Serve the coordinator over Kafka's protocol. The records of each partition are the "
-        "numbers from 0 on; nothing can be produced. There is no TLS and no SASL.",
+        "numbers from 0 on; nothing can be produced. TLS and SASL/PLAIN are off unless asked for.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -119,6 +129,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--connections", type=int, default=1000, metavar="N", help="at most so many at a time"
     )
+    parser.add_argument(
+        "--users", metavar="FILE", help="SASL/PLAIN: let in users of this file, of lines NAME:PASSWORD"
+    )
+    parser.add_argument("--certificate", metavar="FILE", help="TLS: the server's certificate, as PEM")
+    parser.add_argument("--key", metavar="FILE", help="TLS: the key of the certificate, as PEM")
     return parser
 
 
@@ -139,12 +154,25 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-async def _run(broker: Broker, host: str, port: int, bounds: Bounds) -> int:
+def _tls(certificate: str | None, key: str | None) -> ssl.SSLContext | None:
+    """The server's side of TLS. BadInput, in words, where certificate and key are none."""
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise BadInput("TLS takes both --certificate and --key")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate, key, password="")
+    except (OSError, ssl.SSLError, ValueError) as error:
+        raise BadInput(f"{certificate} and {key} are no certificate with its key: {error}") from None
+    return context
+
+
+async def _run(server: Server, host: str, port: int) -> int:
     stop, listening = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
     for told in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(told, stop.set)
-    server = Server(broker, bounds)
     running = asyncio.create_task(server.run(host, port, stop, listening))
     ready = asyncio.create_task(listening.wait())
     await asyncio.wait([running, ready], return_when=asyncio.FIRST_COMPLETED)

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 import struct
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from coordinator.serve.broker import Broker, Malformed
+from coordinator.serve.login import VERSIONS as SASL
+from coordinator.serve.login import Login
 
 TICK_S: Final = 0.01
 """How often time-outs and waiting requests are looked at."""
@@ -34,8 +38,20 @@ class Bounds:
 class Server:
     """A broker for clients that connect."""
 
-    def __init__(self, broker: Broker, bounds: Bounds = Bounds()) -> None:
+    def __init__(
+        self,
+        broker: Broker,
+        bounds: Bounds = Bounds(),
+        users: Mapping[str, str] | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        """`users` are passwords by names, for SASL/PLAIN; `tls` has the server's certificate. Both are off
+        where they are None."""
         self._broker = broker
+        self._users = users or {}
+        self._tls = tls
+        if self._users:
+            broker.offered |= SASL
         self._bounds = bounds
         self._late: dict[int, asyncio.Future[bytes]] = {}
         self._connections: set[asyncio.Task[None]] = set()
@@ -43,7 +59,10 @@ class Server:
     async def run(self, host: str, port: int, stop: asyncio.Event, listening: asyncio.Event) -> int:
         """Serve until `stop` is set; the number of connections that were open then. OSError where the port is
         not free."""
-        server = await asyncio.start_server(self._connected, host, port, limit=1 << 16)
+        handshake_s = None if self._tls is None else self._bounds.frame_s
+        server = await asyncio.start_server(
+            self._connected, host, port, limit=1 << 16, ssl=self._tls, ssl_handshake_timeout=handshake_s
+        )
         ticks = asyncio.create_task(self._tick())
         listening.set()
         try:
@@ -99,6 +118,7 @@ class Server:
             writer.close()
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str) -> None:
+        login = Login(self._users)
         while True:
             async with asyncio.timeout(self._bounds.idle_s):
                 (size,) = struct.unpack(">i", await reader.readexactly(4))
@@ -106,13 +126,15 @@ class Server:
                 raise Malformed(f"a frame of {size} bytes; at most {self._bounds.frame_bytes} are read")
             async with asyncio.timeout(self._bounds.frame_s):
                 frame = await reader.readexactly(size)
-            response = self._broker.handle(frame, host)
+            response = login.handle(self._broker, frame, host)
             self._deliver()
             if isinstance(response, int):
                 response = await self._later(response, reader)
             writer.write(struct.pack(">i", len(response)) + response)
             async with asyncio.timeout(self._bounds.frame_s):
                 await writer.drain()
+            if login.failed:
+                raise Malformed("its client could not log in")
 
     async def _later(self, ticket: int, reader: asyncio.StreamReader) -> bytes:
         """The response of a request that waits, unless its client goes before."""

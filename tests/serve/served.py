@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import ssl
 import struct
 import threading
 from collections.abc import Iterator
@@ -71,7 +72,12 @@ def broker(
 
 
 @contextmanager
-def serving(bounds: Bounds | None = None, **options: Any) -> Iterator[tuple[Recorded, int]]:
+def serving(
+    bounds: Bounds | None = None,
+    users: dict[str, str] | None = None,
+    tls: ssl.SSLContext | None = None,
+    **options: Any,
+) -> Iterator[tuple[Recorded, int]]:
     """A broker on a socket, and its port, while the context lasts."""
     port = free_port()
     made = broker(port=port, clock=SystemClock(), **options)
@@ -79,7 +85,7 @@ def serving(bounds: Bounds | None = None, **options: Any) -> Iterator[tuple[Reco
     stop, listening, ready = asyncio.Event(), asyncio.Event(), threading.Event()
 
     async def main() -> None:
-        server = Server(made, bounds or Bounds())
+        server = Server(made, bounds or Bounds(), users, tls)
         running = asyncio.create_task(server.run("127.0.0.1", port, stop, listening))
         await listening.wait()
         ready.set()

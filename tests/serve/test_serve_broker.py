@@ -206,43 +206,41 @@ def test_a_malformed_frame_says_why(data: bytes, why: str) -> None:
         broker({"foo": 2}).handle(data, "127.0.0.1")
 
 
-def test_frames_of_all_kinds_neither_end_the_broker_nor_change_other_groups() -> None:
-    """From one seed: requests of all APIs as they are, cut, lengthened, with bytes changed, and noise."""
-    chance = random.Random(848)
+def test_a_classic_group_is_described() -> None:
+    """C1: its members with what they said and what they were assigned, once it is stable."""
     clock = SimulatedClock()
-    made = broker({"foo": 2}, clock=clock, settings={"group.consumer.session.timeout.ms": 60000})
-    ask(made, 68, 1, {**HEARTBEAT, "groupId": "watched", "memberId": "w"})
-    before = made._coordinator.describe("watched")
-    good = [
-        frame(68, 1, HEARTBEAT),
-        frame(8, 9, {"groupId": "g", "topics": []}),
-        frame(9, 9, {"groups": [{"groupId": "g", "topics": None}]}),
-        frame(11, 5, {"groupId": "c", "memberId": "", "sessionTimeoutMs": 9000, "protocolType": "consumer"}),
-        frame(13, 1, {"groupId": "g", "memberId": "m"}),
-        frame(3, 9, {"topics": None}),
-        frame(18, 3, {"clientSoftwareName": "a", "clientSoftwareVersion": "1"}),
-        frame(69, 0, {"groupIds": ["g", "watched"]}),
-        frame(16, 5, {}),
-    ]
-    malformed = answered = 0
-    for _ in range(5000):
-        data = bytearray(chance.choice(good))
-        for _ in range(chance.choice([0, 1, 1, 3])):
-            where = chance.randrange(8, len(data)) if len(data) > 8 else 0
-            match chance.randrange(4):
-                case 0:
-                    data[where:] = b""
-                case 1:
-                    data[where:where] = chance.randbytes(chance.randrange(6))
-                case 2 if len(data) > where:
-                    data[where] = chance.randrange(256)
-                case _:
-                    data[where : where + 4] = struct.pack(">i", chance.choice([-1, 0, 2**31 - 1, 2**20]))
-        try:
-            made.handle(bytes(data), "127.0.0.1")
-            answered += 1
-        except Malformed:
-            malformed += 1
-        made.ready()
-    assert min(malformed, answered) > 500
-    assert made._coordinator.describe("watched") == before
+    made = broker({"foo": 2}, clock=clock)
+
+    def described(version: int = 5) -> Any:
+        [group] = ask(made, 15, version, {"groups": ["c"]})["groups"]
+        return group
+
+    assert described()["groupState"] == "Dead" and described()["errorCode"] == 0
+    assert described(6)["errorCode"] == 69
+    protocols = [{"name": "range", "metadata": "AAA="}, {"name": "sticky", "metadata": "AAE="}]
+    join = {
+        "groupId": "c",
+        "sessionTimeoutMs": 10000,
+        "rebalanceTimeoutMs": 20000,
+        "protocolType": "consumer",
+    }
+    join |= {"memberId": "", "protocols": protocols}
+    member = ask(made, 11, 5, join)["memberId"]
+    made.handle(frame(11, 5, {**join, "memberId": member}), "127.0.0.1")
+    assert described()["groupState"] == "PreparingRebalance"
+    assert [one["memberMetadata"] for one in described()["members"]] == [""], "not before it is stable"
+    clock.set(clock.later(3000))
+    made.ready()
+    given = [{"memberId": member, "assignment": "AAI="}]
+    ask(made, 14, 3, {"groupId": "c", "generationId": 1, "memberId": member, "assignments": given})
+    group = described()
+    assert (group["groupState"], group["protocolType"], group["protocolData"]) == (
+        "Stable",
+        "consumer",
+        "range",
+    )
+    [one] = group["members"]
+    assert (one["memberId"], one["clientId"], one["clientHost"]) == (member, "c", "/127.0.0.1")
+    assert (one["memberMetadata"], one["memberAssignment"]) == ("AAA=", "AAI=")
+    ask(made, 68, 1, HEARTBEAT)
+    assert ask(made, 15, 5, {"groups": ["g"]})["groups"][0]["groupState"] == "Dead", "of another kind"

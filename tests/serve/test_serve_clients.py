@@ -8,15 +8,19 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer
+from confluent_kafka.admin import AdminClient
 from served import FAST, ROOT, serving
 
+from harness.identify.judge import identify
+from harness.identify.probes import read_probes
 from harness.replay.files import replay_files, trace_files
+from harness.targets import open_unchecked
 
 SENT = {
     "consumer": {"ApiVersions 3", "ConsumerGroupHeartbeat 1", "Fetch 16", "FindCoordinator 2"},
     "classic": {"ApiVersions 3", "Fetch 16", "FindCoordinator 2", "Heartbeat 3", "JoinGroup 5"},
 }
-"""Of each protocol, requests that librdkafka 2.16 sends, seen in its handshakes with this broker."""
+"""Requests of librdkafka 2.16 for each protocol, seen in its handshakes with this broker."""
 NAMES = {1: "Fetch", 10: "FindCoordinator", 11: "JoinGroup", 12: "Heartbeat", 18: "ApiVersions"}
 NAMES |= {
     68: "ConsumerGroupHeartbeat",
@@ -65,6 +69,13 @@ def until(done: Callable[[], bool], *readers: Reader) -> None:
             reader.poll()
 
 
+def described(port: int) -> list[set[int]]:
+    """The partitions of each member, as librdkafka's administrator reads them."""
+    admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"})
+    group = admin.describe_consumer_groups(["g"])["g"].result(30)
+    return [{one.partition for one in member.assignment.topic_partitions} for member in group.members]
+
+
 @pytest.mark.parametrize("protocol", ["consumer", "classic"])
 def test_two_consumers_of_librdkafka_share_a_topic(protocol: str) -> None:
     """One joins and reads; another joins, half of the partitions move, and no record is left out; the first
@@ -75,6 +86,10 @@ def test_two_consumers_of_librdkafka_share_a_topic(protocol: str) -> None:
         second = Reader(port, protocol)
         until(lambda: len(first.owned) == len(second.owned) == 2 and len(second.read) == 2, first, second)
         assert first.owned | second.owned == {0, 1, 2, 3}
+        assert described(port) == [first.owned, second.owned] or described(port) == [
+            second.owned,
+            first.owned,
+        ]
         first.consumer.close()
         until(lambda: second.owned == {0, 1, 2, 3} and len(second.read) == 4, second)
         second.consumer.close()
@@ -97,3 +112,17 @@ def test_the_kit_judges_it_over_the_wire(interval_ms: int) -> None:
         files = trace_files([ROOT / "traces/dialects/kafka-4.2"])
         result = replay_files(files, f"broker:127.0.0.1:{port}", "kafka-4.2")
     assert (result.differences, result.judged > 100) == (0, True)
+
+
+@pytest.mark.parametrize("dialect", ["kip-848", "kafka-4.2", "kafka-4.4"])
+def test_the_dialect_is_found_over_the_wire(dialect: str) -> None:
+    """The wire leaves some departures undecided, and no probe that was tried contradicts the dialect."""
+    with serving(topics={}, dialect=dialect, settings={}) as (_, port):
+        opened = open_unchecked(f"broker:127.0.0.1:{port}")
+        try:
+            found = identify(opened, read_probes())
+        finally:
+            opened.close()
+    assert dialect in (found.dialect, *found.as_well, *found.not_told_apart)
+    assert (found.unknown, found.inconsistent) == ({}, {})
+    assert {"RevocationRestart", "LastLeaveAdvancesAssignmentEpoch"} <= set(found.undecided)

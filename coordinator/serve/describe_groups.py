@@ -1,0 +1,45 @@
+"""DescribeGroups: classic groups (C1) as Kafka describes them. Groups of other kinds are Dead there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from coordinator.fields import Json
+
+DESCRIBE_GROUPS: Final = 15
+GROUP_ID_NOT_FOUND: Final = 69
+NAMES_ERROR: Final = 6
+"""The version from which a group that is not there is an error, and not only Dead."""
+
+
+def describe_groups(describe: Callable[[str], Json], version: int, body: Json) -> Json:
+    """The response; `describe` gives the whole state of a group, as `Coordinator.describe` does."""
+    return {"groups": [_group(describe(group_id), group_id, version) for group_id in body["groups"]]}
+
+
+def _group(group: Json, group_id: str, version: int) -> Json:
+    if group.get("type") != "classic" or group["state"] == "Dead":
+        refused = {"errorCode": GROUP_ID_NOT_FOUND, "errorMessage": f"There is no classic group {group_id}."}
+        return {"groupId": group_id, "groupState": "Dead", **(refused if version >= NAMES_ERROR else {})}
+    stable = group["state"] == "Stable"
+    return {
+        "groupId": group_id,
+        "groupState": group["state"],
+        "protocolType": group["protocolType"],
+        "protocolData": (group["protocol"] or "") if stable else "",
+        "members": [_member(member, group["protocol"] if stable else None) for member in group["members"]],
+    }
+
+
+def _member(member: Json, protocol: str | None) -> Json:
+    """A member; what its protocol says of it, and its assignment, in a stable group alone, as in Kafka."""
+    told = {one["name"]: one["metadata"] for one in member["protocols"]}
+    return {
+        "memberId": member["memberId"],
+        "groupInstanceId": member["instanceId"],
+        "clientId": member["clientId"],
+        "clientHost": member["clientHost"],
+        "memberMetadata": told.get(protocol or "", ""),
+        "memberAssignment": (member["assignment"] or "") if protocol else "",
+    }

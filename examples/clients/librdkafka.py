@@ -41,7 +41,8 @@ class Agent:
         return run
 
     def failed(self, error: KafkaError) -> None:
-        self.tell("error", code=error.code(), text=str(error), fatal=error.fatal())
+        fatal = error.fatal() or error.code() == KafkaError._FATAL  # the latter alone in what poll returns
+        self.tell("error", code=error.code(), text=str(error), fatal=fatal)
 
     def start(self, command: dict[str, Any]) -> None:
         settings: dict[str, Any] = {

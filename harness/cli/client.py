@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,8 @@ import typer
 
 from harness.cli.console import check_json_place, print_table, running, write_json
 from harness.clients.judge import Judged
-from harness.clients.run import lines, rows, run_seeds, shortest, to_json
+from harness.clients.over_sockets import Sockets, judge_agent, shortest_on_wire
+from harness.clients.run import Result, lines, rows, run_seeds, shortest, to_json
 from harness.clients.simulated import simulate
 from harness.clients.timeline import Setup
 from harness.errors import NOT_CONFORMANT, ConformError
@@ -19,13 +21,20 @@ from harness.targets.base import Json
 
 def command(
     name: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="NAME",
             help="`reference`, this kit's member, or MODULE:CLASS, a subclass of coordinator.member.Member.",
         ),
-    ],
-    seeds: Annotated[int, typer.Option(min=1, help="The number of schedules.")] = 300,
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help="Judge the consumer of this agent, in real time over a socket."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="With --agent: so many schedules at a time.")] = 4,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="The number of schedules: 300, with --agent 20.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the first schedule; then one by one.")] = 0,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write rules and findings as JSON, too.")
@@ -33,34 +42,66 @@ def command(
 ) -> None:
     """Run a consumer under random schedules with faults, and say for each rule if it holds.
 
-    The coordinator of this kit answers, on a simulated clock. A rule is a property of the client's view, with
-    its requirement. Of a rule that is broken the shortest schedule is printed that shows it. A rule that had
-    nothing to judge says so.
+    The coordinator of this kit answers: to NAME on a simulated clock, to the agent of a real consumer on a
+    socket. A rule is a property of the client's view, with its requirement. Of a rule that is broken the
+    shortest schedule is printed that shows it. A rule that had nothing to judge says so. A finding about an
+    agent shows itself 5 times of 5, and 5 times of 5 with all times doubled; what does not is only named.
 
     \b
     conform client reference
     conform client reference --seeds 10 --seed 7
     conform client faulty:ClosesSilently --json build/client.json
+    conform client --agent "python examples/clients/librdkafka.py" --seeds 8 --jobs 8
 
-    Exit codes: 0 all rules hold; 11 a rule is broken; 2 there is no such client.
+    Exit codes: 0 all rules hold; 11 a rule is broken; 2 there is no such client; 3 the agent failed.
     """
+    check_json_place(json_file)
+    if (name is None) == (agent is None):
+        raise ConformError("Name one client to judge: `reference`, MODULE:CLASS, or an agent with --agent.")
+    if agent is not None:
+        client, result = agent, _over_sockets(agent, range(seed, seed + (seeds or 20)), jobs)
+    else:
+        assert name is not None
+        client, result = name, _simulated(name, range(seed, seed + (seeds or 300)))
+    print_table(["requirement", "rule", "verdict", "judged"], rows(result))
+    for found in result.found.values():
+        print()
+        print("\n".join(lines(found)))
+    for rule, found in result.unsure.items():
+        print(f"\n{rule} broke under seed {found.seed}, but not in each of 5 repetitions: no finding.")
+    write_json(json_file, to_json(client, result))
+    if result.found:
+        raise ConformError(f"{client} breaks {', '.join(result.found)}.", NOT_CONFORMANT)
+    print(f"{client}: {result.schedules} schedules, no rule broken")
+
+
+def _simulated(name: str, seeds: range) -> Result:
     from harness.targets.groups.client import client_parts
 
-    check_json_place(json_file)
     parts = client_parts(name)
 
     def play(setup: Setup, steps: Sequence[Json]) -> Judged:
         return simulate(parts, parts.member, setup, steps)[0]
 
     with running(f"judging {name}"):
-        result = run_seeds(play, range(seed, seed + seeds))
+        result = run_seeds(play, seeds)
     with running("shrinking"):
         result.found = {rule: shortest(play, found) for rule, found in result.found.items()}
-    print_table(["requirement", "rule", "verdict", "judged"], rows(result))
-    for found in result.found.values():
-        print()
-        print("\n".join(lines(found)))
-    write_json(json_file, to_json(name, result))
-    if result.found:
-        raise ConformError(f"{name} breaks {', '.join(result.found)}.", NOT_CONFORMANT)
-    print(f"{name}: {result.schedules} schedules, no rule broken")
+    return result
+
+
+def _over_sockets(agent: str, seeds: range, jobs: int) -> Result:
+    from harness.targets.groups.served import ServedCoordinator
+
+    try:
+        words = shlex.split(agent)
+    except ValueError as error:
+        raise ConformError(f"The command of --agent cannot be read: {error}.") from None
+    if not words:
+        raise ConformError("--agent is a command, as in `python examples/clients/librdkafka.py`.")
+    sockets = Sockets(ServedCoordinator, words, jobs)
+    with running("judging the agent") as say:
+        result = judge_agent(sockets, seeds, say)
+    with running("shrinking") as say:
+        result.found = {rule: shortest_on_wire(sockets, found, say) for rule, found in result.found.items()}
+    return result

@@ -108,7 +108,7 @@ class AcknowledgesAfterCallback(Rule):
         if owned is None:
             return
         self.judged += 1
-        if early := view.using - owned:
+        if early := view.certainly_used - owned:
             yield f"leaves {shown(early)} out of its report while the application uses it"
 
 
@@ -297,10 +297,11 @@ class FindsCoordinatorAnew(Rule):
 
 class OneHeartbeatInFlight(Rule):
     requirement = "H7"
-    sentence = "A member has one heartbeat in flight."
+    sentence = "A member has one heartbeat in flight; only its leave does not wait."
 
     def see(self, event: Event, view: View) -> Iterator[str]:
-        if heartbeat(event) is None:
+        body = heartbeat(event)
+        if body is None or body["memberEpoch"] < 0:
             return
         self.judged += 1
         if any(other.api == HEARTBEAT for other in view.in_flight.values()):

@@ -9,7 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from harness.clients.rules import Rule, heartbeat, heartbeat_answer, is_full, shown
-from harness.clients.timeline import COMMIT, NONE, RETRIABLE, STALE_MEMBER_EPOCH, Event, Partition
+from harness.clients.timeline import (
+    COMMIT,
+    NONE,
+    OFFSET_FETCH,
+    RETRIABLE,
+    STALE_MEMBER_EPOCH,
+    Event,
+    Partition,
+)
 from harness.clients.view import View
 from harness.targets.base import Json
 
@@ -82,6 +90,8 @@ class HeartbeatsInTime(Rule):
 
     def see(self, event: Event, view: View) -> Iterator[str]:
         ends = view.fatal or view.giving_up or not view.up or not view.joined
+        if event.kind == "stalled" and self.last_ms is not None:
+            self.last_ms = event.ms
         late = self.last_ms is not None and event.ms - self.last_ms > view.setup.window_ms
         if late and not ends and not any(one.api.endswith("Heartbeat") for one in view.in_flight.values()):
             pause_ms = event.ms - (self.last_ms or 0)
@@ -102,7 +112,7 @@ class HeartbeatsInTime(Rule):
             self.last_ms = event.ms
             if found[1] is None or found[1]["errorCode"]:
                 self.quiet = []
-        elif event.kind == "request" and event.api == COMMIT:
+        elif event.kind == "request" and event.api in (COMMIT, OFFSET_FETCH):
             self.quiet = []  # one that is stale has an early heartbeat (O4)
 
 
@@ -153,11 +163,22 @@ class CommitsWithItsEpoch(Rule):
         if event.kind != "request" or event.api != COMMIT or event.body is None or not view.epochs:
             return
         self.judged += 1
-        epoch, member_id = event.body["generationIdOrMemberEpoch"], event.body["memberId"]
-        if epoch not in view.epochs and view.joined and event.connection == view.last_connection:
-            yield f"commits with epoch {epoch}, and was told {', '.join(map(str, sorted(view.epochs)))}"
-        if member_id not in view.ids:
-            yield f"commits with the member id {member_id!r}, which is not its own"
+        yield from _not_its_own("commits", event, view)
+
+
+class FetchesOffsetsWithItsEpoch(Rule):
+    requirement = "O4"
+    sentence = (
+        "A fetch of committed offsets that names a member carries its id and an epoch that it was told."
+    )
+
+    def see(self, event: Event, view: View) -> Iterator[str]:
+        body = event.body
+        if event.kind != "request" or event.api != OFFSET_FETCH or body is None or not view.epochs:
+            return
+        if body["memberId"] or body["generationIdOrMemberEpoch"] >= 0:
+            self.judged += 1
+            yield from _not_its_own("fetches offsets", event, view)
 
 
 @dataclass
@@ -185,6 +206,27 @@ class RetriesStaleCommitLater(Rule):
             found = heartbeat_answer(event, view)
             if found is not None and found[1] is not None and found[1]["errorCode"] == NONE:
                 self.stale = None
+
+
+@dataclass
+class RepeatsStaleCommit(Rule):
+    requirement = "O4"
+    sentence = "A stale commit of the application is repeated: it does not hear of STALE_MEMBER_EPOCH."
+    stale: bool = False
+
+    def see(self, event: Event, view: View) -> Iterator[str]:
+        if event.kind == "request" and event.api == COMMIT:
+            self.stale = False
+        elif event.kind == "answer" and (request := view.in_flight.get(event.number)) is not None:
+            if request.api == COMMIT and event.body is not None and not view.setup.auto_commit:
+                self.stale = STALE_MEMBER_EPOCH in commit_errors(event.body)
+                self.judged += self.stale
+        elif event.kind == "committed":
+            if event.error == STALE_MEMBER_EPOCH and self.stale and view.joined and not view.giving_up:
+                yield "gives a stale commit back to the application"
+            self.stale = False
+        elif did(event) == "crash":
+            self.stale = False
 
 
 @dataclass
@@ -227,6 +269,7 @@ class CommitsBeforeItAcknowledges(Rule):
     positions: dict[Partition, int] = field(default_factory=dict)
     tried: dict[Partition, int] = field(default_factory=dict)
     revoked: set[Partition] = field(default_factory=set)
+    connection: int = 0
 
     def see(self, event: Event, view: View) -> Iterator[str]:
         if not view.setup.auto_commit:
@@ -238,6 +281,9 @@ class CommitsBeforeItAcknowledges(Rule):
             self.positions.update(event.offsets)
         elif event.kind == "callback" and event.name == "revoked":
             self.revoked |= event.partitions
+            self.connection = view.last_connection
+        elif body is not None and event.connection != self.connection:
+            self.revoked = set()  # a commit may have been lost with the connection before
         elif event.kind in ("callback", "released") and event.name in ("assigned", "lost"):
             for one in event.partitions:
                 self.positions.pop(one, None)
@@ -251,6 +297,16 @@ class CommitsBeforeItAcknowledges(Rule):
                 if position is not None and self.tried.get(one, 0) < position:
                     yield f"acknowledges {one} without a commit of offset {position}"
             self.revoked &= owned
+
+
+def _not_its_own(does: str, event: Event, view: View) -> Iterator[str]:
+    """Check the member id and the epoch of a request for offsets; yields what is wrong."""
+    body = event.body or {}
+    epoch, member_id = body["generationIdOrMemberEpoch"], body["memberId"]
+    if epoch not in view.epochs and view.knows_epochs and event.connection == view.last_connection:
+        yield f"{does} with epoch {epoch}, and was told {', '.join(map(str, sorted(view.epochs)))}"
+    if member_id not in view.ids:
+        yield f"{does} with the member id {member_id!r}, which is not its own"
 
 
 def commit_errors(body: Json) -> set[int]:

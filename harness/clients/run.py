@@ -28,11 +28,13 @@ class Found:
 
 @dataclass(slots=True)
 class Result:
-    """`counts` says how often each rule had something to judge; `found` has the rules that are broken."""
+    """`counts` says how often each rule had something to judge; `found` has the rules that are broken,
+    `unsure` those that broke in a run of an agent and not in each repetition."""
 
     schedules: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     found: dict[str, Found] = field(default_factory=dict)
+    unsure: dict[str, Found] = field(default_factory=dict)
 
 
 def run_seeds(play: Play, seeds: Iterable[int]) -> Result:
@@ -114,4 +116,5 @@ def to_json(client: str, result: Result) -> Json:
             }
             for one in result.found.values()
         ],
+        "unsure": sorted(result.unsure),
     }

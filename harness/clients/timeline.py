@@ -21,6 +21,7 @@ Partitions: TypeAlias = frozenset[str]
 HEARTBEAT: Final = "ConsumerGroupHeartbeat"
 COMMIT: Final = "OffsetCommit"
 FIND: Final = "FindCoordinator"
+OFFSET_FETCH: Final = "OffsetFetch"
 
 NONE: Final = 0
 NOT_COORDINATOR: Final = 16
@@ -42,7 +43,8 @@ class Event:
     - callback, released: `name` (assigned, revoked, lost) and `partitions`;
     - fetch: `partitions`, of requests that were certainly sent after the last release;
     - position: `partitions` (partition -> next offset); committed: `error`; error: `text`; closed;
-    - did: a step of the schedule, in `body`; settled: faults ended long enough ago.
+    - did: a step of the schedule, in `body`; settled: faults ended long enough ago;
+    - stalled: the machine was too busy for times to mean anything since the event before.
     """
 
     ms: int
@@ -60,16 +62,20 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Setup:
     """The configuration of the client under test; times in milliseconds. `window_ms` is the time after which
-    a thing that is due and has not happened is missing."""
+    a thing that is due and has not happened is missing. `slack_ms` is what a client may need beside its
+    heartbeats: to connect again, to pause after an error. With `wire` the client is another process: that it
+    has taken in a release or an answer is known only from what it does next."""
 
     interval_ms: int = 1_000
     session_ms: int = 8_000
     instance: str | None = None
     auto_commit: bool = False
+    slack_ms: int = 0
+    wire: bool = False
 
     @property
     def window_ms(self) -> int:
-        return 3 * self.interval_ms
+        return 3 * self.interval_ms + self.slack_ms
 
 
 def partitions_of(topics: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Partitions:

@@ -36,10 +36,14 @@ class View:
     """Announced by `assigned`, and no released callback has taken them back."""
     using: set[str] = field(default_factory=set)
     """The same, where `assigned` was released."""
+    shown: set[str] = field(default_factory=set)
+    """The part of `given` that the client has reported since."""
     ended: set[str] = field(default_factory=set)
     """Taken back by a released callback, and not given since."""
     running: Event | None = None
     in_flight: dict[int, Event] = field(default_factory=dict)
+    confirmed: bool = False
+    """Has a heartbeat with an epoch above 0 come since the last join? Then its answer has arrived."""
     last_connection: int = 0
     reported: Partitions | None = None
     subscribed: frozenset[str] = NOTHING
@@ -47,6 +51,16 @@ class View:
     """Has the application closed or unsubscribed?"""
     fatal: bool = False
     up: bool = False
+
+    @property
+    def certainly_used(self) -> set[str]:
+        """The part of `using` that the client knows of; on a wire only what it has reported."""
+        return self.using & self.shown if self.setup.wire else self.using
+
+    @property
+    def knows_epochs(self) -> bool:
+        """Have the answers that told `epochs` certainly arrived?"""
+        return self.joined and (self.confirmed or not self.setup.wire)
 
     def owned(self, body: Json) -> Partitions | None:
         """The partitions that a heartbeat reports; None where it says nothing."""
@@ -69,11 +83,15 @@ class View:
             self.ids.add(event.body["memberId"])
         if event.body["memberEpoch"] == 0:
             self.before, self.ever_told, self.epochs = self.ever_told, set(), set()
-            self.joined, self.reported = False, None
+            self.joined, self.reported, self.confirmed = False, None, False
+        elif event.body["memberEpoch"] > 0 and self.joined:
+            self.confirmed = True
         owned = self.owned(event.body)
         if owned is not None:
             self.reported = owned
-            self.ever_told -= self.ended - owned
+            self.shown = (self.shown | owned) & self.given
+            # what the last answer tells is about to be given once more
+            self.ever_told -= self.ended - owned - self.told
 
     def _answer(self, event: Event) -> None:
         request = self.in_flight.pop(event.number, None)
@@ -107,6 +125,7 @@ class View:
         else:
             self.using -= event.partitions
             self.given -= event.partitions
+            self.shown -= event.partitions
             self.ended |= event.partitions
 
     def _did(self, event: Event) -> None:
@@ -124,8 +143,11 @@ class View:
                 self.process += 1
                 self.old_ids |= self.ids
                 self.ids, self.running, self.reported = set(), None, None
-                for known in (self.given, self.using, self.ended, self.ever_told, self.before, self.epochs):
+                for known in (self.given, self.using, self.shown, self.ended):
                     known.clear()
+                for known in (self.ever_told, self.before):
+                    known.clear()
+                self.epochs.clear()
                 self.in_flight.clear()
 
     def _closed(self, event: Event) -> None:

@@ -21,6 +21,7 @@ from coordinator.member.types import (
     Purpose,
     Request,
     State,
+    TopicPartition,
     from_wire,
     to_wire,
 )
@@ -314,12 +315,31 @@ class CommitsWithAnotherEpoch(Member):
         return body
 
 
+@caught_by("FetchesOffsetsWithItsEpoch")
+class FetchesOffsetsWithAnotherEpoch(Member):
+    def _body(self, purpose: Purpose, now_ms: int) -> Json:
+        body = super()._body(purpose, now_ms)
+        if purpose is Purpose.FETCH_OFFSETS:
+            body["generationIdOrMemberEpoch"] += 100
+        return body
+
+
 @caught_by("RetriesStaleCommitLater")
 class RetriesStaleCommitAtOnce(Member):
     """Retries with the epoch that was stale (kgo 6f5471d4)."""
 
     def _wait_for_heartbeat(self, now_ms: int) -> None:
         self._due_ms = now_ms + 1_000
+
+
+@caught_by("RepeatsStaleCommit")
+class GivesUpStaleCommits(Member):
+    def _commit_answered(self, request: Request, errors: Mapping[TopicPartition, int], now_ms: int) -> None:
+        if request.purpose is Purpose.COMMIT and codes.STALE_MEMBER_EPOCH in errors.values():
+            self._ended(False, now_ms)
+            self._complete_commit(request, codes.STALE_MEMBER_EPOCH)
+        else:
+            super()._commit_answered(request, errors, now_ms)
 
 
 @caught_by("CommitsEnd")

@@ -1,0 +1,95 @@
+"""An agent: a program around a real consumer, driven by lines of JSON (docs/clients.md)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from harness.errors import ENGINE_FAILED, ConformError
+from harness.targets.base import Json
+
+_END_S: Final = 5.0
+_LINE_BYTES: Final = 1 << 20
+
+
+class AgentFailed(ConformError):
+    """The agent cannot be started, ended without being told, or wrote what is no event."""
+
+
+class Agent:
+    """The process of an agent; `heard` gets each of its events."""
+
+    def __init__(self, command: Sequence[str], heard: Callable[[Json], None]) -> None:
+        self._command = list(command)
+        self._heard = heard
+        self._process: asyncio.subprocess.Process | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._errors: deque[str] = deque(maxlen=12)
+        self.failure: AgentFailed | None = None
+
+    async def start(self) -> None:
+        """Start the program, in a session of its own. AgentFailed if it cannot be started."""
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+                limit=_LINE_BYTES,
+            )
+        except OSError as error:
+            said = f"The agent {self._command[0]} cannot be started: {error.strerror}."
+            raise AgentFailed(said, ENGINE_FAILED) from None
+        self._tasks = [asyncio.create_task(one) for one in (self._listen(), self._keep_errors())]
+
+    def tell(self, **command: Any) -> None:
+        """Send a command. One to an agent that has ended is lost."""
+        assert self._process is not None and self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.write(json.dumps(command).encode() + b"\n")
+
+    @property
+    def ended(self) -> bool:
+        """Has the process ended, and was all that it wrote read?"""
+        return self._process is not None and all(task.done() for task in self._tasks)
+
+    async def end(self, kill: bool) -> None:
+        """Wait for the end of the process; with `kill`, or where it does not come, end all of it."""
+        process = self._process
+        if process is None:
+            return
+        if not kill:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.gather(*self._tasks), _END_S)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+        await asyncio.gather(*self._tasks)
+
+    def said(self) -> str:
+        """The last lines on its standard error."""
+        return "\n".join(self._errors)
+
+    async def _listen(self) -> None:
+        assert self._process is not None and self._process.stdout is not None
+        while line := await self._process.stdout.readline():
+            try:
+                event = json.loads(line)
+                assert isinstance(event["event"], str)
+            except (ValueError, KeyError, TypeError, AssertionError):
+                said = f"The agent wrote a line that is no event: {line[:200]!r}. See docs/clients.md."
+                self.failure = self.failure or AgentFailed(said, ENGINE_FAILED)
+                continue
+            self._heard(event)
+
+    async def _keep_errors(self) -> None:
+        assert self._process is not None and self._process.stderr is not None
+        while line := await self._process.stderr.readline():
+            self._errors.append(line.decode(errors="replace").rstrip())

@@ -1,0 +1,142 @@
+"""An agent judged: many schedules at a time, each finding shown again and again before it counts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from harness.clients.agent import AgentFailed
+from harness.clients.draw import draw
+from harness.clients.judge import Judged
+from harness.clients.run import Found, Result
+from harness.clients.timeline import Setup
+from harness.clients.wired import Serve, WiredRun
+from harness.simulate.shrink import shrink
+from harness.targets.base import Json
+
+TIMES: Final = 5
+"""A finding shows itself so many times of as many, with the times of the schedule and with all doubled."""
+_SHRINK_TIMES: Final = 3
+_CERTAIN_TRIES: Final = 4
+_CANDIDATES: Final = 3
+"""Schedules that are tried for one rule until one shows it every time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """One run: `times` multiplies all times; with `wanted` the run ends when this rule is broken."""
+
+    setup: Setup
+    steps: Sequence[Json]
+    times: float = 1.0
+    wanted: str | None = None
+
+
+@dataclass
+class Sockets:
+    """Runs of the agent `command`, at most `jobs` at a time."""
+
+    serve: Serve
+    command: Sequence[str]
+    jobs: int = 4
+
+    def together(self, plays: Iterable[Play], done: Callable[[], None] = lambda: None) -> list[Judged]:
+        """Judge runs; `done` is called after each. AgentFailed."""
+        return asyncio.run(self._together(list(plays), done))
+
+    async def _together(self, plays: list[Play], done: Callable[[], None]) -> list[Judged]:
+        places = asyncio.Semaphore(self.jobs)
+
+        async def one(play: Play) -> Judged:
+            async with places:
+                run = WiredRun(self.serve, self.command, play.setup, play.times, play.wanted)
+                judged = await run.run(play.steps)
+                done()
+                return judged
+
+        tasks = [asyncio.create_task(one(play)) for play in plays]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def always(self, play: Play, times: int) -> bool:
+        """Does the rule break in each of so many runs?"""
+        return all(play.wanted in judged.broken() for judged in self.together([play] * times))
+
+
+def judge_agent(sockets: Sockets, seeds: Iterable[int], say: Callable[[str], None]) -> Result:
+    """Judge an agent under the schedule of each seed. A rule counts as broken only where one schedule breaks
+    it `TIMES` times of `TIMES`, and as often with all times doubled; the other breaches are in `unsure`."""
+    result, ended = Result(), 0
+    drawn = [(seed, *draw(seed)) for seed in seeds]
+
+    def done() -> None:
+        nonlocal ended
+        ended += 1
+        say(f"{ended} of {len(drawn)} schedules")
+
+    candidates: dict[str, list[Found]] = {}
+    for (seed, setup, steps), judged in zip(
+        drawn, sockets.together((Play(setup, steps) for _, setup, steps in drawn), done), strict=True
+    ):
+        result.schedules += 1
+        result.counts.update(judged.counts)
+        for breach in {one.rule: one for one in reversed(judged.breaches)}.values():
+            candidates.setdefault(breach.rule, []).append(Found(seed, breach, setup, tuple(steps)))
+    for rule, founds in sorted(candidates.items()):
+        say(f"looking at {rule} again")
+        founds.sort(key=lambda found: len(found.steps))
+        shown = next((found for found in founds[:_CANDIDATES] if is_certain(sockets, found)), None)
+        if shown is None:
+            result.unsure[rule] = founds[0]
+        else:
+            result.found[rule] = shown
+    return result
+
+
+def is_certain(sockets: Sockets, found: Found) -> bool:
+    """Does the finding show itself every time, and every time with all times doubled?"""
+    play = Play(found.setup, found.steps, wanted=found.breach.rule)
+    doubled = Play(found.setup, found.steps, 2.0, found.breach.rule)
+    return sockets.always(play, TIMES) and sockets.always(doubled, TIMES)
+
+
+def shortest_on_wire(sockets: Sockets, found: Found, say: Callable[[str], None]) -> Found:
+    """The same finding with a schedule of which no step can be left out: each step of shrinking shows it 3
+    times of 3, and the result is as certain as the finding was: the last steps are taken back until it is."""
+    rule, asked = found.breach.rule, 0
+    failing: list[tuple[Json, ...]] = []
+
+    def fails(steps: Sequence[Json]) -> bool:
+        nonlocal asked
+        if not steps or steps[0]["do"] != "start":
+            return False
+        asked += 1
+        say(f"{rule}: {len(steps)} steps, {asked} tried")
+        try:
+            shows = sockets.always(Play(found.setup, steps, wanted=rule), _SHRINK_TIMES)
+        except AgentFailed:
+            return False
+        if shows:
+            failing.append(tuple(steps))
+        return shows
+
+    shrink(found.steps, fails)
+    for steps in reversed(failing[-_CERTAIN_TRIES:]):  # each is shorter than the one before it
+        shorter = Found(found.seed, found.breach, found.setup, steps)
+        if is_certain(sockets, shorter):
+            return _said_anew(sockets, shorter)
+    return found
+
+
+def _said_anew(sockets: Sockets, found: Found) -> Found:
+    """The finding with the sentence and the time of a run of its own schedule."""
+    rule = found.breach.rule
+    [judged] = sockets.together([Play(found.setup, found.steps, wanted=rule)])
+    shown = next((one for one in judged.breaches if one.rule == rule), found.breach)
+    return Found(found.seed, shown, found.setup, found.steps)

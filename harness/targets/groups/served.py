@@ -1,0 +1,229 @@
+"""The coordinator of this kit on a socket, with everything that its one client asks in a timeline.
+
+A frame is noted when it is read, not when it is handled: a request that was sent before an answer arrived is
+then seen before that answer. Everything runs in one event loop, so the timeline has one order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+from uuid import UUID
+
+from coordinator import Config, Coordinator
+from coordinator.clock import SystemClock, random_ids
+from coordinator.errors import BadInput
+from coordinator.fields import Json
+from coordinator.serve.broker import Broker, Malformed, Sent
+from coordinator.serve.cluster import Cluster
+from coordinator.serve.group_apis import GROUP_APIS, GroupApi
+from coordinator.serve.server import Server
+from harness.clients.front import Front
+from harness.clients.timeline import COMMIT, FIND, HEARTBEAT, OFFSET_FETCH, Partitions, Setup
+from harness.errors import ENGINE_FAILED, ConformError
+from harness.targets.broker.local import free_port
+
+_HOST: Final = "127.0.0.1"
+_JUDGED: Final = (HEARTBEAT, COMMIT, OFFSET_FETCH)
+_FETCH, _FIND, _FRAME_BYTES = 1, 10, 1 << 20
+_AHEAD: Final = 16
+"""Requests of one connection that are read before the first is answered."""
+
+
+@dataclass(slots=True)
+class _Arrived:
+    """A request that was read; its number in the timeline (0: not in it), its answer, and for how long (ms)
+    the answer is held."""
+
+    sent: Sent
+    number: int = 0
+    answer: Json | None = None
+    held_ms: int = 0
+
+
+class _Broker(Broker):
+    """A broker whose group requests go through the front."""
+
+    def __init__(
+        self,
+        coordinator: Coordinator,
+        cluster: Cluster,
+        front: Front,
+        fetched: Callable[[Partitions], None],
+    ) -> None:
+        super().__init__(coordinator, cluster)
+        self._front = front
+        self._fetched = fetched
+        self._current: _Arrived | None = None
+
+    def arrived(self, sent: Sent, connection: int) -> _Arrived:
+        """Note a request in the timeline."""
+        api, one = GROUP_APIS.get(sent.key), _Arrived(sent)
+        if sent.key == _FIND:
+            one.number = self._front.arrived(FIND, sent.body, connection)
+        elif sent.key == _FETCH:
+            self._fetched(_partitions(sent.body, self._front))
+        elif api is not None and api.name in _JUDGED:
+            with suppress(KeyError, TypeError, IndexError):  # it is refused when it is handled
+                one.number = self._front.arrived(api.name, api.asked(sent.version, sent.body)[0], connection)
+        return one
+
+    def answer(self, arrived: _Arrived) -> bytes | int:
+        """The response, or the ticket of one that waits. ConnectionAbortedError: cut the connection."""
+        self._current = arrived
+        return self.respond(arrived.sent)
+
+    def grow(self, topic: str) -> None:
+        """Give a topic one more partition."""
+        self._cluster.add(topic, self._cluster.topics[topic].partitions + 1)
+        self._set_topics(set())
+
+    def _ask(self, api: GroupApi, sent: Sent, body: Json, ticket: int) -> Json:
+        if api.name not in _JUDGED:
+            return super()._ask(api, sent, body, ticket)
+        assert self._current is not None
+        try:
+            answer, held_ms = self._front.handle(api.name, api.version, sent.client, body)
+        except BadInput as error:
+            raise Malformed(f"{api.name}: {error}") from None
+        if answer is None:
+            raise ConnectionAbortedError("the schedule cuts this connection")
+        self._current.answer, self._current.held_ms = answer, held_ms
+        return answer
+
+
+class _Server(Server):
+    """Reads ahead on each connection, and notes what is read, answered and cut."""
+
+    def __init__(self, broker: _Broker, front: Front) -> None:
+        super().__init__(broker)
+        self._judged = broker
+        self._front = front
+        self._numbers = count(1)
+
+    @property
+    def open(self) -> int:
+        """The number of connections."""
+        return len(self._connections)
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str) -> None:
+        queue: asyncio.Queue[_Arrived | Exception] = asyncio.Queue(_AHEAD)
+        waiting: list[int] = []
+        reading = asyncio.create_task(self._read_ahead(reader, host, queue, waiting))
+        try:
+            while True:
+                arrived = await queue.get()
+                if isinstance(arrived, Exception):
+                    raise arrived
+                response = self._judged.answer(arrived)
+                self._deliver()
+                if isinstance(response, int):
+                    response = await self._later(response, reader)
+                if arrived.held_ms:
+                    await asyncio.sleep(arrived.held_ms / 1000)
+                if arrived.number in waiting:
+                    waiting.remove(arrived.number)
+                    self._front.answered(arrived.number, arrived.answer or {})
+                writer.write(struct.pack(">i", len(response)) + response)
+                await writer.drain()
+        finally:
+            reading.cancel()
+            self._cut(waiting)
+
+    def _cut(self, waiting: list[int]) -> None:
+        """Nobody gets the answers to these requests."""
+        while waiting:
+            self._front.answered(waiting.pop(0), None)
+
+    async def _read_ahead(
+        self,
+        reader: asyncio.StreamReader,
+        host: str,
+        queue: asyncio.Queue[_Arrived | Exception],
+        waiting: list[int],
+    ) -> None:
+        connection = next(self._numbers)
+        try:
+            while True:
+                (size,) = struct.unpack(">i", await reader.readexactly(4))
+                if not 0 <= size <= _FRAME_BYTES:
+                    raise Malformed(f"a frame of {size} bytes")
+                sent = self._judged.read(await reader.readexactly(size), host)
+                arrived = self._judged.arrived(sent, connection)
+                if arrived.number:
+                    waiting.append(arrived.number)
+                await queue.put(arrived)
+        except (Malformed, asyncio.IncompleteReadError, OSError) as error:
+            self._cut(waiting)
+            await queue.put(error)
+
+
+class ServedCoordinator:
+    """A coordinator with the topics `partitions` (name -> number), on a port of its own, for one schedule.
+
+    `names` is topic id -> name. `fetched` is told the partitions of each Fetch. The methods are those of
+    `harness.clients.wired.Served`.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        names: dict[str, str],
+        partitions: dict[str, int],
+        now_ms: Callable[[], int],
+        fetched: Callable[[Partitions], None],
+    ) -> None:
+        config = Config(session_timeout_ms=setup.session_ms, heartbeat_interval_ms=setup.interval_ms)
+        coordinator = Coordinator(clock=SystemClock(), ids=random_ids(), config=config)
+        self.port = free_port()
+        numbers = count(1)
+        started_ms = coordinator.clock.now_ms()
+        cluster = Cluster(_HOST, self.port, started_ms, lambda: str(UUID(int=next(numbers))))
+        for name, number in partitions.items():
+            cluster.add(name, number)
+        self.front = Front(coordinator, names, now_ms)
+        self._broker = _Broker(coordinator, cluster, self.front, fetched)
+        self._server = _Server(self._broker, self.front)
+        self._stop = asyncio.Event()
+        self._running: asyncio.Task[int] | None = None
+
+    async def start(self) -> None:
+        """Listen. ConformError where the port was taken meanwhile."""
+        listening = asyncio.Event()
+        self._running = asyncio.create_task(self._server.run(_HOST, self.port, self._stop, listening))
+        ready = asyncio.create_task(listening.wait())
+        await asyncio.wait([self._running, ready], return_when=asyncio.FIRST_COMPLETED)
+        if not listening.is_set():
+            ready.cancel()
+            raise ConformError(f"Port {self.port} was taken by another program; run it again.", ENGINE_FAILED)
+
+    async def stop(self) -> None:
+        """Close all connections."""
+        self._stop.set()
+        if self._running is not None:
+            await self._running
+
+    async def drained(self, longest_s: float) -> None:
+        """Wait until all that a client sent before it ended was read."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + longest_s
+        while self._server.open and loop.time() < end:
+            await asyncio.sleep(0.01)
+
+    def grow(self, topic: str) -> None:
+        """Give a topic one more partition."""
+        self._broker.grow(topic)
+
+
+def _partitions(body: Json, front: Front) -> Partitions:
+    """The partitions of a Fetch; its versions name topics by name or by id."""
+    return frozenset(
+        f"{front.names.get(topic.get('topicId') or '', topic.get('topic'))}-{one['partition']}"
+        for topic in body["topics"]
+        for one in topic["partitions"]
+    )

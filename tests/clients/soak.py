@@ -1,0 +1,136 @@
+"""Many schedules of the reference member, as evidence: on the simulated clock, and over sockets.
+
+    python tests/clients/soak.py --seeds 10000 --sockets 100 --evidence spec/evidence/Clients.json
+    python tests/clients/soak.py --verify spec/evidence/Clients.json
+
+No rule may be broken. A breach over sockets that does not repeat 5 times of 5 is recorded as such: on a busy
+machine a process may not run for seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).parents[2]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from harness.clients.draw import draw  # noqa: E402
+from harness.clients.judge import Judged  # noqa: E402
+from harness.clients.over_sockets import Sockets, judge_agent  # noqa: E402
+from harness.clients.simulated import simulate  # noqa: E402
+from harness.errors import EVIDENCE_MISSING, NOT_CONFORMANT, ConformError  # noqa: E402
+from harness.files import write_text  # noqa: E402
+from harness.spechash import file_hash  # noqa: E402
+from harness.targets.groups.python import PythonParts  # noqa: E402
+from harness.targets.groups.served import ServedCoordinator  # noqa: E402
+
+SOURCES: Final = (
+    *("coordinator/*.py", "coordinator/assignors/*.py", "coordinator/member/*.py", "coordinator/serve/*.py"),
+    *("harness/clients/*.py", "harness/targets/groups/*.py", "harness/targets/broker/connection.py"),
+    *("harness/targets/broker/forms.py", "harness/targets/broker/names.py", "tests/clients/soak.py"),
+)
+"""The sources of a result: coordinator, member, both ends of the wire, schedules and rules."""
+
+
+def hashes() -> dict[str, str]:
+    """SHA-256 of every source that a result depends on."""
+    sources = sorted(path for pattern in SOURCES for path in ROOT.glob(pattern))
+    return {str(path.relative_to(ROOT)): file_hash(path) for path in sources}
+
+
+def verify(path: Path) -> int:
+    """Say whether the evidence still counts: exit code 0, or 12 where it is missing or stale."""
+    if not path.is_file():
+        print(f"there is no evidence {path}: record it with --evidence", file=sys.stderr)
+        return EVIDENCE_MISSING
+    recorded, current = json.loads(path.read_text(encoding="utf-8"))["files"], hashes()
+    changed = sorted(
+        name for name in recorded.keys() | current.keys() if recorded.get(name) != current.get(name)
+    )
+    print(f"stale: changed since are {', '.join(changed)}" if changed else "accepted")
+    return EVIDENCE_MISSING if changed else 0
+
+
+def counted(results: Iterable[tuple[int, Judged]]) -> dict[str, Any]:
+    """The number of schedules, and how often each rule had something to judge. ConformError (exit 11) for
+    a rule that is broken."""
+    counts: Counter[str] = Counter()
+    schedules = 0
+    for seed, judged in results:
+        if judged.breaches:
+            breach = judged.breaches[0]
+            said = f"seed {seed}: {breach.requirement} {breach.rule}, the reference {breach.said}"
+            raise ConformError(said, NOT_CONFORMANT)
+        counts.update(judged.counts)
+        schedules += 1
+        if schedules % 1_000 == 0:
+            print(f"{schedules} schedules", file=sys.stderr, flush=True)
+    return {"schedules": schedules, "judged": dict(sorted(counts.items()))}
+
+
+def on_the_clock(seeds: int) -> dict[str, Any]:
+    """Judge the reference on the simulated clock."""
+    parts = PythonParts()
+    return counted((seed, simulate(parts, parts.member, *draw(seed))[0]) for seed in range(seeds))
+
+
+def over_sockets(seeds: int, jobs: int) -> dict[str, Any]:
+    """Judge the reference over sockets."""
+    command = [sys.executable, "-m", "harness.targets.groups.member_agent"]
+
+    def say(line: str) -> None:
+        print(f"over sockets: {line}", file=sys.stderr, flush=True)
+
+    result = judge_agent(Sockets(ServedCoordinator, command, jobs), range(seeds), say)
+    if result.found:
+        raise ConformError(f"over sockets the reference breaks {', '.join(result.found)}", NOT_CONFORMANT)
+    return {
+        "schedules": result.schedules,
+        "judged": dict(sorted(result.counts.items())),
+        "not repeated": {rule: found.seed for rule, found in result.unsure.items()},
+    }
+
+
+def main() -> int:
+    """Exit code 0, 11 if a rule is broken, 12 for evidence that does not count."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seeds", type=int, default=10_000, help="schedules on the simulated clock")
+    parser.add_argument("--sockets", type=int, default=100, help="schedules over sockets")
+    parser.add_argument("--jobs", type=int, default=4, help="schedules over sockets at a time")
+    parser.add_argument("--evidence", type=Path, help="write the result to this file")
+    parser.add_argument("--verify", type=Path, help="only say whether this evidence is of the code as it is")
+    options = parser.parse_args()
+    if options.verify:
+        return verify(options.verify)
+    started = time.monotonic()
+    try:
+        result = {
+            "what": "random schedules on the reference member: no rule of a client is broken",
+            "files": hashes(),
+            "simulated": on_the_clock(options.seeds),
+            "sockets": over_sockets(options.sockets, options.jobs),
+            "versions": {"python": platform.python_version()},
+            "seconds": round(time.monotonic() - started, 1),
+        }
+    except ConformError as error:
+        print(error.message, file=sys.stderr)
+        return error.exit_code
+    if options.evidence:
+        write_text(options.evidence, json.dumps(result, indent=2, sort_keys=True) + "\n")
+    print(f"{options.seeds} schedules on the simulated clock, {options.sockets} over sockets: no rule broken")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""The evidence of many schedules: what it says, and that it does not outlive the code."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.clients.judge import RULES, Breach, Judged
+from harness.errors import ConformError
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "tests/clients/soak.py"
+
+
+def soak() -> Any:
+    """The program as a module; another folder of the tests has one of the same name."""
+    spec = importlib.util.spec_from_file_location("soak_of_clients", PROGRAM)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_result_becomes_evidence_until_the_code_changes(tmp_path: Path) -> None:
+    path = tmp_path / "evidence.json"
+    words = ["--seeds", "30", "--sockets", "1", "--evidence", str(path)]
+    done = subprocess.run([sys.executable, str(PROGRAM), *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    evidence = json.loads(path.read_text())
+    assert (evidence["simulated"]["schedules"], evidence["sockets"]["schedules"]) == (30, 1)
+    assert {"coordinator/member/machine.py", "harness/clients/rules.py"} <= evidence["files"].keys()
+    module = soak()
+    assert module.verify(path) == 0
+    evidence["files"]["coordinator/member/machine.py"] = "another"
+    path.write_text(json.dumps(evidence))
+    assert module.verify(path) == 12
+    assert module.verify(tmp_path / "none.json") == 12
+
+
+def test_a_breach_is_no_evidence() -> None:
+    breach = Breach("H2", "LeavesWhenClosed", "closes without leaving the group", 7)
+    with pytest.raises(ConformError, match="seed 3: H2 LeavesWhenClosed"):
+        soak().counted([(3, Judged((breach,), {}))])
+
+
+def test_the_table_of_clients_has_every_rule() -> None:
+    text = (ROOT / "docs/clients.md").read_text()
+    rows = re.findall(r"^\| ([A-Z]\d+) \| (\w+) \| .* \| .* \|$", text, re.MULTILINE)
+    assert rows == [(rule.requirement, rule.__name__) for rule in RULES]

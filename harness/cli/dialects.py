@@ -14,14 +14,15 @@ from harness.cli.console import MANIFEST, check_json_place, named_manifest, writ
 from harness.dialects import (
     Checked,
     Departure,
-    Finding,
     Listed,
+    Measured,
     departures,
     listed,
     models_of_dialects,
     read_measured,
     shown,
 )
+from harness.replay.causes import lines, to_json
 
 _WIDTH = 100
 
@@ -46,7 +47,7 @@ def command(
     Constants and sentences are those of spec/Dialects.tla, of which this coordinator has every choice (its
     --dialect). A model is safe if no partition is ever owned twice (R7), live if the group converges (R8).
     Of an implementation without a dialect, as librdkafka's mock, the differences of a replay are listed
-    instead: alike ones once, with how many, and the shortest way to one.
+    instead: first by their causes, then alike ones once, with how many, and the shortest way to one.
 
     \b
     conform dialects
@@ -57,9 +58,9 @@ def command(
     """
     check_json_place(json_file)
     read = named_manifest(manifest)
-    table, checked = [one for one in departures(manifest.parent) if one.differs], models_of_dialects(read)
-    found = {one.target: list(one.findings) for one in map(read_measured, measured or ())}
-    without = listed(manifest.parent)
+    table, checked = [one for one in departures(read.folder) if one.differs], models_of_dialects(read)
+    found = {one.target: one for one in map(read_measured, measured or ())}
+    without = listed(read.folder)
     for line in markdown(table, without) if as_markdown else _lines(table, without, checked, found):
         print(line)
     write_json(
@@ -70,7 +71,8 @@ def command(
             "departures": [asdict(one) for one in table],
             "listed": [asdict(one) for one in without],
             "models": [asdict(one) for one in checked],
-            "measured": {target: [asdict(one) for one in listed] for target, listed in found.items()},
+            "measured": {target: [asdict(one) for one in of.findings] for target, of in found.items()},
+            "causes": {target: to_json(of.causes) for target, of in found.items()},
         },
     )
 
@@ -79,7 +81,7 @@ def _lines(
     table: Sequence[Departure],
     without: Sequence[Listed],
     checked: Sequence[Checked],
-    measured: dict[str, list[Finding]],
+    measured: dict[str, Measured],
 ) -> Iterator[str]:
     for one in table:
         yield one.name
@@ -94,9 +96,13 @@ def _lines(
         for kind, of in (("safe", dialect.safe), ("live", dialect.live), ("every request", dialect.open)):
             said = ", ".join(f"{name} {states:,}" for name, states in of.items()) or "none"
             yield from _wrapped(f"{dialect.dialect}, {kind}: {said}")
-    for target, found in measured.items():
-        yield f"measured on {target}: {sum(one.count for one in found)} differences, {len(found)} kinds"
-        for finding in found:
+    for target, read in measured.items():
+        count = sum(one.count for one in read.findings)
+        kinds = f"{len(read.findings)} kinds, {len(read.causes)} causes"
+        yield f"measured on {target}: {count} differences, {kinds}"
+        for line in lines(read.causes):
+            yield from _wrapped(line)
+        for finding in read.findings:
             yield from _wrapped(
                 f"{finding.count} x {finding.signature} (step {finding.step} of {finding.trace})"
             )

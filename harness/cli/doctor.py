@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from harness.cli.console import check_json_place, running, write_json
+from harness.cli.dialect_option import METAVAR, named
 from harness.doctor.examine import Doctor
 from harness.doctor.report import levels, rows, to_json
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
@@ -23,7 +24,12 @@ def command(
         str, typer.Option(help="The implementation: python, stdio:COMMAND, or another that replay takes.")
     ] = "python",
     dialect: Annotated[
-        str | None, typer.Option(help="What the target speaks; by default kip-848, or what its name says.")
+        str | None,
+        typer.Option(
+            parser=named,
+            metavar=METAVAR,
+            help="What the target speaks; by default kip-848, or what its name says.",
+        ),
     ] = None,
     timeout: Annotated[
         float, typer.Option(min=0.1, metavar="S", help="Seconds that an answer of stdio:COMMAND may take.")

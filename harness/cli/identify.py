@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place, running, write_json
+from harness.files import write_text
 from harness.identify.judge import Identified, identify
 from harness.identify.probes import read_probes
 from harness.targets import open_unchecked
@@ -23,24 +24,37 @@ def command(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the dialect's name, for --dialect FILE of other commands."),
+    ] = None,
 ) -> None:
     """Find out which dialect an implementation speaks, and in which departures it differs from that.
 
     Each departure has probes: short schedules on which its values differ. The implementation is given each of
     them once, and the Python coordinator is given them in every dialect and mix that could explain the
-    answers. The name that is printed is what the option --dialect of other commands takes.
+    answers. The name that is printed is what the option --dialect of other commands takes; with --out a file
+    has the name, which --dialect takes, too.
+
+    Of a live broker only the probes of requests and topics are tried. What they do not decide is named, and
+    of versions that they do not tell apart the newest is taken.
 
     \b
-    conform identify --target "stdio:python -m coordinator --stdio"
+    conform identify --target "stdio:python -m coordinator --stdio" --out build/dialect.txt
+    conform identify --target broker:127.0.0.1:9092
 
     Exit codes: 0 it was found out; 2 there is no such target, or no probe can be given to it; 3 the target
     failed.
     """
     check_json_place(json_file)
+    check_json_place(out)
     with running(f"identifying {target}") as progress, closing(open_unchecked(target)) as opened:
         result = identify(opened, read_probes(), progress)
     for line in _lines(result):
         print(line)
+    if out is not None:
+        said = "\n".join(f"# {line}" for line in _lines(result))
+        write_text(out, f"{said}\n{result.dialect}\n")
     write_json(json_file, {"command": "identify", **asdict(result)})
 
 
@@ -59,6 +73,8 @@ def _lines(result: Identified) -> Iterator[str]:
     yield "; ".join(parts)
     if result.as_well:
         yield f"the same departures: {', '.join(result.as_well)}"
+    if result.not_told_apart:
+        yield f"these probes do not tell it from: {', '.join(result.not_told_apart)}"
     for lacking, count in sorted(result.left_out.items()):
         yield f"not tried: {count} probes, the target has no {lacking}"
     yield f'{result.probes} probes; for other commands: --dialect "{result.dialect}"'

@@ -9,12 +9,19 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place, running, write_json
-from harness.errors import NOT_CONFORMANT, ConformError
+from harness.cli.dialect_option import METAVAR, named
+from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
+from harness.identify.explain import explained
+from harness.replay.causes import Cause, causes
+from harness.replay.causes import lines as cause_lines
 from harness.replay.dialects import chosen_dialect
 from harness.replay.files import dialects_of, disagreements, replay_files, trace_files
-from harness.replay.report import explain, summary, to_json
+from harness.replay.report import explain, not_loaded, summary, to_json
 from harness.replay.run import Replayed
 from harness.waivers import read_waivers
+
+SHOWN = 12
+"""Causes that are printed."""
 
 
 def command(
@@ -26,7 +33,12 @@ def command(
         str, typer.Option(help="The implementation: python, or stdio:COMMAND (the line protocol).")
     ] = "python",
     dialect: Annotated[
-        str | None, typer.Option(help="What the target speaks; by default what all the traces are of.")
+        str | None,
+        typer.Option(
+            parser=named,
+            metavar=METAVAR,
+            help="What the target speaks; by default what all the traces are of.",
+        ),
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
@@ -53,7 +65,11 @@ def command(
     Response, group, every member, armed timers, written records and the use of the target assignment are
     compared with what the states of the trace say. After a difference the implementation is put into the
     state of the trace, so that later steps are judged by themselves. A counterexample of a checker is a
-    trace like any other.
+    trace like any other. A state that the implementation did not load, by its own description, is no
+    difference: its adapter is to blame, what follows is not judged, and the exit code is 3.
+
+    Differences are grouped by their causes: one departure of a dialect (see conform dialects) explains many
+    of them, as does one root, from which the other differences of a step follow.
 
     An implementation that can do less is judged as far as it goes; what is left out is counted by reason.
     A waiver that covers nothing or has expired is a failure.
@@ -67,7 +83,7 @@ def command(
     conform replay traces --target "stdio:python -m coordinator --stdio" --json build/replay.json
 
     Exit codes: 0 no difference; 11 differences; 2 a file that is not a trace of the group protocol, or
-    traces without steps; 3 the implementation failed, or can do none of the steps.
+    traces without steps; 3 the implementation failed, did not load a state, or can do none of the steps.
     """
     check_json_place(json_file)
     accepted = read_waivers(waivers, date.today())
@@ -86,8 +102,18 @@ def command(
         )
     for line in summary(result, target, accepted):
         print(line)
-    write_json(json_file, to_json(result, target, spoken, accepted))
+    found: list[Cause] = []
+    if result.failures:
+        with running("looking for causes") as progress:
+            found = causes(result.failures, explained(result.failures, spoken, progress))
+        print("causes, the most serious first:")
+        for line in cause_lines(found[:SHOWN]):
+            print(f"  {line}")
+        if len(found) > SHOWN:
+            print(f"  and {len(found) - SHOWN} more, in the file of --json")
+    write_json(json_file, to_json(result, target, spoken, accepted, found))
     problems = list(accepted.problems())
+    exit_code = NOT_CONFORMANT
     if result.failures:
         print("first difference:")
         for line in explain(result.failures[0], target, spoken):
@@ -97,5 +123,8 @@ def command(
             f"The target {target} does not conform: {result.differences} differences in "
             f"{len(result.failures)} of {result.judged} steps.",
         )
+    if sentence := not_loaded(result, target):
+        problems.insert(0, sentence)
+        exit_code = ENGINE_FAILED
     if problems:
-        raise ConformError(" ".join(problems), NOT_CONFORMANT)
+        raise ConformError(" ".join(problems), exit_code)

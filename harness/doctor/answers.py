@@ -12,6 +12,7 @@ from harness.doctor import shape
 from harness.doctor.classic import only_classic
 from harness.doctor.talk import ALL, CLIENT, FOO, Talk, Wrong, same
 from harness.errors import ConformError
+from harness.kinds.registry import APIS
 from harness.replay import wire
 from harness.replay.view import View
 from harness.targets.base import Json
@@ -28,7 +29,7 @@ def hello(talk: Talk) -> str:
         if not all(type(version) is int for version in versions) or versions[0] > versions[1]:
             raise Wrong("hello", {api: list(versions)}, "apis has [first, last] version of each API")
     if wire.HEARTBEAT not in wire.served(known) and not only_classic(known):
-        kinds = f"version 0 of {wire.HEARTBEAT} is there, or {_versions(wire.CLASSIC_VERSIONS)}"
+        kinds = f"version 0 of {wire.HEARTBEAT} is there, or {_versions(APIS['classic'])}"
         raise Wrong("hello", dict(known.apis), kinds)
     hidden = f"; not shown: {', '.join(sorted(known.unobserved))}" if known.unobserved else ""
     return f"{known.name}, dialect {known.dialect}, APIs {', '.join(known.apis)}{hidden}."

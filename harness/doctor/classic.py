@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from harness.doctor.talk import CLIENT, Talk, Wrong
+from harness.kinds.registry import APIS
 from harness.replay import wire
 from harness.targets.base import Capabilities, Json
 
@@ -20,7 +21,7 @@ _WAIT_MS: Final = 3_000
 def only_classic(known: Capabilities) -> bool:
     """Does a target have classic groups and no consumer groups?"""
     served = wire.served(known)
-    return wire.HEARTBEAT not in served and wire.CLASSIC_VERSIONS.keys() <= served
+    return wire.HEARTBEAT not in served and APIS["classic"].keys() <= served
 
 
 def request(talk: Talk) -> str:

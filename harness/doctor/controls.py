@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from harness.doctor.talk import FOO, Talk, Wrong, never, partitions, same
+from harness.kinds.stable import EPOCH, OWNED, stable_group
 from harness.replay import wire
 from harness.targets.base import Answer, Json, Refused
 
@@ -91,8 +92,8 @@ def load(talk: Talk) -> str:
     talk.target.load([], topics, {"clockMs": 0})
     talk.begin("m1", "m2")
     talk.rest()
-    if not (talk.can("records") and talk.can("describe")):
-        return "Nothing is loaded, which is a new coordinator. No more can be seen of it."
+    if not (talk.can("records") and talk.view.reads and talk.can("describe")):
+        return _as_traces_do(talk)
     group, log = talk.shown(), talk.records()
     volatile = volatile_of(talk.describe(), talk.now_ms)
     resume = talk.remember()
@@ -108,6 +109,29 @@ def load(talk: Talk) -> str:
     says = f"the answers are {following}"
     same(f"{sent}, then m2 leaves and m1 is given the rest", _goes_on(talk), following, says)
     return "A group with two members is described as before, and goes on as it did."
+
+
+def _as_traces_do(talk: Talk) -> str:
+    """A state whose records the target has not shown: is it described so, and do its members go on?"""
+    state = stable_group(talk.known.dialect, talk.can("topics"))
+    talk.target.load(state.records, state.topics, state.volatile)
+    sent = f"load of the records and the volatile state of a group with two members at epoch {EPOCH}"
+    if talk.can("describe"):
+        shown = talk.shown()
+        for name, value in (talk.view.of(Answer(group=state.description)).group or {}).items():
+            same(f"{sent}, describe", {name: shown.get(name)}, {name: value}, f"{name} is {value}")
+    for member, owned in OWNED.items():
+        says = {"memberEpoch": EPOCH, "topicPartitions": wire.topic_partitions(owned if state.topics else ())}
+        body = talk.body(f"{sent}, then a heartbeat of {member}", talk.heartbeat(member, says))
+        got = {name: body.get(name, 0) for name in ("errorCode", "memberEpoch")}
+        wanted = {"errorCode": 0, "memberEpoch": EPOCH}
+        same(f"{sent}, then a heartbeat of {member}", got, wanted, f"the answer has {wanted}")
+    old = {"memberEpoch": EPOCH - 3, "topicPartitions": None, "subscribedTopicNames": None}
+    body = talk.body(f"{sent}, then a heartbeat of m1 with an old epoch", talk.heartbeat("m1", old))
+    if not body.get("errorCode", 0):
+        raise Wrong(f"{sent}, then a heartbeat of m1 with an old epoch", body, "m1 is fenced (H5)")
+    seen = "is described as it should be, and" if talk.can("describe") else "is there, as far as one sees:"
+    return f"A group with two members {seen} its members go on."
 
 
 def _whole(log: list[Json], group: Json) -> list[Json]:

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
-from harness.kinds.consumer.records import KEY_NUMBERS
 from harness.protocol_schema import kinds
 from harness.replay.compare import ASSIGNMENT, RESPONSE
 from harness.replay.view import TIMERS, View
+from harness.replay.wire import KEY_NUMBERS
 from harness.targets.base import Answer, Json
 
 Kind: TypeAlias = tuple[type, ...]

@@ -22,9 +22,10 @@ HISTORY = "records.assignmentEpochs"
 class Identified:
     """The dialect that fits best, by the name that --dialect takes.
 
-    `as_well` are dialects that fit as well. `inconsistent` has departures of which some probes fit one value
-    alone, others another one: departure -> values. `unknown` counts the probes of a departure that fit
-    none of its values. Of `undecided` departures no probe tells the values apart. `left_out` counts the
+    `as_well` are other names of the same departures. The probes that were tried do not tell the dialect from
+    those `not_told_apart`, of which it is the newest. `inconsistent` has departures of which some probes fit
+    one value alone, others another one: departure -> values. `unknown` counts the probes of a departure that
+    fit none of its values. Of `undecided` departures no probe tells the values apart. `left_out` counts the
     probes that were not tried, by what the target lacks for them.
     """
 
@@ -34,6 +35,7 @@ class Identified:
     changes: dict[str, str]
     probes: int
     as_well: list[str] = field(default_factory=list)
+    not_told_apart: list[str] = field(default_factory=list)
     inconsistent: dict[str, list[str]] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
     undecided: list[str] = field(default_factory=list)
@@ -58,14 +60,16 @@ def identify(
     mix = judge.improved(start)
     values = values_of(mix)
     names = sorted(named_dialects(), key=lambda name: len(_changes(values, name)))
-    base = next(name for name in names if len(_changes(values, name)) == len(_changes(values, names[0])))
-    changes = _changes(values, base)
+    first = next(name for name in names if len(_changes(values, name)) == len(_changes(values, names[0])))
+    alike = judge.alike(mix, _changes(values, first))
+    base = next(name for name in alike if values_of(name) == values_of(alike[-1]))
+    changes = _left(_changes(values, first), base)
     result = Identified(
         target.name, with_changes(base, changes), base, changes, len(tried), left_out=left_out
     )
-    result.as_well = [
-        name for name in named_dialects() if name != base and values_of(name) == values_of(base)
-    ]
+    same = [name for name in alike if values_of(name) == values_of(base)]
+    result.as_well = [name for name in same if name != base]
+    result.not_told_apart = [name for name in alike if name not in same]
     judge.describe(result)
     return result
 
@@ -78,6 +82,12 @@ def with_changes(base: str, changes: Mapping[str, str]) -> str:
 def _changes(values: Mapping[str, str], base: str) -> dict[str, str]:
     own = values_of(base)
     return {name: value for name, value in values.items() if value != own[name]}
+
+
+def _left(changes: Mapping[str, str], base: str) -> dict[str, str]:
+    """The changes that a named dialect does not have by itself."""
+    own = values_of(base)
+    return {name: value for name, value in changes.items() if value != own[name]}
 
 
 class _Judge:
@@ -130,6 +140,12 @@ class _Judge:
             if best == dialect:
                 return dialect
             dialect = best
+
+    def alike(self, mix: str, changes: Mapping[str, str]) -> list[str]:
+        """The named dialects that explain as much as a mix does, each with these changes; never none."""
+        loss = self.loss(mix, self._probes)
+        named = {name: with_changes(name, _left(changes, name)) for name in named_dialects()}
+        return [name for name, other in named.items() if self.loss(other, self._probes) == loss]
 
     def _with(self, dialect: str, name: str, value: str) -> str:
         """The dialect with another value; its base stays, as the name alone decides some rules."""

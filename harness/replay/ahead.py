@@ -1,9 +1,12 @@
-"""Steps of a trace that are written to a target before it has answered those before them.
+"""Steps that are written to a target before it has answered those before them, into the next trace, too.
 
 What a step sends does not depend on answers, but for what `Writer.waits` and `depends_on_answers` say. So the
 target gets many steps at once, and answers are read and judged while it works. A difference makes what came
 after it worthless: those answers are discarded, and the state is loaded. So that a target that often differs
 does little work in vain, one step is written after a difference, then two, then four.
+
+Once all steps of a trace are written, the start of the next one follows, and its steps: a load replaces
+everything, so that nothing depends on how the trace before ends. Where that ends early, all is discarded.
 """
 
 from __future__ import annotations
@@ -12,9 +15,9 @@ from collections.abc import Sequence, Set
 from typing import Final
 
 from harness.replay.judge import depends_on_answers, perform
-from harness.replay.prepared import Step
+from harness.replay.prepared import DecodedTrace, Step
 from harness.replay.view import View
-from harness.targets.base import Target, writer_of
+from harness.targets.base import Target, Writer, writer_of
 
 STEPS: Final = 64
 """How many steps are underway at most."""
@@ -30,31 +33,58 @@ class StepsAhead:
         self._has = has
         self._written = 0
         self._steps = 1
+        self._next: DecodedTrace | None = None
+        self._next_written = 0
 
-    def begin(self) -> None:
-        """A trace begins; nothing is underway."""
-        self._written = 0
+    def begin(self, trace: DecodedTrace) -> None:
+        """A trace comes next. What was written of another one is discarded."""
+        if self._next is not None and self._next is not trace:
+            self.discard()
+        self._written, self._next, self._next_written = self._next_written, None, 0
 
-    def write(self, steps: Sequence[Step], index: int, shift: int) -> None:
+    def write(
+        self, steps: Sequence[Step], index: int, shift: int, following: DecodedTrace | None = None
+    ) -> None:
         """Before the step of that index is judged: write it and some after it, as far as nothing hinders.
+        After the last one the start and the steps of the trace `following`, which must be such that the
+        target can be loaded with its start, as it is configured.
 
         More are written only when half of them are answered, so that one write carries many.
         """
         writer = self._writer
-        if writer is None or 2 * (self._written - index) > self._steps:
+        if writer is None or 2 * (self._written - index + self._next_written) > self._steps:
             return
         self._written, until = max(self._written, index), index + self._steps
         self._steps = min(2 * self._steps, STEPS)
-        for step in steps[self._written : until]:
+        self._written += self._write(writer, steps[self._written : until], shift)
+        if following is None or self._written < len(steps):
+            return
+        if self._next is None:
+            if writer.full or not writer.loads:
+                return
+            self._load(writer, following)
+        left = following.steps[self._next_written : max(0, until - len(steps))]
+        self._next_written += self._write(writer, left, 0)
+
+    def _load(self, writer: Writer, trace: DecodedTrace) -> None:
+        """Write what `Replayer` asks at the beginning of a trace."""
+        self._next = trace
+        writer.load(trace.start.records, trace.start.topics, trace.start.volatile)
+        if self._view.observe is not None:
+            writer.describe(self._view.observe)
+
+    def _write(self, writer: Writer, steps: Sequence[Step], shift: int) -> int:
+        """Write steps until something hinders; how many were written."""
+        for count, step in enumerate(steps):
             if writer.full or writer.waits or depends_on_answers(step, self._view):
-                return
+                return count
             if not step.needs() <= self._has:
-                return
+                return count
             perform(writer, step, shift, self._view)
-            self._written += 1
+        return len(steps)
 
     def discard(self) -> None:
         """The target is not where the next step needs it: forget what it answers to what was written."""
         if self._writer is not None and self._writer.underway:
             self._writer.discard()
-        self._steps = 1
+        self._steps, self._next, self._next_written = 1, None, 0

@@ -59,8 +59,8 @@ def measure(
         with closing(open_target(target, dialect)) as opened:
             replayer = Replayer(opened, max_differences=1)
             begin = time.perf_counter()
-            for trace in decoded:
-                replayer.replay(trace)
+            for trace, following in zip(decoded, [*decoded[1:], None], strict=True):
+                replayer.replay(trace, following)
             seconds.append(time.perf_counter() - begin)
         processor.append(_processor_s() - spent)
     result = replayer.result

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from harness.kinds.consumer.steps import HANDLERS
 from harness.requirements import requirements
 from harness.targets.base import Json
 
@@ -72,7 +71,7 @@ class Coverage:
 
     def never_reached(self) -> list[str]:
         """The actions that call a target and that no judged step had."""
-        return sorted((self.handlers or set(HANDLERS)) - set(self.actions))
+        return sorted(self.handlers - set(self.actions))
 
     def to_json(self) -> Json:
         """For `--json`; `growth` has the numbers of traces, distinct steps and branches at some points."""

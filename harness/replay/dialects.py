@@ -7,13 +7,12 @@ KIP-848's text.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from harness.dialect_name import base_of
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
-from harness.kinds.consumer.state import Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +43,6 @@ class Forms:
     leaves_each: bool = False
     renews_waiting: bool = False
     initial_epoch: int = 0
-
-    def created(self, group: Group) -> Group:
-        """The group, as new as it can be where it does not exist."""
-        if group.exists:
-            return group
-        return replace(group, epoch=self.initial_epoch, assignment_epoch=self.initial_epoch)
 
 
 def _kafka(version: str, initial_epoch: int) -> Forms:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from harness.dialect_name import base_of
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.itf import read_meta
+from harness.kit import kit_path
 from harness.replay.dialects import TEXT, dialect_of
-from harness.replay.jobs import Files, Given, Job, added, check_jobs, processes, rare_collections
+from harness.replay.jobs import Files, Job, added, check_jobs, processes, rare_collections, with_following
 from harness.replay.report import reason, skipped
 from harness.replay.run import Replayed
 from harness.scenario.names import SUFFIX as SCENARIO
@@ -29,7 +29,7 @@ def trace_files(paths: Sequence[Path]) -> list[Path]:
     Of a folder's scenarios those that have no trace beside them are among them.
     """
     found: dict[Path, None] = {}
-    for path in paths:
+    for path in map(kit_path, paths):
         if path.is_dir():
             alone = [one for one in path.rglob(f"*{SCENARIO}") if not trace_beside(one).is_file()]
             inside = sorted([*path.rglob(f"*{SUFFIX}"), *alone])
@@ -98,22 +98,26 @@ def replay_files(
     job, own = Job(target, dialect, max_differences, waives), Files()
     with ExitStack() as stack:
         stack.enter_context(rare_collections())
-        given: Iterable[Given | None] = [None] * len(files)
-        enough: Event | None = None
-        if jobs > 1:  # before there is anything that a process should not inherit
-            given, enough = stack.enter_context(processes(jobs, files, job))
+        # before there is anything that a process should not inherit
+        several = stack.enter_context(processes(jobs, files, job)) if jobs > 1 else None
         opened = stack.enter_context(closing(open_target(target, dialect)))
         if record is not None:
             opened = stack.enter_context(recorded(opened, record))
         replayer = job.replayer(opened)
-        for file, known in zip(files, given, strict=True):
-            if known is None or not added(replayer, known, waives):
-                replayer.replay(own.read(file))
-            if enough is not None and replayer.full:
-                enough.set()
-            progress(replayer.result)
+        if several is None:
+            for trace, following in with_following(map(own.read, files)):
+                replayer.replay(trace, following)
+                progress(replayer.result)
+        else:
+            given, enough = several
+            for file, known in zip(files, given, strict=True):
+                if not added(replayer, known, waives):
+                    replayer.replay(own.read(file))
+                if replayer.full:
+                    enough.set()
+                progress(replayer.result)
     result = replayer.result
-    if some and not result.judged and not result.failures:
+    if some and not (result.judged or result.failures or result.not_loaded):
         if result.ended_early:
             reasons = ", ".join(reason(name) for name in skipped(result))
             raise ConformError(

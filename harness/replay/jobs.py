@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from multiprocessing.synchronize import Event
 from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.itf import ItfReader
@@ -85,6 +85,25 @@ class Files:
         from harness.scenario.files import trace_of  # which needs as much as all else together
 
         return self._decoder.decode(trace_of(file), str(file))
+
+
+Read = TypeVar("Read")
+
+
+def with_following(read: Iterator[Read]) -> Iterator[tuple[Read, Read | None]]:
+    """Each of what is read with the next one, if there is one. A ConformError in reading comes when it is the
+    turn of what cannot be read."""
+    one = next(read, None)
+    while one is not None:
+        following, failed = None, None
+        try:
+            following = next(read, None)
+        except ConformError as error:
+            failed = error
+        yield one, following
+        if failed is not None:
+            raise failed
+        one = following
 
 
 def check_jobs(jobs: int, target: str, record: Path | None) -> None:
@@ -154,12 +173,21 @@ class _Worker:
         self._job, self._enough, self._files = job, enough, Files()
         self._replayer: Replayer | None = None
 
-    def replay(self, file: Path) -> Given:
-        """The result of a file."""
+    def replay(self, files: Sequence[Path]) -> list[Given]:
+        """The results of files."""
+        read = map(self._read, files)
+        return [
+            (None, one) if isinstance(one, Failed) else self._outcome(one, following)
+            for one, following in with_following(read)
+        ]
+
+    def _read(self, file: Path) -> DecodedTrace | Failed:
         try:
-            trace = self._files.read(file)
+            return self._files.read(file)
         except ConformError as error:
-            return None, Failed(error.message, error.exit_code)
+            return Failed(error.message, error.exit_code)
+
+    def _outcome(self, trace: DecodedTrace, following: DecodedTrace | Failed | None) -> Given:
         if self._enough.is_set():
             return Outcome.unjudged(trace), None
         try:
@@ -167,7 +195,8 @@ class _Worker:
                 opened = open_target(self._job.target, self._job.dialect)
                 Finalize(None, opened.close, exitpriority=10)
                 self._replayer = self._job.replayer(opened)
-            return self._replayer.outcome(trace), None
+            known = None if isinstance(following, Failed) else following
+            return self._replayer.outcome(trace, known), None
         except ConformError as error:
             return Outcome.unjudged(trace), Failed(error.message, error.exit_code)
 
@@ -185,4 +214,4 @@ def _begin(job: Job, enough: Event) -> None:
 
 def _replay(files: Sequence[Path]) -> list[Given]:
     assert _worker is not None  # as `_begin` has made it
-    return [_worker.replay(file) for file in files]
+    return _worker.replay(files)

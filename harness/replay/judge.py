@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from harness.replay import wire
 from harness.replay.calls import Call, Restart
@@ -33,6 +33,10 @@ class Prepared(Protocol):
     def there(self) -> frozenset[str]: ...
 
 
+Judged: TypeAlias = tuple[Answer, list[Difference]]
+"""Pair of the answer, as far as it is compared, and all differences."""
+
+
 def judge(target: Target, step: Prepared, shift: int, view: View = EVERYTHING) -> list[Difference]:
     """All differences of one step on a target that is in the state before it.
 
@@ -42,7 +46,7 @@ def judge(target: Target, step: Prepared, shift: int, view: View = EVERYTHING) -
     return act(target, step, shift, view)[1]
 
 
-def act(target: Target, step: Prepared, shift: int, view: View) -> tuple[Answer, list[Difference]]:
+def act(target: Target, step: Prepared, shift: int, view: View) -> Judged:
     """The same with what the target showed; nothing if it refused."""
     try:
         early, answer = perform(target, step, shift, view)

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from harness.replay import causes
+from harness.replay.causes import Cause
 from harness.replay.compare import SCRIPTED, Difference
-from harness.replay.run import ANOTHER, DIFFERENCE, Failure, Replayed
+from harness.replay.run import ANOTHER, DIFFERENCE, NOT_LOADED, Failure, Replayed
 from harness.replay.wire import TOPIC_NAMES
 from harness.requirements import requirements
 from harness.targets.base import Json
 from harness.waivers import Waivers
 
 
-def to_json(result: Replayed, target: str, dialect: str, waivers: Waivers | None = None) -> Json:
+def to_json(
+    result: Replayed,
+    target: str,
+    dialect: str,
+    waivers: Waivers | None = None,
+    found: Sequence[Cause] | None = None,
+) -> Json:
     """For `--json`: `steps` are all of the traces, `target_steps` those that were judged on the target, and
     `member_steps` those of client processes that were judged on a member. `skipped` says of each reason how
     many traces ended early for it and how many steps that cost, `ended_early` which traces and where, and
-    `left_out` is all of that in words."""
+    `left_out` is all of that in words. `causes` has the differences by their causes, those that were `found`,
+    or by their roots alone. `not_loaded` has the states that the target did not load, in the form
+    of failures."""
     return {
         "target": target,
         "dialect": dialect,
@@ -34,14 +44,19 @@ def to_json(result: Replayed, target: str, dialect: str, waivers: Waivers | None
         "ended_early": [asdict(one) for one in result.ended_early],
         "left_out": list(left_out(result, waivers)),
         "differences": result.differences,
+        "not_loaded": [_failure(failure) for failure in result.not_loaded],
         "waived": waivers.to_json("differences") if waivers else [],
         "coverage": result.coverage.to_json(),
+        "causes": causes.to_json(causes.causes(result.failures) if found is None else found),
         "failures": [_failure(failure) for failure in result.failures],
     }
 
 
 def _failure(failure: Failure) -> Json:
-    found = [{**asdict(one), "signature": failure.signature(one)} for one in failure.differences]
+    found = [
+        {**asdict(one), "requirement": failure.requirement(one), "signature": failure.signature(one)}
+        for one in failure.differences
+    ]
     of = requirements(failure.action, failure.branch, failure.error)
     return {**asdict(failure), "requirements": list(of), "differences": found}
 
@@ -58,7 +73,7 @@ def skipped(result: Replayed) -> dict[str, dict[str, int]]:
 
 def reason(name: str) -> str:
     """Why steps were skipped, in words: what the target lacks is a name of an operation or an API."""
-    return name if name in (ANOTHER, DIFFERENCE) else f"needs {name}"
+    return name if name in (ANOTHER, DIFFERENCE, NOT_LOADED) else f"needs {name}"
 
 
 def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> Iterator[str]:
@@ -71,6 +86,8 @@ def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> It
     if result.member_steps:
         yield f"{result.member_steps} steps of client processes on the member of {target}"
     yield f"{result.differences} differences in {len(result.failures)} steps"
+    if sentence := not_loaded(result, target):
+        yield sentence
     yield from left_out(result, waivers)
     if result.not_judged:
         yield f"{result.not_judged} steps were not judged, because enough differences were found before them"
@@ -78,6 +95,25 @@ def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> It
     yield f"errors: {_counts(coverage.errors)}"
     if coverage.never_reached():
         yield f"not in these traces (no fault): {', '.join(coverage.never_reached())}"
+
+
+def not_loaded(result: Replayed, target: str) -> str:
+    """A sentence about the states that the target did not load, with the first of them; "" for none."""
+    if not result.not_loaded:
+        return ""
+    first = result.not_loaded[0]
+    one, more = first.differences[0], len(first.differences) - 1
+    place = f"{first.trace}, state {first.index}"
+    if isinstance(one.got, str) and one.path.startswith("operation "):
+        said = f"{one.path.removeprefix('operation ')} was {one.got}"
+    else:
+        said = f"{one.path} is {shown(one.got)}, was to be {shown(one.expected)}"
+        said += f" (and {more} more)" if more else ""
+    count = "a state" if len(result.not_loaded) == 1 else f"{len(result.not_loaded)} states"
+    return (
+        f"The target {target} did not load {count}; the first is {place}: {said}. The adapter is to blame, "
+        "its load or its describe: conform doctor tests both."
+    )
 
 
 def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:
@@ -108,18 +144,21 @@ def explain(failure: Failure, target: str, dialect: str) -> Iterator[str]:
     yield f"  sent: {shown(failure.operation)}"
     if of := requirements(failure.action, failure.branch, failure.error):
         yield f"  the step is of {', '.join(of)} (REQUIREMENTS.md)"
+    for rule in failure.rules:
+        yield f"  {rule.requirement}, {rule.property}: {rule.says}"
     for difference in failure.differences:
-        yield from _difference(difference)
+        yield from _difference(difference, failure.requirement(difference))
     given = "" if dialect == "kip-848" else f" --dialect {shlex.quote(dialect)}"
     yield f"  again: conform replay {shlex.quote(failure.trace)} --target {shlex.quote(target)}{given}"
 
 
-def _difference(difference: Difference) -> Iterator[str]:
+def _difference(difference: Difference, requirement: str) -> Iterator[str]:
+    of = f" ({requirement})" if requirement else ""
     if difference.path == SCRIPTED:
         did = ("did not use", "computes one") if difference.expected else ("used", "computes none")
-        yield f"  {SCRIPTED}: the target {did[0]} the assignment given, where the specification {did[1]}"
+        yield f"  {SCRIPTED}{of}: the target {did[0]} the assignment given, where the specification {did[1]}"
         return
-    yield f"  {difference.path}"
+    yield f"  {difference.path}{of}"
     yield f"    expected {shown(difference.expected)}"
     yield f"    got      {shown(difference.got)}"
 

@@ -9,30 +9,33 @@ from typing import Final
 
 from harness.dialect_name import base_of
 from harness.errors import ENGINE_FAILED, ConformError
-from harness.kinds.consumer.members import MemberReplayer
 from harness.replay import wire
 from harness.replay.ahead import StepsAhead
 from harness.replay.compare import Difference, differences
 from harness.replay.coverage import Called, Coverage
 from harness.replay.dialects import TEXT
-from harness.replay.judge import act, refused
-from harness.replay.prepared import DecodedTrace, Loadable, Step
+from harness.replay.fields import of_difference, rules_of_process
+from harness.replay.judge import Judged, act, refused
+from harness.replay.members import MemberReplayer
+from harness.replay.prepared import DecodedTrace, Loadable, Step, Unscripted
+from harness.replay.rules import Rule, broken_rules
 from harness.replay.signature import place, signature
-from harness.replay.unscripted import Unscripted
 from harness.replay.view import RECORDS, View
 from harness.targets.base import Answer, Capabilities, Json, Refused, Target
 from harness.targets.members import StartProcess
 
+LOAD: Final = "load"
 FULL: Final = "enough differences"
 DIFFERENCE: Final = "after a difference"
 ANOTHER: Final = "another target assignment"
+NOT_LOADED: Final = "after a load that failed"
 """Why the rest of a trace was not judged, where it is not for want of an operation or an API."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A step after which the target was not as expected; `index` is that of the state after it, `error` the
-    expected response's."""
+    expected response's. Of a state that was not loaded the action is `LOAD`."""
 
     trace: str
     index: int
@@ -42,6 +45,12 @@ class Failure:
     script: Json | None
     operation: Json
     differences: list[Difference]
+    rules: list[Rule] = field(default_factory=list)
+    """The properties of the specification that the target's state, or the client process, breaks."""
+
+    def requirement(self, one: Difference) -> str:
+        """The requirement of the field of this difference; "" if there is none."""
+        return of_difference(one, self.action, self.branch, self.error, self.operation)
 
     def signature(self, one: Difference) -> str:
         """The signature by which a waiver names this difference."""
@@ -52,7 +61,7 @@ class Failure:
 @dataclass(frozen=True, slots=True)
 class EndedEarly:
     """A trace of which only the first `judged` steps that call the target were judged, and why: what the
-    target lacks for the next one, `DIFFERENCE` or `ANOTHER`."""
+    target lacks for the next one, `DIFFERENCE`, `ANOTHER` or `NOT_LOADED`."""
 
     trace: str
     judged: int
@@ -65,7 +74,8 @@ class Outcome:
     """Result of replaying one trace, which is added to `Replayed`.
 
     `steps` are all of its steps, `called` those that call the target, the first `judged` of which were
-    judged; `reason` says why not the others. `waived` has the signatures of waived differences,
+    judged; `reason` says why not the others. `not_loaded` has the state that the target was to load and did
+    not, after which nothing is judged. `waived` has the signatures of waived differences,
     `requirements` what the client processes exercise.
     """
 
@@ -77,6 +87,7 @@ class Outcome:
     judged: int = 0
     reason: str = FULL
     failures: list[Failure] = field(default_factory=list)
+    not_loaded: list[Failure] = field(default_factory=list)
     waived: list[str] = field(default_factory=list)
     member_steps: int = 0
     requirements: Counter[str] = field(default_factory=Counter)
@@ -101,7 +112,8 @@ class Outcome:
 class Replayed:
     """The sum of all traces. A judged step was compared as far as the target can be observed, but for what is
     `unobserved`. After a difference the target is loaded with the state that the spec has there, so that what
-    follows is judged by itself. Of what was not judged, `not_judged` steps came after enough differences, all
+    follows is judged by itself. `not_loaded` are states that the target did not load: no differences, as
+    the adapter is to blame. Of what was not judged, `not_judged` steps came after enough differences, all
     others are in `ended_early`. `waived` differences are neither failures nor in `differences`.
     `member_steps` are those of client processes that were compared."""
 
@@ -114,6 +126,7 @@ class Replayed:
     waived: int = 0
     unobserved: Sequence[str] = ()
     failures: list[Failure] = field(default_factory=list)
+    not_loaded: list[Failure] = field(default_factory=list)
     ended_early: list[EndedEarly] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
 
@@ -123,6 +136,7 @@ class Replayed:
         self.steps += one.steps
         self.judged += one.judged
         self.failures += one.failures
+        self.not_loaded += one.not_loaded
         self.differences += one.differences
         self.waived += len(one.waived)
         self.member_steps += one.member_steps
@@ -161,7 +175,7 @@ class Replayer:
         known = target.hello()
         self._dialect = base_of(known.dialect)
         self._view = View(known)
-        self._unscripted = None if self._view.scripts else Unscripted(target, self._view)
+        self._unscripted: Unscripted | None = None
         self._has = _has(known, self._view)
         self._ahead = StepsAhead(target, self._view, self._has)
         self.result = Replayed(unobserved=self._view.hidden)
@@ -187,18 +201,22 @@ class Replayer:
         """Tell if as many would be found with those of a trace that was replayed elsewhere."""
         return self.result.differences + outcome.differences >= self._max_differences
 
-    def replay(self, trace: DecodedTrace) -> None:
-        """Replay one trace and add it to `result`."""
-        outcome = self.outcome(trace)
+    def replay(self, trace: DecodedTrace, following: DecodedTrace | None = None) -> None:
+        """Replay one trace and add it to `result`. `following` is the trace that is replayed next, if that is
+        known already: the target may be working on its beginning then."""
+        outcome = self.outcome(trace, following)
         self._differences = 0
         self.result.add(outcome)
 
-    def outcome(self, trace: DecodedTrace) -> Outcome:
+    def outcome(self, trace: DecodedTrace, following: DecodedTrace | None = None) -> Outcome:
         """Replay one trace, and add it to nothing."""
         self._differences = 0
         made = Outcome.unjudged(trace)
         if not self.full:
-            made.judged, made.reason = self._judge(trace, made)
+            makes = None if self._view.scripts else trace.unscripted
+            self._unscripted = makes and makes(self._target, self._view)
+            self._ahead.begin(trace)
+            made.judged, made.reason = self._judge(trace, made, following)
             self._replay_members(trace, made)
         return made
 
@@ -208,63 +226,101 @@ class Replayer:
             return
         judged, known = self._members.judged, self._members.requirements.copy()
         for step, found in self._members.replay(trace.members):
-            failure = Failure(trace.name, step.index, step.action, "", "", None, step.operation(), found)
+            sent = step.operation()
+            broken = rules_of_process(sent, found)
+            failure = Failure(trace.name, step.index, step.action, "", "", None, sent, found, broken)
             self._fail(failure, made)
             if self.full:
                 break
         made.member_steps = self._members.judged - judged
         made.requirements = self._members.requirements - known
 
-    def _judge(self, trace: DecodedTrace, made: Outcome) -> tuple[int, str]:
+    def _judge(self, trace: DecodedTrace, made: Outcome, following: DecodedTrace | None) -> tuple[int, str]:
         """Replay the steps until the end, or until the next one cannot be judged: how many were, and why."""
         try:
-            if reason := self._begin(trace, made):
-                return 0, reason
+            judged, reason = 0, self._begin(trace, made)
         except ConformError as error:
             raise _at(error, trace.name, 0, "the start") from None
-        judged, reason = self._follow(trace, made)
+        if not reason:
+            loads = following is not None and self._may_load(following)
+            judged, reason = self._follow(trace, made, following if loads else None)
         if reason:
             self._ahead.discard()
         return judged, reason
 
-    def _follow(self, trace: DecodedTrace, made: Outcome) -> tuple[int, str]:
+    def _may_load(self, trace: DecodedTrace) -> bool:
+        """Tell if the next trace begins with nothing but a load of its start."""
+        alike = trace.configuration == self._configuration
+        scripted = self._view.scripts or trace.unscripted is None
+        return alike and scripted and LOAD in self._has and not self._lacking(trace)
+
+    def _follow(self, trace: DecodedTrace, made: Outcome, following: DecodedTrace | None) -> tuple[int, str]:
         """The same from the state that the trace starts from."""
         everything = trace.needs <= self._has
         shift, before = 0, trace.start.state.group
-        self._ahead.begin()
+        described: Json | None = trace.initial
         for count, step in enumerate(trace.steps):
             if not everything and (lacking := step.needs() - self._has):
                 return count, max(lacking)
             try:
-                self._ahead.write(trace.steps, count, shift)
+                self._ahead.write(trace.steps, count, shift, following)
                 if self._unscripted is None:
-                    found: list[Difference] | None = act(self._target, step, shift, self._view)[1]
+                    judged: Judged | None = act(self._target, step, shift, self._view)
                 else:
-                    found = self._unscripted.judge(step, before, shift)
+                    judged = self._unscripted.judge(step, before, shift)
                     before = step.load.state.group
-                if found is None:
+                if judged is None:
                     return count, ANOTHER
+                answer, found = judged
                 if found:
-                    left = self._fail(_failure(trace.name, step, found), made)
+                    left = self._fail(_failure(trace.name, step, described, answer, found), made)
                     if self.full:
                         return count + 1, FULL
-                    if "load" in self._has:
+                    if LOAD in self._has:
                         self._ahead.discard()
-                        shift = self._load(step.load) - step.end
+                        if not self._loaded(trace.name, step.index, step.load, step.expected.group, made):
+                            return count + 1, NOT_LOADED
+                        shift = len(step.load.records) - step.end
                     elif not all(map(_may_go_on, left)) or any(_is_of_state(one) for one in found):
                         return count + 1, DIFFERENCE
+                described = step.expected.group
             except ConformError as error:
                 raise _at(error, trace.name, step.index, step.action) from None
         return len(trace.steps), ""
 
     def _begin(self, trace: DecodedTrace, made: Outcome) -> str:
         """Bring the target into the state that the trace starts from, or say why it cannot be."""
+        if reason := self._lacking(trace):
+            return reason
+        self._configure(trace.configuration)
+        return "" if self._loaded(trace.name, 0, trace.start, trace.initial, made) else NOT_LOADED
+
+    def _loaded(self, trace: str, index: int, load: Loadable, wanted: Json | None, made: Outcome) -> bool:
+        """Load a state, and look: False, with what is wrong noted, if the target is in another one."""
+        found: list[Difference] = []
+        try:
+            self._load(load)
+            if self._view.observe is not None:
+                described = Answer(group=self._target.describe(self._view.observe))
+                expected = self._view.of(Answer(group=wanted), load.there)
+                found = differences(expected, self._view.of(described, load.there))
+        except Refused as refusal:
+            self._ahead.discard()  # steps that were written behind the load began elsewhere
+            found = [refused(refusal)]
+        operation = {"op": LOAD, "records": load.records, "topics": load.topics, "volatile": load.volatile}
+        failure = Failure(trace, index, LOAD, "", "", None, operation, found)
+        if left := self._without_waived(failure, made):
+            made.not_loaded.append(replace(failure, differences=left))
+        return not left
+
+    def _lacking(self, trace: DecodedTrace) -> str:
+        """The reason why the target cannot be brought into the state that a trace starts from, or ""."""
         if trace.start.forms.name not in (TEXT.name, self._dialect):
             return f"dialect {trace.start.forms.name}"
         if trace.api and trace.api not in self._has:
             return trace.api
-        if "load" not in self._has and trace.start.records:
-            return "load"
+        if LOAD not in self._has and trace.start.records:
+            return LOAD
         if not self._has & {"load", "fresh"}:
             return "fresh"
         if not self._has & {"load", "topics"} and trace.start.topics:
@@ -273,20 +329,7 @@ class Replayer:
             return wire.ALTER
         if trace.configuration != self._configuration and "configure" not in self._has:
             return "configure"
-        found: list[Difference] = []
-        try:
-            self._configure(trace.configuration)
-            self._load(trace.start)
-            if self._view.observe is not None:
-                described = Answer(group=self._target.describe(self._view.observe))
-                initial = self._view.of(Answer(group=trace.initial), trace.start.there)
-                found = differences(initial, self._view.of(described, trace.start.there))
-        except Refused as refusal:
-            found = [refused(refusal)]
-        if found:
-            operation = {"op": "load", "records": trace.start.records, "topics": trace.start.topics}
-            self._fail(Failure(trace.name, 0, "Init", "", "", None, operation, found), made)
-        return DIFFERENCE if found else ""
+        return ""
 
     def _configure(self, configuration: Json) -> None:
         """Configure the target as the trace's model assumes: made new, so that it had no request yet."""
@@ -295,25 +338,27 @@ class Replayer:
             self._target.configure({**wire.CONFIGURATION, **configuration})
             self._configuration = configuration
 
-    def _load(self, load: Loadable) -> int:
-        """Make the target be in a state; how long its log is then."""
-        records = load.records
-        self._target.load(records, load.topics, load.volatile if "load" in self._has else {"clockMs": 0})
+    def _load(self, load: Loadable) -> None:
+        """Tell the target to be in a state."""
+        self._target.load(load.records, load.topics, load.volatile if LOAD in self._has else {"clockMs": 0})
         if self._unscripted is not None:
             self._unscripted.begin()
-        return len(records)
 
     def _fail(self, failure: Failure, made: Outcome) -> list[Difference]:
         """Note a failure, without what is waived: the differences that are left of it."""
+        kept = self._without_waived(failure, made)
+        self._differences += len(kept)
+        if kept:
+            made.failures.append(replace(failure, differences=kept))
+        return kept
+
+    def _without_waived(self, failure: Failure, made: Outcome) -> list[Difference]:
         kept = []
         for one in failure.differences:
             if self._waives(named := failure.signature(one)):
                 made.waived.append(named)
             else:
                 kept.append(one)
-        self._differences += len(kept)
-        if kept:
-            made.failures.append(replace(failure, differences=kept))
         return kept
 
 
@@ -336,12 +381,14 @@ def _has(known: Capabilities, view: View) -> frozenset[str]:
     return wire.served(known) | (known.controls if view.reads else known.controls - {RECORDS})
 
 
-def _failure(trace: str, step: Step, found: list[Difference]) -> Failure:
+def _failure(trace: str, step: Step, before: Json | None, answer: Answer, found: list[Difference]) -> Failure:
+    """The failure of a step, from a group that was described as `before`."""
     script = None
     if step.script is not None:
         script = {"op": "assign", "group": wire.GROUP, "target": dict(step.script)}
     sent = step.call.operation()
-    return Failure(trace, step.index, step.action, step.branch, step.error, script, sent, found)
+    broken = broken_rules(step.action, sent, before, step.expected, answer)
+    return Failure(trace, step.index, step.action, step.branch, step.error, script, sent, found, broken)
 
 
 def _at(error: ConformError, trace: str, index: int, action: str) -> ConformError:

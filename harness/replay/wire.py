@@ -12,10 +12,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
-from harness.kinds.consumer.state import Request, SpecStep
-from harness.kinds.features.commits import CommitStep
-from harness.kinds.features.computing_state import Offer
 from harness.kinds.fields import Partition
+from harness.kinds.registry import KINDS
 from harness.kinds.rows import Forms
 from harness.targets.base import Capabilities, Json
 
@@ -25,15 +23,7 @@ COMMIT: Final = "OffsetCommit"
 FETCH: Final = "OffsetFetch"
 PREPARE: Final = "ConsumerGroupPrepareAssignment"
 INSTALL: Final = "ConsumerGroupInstallAssignment"
-CLASSIC_VERSIONS: Final = {"JoinGroup": 9, "SyncGroup": 5, "Heartbeat": 4, "LeaveGroup": 5}
-"""Those of classic groups (C1): the newest ones."""
-CONNECT_VERSIONS: Final = {
-    "ConnectGroupHeartbeat": 0,
-    "ConnectGroupPrepareAssignment": 0,
-    "ConnectGroupInstallAssignment": 0,
-}
-"""Those of Connect groups (W4)."""
-JOINS: Final = (HEARTBEAT, "JoinGroup", "ConnectGroupHeartbeat")
+JOINS: Final = tuple(dict.fromkeys([HEARTBEAT, *(kind.api for kind in KINDS if kind.api)]))
 """The requests with which members join groups: one for each type of group."""
 LIST: Final = "ListGroups"
 DELETE: Final = "DeleteGroups"
@@ -49,8 +39,7 @@ VERSIONS: Final = {
     CONFIGS: 4,
     PREPARE: 0,
     INSTALL: 0,
-    **CLASSIC_VERSIONS,
-    **CONNECT_VERSIONS,
+    **{api: version for kind in KINDS for api, version in kind.apis.items()},
 }
 """The APIs that traces use, in the versions of KIP-848, or the last where it has none."""
 
@@ -109,6 +98,17 @@ CLASSIC_ERRORS: Final = frozenset(
     | {"MEMBER_ID_REQUIRED"}
 )
 """Those that only classic groups have (C1)."""
+
+KEY_NUMBERS: Final = {
+    "OffsetCommit": 1,
+    "ConsumerGroupMetadata": 3,
+    "ConsumerGroupPartitionMetadata": 4,
+    "ConsumerGroupMemberMetadata": 5,
+    "ConsumerGroupTargetAssignmentMetadata": 6,
+    "ConsumerGroupTargetAssignmentMember": 7,
+    "ConsumerGroupCurrentMemberAssignment": 8,
+}
+"""Kafka's number of each record type that a consumer group has."""
 
 TOPIC_NAMES: Final[dict[str, str]] = {}
 """The names of the ids that `topic_id` has made, for reports."""
@@ -173,84 +173,3 @@ CLIENT_HOST: Final = "/127.0.0.1"
 def client(member: str) -> Json:
     """The client that sends a member's requests."""
     return {"id": client_id(member), "host": CLIENT_HOST, "principal": f"User:{member}"}
-
-
-def heartbeat(request: Request) -> Json:
-    """The body of a ConsumerGroupHeartbeat (H10); null and -1 say "unchanged" (H7).
-
-    Whoever reports what it owns and what it subscribes to says everything, the rebalance time-out too.
-    """
-    subscribes = request.subscription is not None or request.regex is not None
-    full = request.epoch == 0 or (request.owned is not None and subscribes)
-    return {
-        "groupId": GROUP,
-        "memberId": request.member,
-        "memberEpoch": request.epoch,
-        "instanceId": request.instance,
-        "rebalanceTimeoutMs": REBALANCE_TIMEOUT_MS if full else -1,
-        "subscribedTopicNames": None if request.subscription is None else sorted(request.subscription),
-        "subscribedTopicRegex": request.regex,
-        "serverAssignor": request.assignor,
-        "topicPartitions": None if request.owned is None else topic_partitions(request.owned),
-        **({} if request.offers is None else {"clientAssignors": [*map(offered, request.offers)]}),
-    }
-
-
-def offered(offer: Offer) -> Json:
-    """A client-side assignor in a request (H10)."""
-    return {
-        "name": offer.name,
-        "minimumVersion": offer.least,
-        "maximumVersion": offer.most,
-        "reason": offer.reason,
-        "metadataVersion": offer.version,
-        "metadataBytes": offer.metadata,
-    }
-
-
-def recorded(offer: Offer) -> Json:
-    """And in a record of its member (P1), whose schema has other names."""
-    request = offered(offer)
-    version, metadata = request.pop("metadataVersion"), request.pop("metadataBytes")
-    return {**request, "version": version, "metadata": metadata}
-
-
-def offset_commit(step: CommitStep) -> Json:
-    """The body of an OffsetCommit of one partition, by topic id (O1)."""
-    topic, index = partition_of(step)
-    committed = {
-        "partitionIndex": index,
-        "committedOffset": step.offset,
-        "committedLeaderEpoch": LEADER_EPOCH,
-        "committedMetadata": "",
-    }
-    return {
-        "groupId": GROUP,
-        "generationIdOrMemberEpoch": step.request.epoch,
-        "memberId": step.request.member,
-        "groupInstanceId": step.request.instance,
-        "topics": [{"name": None, "topicId": topic_id(topic), "partitions": [committed]}],
-    }
-
-
-def offset_fetch(step: SpecStep) -> Json:
-    """The body of an OffsetFetch of one partition, by topic id (O1)."""
-    topic, index = partition_of(step)
-    wanted = {"name": None, "topicId": topic_id(topic), "partitionIndexes": [index]}
-    return {
-        "generationIdOrMemberEpoch": step.request.epoch,
-        "memberId": step.request.member,
-        "groups": [{"groupId": GROUP, "topics": [wanted]}],
-        "requireStable": False,
-    }
-
-
-def partition_of(step: CommitStep) -> Partition:
-    """The partition of a commit or a fetch. ValueError, in words, for a step that names none."""
-    if step.partition is None:
-        raise ValueError(f"a step {step.action} names a partition, but this one has none")
-    return step.partition
-
-
-LEADER_EPOCH: Final = -1
-"""The leader epoch of every commit: unknown, as the spec has no brokers."""

@@ -137,6 +137,11 @@ def load_of_nothing_ignored(program: Program, operation: Json) -> Json:
 
 
 @instead_of("load")
+def load_of_all_ignored(program: Program, operation: Json) -> Json:
+    return program.right({**operation, "records": [], "volatile": {"clockMs": 0}})
+
+
+@instead_of("load")
 def load_loses_topics(program: Program, operation: Json) -> Json:
     return program.right({**operation, "topics": [] if operation["records"] else operation["topics"]})
 

@@ -13,11 +13,12 @@ from faults import FAULTS
 from faulty_program import Program
 
 from harness.cli.doctor import command
+from harness.doctor import controls
 from harness.doctor.examine import BUYS, CHECKS, NEEDS, Doctor, Examined, Finding, Level, Verdict
 from harness.doctor.report import to_json
 from harness.doctor.talk import Talk, Wrong
 from harness.errors import ConformError
-from harness.replay import wire
+from harness.kinds.classic.description import CLASSIC
 from harness.replay.view import EVERYTHING
 from harness.targets import open_target, start_target
 from harness.targets.base import Answer, Capabilities, Json, Refused
@@ -45,7 +46,7 @@ class Lines(StdioTarget):
 
 
 def no_time(seconds: float) -> None:
-    """What a target has to wait for takes none here."""
+    """Wait no time, where a target would have to wait."""
 
 
 def examined(fault: str) -> Examined:
@@ -55,6 +56,8 @@ def examined(fault: str) -> Examined:
 def stdio(fault: str) -> str:
     return f"stdio:{sys.executable} {shlex.quote(str(HERE / 'faulty_program.py'))} {fault}"
 
+
+DIALECTS = ["kip-848", "kafka-4.0", "kafka-4.1", "kafka-4.2", "kafka-4.3", "kafka-4.4"]
 
 TOLD = {
     "unobserved_unknown": ("hello", "members.shoeSize cannot be observed"),
@@ -108,6 +111,7 @@ TOLD = {
     "keep_ignored": ("restart", "it has what was in them: m1, but not m2"),
     "load_loses_volatile": ("load", "members is"),
     "load_loses_deadlines": ("load", "timers is"),
+    "load_of_all_ignored": ("load", "state is Stable"),
     "load_of_nothing_ignored": ("load", "there is no group"),
     "load_loses_topics": ("load", "then m2 leaves and m1 is given the rest"),
     "fresh_ignored": ("fresh", "a new coordinator's log is empty"),
@@ -164,16 +168,37 @@ def test_a_program_without_fault_has_none() -> None:
     assert {one.operation for one in result.findings if one.verdict is Verdict.MISSING} == {"fresh"}
 
 
-@pytest.mark.parametrize(
-    "dialect", ["kip-848", "kafka-4.0", "kafka-4.1", "kafka-4.2", "kafka-4.3", "kafka-4.4"]
-)
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_it_asks_nothing_that_depends_on_a_dialect(dialect: str) -> None:
     result = Doctor("python", dialect, lambda: start_target("python", dialect)).examine(lambda _: None)
     assert (result.wrong, result.level) == ([], Level.LOADABLE)
 
 
+@pytest.mark.parametrize("lacking", [["records"], ["describe"], ["records", "describe", "topics"]])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_load_is_tested_without_records_or_descriptions(dialect: str, lacking: list[str]) -> None:
+    target = PythonTarget(dialect)
+    said = controls.load(Talk(target, target.hello(), EVERYTHING, lacking, no_time))
+    assert ("is described as it should be" in said) is ("describe" not in lacking)
+
+
 @pytest.mark.parametrize(
-    ("controls", "level", "lacking"),
+    ("fault", "lacking", "words"),
+    [
+        ("load_loses_volatile", ["records"], "members is"),
+        ("load_loses_deadlines", ["records"], "timers is"),
+        ("load_of_all_ignored", ["records"], "state is Stable"),
+        ("load_of_all_ignored", ["records", "describe"], "then a heartbeat of m1"),
+    ],
+)
+def test_a_wrong_load_is_found_without_records(fault: str, lacking: list[str], words: str) -> None:
+    target = Lines(fault)
+    with pytest.raises(Wrong, match=words):
+        controls.load(Talk(target, target.hello(), EVERYTHING, lacking, no_time))
+
+
+@pytest.mark.parametrize(
+    ("operations", "level", "lacking"),
     [
         ([], "black box", ["topics", "describe"]),
         (["topics"], "black box", ["describe"]),
@@ -185,8 +210,8 @@ def test_it_asks_nothing_that_depends_on_a_dialect(dialect: str) -> None:
         ),
     ],
 )
-def test_the_level_is_what_works(controls: list[str], level: str, lacking: list[str]) -> None:
-    options = shlex.quote(json.dumps({"controls": [*controls, "fresh"]}))
+def test_the_level_is_what_works(operations: list[str], level: str, lacking: list[str]) -> None:
+    options = shlex.quote(json.dumps({"controls": [*operations, "fresh"]}))
     name = f"stdio:{sys.executable} {shlex.quote(str(PARTIAL))} {options}"
     result = Doctor(name, "kip-848", lambda: start_target(name), no_time).examine(lambda _: None)
     said = to_json(result)
@@ -272,7 +297,7 @@ class ClassicOnly(PythonTarget):
 
     def hello(self) -> Capabilities:
         known = super().hello()
-        return replace(known, apis={api: known.apis[api] for api in wire.CLASSIC_VERSIONS})
+        return replace(known, apis={api: known.apis[api] for api in CLASSIC.apis})
 
 
 def test_a_target_of_classic_groups_alone_is_examined_by_their_requests() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from harness.cli.dialect_option import named
 from harness.cli.main import app
 from harness.errors import ConformError
 from harness.identify.judge import Identified, identify
@@ -16,6 +17,7 @@ from harness.identify.probes import read_probes
 from harness.targets.base import Answer, Capabilities, Json
 from harness.targets.python import PythonTarget, departures, named_dialects, spoken
 
+ROOT = Path(__file__).parent.parent.parent
 PROBES = read_probes()
 UNPROBED = {"TargetMayLag", "OtherKindError"}
 """The first needs a clock between targets, the second groups of other kinds: no schedule has either."""
@@ -82,7 +84,9 @@ def test_a_target_that_can_do_little_gets_the_probes_that_it_can_be_given() -> N
     found = identify(Poor("kafka-4.2"), PROBES)
     assert found.left_out.keys() >= {"assign", "configure"} and found.probes
     assert found.probes + found.left_out.total() == len(PROBES)
-    assert found.base.startswith("kafka-") and found.unknown.total() == 0
+    assert (found.dialect, found.unknown.total()) == ("kafka-4.2", 0)
+    assert found.not_told_apart == ["kafka-4.0", "kafka-4.1"]
+    assert {"RevocationRestart", "MetadataChange", "AwaySession"} <= set(found.undecided)
 
 
 def test_a_target_that_can_be_given_no_probe_is_refused() -> None:
@@ -102,3 +106,27 @@ def test_the_command_prints_a_name_that_other_commands_take(tmp_path: Path) -> N
     assert "kafka-4.2 except MetadataChange=at-once" in result.output
     assert '--dialect "kafka-4.2,MetadataChange=at-once"' in result.output
     assert json.loads(written.read_text())["changes"] == {"MetadataChange": "at-once"}
+
+
+def test_the_file_that_the_command_writes_is_taken_by_other_commands(tmp_path: Path) -> None:
+    mix = "kafka-4.2,MetadataChange=at-once"
+    program = f"stdio:{sys.executable} -m coordinator --stdio --dialect {mix}"
+    file, trace = tmp_path / "dialect.txt", ROOT / "traces" / "golden" / "basic.itf.json"
+    result = CliRunner().invoke(app, ["identify", "--target", program, "--out", str(file)])
+    assert result.exit_code == 0, result.output
+    assert file.read_text().splitlines()[0] == "# kafka-4.2 except MetadataChange=at-once; " + (
+        "undecided: TargetMayLag, OtherKindError"
+    )
+    assert named(str(file)) == mix == named(mix)
+    for verb in (["replay", str(trace)], ["doctor"]):
+        done = CliRunner().invoke(app, [*verb, "--target", program, "--dialect", str(file)])
+        assert not isinstance(done.exception, ConformError) or done.exception.exit_code != 2, done.output
+        assert "speaks the dialect" not in done.output
+
+
+def test_a_file_without_one_name_is_refused(tmp_path: Path) -> None:
+    for text in ("", "# nothing\n", "kip-848\nkafka-4.2\n"):
+        (tmp_path / "a").write_text(text)
+        with pytest.raises(ConformError, match="must have one line") as caught:
+            named(str(tmp_path / "a"))
+        assert caught.value.exit_code == 2

@@ -1,4 +1,4 @@
-"""What the tests of the replay look at: steps of a hand-written behaviour, and failures on a target."""
+"""Steps of a hand-written behaviour, and failures on a target, for the tests of the replay."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 from spec_model import Model
 
-from harness.kinds.consumer.records import KEY_NUMBERS
 from harness.replay import wire
 from harness.replay.decode import Decoder
 from harness.replay.prepared import DecodedTrace, Step
 from harness.replay.run import Failure, Replayer
+from harness.replay.wire import KEY_NUMBERS
 from harness.targets.python import PythonTarget
 
 FOO = frozenset({"foo"})

@@ -52,7 +52,7 @@ class Partial:
         self.refuses = options.get("refuses", "")
 
     def answer(self, operation: Json) -> Json:
-        """What it answers to one operation."""
+        """The answer to one operation."""
         fresh = "fresh" in self.controls and operation["op"] == "load" and not operation["records"]
         if operation["op"] == self.refuses or (operation["op"] not in self.controls and not fresh):
             return {"ok": False, "error": f"there is no operation {operation['op']}"}

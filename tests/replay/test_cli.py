@@ -75,7 +75,7 @@ def test_a_difference_is_shown_in_full_and_ends_with_11(
     assert shown[2].startswith('  sent: {"op": "request", "api": "ConsumerGroupHeartbeat"')
     assert shown[3:] == [
         "  the step is of H1, E1 (REQUIREMENTS.md)",
-        "  response.memberEpoch",
+        "  response.memberEpoch (E3)",
         "    expected 3",
         "    got      1",
         f"  again: conform replay {file} --target python",
@@ -87,6 +87,7 @@ def test_a_difference_is_shown_in_full_and_ends_with_11(
             "path": "response.memberEpoch",
             "expected": 3,
             "got": 1,
+            "requirement": "E3",
             "signature": "Join/join/NONE: response.memberEpoch",
         }
     ]

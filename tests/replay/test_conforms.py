@@ -36,7 +36,7 @@ ELSEWHERE = {
     *("AlterConfigs", "DeleteGroups", "DescribeConfigs", "ListGroups"),
     *("PrepareAssignment", "InstallAssignment", "ComputationTimeout"),
 }
-"""What no client of the walks does: tests/replay/test_administration.py and tests/client have it."""
+"""Actions that no client of the walks does: tests/replay/test_administration.py and tests/client do them."""
 
 
 def test_random_behaviours_of_every_action_conform() -> None:

@@ -1,4 +1,4 @@
-"""What is expected of a step, against answers and records written by hand from KIP-848 (P1, R1-R5, E5)."""
+"""Expected values of a step, against answers and records written by hand from KIP-848 (P1, R1-R5, E5)."""
 
 from __future__ import annotations
 

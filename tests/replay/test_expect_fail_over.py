@@ -1,4 +1,4 @@
-"""What is expected of a fail-over (P2) and of offsets (O1, O2, O4, T2), by hand; faults are noticed."""
+"""Expected values of a fail-over (P2) and of offsets (O1, O2, O4, T2), by hand; faults are noticed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is expected of static members (S1, S2), regular expressions (T1), recreated topics (T2) and of what is
-refused (H3, H4, H5): against answers and records written by hand from KIP-848."""
+"""Expected values of static members (S1, S2), regular expressions (T1), recreated topics (T2) and refused
+requests (H3, H4, H5): against answers and records written by hand from KIP-848."""
 
 from __future__ import annotations
 

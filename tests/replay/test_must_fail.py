@@ -13,6 +13,7 @@ from spec_model import NOTHING, Model
 
 from harness.errors import ConformError
 from harness.itf import read_trace
+from harness.kinds.classic.description import CLASSIC
 from harness.replay import wire
 from harness.replay.compare import Difference, agree, differences
 from harness.replay.decode import Decoder
@@ -256,7 +257,7 @@ def test_a_target_of_classic_groups_alone_takes_their_traces() -> None:
     class ClassicOnly(PythonTarget):
         def hello(self) -> Capabilities:
             known = super().hello()
-            return replace(known, apis={api: known.apis[api] for api in wire.CLASSIC_VERSIONS})
+            return replace(known, apis={api: known.apis[api] for api in CLASSIC.apis})
 
     replayer = Replayer(ClassicOnly("kip-848"), 1)
     for name in ("classic/coordinator-fails-1", "basic"):

@@ -95,10 +95,10 @@ def covering(path: str, records: Sequence[Json]) -> set[str]:
 
 
 OF_MIGRATION = (DELAY, "members.clientAssignors", "records.currentStateTimestamp")
-"""What only classic groups have, or groups that migrate."""
+"""Fields that only classic groups have, or groups that migrate."""
 KINDS = ("session", "rebalance", "group")
 ASSIGNMENT_EPOCHS = "records.assignmentEpochs"
-"""Of PartitionEpochs, which is history: no record that is expected has it."""
+"""The field of PartitionEpochs, which is history: no expected record has it."""
 
 
 def test_a_heartbeat_interval_of_its_own_is_no_difference_and_one_that_changes_is() -> None:
@@ -186,12 +186,15 @@ def test_partitions_of_deleted_topics_are_left_out_on_both_sides_if_that_is_decl
     """As ConsumerGroupDescribe leaves them out: golden scenario KAFKA-16168."""
     undeclared = on_golden(hidden=[DELETED_TOPICS], declared=[])
     places = {one.path for failure in undeclared.failures for one in failure.differences}
-    assert places == {"group.members[A].assigned", "group.members[A].pendingRevocation"}
+    assert places == {
+        "group.members[A].assigned"
+    }  # and nothing after it: what is loaded is described so, too
     assert {Path(failure.trace).name for failure in undeclared.failures} >= {"KAFKA-16168.itf.json"}
     for hidden in ([DELETED_TOPICS], []):
         declared = on_golden(hidden=hidden, declared=[DELETED_TOPICS])
         assert (declared.failures, declared.unobserved) == ([], (DELETED_TOPICS,))
-        assert declared.judged == undeclared.judged
+        assert (declared.not_loaded, declared.judged > undeclared.judged) == ([], True)
+    assert {one.path for failure in undeclared.not_loaded for one in failure.differences} == places
 
 
 def test_partitions_of_topics_that_are_there_are_compared_all_the_same() -> None:
@@ -251,7 +254,8 @@ def test_a_part_that_is_declared_is_excused_and_no_other(lie: str) -> None:
     assert excused.judged == 142 - (without_log if name == "records" else 0)
     assert f"does not show it: {name}" in "\n".join(summary(excused, "T"))
     others = [other for other, _ in LIES.values() if other != name]
-    assert on_golden(lie=lie, declared=others).failures
+    found = on_golden(lie=lie, declared=others)
+    assert found.failures or found.not_loaded
 
 
 def counted(result: Replayed) -> dict[str, int]:
@@ -408,7 +412,7 @@ def test_a_member_that_was_given_its_part_is_excused_no_more() -> None:
 
 
 def test_a_state_that_is_loaded_has_the_target_assignment_of_the_trace() -> None:
-    """What was not seen of the one of an earlier trace excuses nothing of the next."""
+    """A target assignment that was not seen in an earlier trace excuses nothing in the next trace."""
     model = shared()
     model.heartbeat("m1", 1, owned=None)
     from_the_third = model.trace()

@@ -83,7 +83,7 @@ def test_over_the_line_protocol(kind: Kind) -> None:
 
 
 def test_every_step_is_loaded_as_it_is_reached(traces: list[DecodedTrace]) -> None:
-    """What `load` is given for a state is all of it: the target goes on as if it had come there by itself."""
+    """The state that `load` gets is complete: the target goes on as if it had reached the state by itself."""
     target = PythonTarget("kip-848")
     for trace in traces:
         target.load([], [], {"clockMs": 0})

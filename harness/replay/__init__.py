@@ -1,0 +1,1 @@
+"""Traces replayed on a target: steps prepared, answers compared, differences and coverage reported."""

@@ -1,0 +1,140 @@
+"""Differences of a replay by their causes: one departure of a dialect, or one root, explains many of them.
+
+A departure explains a step if an implementation that departs there, and nowhere else, would have answered as
+the target did. Other steps are grouped by their root: of the places that differ after a step, that from which
+the others follow. An error follows from nothing, a target assignment from the group's epoch, and so on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Final, TypeAlias
+
+from harness.replay.run import HARMLESS, Failure
+from harness.replay.signature import place
+from harness.requirements import requirements
+from harness.targets.base import Json
+
+Place: TypeAlias = tuple[str, int]
+"""A step: its trace, and the index of the state after it."""
+
+_ROOTS: Final = (
+    r"operation ",
+    r"response\.errorCode",
+    r"fired",
+    r"group\.members\[\]$",
+    r"group\.groupEpoch",
+    r"group\.assignmentEpoch",
+    r"group\.members\[\]\.target",
+    r"group\.members\[\]\.(assigned|pendingRevocation)",
+    r"response\.assignment",
+    r"response\.memberEpoch",
+    r"group\.members\[\]\.(memberEpoch|previousMemberEpoch)",
+    r"response\.(?!heartbeatIntervalMs|throttleTimeMs|errorMessage)",
+    r"group\.(?!timers)",
+    r"group\.timers",
+    r"",
+)
+"""Places, those first from which others follow."""
+_SERIOUS: Final = (
+    r"group\.members\[\]\.(assigned|pendingRevocation)|response\.assignment\.assigned",
+    r"operation |fired|group\.members\[\]$",
+    r"response\.errorCode|.*[eE]poch",
+    r"response\.assignment|group\.members\[\]\.target",
+    r"response\.|group\.|completed",
+    r"",
+)
+"""Places, the most serious first: who owns what, who is a member, errors and epochs, the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Differences with one cause. `departure` is "MetadataChange=at-once", or "" where no departure explains
+    them; `what` is their root, `requirements` those of the step with the shortest schedule, which is `step`
+    of `trace`."""
+
+    departure: str
+    what: str
+    requirements: tuple[str, ...]
+    differences: int
+    steps: int
+    signatures: tuple[str, ...]
+    trace: str
+    step: int
+
+
+def causes(failures: Sequence[Failure], explained: Mapping[Place, str] | None = None) -> list[Cause]:
+    """The causes of failures, the most serious first, those that no departure explains before the others.
+    `explained` has the departures of steps."""
+    known = explained or {}
+    alike: dict[tuple[str, str], list[Failure]] = {}
+    for failure in failures:
+        departure = known.get((failure.trace, failure.index), "")
+        alike.setdefault((departure, "" if departure else root(failure)), []).append(failure)
+    made = [(_rank(found), _cause(departure, found)) for (departure, _), found in alike.items()]
+    made.sort(key=lambda one: (bool(one[1].departure), one[0], -one[1].differences, one[1].what))
+    return [cause for _, cause in made]
+
+
+def root(failure: Failure) -> str:
+    """The place from which the other differences of a step follow."""
+    found = sorted(places(failure), key=lambda where: (_order(_ROOTS, where), where))
+    return found[0]
+
+
+def places(failure: Failure) -> list[str]:
+    """The places that differ after a step, without members and indices."""
+    return list(dict.fromkeys(place(one.path, one.expected, one.got) for one in failure.differences))
+
+
+def _order(patterns: Sequence[str], where: str) -> int:
+    if where in HARMLESS:
+        return len(patterns)
+    return next(number for number, pattern in enumerate(patterns) if re.match(pattern, where))
+
+
+def _rank(failures: Sequence[Failure]) -> int:
+    return min(_order(_SERIOUS, where) for failure in failures for where in places(failure))
+
+
+def _cause(departure: str, failures: Sequence[Failure]) -> Cause:
+    first = min(failures, key=lambda one: (one.index, one.trace))
+    signatures = (failure.signature(one) for failure in failures for one in failure.differences)
+    return Cause(
+        departure,
+        root(first),
+        requirements(first.action, first.branch, first.error),
+        sum(len(failure.differences) for failure in failures),
+        len(failures),
+        tuple(dict.fromkeys(signatures)),
+        first.trace,
+        first.index,
+    )
+
+
+def to_json(found: Sequence[Cause]) -> list[Json]:
+    """For `--json`, in this order."""
+    return [asdict(one) for one in found]
+
+
+def from_json(raw: Sequence[Json]) -> list[Cause]:
+    """The same again. TypeError or KeyError for another form."""
+    listed = ("requirements", "signatures")
+    return [Cause(**{**one, **{name: tuple(one[name]) for name in listed}}) for one in raw]
+
+
+def lines(found: Sequence[Cause]) -> Iterator[str]:
+    """A line a cause."""
+    for number, one in enumerate(found, start=1):
+        yield f"{number}. {sentence(one)}"
+
+
+def sentence(one: Cause) -> str:
+    """A cause in words."""
+    title = f"departs in {one.departure}, seen in {one.what}" if one.departure else one.what
+    of = f" ({', '.join(one.requirements)})" if one.requirements else ""
+    count = f"{one.differences} difference{'s' * (one.differences > 1)}"
+    count += f" in {one.steps} step{'s' * (one.steps > 1)}"
+    return f"{title}{of}: {count}; shortest: step {one.step} of {one.trace}"

@@ -1,0 +1,97 @@
+"""Differences by cause: one departure, or one root, explains many of them; the most serious come first."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from harness.cli.main import app
+from harness.dialects import read_measured
+from harness.identify.explain import explained
+from harness.replay.causes import Cause, causes, from_json, root, to_json
+from harness.replay.compare import Difference
+from harness.replay.jobs import Files
+from harness.replay.run import Failure, Replayer
+from harness.targets.python import PythonTarget
+
+ROOT = Path(__file__).parent.parent.parent
+TRACES = ROOT / "traces" / "dialects" / "kafka-4.2"
+MIX = "kafka-4.2,UnknownGroupError=UNKNOWN_MEMBER_ID,InstanceChecked=unreleased,MetadataChange=at-once"
+
+
+@cache
+def found() -> tuple[Failure, ...]:
+    """The differences of an implementation that departs from Kafka 4.2 three times."""
+    files, replayer = Files(), Replayer(PythonTarget(MIX), 10_000)
+    for file in sorted(TRACES.glob("*.itf.json")):
+        replayer.replay(files.read(file))
+    return tuple(replayer.result.failures)
+
+
+def failure(index: int, *paths: str, action: str = "Heartbeat") -> Failure:
+    return Failure("t", index, action, "stable", "NONE", None, {}, [Difference(one, 1, 2) for one in paths])
+
+
+def test_each_departure_of_a_mix_is_one_cause() -> None:
+    grouped = causes(found(), explained(found(), "kafka-4.2"))
+    assert {one.departure for one in grouped} == set(MIX.split(",")[1:])
+    assert len(grouped) == 3 < len({name for one in grouped for name in one.signatures})
+    assert sum(one.steps for one in grouped) == len(found())
+    assert all(one.requirements for one in grouped)
+
+
+def test_what_no_single_departure_explains_is_grouped_by_its_root() -> None:
+    """The same differences of a target whose every answer is wrong in another field, too."""
+    wrong = Difference("response.memberEpoch", 1, 77)
+    spoilt = [
+        Failure(one.trace, one.index, one.action, one.branch, one.error, None, {}, [*one.differences, wrong])
+        for one in found()
+    ]
+    assert explained(spoilt, "kafka-4.2") == {}
+    assert {one.departure for one in causes(spoilt)} == {""}
+
+
+def test_the_root_is_what_the_others_follow_from() -> None:
+    assert root(failure(1, "group.timers[session m]", "response.errorCode")) == "response.errorCode 1 -> 2"
+    assert root(failure(1, "group.members[m].assigned", "group.groupEpoch")) == "group.groupEpoch"
+    assert root(failure(1, "records[0]", "response.heartbeatIntervalMs")) == "records[]"
+
+
+def test_the_most_serious_cause_is_first_and_a_known_departure_last() -> None:
+    listed = [
+        failure(1, "response.heartbeatIntervalMs"),
+        failure(2, "group.timers[session m].deadlineMs"),
+        failure(3, "response.errorCode"),
+        failure(5, "group.members[m].assigned"),
+        failure(4, "group.members[n].assigned", action="Join"),
+        failure(6, "group.members[n].assigned", "group.groupEpoch"),
+    ]
+    grouped = causes(listed, {("t", 6): "MetadataChange=at-once"})
+    assert [(one.what, one.step, one.steps) for one in grouped] == [
+        ("group.members[].assigned", 4, 2),
+        ("response.errorCode 1 -> 2", 3, 1),
+        ("group.timers[session].deadlineMs", 2, 1),
+        ("response.heartbeatIntervalMs", 1, 1),
+        ("group.groupEpoch", 6, 1),
+    ]
+    assert from_json(json.loads(json.dumps(to_json(grouped)))) == grouped
+
+
+def test_replay_and_dialects_print_the_same_causes(tmp_path: Path) -> None:
+    result, trace = tmp_path / "a.json", ROOT / "traces" / "golden" / "basic.itf.json"
+    target = f"stdio:{sys.executable} -m coordinator --stdio --dialect kafka-4.2"
+    said = CliRunner().invoke(
+        app, ["replay", str(trace), "--target", target, "--dialect", "kafka-4.2", "--json", str(result)]
+    )
+    assert said.exit_code != 0
+    measured = read_measured(result).causes
+    assert measured and all(isinstance(one, Cause) for one in measured)
+    listed = " ".join(CliRunner().invoke(app, ["dialects", "--measured", str(result)]).output.split())
+    for number, one in enumerate(measured, start=1):
+        assert f"{number}. {one.departure and 'departs in ' + one.departure}" in said.output
+        assert f"shortest: step {one.step} of {one.trace}" in said.output
+        assert f"{len(measured)} causes" in listed and one.what in listed

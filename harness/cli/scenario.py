@@ -9,14 +9,17 @@ import typer
 
 from harness.check import Checked, Difference
 from harness.cli.console import check_json_place, print_table, running, write_json
+from harness.cli.dialect_option import METAVAR, named
 from harness.engines.base import Limits
 from harness.engines.tlc import VERSION
-from harness.errors import HOLDS, MODEL_VIOLATED, NOT_CONFORMANT, ConformError
+from harness.errors import ENGINE_FAILED, HOLDS, MODEL_VIOLATED, NOT_CONFORMANT, ConformError
 from harness.files import read_text, write_text
 from harness.itf import read_trace, trace_to_text, write_trace
+from harness.kinds.scenarios import Played, scenario_of_trace, scenario_text
+from harness.kit import is_carried, kit_path
 from harness.replay.files import replay_files
 from harness.replay.report import explain as explain_failure
-from harness.replay.report import summary
+from harness.replay.report import not_loaded, summary
 from harness.scenario.files import (
     SPEC,
     explain,
@@ -26,10 +29,7 @@ from harness.scenario.files import (
     stale,
     trace_beside,
 )
-from harness.scenario.from_trace import scenario_of_trace
-from harness.scenario.run import Played
 from harness.scenario.scripts.model import PlayedScript
-from harness.scenario.write import scenario_text
 
 
 def command(
@@ -40,7 +40,9 @@ def command(
     target: Annotated[
         str | None, typer.Option(help="Replay them, too: on python, or stdio:COMMAND (the line protocol).")
     ] = None,
-    dialect: Annotated[str, typer.Option(help="What the target speaks.")] = "kip-848",
+    dialect: Annotated[
+        str, typer.Option(parser=named, metavar=METAVAR, help="What the target speaks.")
+    ] = "kip-848",
     rewrite: Annotated[
         bool, typer.Option("--rewrite", help="Write the states that the specification gives into the files.")
     ] = False,
@@ -86,6 +88,11 @@ def command(
         print(scenario_text(scenario_of_trace(read_trace(from_trace), name, str(from_trace))), end="")
         return
     found = scenario_files(files or [])
+    if rewrite and (installed := [file for file in found if is_carried(file)]):
+        raise ConformError(
+            f"{installed[0]} came with the installed package: copy the scenario, and name the copy."
+        )
+    spec = kit_path(spec)
     limits = Limits(memory, timeout, 1)
     played = _play(found, spec, limits)
     if rewrite:
@@ -160,3 +167,5 @@ def _replay(files: list[Path], target: str, dialect: str) -> None:
     if result.failures:
         print("\n".join(explain_failure(result.failures[0], target, dialect)))
         raise ConformError(f"The target {target} does not conform.", NOT_CONFORMANT)
+    if sentence := not_loaded(result, target):
+        raise ConformError(sentence, ENGINE_FAILED)

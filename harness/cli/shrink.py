@@ -10,10 +10,12 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place, running, write_json
+from harness.cli.dialect_option import METAVAR, named
 from harness.engines.base import Limits
 from harness.errors import NOT_CONFORMANT
 from harness.files import output_folder, write_text
 from harness.itf import read_trace, write_trace
+from harness.kit import kit_path
 from harness.replay.dialects import chosen_dialect
 from harness.replay.files import SUFFIX, dialects_of
 from harness.scenario.files import SPEC, trace_of
@@ -30,7 +32,10 @@ def command(
         str, typer.Option(help="The implementation on which it fails, as replay takes it.")
     ] = "python",
     dialect: Annotated[
-        str | None, typer.Option(help="What the target speaks; by default what the trace is of.")
+        str | None,
+        typer.Option(
+            parser=named, metavar=METAVAR, help="What the target speaks; by default what the trace is of."
+        ),
     ] = None,
     signature: Annotated[
         str, typer.Option(metavar="TEXT", help="Which difference, if not the first (replay --json has them).")
@@ -73,6 +78,7 @@ def command(
     stem = trace.name.removesuffix(SUFFIX).removesuffix(SCENARIO)
     path = out or Path("build/shrunk") / f"{stem}{SUFFIX}"
     output_folder(path.parent)
+    trace, spec = kit_path(trace), kit_path(spec)
     known = dialects_of([trace])
     spoken = chosen_dialect(dialect, {f"The trace {trace}": name for name in known})
     whole = trace_of(trace, spec) if trace.suffix == SCENARIO else read_trace(trace)

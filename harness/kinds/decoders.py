@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from harness.kinds.classic.decode import classic_decoder
@@ -20,12 +20,17 @@ from harness.kinds.migration.description import MIGRATION
 from harness.kinds.migration.steps import MIGRATION_ACTIONS
 from harness.replay.contents import Contents
 
-CALLING: Final = frozenset({*HANDLERS, *CLASSIC_HANDLERS, *CONNECT_HANDLERS, *MIGRATION_ACTIONS})
-"""The actions of all kinds that call the target."""
-DECODERS: Final[Mapping[str, Callable[[Contents], KindDecoder[Any]]]] = {
-    CLASSIC.name: classic_decoder,
-    CONNECT.name: connect_decoder,
-    MIGRATION.name: migration_decoder,
-    CONSUMER.name: consumer_decoder,
+_KINDS: Final[Mapping[str, tuple[Callable[[Contents], KindDecoder[Any]], Collection[str]]]] = {
+    CLASSIC.name: (classic_decoder, CLASSIC_HANDLERS),
+    CONNECT.name: (connect_decoder, CONNECT_HANDLERS),
+    MIGRATION.name: (migration_decoder, MIGRATION_ACTIONS),
+    CONSUMER.name: (consumer_decoder, HANDLERS),
 }
-"""By the name of the kind: a function that makes a decoder which numbers inputs as given."""
+"""By the name of the kind: a function that makes a decoder which numbers inputs as given, and the actions
+that call the target."""
+COUNTED: Final = frozenset(HANDLERS)
+"""The actions of the kind of group that every target has."""
+CALLING: Final = frozenset(action for _, actions in _KINDS.values() for action in actions)
+"""The actions of all kinds that call the target."""
+DECODERS: Final = {name: decoder for name, (decoder, _) in _KINDS.items()}
+"""By the name of the kind."""

@@ -22,9 +22,10 @@ class Kind:
     `adjective` is the word before "group". A trace is of this kind if it has all `variables`, and the field
     `group_field`, if there is one, in its variable `group`. The coordinator keeps its state in COMMON and in
     `kept`, as far as a model has these variables. Without `api` a target has no groups of the kind; "" is for
-    a kind that every target has. `unreplayable` has variables of models whose traces cannot be replayed, with
-    the reason. Traces of a kind that is `retold` can be printed as scenarios, and parts of them done again
-    over spec/Shortened.tla.
+    a kind that every target has. `apis` are the requests of this kind alone, in the versions that traces use;
+    `traces` the folders of its committed traces, of KIP-848's text; `beside` further variables by which a
+    model of the kind is known where no state is at hand. `unreplayable` has variables of models whose traces
+    cannot be replayed, with the reason. Traces of a kind that is `retold` can be printed as scenarios.
     """
 
     name: str
@@ -32,6 +33,9 @@ class Kind:
     variables: tuple[str, ...]
     api: str
     kept: tuple[str, ...]
+    apis: Mapping[str, int] = field(default_factory=dict)
+    traces: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     group_field: str = ""
     unreplayable: Mapping[str, str] = field(default_factory=dict)
     retold: bool = False

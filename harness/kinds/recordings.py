@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from harness.dialect_name import base_of
+from harness.kinds.classic.description import CLASSIC
 from harness.kinds.classic.recorded import ClassicRecording
 from harness.kinds.classic.recorded_log import ClassicLogReader
+from harness.kinds.connect.description import CONNECT
 from harness.kinds.connect.recorded import ConnectRecording
 from harness.kinds.connect.recorded_log import ConnectLogReader
+from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.consumer.recorded import ConsumerRecording
 from harness.kinds.consumer.recorded_log import ConsumerReader
+from harness.kinds.migration.description import MIGRATION
 from harness.kinds.migration.recorded import KafkaMigrationRecording, MigrationRecording
 from harness.kinds.migration.recorded_log import MigrationLogReader
+from harness.kinds.registry import KINDS
 from harness.replay import wire
 from harness.replay.dialects import TEXT
-from harness.validate.log import lines_of
+from harness.validate.log import LogReader, lines_of
 from harness.validate.recording import Recorded
 
 
@@ -29,15 +35,23 @@ def read_log(path: Path, group: str | None = None, dialect: str | None = None) -
     ConformError (exit 2) with the line for what is no log, and for one in which nothing can be judged.
     """
     found = _first(path, group)
-    if found.migrates:
-        is_text = base_of(dialect or found.dialect) == TEXT.name
-        kind = MigrationRecording() if is_text else KafkaMigrationRecording()
-        return MigrationLogReader(path, found.group, kind).whole()
-    if found.api in wire.CLASSIC_VERSIONS:
-        return ClassicLogReader(path, found.group, ClassicRecording()).whole()
-    if found.api in wire.CONNECT_VERSIONS:
-        return ConnectLogReader(path, found.group, ConnectRecording()).whole()
-    return ConsumerReader(path, found.group, ConsumerRecording()).whole()
+    kind = MIGRATION if found.migrates else next((kind for kind in KINDS if found.api in kind.apis), CONSUMER)
+    return READERS[kind.name](path, found.group, dialect or found.dialect).whole()
+
+
+def _migration(path: Path, group: str, dialect: str) -> LogReader[Any]:
+    """Groups migrate the way of their dialect."""
+    is_text = base_of(dialect) == TEXT.name
+    return MigrationLogReader(path, group, MigrationRecording() if is_text else KafkaMigrationRecording())
+
+
+READERS: Final[Mapping[str, Callable[[Path, str, str], LogReader[Any]]]] = {
+    CLASSIC.name: lambda path, group, _: ClassicLogReader(path, group, ClassicRecording()),
+    CONNECT.name: lambda path, group, _: ConnectLogReader(path, group, ConnectRecording()),
+    CONSUMER.name: lambda path, group, _: ConsumerReader(path, group, ConsumerRecording()),
+    MIGRATION.name: _migration,
+}
+"""By the name of each kind: a reader of the log of a group, in a dialect."""
 
 
 @dataclass
@@ -57,7 +71,7 @@ class _First:
 
 
 def _first(path: Path, group: str | None) -> _First:
-    known = {wire.HEARTBEAT, *wire.CLASSIC_VERSIONS, *wire.CONNECT_VERSIONS}
+    known = {api for kind in KINDS for api in kind.apis}
     found, used = _First(group or ""), set[str]()
     for _, said in lines_of(path):
         operation = said.get("op") if isinstance(said, dict) else None
@@ -71,7 +85,7 @@ def _first(path: Path, group: str | None) -> _First:
         named = body.get("groupId") if isinstance(body, dict) else None
         if not named or said.get("api") not in known or named != (found.group or named):
             continue
-        used.add(f"classic {named}" if said["api"] in wire.CLASSIC_VERSIONS else said["api"])
+        used.add(f"classic {named}" if said["api"] in CLASSIC.apis else said["api"])
         is_classic = f"classic {named}" in used
         if not found.api:
             found.group, found.api, found.classic = str(named), str(said["api"]), is_classic

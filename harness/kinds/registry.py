@@ -16,6 +16,14 @@ from harness.kinds.migration.description import MIGRATION
 KINDS: Final = (CLASSIC, CONNECT, MIGRATION, CONSUMER)
 """A trace is of the first kind that has its variables: those of a consumer group are in others, too."""
 
+APIS: Final = {kind.name: kind.apis for kind in KINDS}
+"""By the name of each kind: its own requests, in the versions that traces use."""
+
+
+def apis_of_others(own: Kind) -> frozenset[str]:
+    """The requests that are of another kind of group alone."""
+    return frozenset(api for kind in KINDS if kind is not own for api in kind.apis)
+
 
 def kind_of(trace: Trace, name: str) -> Kind:
     """The kind of group that the trace in the file `name` is of. ConformError (exit 2) if there is none."""
@@ -33,8 +41,12 @@ def refuse_unreplayable(trace: Trace, name: str) -> None:
                 raise ConformError(f"The trace {name} {reason}")
 
 
+def is_known(trace: Trace) -> bool:
+    """Tell if the trace is of a group of any kind."""
+    return any(kind.has(trace) for kind in KINDS)
+
+
 def is_of_protocol(variables: Iterable[str]) -> bool:
     """Tell if a model with these variables is one of a group."""
     known = set(variables)
-    kinds = CONSUMER.variables, (*CLASSIC.variables, "offsets"), MIGRATION.variables
-    return any(set(kind) <= known for kind in kinds)
+    return any({*kind.variables, *kind.beside} <= known for kind in KINDS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,10 +21,10 @@ from frozendict import frozendict
 from harness.engines.base import Limits, Model
 from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, read_config
 from harness.itf import Trace
+from harness.kinds.literals import tla_value
 from harness.manifest import read_manifest
 from harness.modules import config_beside
 from harness.shrink.parts import explored, own
-from harness.shrink.render import tla_value
 from harness.transitions import behaviour
 from harness.values import State
 
@@ -138,6 +138,7 @@ def _epoch_of(step: Any) -> str:
     return next((name for name in EPOCHS if name in step.get("request", {})), "")
 
 
+@cache
 def _template() -> jinja2.Template:
     loader = jinja2.PackageLoader("harness.shrink", ".")
     environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined)

@@ -16,7 +16,7 @@ from harness.simulate.shrink import shrink, unchanged
 
 Item = TypeVar("Item")
 Answer: TypeAlias = Callable[[Sequence[Sequence[Item]]], Sequence[bool]]
-"""Of each sequence whether it still fails in the way that matters."""
+"""Answers for several sequences: does each still fail in the way that matters?"""
 
 
 class _Enough(Exception):

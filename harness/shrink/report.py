@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.kinds.consumer.state import StateReader
+from harness.kinds.registry import kind_of
+from harness.kinds.shortenings import SHORTENINGS
 from harness.replay.report import explain
-from harness.scenario.from_trace import steps_of
-from harness.scenario.write import done_line
 from harness.shrink.run import Shrunk
 from harness.targets.base import Json
 
@@ -45,8 +44,7 @@ def done_lines(result: Shrunk) -> list[str]:
     if not result.scenario:
         told: list[Any] = [state["step"] for state in result.trace.states[1:]]
         return [f"{step['action']} {step['member']}".strip() for step in told]
-    steps = steps_of(StateReader().read(result.trace, "The shortest trace"))
-    return [done_line(step) for step in steps]
+    return SHORTENINGS[kind_of(result.trace, "The shortest trace").name].lines(result.trace)
 
 
 def to_json(result: Shrunk, name: str, target: str, dialect: str, written: Sequence[Path]) -> Json:

@@ -13,16 +13,16 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from harness.engines.base import Limits
 from harness.engines.tlc import VERSION
-from harness.errors import USAGE, ConformError
+from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.itf import Trace
 from harness.kinds.registry import kind_of
+from harness.kinds.shortenings import SHORTENINGS, Shortening
 from harness.modules import config_beside
 from harness.replay.decode import Decoder
+from harness.replay.report import not_loaded
 from harness.replay.run import Failure, Replayed, Replayer
 from harness.shrink.again import Doing, model_of
 from harness.shrink.ask import shrink_together
-from harness.shrink.behaviours import Shortening
-from harness.shrink.kept import Kept, kept_steps, simpler
 from harness.shrink.loops import without_loops
 from harness.spechash import spec_hash
 from harness.targets.base import Target
@@ -93,6 +93,8 @@ class Oracle:
         """Places where the target differs. ConformError as of a replay."""
         self._replayer.result = Replayed()
         self._replayer.replay(Decoder().decode(trace, name))
+        if sentence := not_loaded(self._replayer.result, self.name):
+            raise ConformError(sentence, ENGINE_FAILED)
         return self._replayer.result.failures
 
 
@@ -113,20 +115,21 @@ def shrink_trace(
     """
     told: list[Any] = [state.get("step") for state in trace.states]
     actions = {step.get("action") for step in told if isinstance(step, Mapping)}
-    if not kind_of(trace, f"The trace {name}").retold or actions & NOT_DONE_AGAIN:
+    known = SHORTENINGS.get(kind_of(trace, f"The trace {name}").name)
+    if known is None or actions & NOT_DONE_AGAIN:
         model = model_of(trace, spec)
         found = model and _by_model(Doing(trace, model, limits), name, oracle, signature, progress)
         return found or _cut(trace, name, oracle, signature)
-    steps = kept_steps(trace, name)
+    doer = known.shortening(trace, name, spec, limits)
     failures = oracle.failures(trace, name)
     chosen, index = _first(failures, signature, name, oracle.name)
-    prefix = [step for at, step in steps.items() if at <= index]
-    work = _Work(Shortening(trace, spec, limits), name, oracle, chosen, progress)
+    prefix = [step for at, step in doer.steps.items() if at <= index]
+    work = _Work(doer, name, oracle, chosen, progress)
     if not work.answer([prefix])[0]:
-        raise ConformError(_done_otherwise(trace, work.last, prefix, name), USAGE)
-    left = shrink_together(prefix, work.answer, AT_ONCE, simpler=simpler)
-    digest = spec_hash(spec / "Shortened.tla", None)
-    return work.shrunk(left, steps=len(steps), failing=len(prefix), spec=digest, scenario=True)
+        raise ConformError(_done_otherwise(doer, work.last, prefix, name), USAGE)
+    left = shrink_together(prefix, work.answer, AT_ONCE, simpler=doer.simpler)
+    digest = spec_hash(spec / doer.module, None)
+    return work.shrunk(left, steps=len(doer.steps), failing=len(prefix), spec=digest, scenario=True)
 
 
 def _by_model(
@@ -182,13 +185,13 @@ def _first(failures: Sequence[Failure], signature: str, name: str, target: str) 
     return chosen, index
 
 
-def _done_otherwise(trace: Trace, states: Sequence[State], steps: Sequence[Kept], name: str) -> str:
+def _done_otherwise(doer: Shortening[Any], states: Sequence[State], steps: Sequence[Any], name: str) -> str:
     """Why the steps of a trace, done once more, do not fail as they did."""
     done = len(states) - 1
     if done < len(steps):
         return (
-            f"The open instance has no step {done + 1} of the trace {name} ({steps[done].does} of "
-            f"{steps[done].member or 'nobody'}), so no part of it is a behaviour: it cannot be shrunk."
+            f"The open instance has no step {done + 1} of the trace {name} ({doer.words(steps[done])}), "
+            "so no part of it is a behaviour: it cannot be shrunk."
         )
     return f"The steps of the trace {name}, done once more, do not fail in the same way: it cannot be shrunk."
 

@@ -8,10 +8,7 @@ from typing import Final
 
 from harness.engines.base import Limits
 from harness.errors import USAGE, ConformError
-from harness.scenario.from_trace import scenario_of_trace
-from harness.scenario.load import load_scenario
-from harness.scenario.run import play
-from harness.scenario.write import scenario_text
+from harness.kinds.scenarios import load_scenario, play, scenario_of_trace, scenario_text
 from harness.shrink.run import Oracle, Shrunk, signatures
 
 TEXT: Final = "KIP848"

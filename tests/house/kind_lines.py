@@ -2,10 +2,8 @@
 
     python tests/house/kind_lines.py
 
-A file belongs to a kind if its path names the kind, or if CONSUMER lists the file: the consumer group was
-the only kind once, and some of its files do not name it. In all other files a definition (a function, a
-method, a class, a constant) belongs to a kind if its code names one; imports and texts do not count. Moving
-code does not change the figures, as long as the list is kept.
+A file belongs to a kind if its path names the kind. In all other files a definition (a function, a method, a
+class, a constant) belongs to a kind if its code names one; imports and texts do not count.
 """
 
 from __future__ import annotations
@@ -24,12 +22,6 @@ NAMES: Final = {
     **dict.fromkeys(("computed", "computing", "computation"), "computation"),
 }
 """Words of a path, or of a name in the code, to kinds; computation by members is a feature of several."""
-CONSUMER: Final = frozenset(
-    {
-        *(f"scenario/{name}.py" for name in ("from_ops", "from_trace", "load", "render", "transcript")),
-    }
-)
-"""Files about consumer groups that do not name them."""
 ELSEWHERE: Final = "in files of several kinds"
 REST: Final = "rest"
 
@@ -41,8 +33,6 @@ def words(text: str) -> set[str]:
 
 def kind_of_file(path: str) -> str:
     """The kind that a file of the harness belongs to, "" for a file of several kinds."""
-    if path in CONSUMER:
-        return "consumer"
     found = sorted(words(path.partition(".")[0]) & NAMES.keys())
     return NAMES[found[0]] if found else ""
 

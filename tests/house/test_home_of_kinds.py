@@ -8,16 +8,16 @@ from collections.abc import Iterator
 import pytest
 from kind_lines import NAMES, ROOT, words
 
-MOVED = ("cli", "engines", "gate", "graph", "pipeline", "report", "scenario/scripts", "validate")
+MOVED = ("cli", "engines", "gate", "graph", "pipeline", "report", "scenario", "shrink", "validate")
 """Packages that name no kind. The list grows."""
 ALLOWED = {
-    "gate": {"steps.py: classic", "steps.py: connect", "steps.py: migration"},  # folders of traces
     "report": {
         "matrix.py: migration",  # the title of the requirements M1 to M4
-        "coverage.py: harness.kinds.consumer.steps",  # the actions that a result is counted against
     },
 }
 KINDS = {"classic", "connect", "consumer", "migration"}
+FOLDERS = {path.parent.name for path in (ROOT / "harness" / "kinds").glob("*/__init__.py")}
+"""The kinds, and the features that several have."""
 
 
 def named(tree: ast.Module) -> Iterator[str]:
@@ -39,6 +39,47 @@ def named(tree: ast.Module) -> Iterator[str]:
         else:
             names = []
         yield from (name for name in names if words(name) & NAMES.keys())
+
+
+def imported_kinds(tree: ast.Module) -> set[str]:
+    """The modules of a kind or a feature that a module imports by name."""
+    found = set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        parts = (name.split(".") for name in names if name.startswith("harness.kinds."))
+        found |= {".".join(part[:4]) for part in parts if part[2] in FOLDERS}
+    return found
+
+
+def test_only_the_registry_imports_a_kind_by_name() -> None:
+    """Outside of `harness/kinds/` a module asks the registry, so that a new kind changes none of them."""
+    harness = ROOT / "harness"
+    found = {
+        path.relative_to(harness).as_posix(): imported_kinds(ast.parse(path.read_text()))
+        for path in harness.rglob("*.py")
+        if "kinds" not in path.relative_to(harness).parts[:1]
+    }
+    assert {path for path, kinds in found.items() if kinds} == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("from harness.kinds.consumer.steps import HANDLERS", {"harness.kinds.consumer.steps"}),
+        ("from harness.kinds.features import commits", {"harness.kinds.features.commits"}),
+        ("def late():\n    import harness.kinds.connect.wire", {"harness.kinds.connect.wire"}),
+        ("from harness.kinds import classic", {"harness.kinds.classic"}),
+        ("from harness.kinds.registry import kind_of", set()),
+        ("from harness.kinds.fields import Partition", set()),
+    ],
+)
+def test_an_import_of_a_kind_is_found(text: str, names: set[str]) -> None:
+    assert imported_kinds(ast.parse(text)) == names
 
 
 @pytest.mark.parametrize("package", MOVED)

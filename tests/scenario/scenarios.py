@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from harness.scenario.load import load_scenario
-from harness.scenario.model import Scenario
+from harness.kinds.consumer.scenario.load import load_scenario
+from harness.kinds.consumer.scenario.model import Scenario
 
 ROOT = Path(__file__).parent.parent.parent
 SPEC = ROOT / "spec"

@@ -19,12 +19,12 @@ from scenarios import GOLDEN, ROOT, SPEC
 from harness.engines.apalache import Apalache
 from harness.engines.base import Limits, Model, Outcome
 from harness.itf import read_trace
+from harness.kinds.consumer.scenario.load import load_scenario
+from harness.kinds.consumer.scenario.model import Scenario
+from harness.kinds.consumer.scenario.render import render
+from harness.kinds.consumer.scenario.run import OWN_VARIABLES, Played, play
 from harness.replay.files import replay_files, trace_files
 from harness.scenario.files import explain, load_file, out_of_step, scenario_files, stale, trace_beside
-from harness.scenario.load import load_scenario
-from harness.scenario.model import Scenario
-from harness.scenario.render import render
-from harness.scenario.run import OWN_VARIABLES, Played, play
 
 ALL = scenario_files([GOLDEN])
 FILES = [path for path in ALL if isinstance(load_file(path), Scenario)]

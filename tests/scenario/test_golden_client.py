@@ -1,5 +1,5 @@
-"""What KIP-848 says of its client side mode, as golden scenarios: behaviours as they are written, in step
-with their traces, and replayed on the coordinator (A5, A7, A8)."""
+"""The client side mode of KIP-848 as golden scenarios: behaviours as they are written, in step with their
+traces, and replayed on the coordinator (A5, A7, A8)."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from scenarios import GOLDEN, SPEC
 
 from harness.errors import ConformError
 from harness.itf import read_trace
+from harness.kinds.consumer.scenario.from_trace import scenario_of_trace
 from harness.replay.files import replay_files
 from harness.scenario.fields import read_fields
 from harness.scenario.files import (
@@ -25,7 +26,6 @@ from harness.scenario.files import (
     stale,
     trace_beside,
 )
-from harness.scenario.from_trace import scenario_of_trace
 from harness.scenario.scripts.load import load_script
 from harness.scenario.scripts.model import PlayedScript, Script
 

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from scenarios import GOLDEN, SMALL, small, unplaced
 
 from harness.errors import USAGE, ConformError
+from harness.kinds.consumer.scenario.load import load_scenario
+from harness.kinds.consumer.scenario.model import Scenario
+from harness.kinds.consumer.scenario.write import scenario_text
 from harness.scenario.files import load_file, scenario_files
-from harness.scenario.load import load_scenario
-from harness.scenario.model import Scenario
 from harness.scenario.partitions import format_partitions, parse_partitions
-from harness.scenario.write import scalar, scenario_text
+from harness.scenario.scalar import scalar
 
 FILES = [path for path in scenario_files([GOLDEN]) if isinstance(load_file(path), Scenario)]
 PARTITIONS = st.frozensets(st.tuples(st.sampled_from(["foo", "a-b", "foo#2", "x..y"]), st.integers(0, 9)))

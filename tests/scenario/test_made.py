@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 
 from harness.cli.main import app
 from harness.itf import read_trace
-from harness.scenario.from_ops import scenario_from_ops
-from harness.scenario.from_trace import scenario_of_trace
-from harness.scenario.load import load_scenario
-from harness.scenario.run import play
-from harness.scenario.write import scenario_text
+from harness.kinds.consumer.scenario.from_ops import scenario_from_ops
+from harness.kinds.consumer.scenario.from_trace import scenario_of_trace
+from harness.kinds.consumer.scenario.load import load_scenario
+from harness.kinds.consumer.scenario.run import play
+from harness.kinds.consumer.scenario.write import scenario_text
 from harness.targets.base import Json
 
 FOO, AGAIN = "11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"

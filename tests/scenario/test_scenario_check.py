@@ -1,4 +1,5 @@
-"""What is not as written is told with its line, and --rewrite changes that and nothing else."""
+"""A difference from the written scenario is printed with its line; --rewrite changes that line and nothing
+else."""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ from harness.engines.base import Limits, silent
 from harness.errors import HOLDS, MODEL_VIOLATED, USAGE, ConformError
 from harness.gate.run import Gate
 from harness.gate.steps import Asked, Step
+from harness.kinds.consumer.scenario.load import load_scenario
+from harness.kinds.consumer.scenario.run import Played, play
+from harness.kinds.consumer.scenario.write import rewritten
 from harness.manifest import read_manifest
 from harness.replay.files import replay_files
 from harness.scenario.files import explain
-from harness.scenario.load import load_scenario
-from harness.scenario.run import Played, play
-from harness.scenario.write import rewritten
 
 ERRATUM = """\
 errata:

@@ -14,12 +14,12 @@ from harness.cli.shrink import command as shrink
 from harness.engines.base import Limits
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.itf import read_trace
+from harness.kinds.consumer.scenario.load import load_scenario
+from harness.kinds.consumer.scenario.run import play
+from harness.kinds.consumer.shortening.behaviours import behaviours
+from harness.kinds.consumer.shortening.kept import kept_steps
 from harness.replay.files import replay_files
-from harness.scenario.load import load_scenario
-from harness.scenario.run import play
 from harness.shrink.again import Doing, model_of
-from harness.shrink.behaviours import behaviours
-from harness.shrink.kept import kept_steps
 
 ROOT = Path(__file__).parents[2]
 SEEDED = ROOT / "tests" / "simulate" / "seeded_target.py"
@@ -102,7 +102,7 @@ def test_all_steps_of_a_trace_done_again_are_the_trace(name: str) -> None:
 def test_a_trace_of_another_kind_is_cut_after_the_step_that_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
-    """What is expected is made wrong in one step: the target does not fail before."""
+    """The expected values of one step are made wrong: the target does not fail before."""
     trace = next(
         one
         for one in sorted((ROOT / "traces" / kind).glob("*.itf.json"))

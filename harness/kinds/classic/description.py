@@ -11,4 +11,7 @@ CLASSIC: Final = Kind(
     group_field="generation",
     kept=(),
     api="JoinGroup",
+    apis={"JoinGroup": 9, "SyncGroup": 5, "Heartbeat": 4, "LeaveGroup": 5},
+    traces=("classic", "cooperative"),
+    beside=("offsets",),
 )

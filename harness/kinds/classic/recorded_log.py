@@ -14,6 +14,7 @@ from typing import Any, Final
 from frozendict import frozendict
 
 from harness.kinds.classic import wire as classic
+from harness.kinds.classic.description import CLASSIC
 from harness.kinds.classic.state import (
     Assignment,
     ClassicGroup,
@@ -24,6 +25,7 @@ from harness.kinds.classic.state import (
 )
 from harness.kinds.classic.wire import DELAY
 from harness.kinds.literals import tla_cases, tla_text
+from harness.kinds.registry import apis_of_others
 from harness.kinds.rows import Forms, Seen, record_of
 from harness.replay import wire
 from harness.targets.base import Json
@@ -53,6 +55,7 @@ _UNTIMED: Final = (
 )
 _DELAY_MS: Final = 3_000
 """Kafka's default of group.initial.rebalance.delay.ms."""
+_OTHERS: Final = apis_of_others(CLASSIC)
 GROUP: Final = record_of(ClassicGroup).only("type", "protocol", "leader")
 MEMBER: Final = record_of(ClassicMember)
 Answers = frozenset[tuple[str, ClassicResponse]]
@@ -186,12 +189,12 @@ class ClassicLogReader(LogReader[Run]):
             self._end("after a request to delete groups")
         elif body.get("groupId") != self._found.group:
             self._found.left_out["another group" if "groupId" in body else api] += 1
-        elif api == wire.HEARTBEAT or api in wire.CONNECT_VERSIONS:
+        elif api in _OTHERS:
             self._found.left_out[api] += 1
             self._end("of a group of another kind (M1, W1)")
         elif api not in ACTIONS or (api == wire.COMMIT and not _one_answer(answer)):
             self._found.left_out[api] += 1
-        elif lacks := self._lacks(api, said.get("version", wire.CLASSIC_VERSIONS.get(api, 0)), body):
+        elif lacks := self._lacks(api, said.get("version", CLASSIC.apis.get(api, 0)), body):
             self._found.left_out[lacks] += 1
             self._end(f"after {lacks}")
         else:

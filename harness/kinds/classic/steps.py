@@ -9,6 +9,7 @@ from harness.kinds.actions import registering
 from harness.kinds.classic import wire as classic
 from harness.kinds.classic.expect import armed
 from harness.kinds.classic.state import ClassicState
+from harness.kinds.features import commits
 from harness.replay import wire
 from harness.replay.calls import Call, FireTimer, Restart, SendRequest
 from harness.targets.base import Json
@@ -81,7 +82,7 @@ def leave_group(before: ClassicState, after: ClassicState) -> Call:
 @action
 def offset_commit(before: ClassicState, after: ClassicState) -> Call:
     """O2: a member of the generation commits, or who is none."""
-    return _request(after, wire.COMMIT, wire.offset_commit(after.step))
+    return _request(after, wire.COMMIT, commits.offset_commit(after.step))
 
 
 @action

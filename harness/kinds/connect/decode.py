@@ -104,7 +104,7 @@ class ConnectDecoding(Decoding[ConnectState]):
         """The response and the events that the step and its call name."""
         spec, asked = after.step, after.call
         given = (before.key, spec.action, spec.member, spec.request, spec.topic, spec.partitions)
-        said = (asked.reason, asked.group_epoch, tuple(asked.target.items()), asked.twice)
+        said = (asked.reason, after.said, asked.group_epoch, tuple(asked.target.items()), asked.twice)
         return Expected(
             branch=spec.branch or (WORKER if spec.action in CONNECT else ""),
             error=spec.response.error,

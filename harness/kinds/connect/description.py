@@ -10,4 +10,11 @@ CONNECT: Final = Kind(
     variables=("work", "call"),
     kept=("work",),
     api="ConnectGroupHeartbeat",
+    apis={
+        "ConnectGroupHeartbeat": 0,
+        "ConnectGroupPrepareAssignment": 0,
+        "ConnectGroupInstallAssignment": 0,
+    },
+    traces=("connect",),
+    beside=("group", "topics", "step"),
 )

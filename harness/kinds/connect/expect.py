@@ -55,7 +55,7 @@ def _prepared_for(before: ConnectState, after: ConnectState) -> Json:
     gone = sorted((one for one in after.call.workers if one.epoch < 0), key=lambda one: one.worker)
     return {
         "groupEpoch": after.call.group_epoch,
-        "assignorName": connect.ASSIGNOR,
+        "assignorName": after.assignor,
         "connectors": connect.connectors(before.group.metadata),
         "members": [_worker(one, after.versions_of(one.worker)) for one in (*there, *gone)],
     }
@@ -99,7 +99,7 @@ def _member(state: ConnectState, name: str, member: Member) -> Json:
         **WORKER.described(member, connect.SHOWN),
         "target": connect.resources(state.group.target(name)) if named else None,
         "targetError": 0,
-        "assignors": connect.assignors(state.work.reasons.get(name, 0), state.versions_of(name)),
+        "assignors": connect.assignors_of(state, name),
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
         "clientId": wire.client_id(name),
         "clientHost": wire.CLIENT_HOST,

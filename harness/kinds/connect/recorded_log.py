@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.kinds.connect import wire as connect
+from harness.kinds.connect.description import CONNECT
 from harness.kinds.connect.expect import WORKER
 from harness.kinds.connect.state import EVERYBODYS, PreparedWorker, Resources
 from harness.kinds.consumer.state import NOT_IN_GROUP, Request
 from harness.kinds.fields import Partition
+from harness.kinds.registry import apis_of_others
 from harness.kinds.rows import PARTITIONS, Forms, Seen, option_of
 from harness.replay import wire
 from harness.targets.base import Json
@@ -30,6 +32,7 @@ TIMERS: Final = {
     "assignment": "AssignmentTimeout",
     "group": "DeleteGroup",
 }
+_OTHERS: Final = apis_of_others(CONNECT)
 NOTHING: Final[Resources] = frozenset()
 
 
@@ -153,9 +156,7 @@ class ConnectLogReader(LogReader[Run]):
         api, body, told = said["api"], said["body"], answer.get("body")
         if api not in ACTIONS:
             self._found.left_out[api] += 1
-            if (api == wire.HEARTBEAT or api in wire.CLASSIC_VERSIONS) and body[
-                "groupId"
-            ] == self._found.group:
+            if api in _OTHERS and body["groupId"] == self._found.group:
                 self._end("of a group of another kind (C1, M1)")
             if api == wire.DELETE and self._deleted(told or {}):
                 self._end("after a deletion of the group")

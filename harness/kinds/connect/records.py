@@ -64,7 +64,7 @@ def _rejoins(after: ConnectState) -> str | None:
 
 def _group(before: ConnectState, after: ConnectState) -> Iterator[Json]:
     for name in after.group.members:
-        same = before.work.reasons.get(name, 0) == after.work.reasons.get(name, 0)
+        same = connect.assignors_of(before, name) == connect.assignors_of(after, name)
         if name not in before.group.members or not same or name == _rejoins(after):
             yield _record(MEMBER, name, _metadata(after, name))
     bumped = after.group.epoch != before.group.epoch
@@ -105,7 +105,7 @@ def _metadata(state: ConnectState, name: str) -> Json:
         "clientId": wire.client_id(name),
         "clientHost": wire.CLIENT_HOST,
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
-        "assignors": connect.assignors(state.work.reasons.get(name, 0), state.versions_of(name)),
+        "assignors": connect.assignors_of(state, name),
     }
 
 

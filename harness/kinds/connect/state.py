@@ -12,7 +12,7 @@ from frozendict import frozendict
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
 from harness.kinds.consumer.state import Group, SpecState, SpecStep, StateReader
-from harness.kinds.fields import Fields, Partition, read_states
+from harness.kinds.fields import Fields, Partition, read_function, read_states, typed
 from harness.kinds.rows import Counts, Owners, Row, Sizes, record_of
 from harness.replay.contents import Contents
 from harness.values import State, Value
@@ -24,6 +24,10 @@ VERSIONS: Final[Mapping[str, Versions]] = {
 }
 """The Versions of models by the name of their definition: of each worker, or of all workers."""
 EVERYBODYS: Final = (0, 2)
+ASSIGNOR: Final = "compatible"
+"""The assignor that every worker offers, unless a model has lists."""
+Names = tuple[str, ...]
+NO_LISTS: Final[frozendict[str, Names]] = frozendict()
 Resources = frozenset[Partition]
 
 
@@ -71,14 +75,18 @@ class CallMade:
 
 @dataclass(frozen=True, slots=True)
 class ConnectState:
-    """One state; `key` are numbers that one reader gives: equal keys, equal group, work, connectors and
-    versions, by worker."""
+    """One state; `key` are numbers that one reader gives: equal keys, equal group, work, connectors, versions
+    and lists, by worker. `said` is the list of a heartbeat and `assignor` the name that PrepareAssignment
+    answers (spec/ConnectNames.tla); other models have one name, and no lists."""
 
     shared: SpecState
     work: Work
     call: CallMade
     key: tuple[int, int, int]
     versions: Versions
+    lists: frozendict[str, Names] = NO_LISTS
+    said: Names | None = None
+    assignor: str = ASSIGNOR
 
     @property
     def group(self) -> Group:
@@ -104,6 +112,18 @@ class ConnectState:
         """The first and the last version of metadata that a worker's assignor reads."""
         return self.versions.get(worker, EVERYBODYS)
 
+    def names_of(self, worker: str) -> Names:
+        """The assignors that a worker offers, the most wanted first."""
+        return self.lists.get(worker, (ASSIGNOR,))
+
+    @property
+    def names_said(self) -> Names | None:
+        """The assignors in a heartbeat of the step; of a model without lists, those that go with a reason."""
+        if self.lists:
+            return self.said
+        joins = self.step.action in ("Join", "Rejoin")
+        return (ASSIGNOR,) if joins or self.call.reason is not None else None
+
     @property
     def due(self) -> bool:
         """Tell if the group has moved on since its target was computed (E2)."""
@@ -116,7 +136,7 @@ class ConnectReader:
     def __init__(self) -> None:
         self._shared = StateReader()
         self._numbers = Contents()
-        self._work: dict[tuple[Versions, Value], tuple[int, Work]] = {}
+        self._work: dict[tuple[Versions, Value, Value], tuple[int, Work]] = {}
 
     def read(self, trace: Trace, name: str) -> list[ConnectState]:
         """Read all states; `name` begins errors. ConformError (exit 2) if they are of another spec."""
@@ -125,7 +145,7 @@ class ConnectReader:
         return read_states(both, name, lambda states: self._state(*states, versions))
 
     def _state(self, raw: State, shared: SpecState, versions: Versions) -> ConnectState:
-        known = versions, raw["work"]
+        known = versions, raw.get("lists", ""), raw["work"]
         if known not in self._work:
             read = record_of(Work).read(Fields(raw["work"], "work"))
             self._work[known] = self._numbers[known], read
@@ -133,7 +153,18 @@ class ConnectReader:
         call = record_of(CallMade).read(Fields(raw["call"], "call"))
         targets = {who: target for who, target in shared.group.targets.items() if who in work.named}
         shared = replace(shared, group=replace(shared.group, targets=targets))
-        return ConnectState(shared, work, call, (shared.key[0], shared.key[1], number), versions)
+        key = shared.key[0], shared.key[1], number
+        return ConnectState(shared, work, call, key, versions, *_naming(raw))
+
+
+def _naming(raw: State) -> tuple[frozendict[str, Names], Names | None, str]:
+    """The lists of a state, and what its step says of them."""
+    if "lists" not in raw:
+        return NO_LISTS, None, ASSIGNOR
+    fields, lists = Fields(raw["naming"], "naming"), read_function(raw["lists"], "lists")
+    said = fields.option("list", tuple)
+    read = {worker: typed(names, tuple, f"lists.{worker}") for worker, names in lists.items()}
+    return frozendict(read), said, fields.get("assignor", str)
 
 
 def _versions(trace: Trace, name: str) -> Versions:

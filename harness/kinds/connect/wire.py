@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from harness.kinds.connect.state import EVERYBODYS, ConnectState
+from harness.kinds.connect.state import ASSIGNOR, EVERYBODYS, ConnectState, Names
 from harness.kinds.fields import Partition
 from harness.kinds.rows import Forms
 from harness.replay import wire
@@ -14,8 +14,6 @@ from harness.targets.base import Json
 HEARTBEAT: Final = "ConnectGroupHeartbeat"
 PREPARE: Final = "ConnectGroupPrepareAssignment"
 INSTALL: Final = "ConnectGroupInstallAssignment"
-ASSIGNOR: Final = "compatible"
-"""The assignor that every worker offers."""
 
 
 def resources(found: Iterable[Partition]) -> list[Json]:
@@ -38,25 +36,29 @@ SHOWN: Final[Forms] = {"partitions": resources, "sizes": connectors, "texts": so
 """The forms of a Connect group's fields in JSON, by the names of `harness.kinds.rows`."""
 
 
-def assignors(reason: int, versions: tuple[int, int] = EVERYBODYS) -> list[Json]:
+def assignors(reason: int, versions: tuple[int, int] = EVERYBODYS, names: Names = (ASSIGNOR,)) -> list[Json]:
     """The assignors of a worker, its reason (W2), and metadata of the first version that it reads (W1)."""
     least, most = versions
     said = {"minimumVersion": least, "maximumVersion": most, "version": least}
-    return [{"name": ASSIGNOR, **said, "reason": reason, "metadata": ""}]
+    return [{"name": name, **said, "reason": reason, "metadata": ""} for name in names]
+
+
+def assignors_of(state: ConnectState, worker: str) -> list[Json]:
+    """The assignors of a worker of the group, as it has given them."""
+    return assignors(state.work.reasons.get(worker, 0), state.versions_of(worker), state.names_of(worker))
 
 
 def selected(reason: int, versions: tuple[int, int]) -> Json:
-    """The same of the one assignor that all workers offer, as PrepareAssignment tells of it."""
-    (offered,) = assignors(reason, versions)
+    """The same of the assignor that is selected, as PrepareAssignment tells of it."""
+    (offered,) = assignors(reason, versions)  # all that a worker offers say the same but their names
     return {name: offered[name] for name in ("version", "reason", "metadata")}
 
 
 def heartbeat(after: ConnectState) -> Json:
     """The body of a ConnectGroupHeartbeat; a join says everything, its reason too."""
-    request, reason = after.step.request, after.call.reason
-    if reason is None and after.step.action in ("Join", "Rejoin"):
-        reason = 0
-    offers = reason is not None and request.assignor is None
+    request = after.step.request
+    names = after.names_said if request.assignor is None else None
+    versions = after.versions_of(request.member)
     return {
         "groupId": wire.GROUP,
         "memberId": request.member,
@@ -64,7 +66,7 @@ def heartbeat(after: ConnectState) -> Json:
         "instanceId": request.instance,
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS if request.epoch == 0 else -1,
         "serverAssignor": request.assignor,
-        "clientAssignors": assignors(reason or 0, after.versions_of(request.member)) if offers else None,
+        "clientAssignors": None if names is None else assignors(after.call.reason or 0, versions, names),
         "connectorsAndTasks": None if request.owned is None else resources(request.owned),
     }
 

@@ -9,10 +9,11 @@ from harness.errors import ConformError
 from harness.itf import Trace
 from harness.kinds.classic.said import Classic
 from harness.kinds.consumer import expect
-from harness.kinds.consumer.members import MemberStep, member_steps
-from harness.kinds.consumer.records import still_untargeted, whole, written
+from harness.kinds.consumer.members import member_steps
+from harness.kinds.consumer.records import created, still_untargeted, whole, written
 from harness.kinds.consumer.state import Admin, Member, Request, SpecState, StateReader
 from harness.kinds.consumer.steps import HANDLERS, OTHER_ACTIONS
+from harness.kinds.consumer.unscripted import Unscripted
 from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.kinds.features import computing as client
 from harness.kinds.features.computing_state import ClientStep
@@ -23,6 +24,7 @@ from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.contents import Contents
 from harness.replay.dialects import forms_in
+from harness.replay.members import MemberStep
 from harness.targets.base import Json
 
 _Input: TypeAlias = tuple[
@@ -104,6 +106,7 @@ class ConsumerDecoding(Decoding[SpecState]):
     handlers = frozenset(HANDLERS)
     others = OTHER_ACTIONS
     api = ""
+    unscripted = Unscripted
 
     def __init__(self, meta: Mapping[str, Any], name: str, descriptions: _Descriptions) -> None:
         self._meta, self._name = meta, name
@@ -152,9 +155,9 @@ class ConsumerDecoding(Decoding[SpecState]):
     def expected(self, before: SpecState, after: SpecState, now_ms: int) -> Expected:
         """The values of its step."""
         spec = after.step
-        created = self._forms.created(before.group)
+        made = created(before.group, self._forms)
         records = written(before, after, now_ms, self._forms, self._untargeted)
-        self._untargeted = still_untargeted(self._untargeted, created, after)
+        self._untargeted = still_untargeted(self._untargeted, made, after)
         joins = spec.action in ("Join", "Return") and spec.response.error == "NONE"
         topic, partition = (spec.topic, spec.partitions), (spec.partition, spec.offset)
         said = after.admin, spec.client
@@ -166,7 +169,7 @@ class ConsumerDecoding(Decoding[SpecState]):
             body=expect.response(after) if spec.response.error else None,
             records=records,
             new_id=spec.member if joins and not spec.request.member else "",
-            script=expect.new_target(created, after.group, spec.action == "InstallAssignment"),
+            script=expect.new_target(made, after.group, spec.action == "InstallAssignment"),
         )
 
     def check(self, before: SpecState, after: SpecState, records: Sequence[Json]) -> None:

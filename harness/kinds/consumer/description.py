@@ -10,5 +10,7 @@ CONSUMER: Final = Kind(
     variables=("group", "topics", "step"),
     kept=("computation",),
     api="",
+    apis={"ConsumerGroupHeartbeat": 0},
+    traces=("client",),
     retold=True,
 )

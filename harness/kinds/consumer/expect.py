@@ -14,7 +14,7 @@ from harness.kinds.classic import wire as classic
 from harness.kinds.consumer.state import Group, Member, SpecState, SpecStep
 from harness.kinds.features import admin
 from harness.kinds.features import computing as client
-from harness.kinds.features.commits import CommitStep
+from harness.kinds.features.commits import LEADER_EPOCH, CommitStep, partition_of
 from harness.kinds.features.computing_state import NOTHING_TOLD, Computation
 from harness.kinds.rows import record_of
 from harness.replay import wire
@@ -62,7 +62,7 @@ def heartbeat(step: SpecStep, interval_ms: int = wire.HEARTBEAT_INTERVAL_MS) -> 
 
 def offset_commit(step: CommitStep) -> Json:
     """OffsetCommit (O1, O2): every error is that of a partition."""
-    topic, index = wire.partition_of(step)
+    topic, index = partition_of(step)
     partition = {"partitionIndex": index, "errorCode": wire.ERROR_CODES[step.response.error]}
     topics = [{"name": None, "topicId": wire.topic_id(topic), "partitions": [partition]}]
     return {"throttleTimeMs": 0, "topics": topics}
@@ -70,13 +70,13 @@ def offset_commit(step: CommitStep) -> Json:
 
 def offset_fetch(step: SpecStep) -> Json:
     """OffsetFetch (O1, O4): a fence is an error of the group, an unknown topic one of the partition."""
-    topic, index = wire.partition_of(step)
+    topic, index = partition_of(step)
     error = wire.ERROR_CODES[step.response.error]
     of_topic = step.response.error in _OF_A_TOPIC
     partition = {
         "partitionIndex": index,
         "committedOffset": step.offset if not error else -1,
-        "committedLeaderEpoch": wire.LEADER_EPOCH,
+        "committedLeaderEpoch": LEADER_EPOCH,
         "metadata": "",
         "errorCode": error,
     }
@@ -163,7 +163,7 @@ def _of_client_assignors(member: Member) -> Json:
     """The assignors of a member and the user data of its target (A1, H9), where there are some."""
     shown: Json = {}
     if member.offers:
-        shown["clientAssignors"] = [*map(wire.recorded, member.offers)]
+        shown["clientAssignors"] = [*map(client.recorded, member.offers)]
     if member.told.version or member.told.metadata:
         shown["targetMetadata"] = {"version": member.told.version, "bytes": member.told.metadata}
     return shown

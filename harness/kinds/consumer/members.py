@@ -7,26 +7,18 @@ it sends (H7), its epoch, what it owns, and whether it must revoke (K1, K2).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
-
-import msgspec
+from typing import Any, Final
 
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.kinds.consumer import expect
 from harness.kinds.consumer.state import Request, SpecState
+from harness.kinds.consumer.wire import heartbeat
 from harness.replay import wire
-from harness.replay.compare import Difference
-from harness.requirements import of_member
+from harness.replay.members import Does, MemberStep
 from harness.targets.base import Json
-from harness.targets.members import Process, StartProcess
 from harness.values import Value, as_function
-
-Does: TypeAlias = Literal[
-    "start", "subscribe", "send", "receive", "lose", "finish_revocation", "leave", "end", "nothing"
-]
 
 VARIABLES: Final = {"clients", "responses"}
 """The variables that a trace must have for its members to be replayed."""
@@ -43,31 +35,6 @@ _CLIENT_STEPS: Final[dict[str, Does]] = {
 }
 _LEAVES: Final = ("Leave", "LeaveTemporarily")
 _RIGHT_SHAPE: Final = "it needs the fields up, epoch, owned, told and subscription of spec/ClosedGroup.tla"
-
-
-class MemberStep(msgspec.Struct, frozen=True):
-    """A step of one client.
-
-    `index` is that of the state after it. `topics` are subscribed to, `instance` is that of a static member
-    (S1), `literal` the model's ReportsWhileRevoking, `answer` the response that arrives. `sends` is the
-    request that must be sent, `after` what `Process.observe` must give then; None: not compared.
-    """
-
-    index: int
-    action: str
-    member: str
-    does: Does
-    topics: Sequence[str] = ()
-    instance: str | None = None
-    literal: bool = False
-    answer: Json | None = None
-    sends: Json | None = None
-    after: Json | None = None
-
-    def operation(self) -> Json:
-        """The step in JSON, for reports."""
-        given = {"topics": list(self.topics), "instance": self.instance, "answer": self.answer}
-        return {"op": self.does, "member": self.member, **{name: it for name, it in given.items() if it}}
 
 
 def member_steps(trace: Trace, states: Sequence[SpecState], name: str) -> list[MemberStep]:
@@ -176,72 +143,6 @@ class _Clients:
 
 
 def expected_request(request: Request) -> Json:
-    """The request of a member: `wire.heartbeat`, but the rebalance timeout with all other fields (H7)."""
+    """The request of a member: `heartbeat`, but the rebalance timeout with all other fields (H7)."""
     full = request.subscription is not None
-    return {**wire.heartbeat(request), "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS if full else -1}
-
-
-class MemberReplayer:
-    """Replays the members of traces. One that differs once is not judged until its process starts again,
-    since it cannot be put into the specification's state."""
-
-    def __init__(self, start: StartProcess) -> None:
-        self._start = start
-        self.judged = 0
-        self.requirements: Counter[str] = Counter()
-
-    def replay(self, steps: Sequence[MemberStep]) -> Iterator[tuple[MemberStep, list[Difference]]]:
-        """The steps of one trace that differ, with all differences of each."""
-        processes: dict[str, Process] = {}
-        for step in steps:
-            if step.does == "start":
-                processes[step.member] = self._start(step.member, step.instance, step.literal)
-            process = processes.get(step.member)
-            if process is None:
-                continue
-            self.judged += 1
-            for name in of_member(step.does, step.answer):
-                self.requirements[name] += 1
-            differences = _judge(step, process)
-            if differences or step.does in ("end", "leave"):
-                del processes[step.member]
-            if differences:
-                yield step, differences
-
-
-def _judge(step: MemberStep, process: Process) -> list[Difference]:
-    sent = _take(step, process)
-    found = []
-    if step.sends is not None and sent is not None and sent != step.sends:
-        # A field that is left out is null (or -1): the member may have fields that the specification has not.
-        for name in [*step.sends, *(name for name in sent if name not in step.sends)]:
-            expected, got = step.sends.get(name), sent.get(name)
-            if expected != got:
-                found.append(Difference(f"request.{name}", expected, got))
-    if step.after is not None and (observed := process.observe()) != step.after:
-        found += [
-            Difference(f"member.{name}", value, observed.get(name))
-            for name, value in step.after.items()
-            if observed.get(name) != value
-        ]
-    return found
-
-
-def _take(step: MemberStep, process: Process) -> Json | None:
-    """Let it happen; the request that is sent."""
-    match step.does:
-        case "start" | "subscribe":
-            process.subscribe(step.topics)
-        case "send":
-            return process.send()
-        case "receive":
-            process.receive(step.answer or {})
-        case "lose":
-            process.lose()
-        case "finish_revocation":
-            process.finish_revocation()
-        case "leave":
-            return process.leave(step.action == "LeaveTemporarily")
-        case "end" | "nothing":
-            pass
-    return None
+    return {**heartbeat(request), "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS if full else -1}

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.consumer.state import NOT_IN_GROUP, Member, Request, Response
 from harness.kinds.fields import Partition
+from harness.kinds.registry import apis_of_others
 from harness.kinds.rows import Forms, Seen, record_of
 from harness.replay import wire
 from harness.replay.view import DELETED_TOPICS
@@ -18,7 +20,7 @@ from harness.validate.recording import Recording
 from harness.validate.topics import Topics
 
 REQUEST: Final = "Request"
-_OTHER_KINDS: Final = wire.CLASSIC_VERSIONS.keys() | wire.CONNECT_VERSIONS.keys()
+_OTHER_KINDS: Final = apis_of_others(CONSUMER)
 TIMERS: Final = {"session": "SessionTimeout", "rebalance": "RebalanceTimeout", "group": "DeleteGroup"}
 
 

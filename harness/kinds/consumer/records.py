@@ -12,22 +12,19 @@ from dataclasses import replace
 
 from harness.kinds.classic import wire as classic
 from harness.kinds.consumer.state import Group, Member, SpecState
-from harness.kinds.features.commits import CommitState
+from harness.kinds.features.commits import LEADER_EPOCH, CommitState
+from harness.kinds.features.computing import recorded
 from harness.kinds.fields import Partition
 from harness.replay import wire
 from harness.replay.dialects import TEXT, Forms
 from harness.targets.base import Json
 
-KEY_NUMBERS = {
-    "OffsetCommit": 1,
-    "ConsumerGroupMetadata": 3,
-    "ConsumerGroupPartitionMetadata": 4,
-    "ConsumerGroupMemberMetadata": 5,
-    "ConsumerGroupTargetAssignmentMetadata": 6,
-    "ConsumerGroupTargetAssignmentMember": 7,
-    "ConsumerGroupCurrentMemberAssignment": 8,
-}
-"""Kafka's number of each record type that a consumer group has."""
+
+def created(group: Group, forms: Forms) -> Group:
+    """The group, as new as it can be where it does not exist."""
+    if group.exists:
+        return group
+    return replace(group, epoch=forms.initial_epoch, assignment_epoch=forms.initial_epoch)
 
 
 def written(
@@ -44,7 +41,7 @@ def written(
     if before.group.exists and not after.group.exists:
         return [*offset_records(before, after, now_ms), *deletion()]
     new = after.group
-    old = forms.created(before.group) if new.exists else before.group
+    old = created(before.group, forms) if new.exists else before.group
     fresh = _fresh(old, after, forms)
     returned = after.step.member if after.step.action == "Return" and fresh else None
     left = after.step.action == "LeaveTemporarily" and after.step.response.error == "NONE"
@@ -135,7 +132,7 @@ def committed_record(partition: Partition, offset: int, now_ms: int) -> Json:
     """OffsetCommitValue, version 4 (P4)."""
     value = {
         "offset": offset,
-        "leaderEpoch": wire.LEADER_EPOCH,
+        "leaderEpoch": LEADER_EPOCH,
         "metadata": "",
         "commitTimestamp": now_ms,
         "topicId": wire.topic_id(partition[0]),
@@ -206,7 +203,7 @@ def _member_metadata(group: Group, name: str, member: Member) -> Json:
         "subscribedTopicRegex": member.regex or None,
         "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS,
         "serverAssignor": member.assignor or None,
-        "assignors": [*map(wire.recorded, member.offers)],
+        "assignors": [*map(recorded, member.offers)],
         **({} if member.classic is None else classic.member_metadata(member.classic)),
     }
 

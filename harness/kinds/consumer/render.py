@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.kinds.consumer.recorded_log import Line, Run, member_literal
+from harness.kinds.consumer.scenario.render import matching
 from harness.kinds.fields import Partition
 from harness.replay.dialects import operator_of
 from harness.replay.wire import topic_name
-from harness.scenario.render import matching
 from harness.validate.templates import write
 
 

@@ -11,7 +11,8 @@ from typing import Final
 
 from harness.kinds.actions import registering
 from harness.kinds.consumer.state import AWAY, SpecState
-from harness.kinds.features import admin
+from harness.kinds.consumer.wire import heartbeat as body_of
+from harness.kinds.features import admin, commits
 from harness.kinds.features import computing as client
 from harness.replay import wire
 from harness.replay.calls import Call, ChangeTopics, FireTimer, Restart, SendRequest
@@ -54,7 +55,7 @@ def _heartbeat(after: SpecState, expected: bool, epoch: str) -> Call:
     if not expected and error != "INVALID_REQUEST":
         raise ValueError(f"the member epoch of a {after.step.action} is {epoch}, not {request.epoch}")
     _checked(after)
-    return SendRequest(wire.HEARTBEAT, wire.client(after.step.member), wire.heartbeat(request))
+    return SendRequest(wire.HEARTBEAT, wire.client(after.step.member), body_of(request))
 
 
 @action
@@ -104,17 +105,17 @@ def leave_temporarily(before: SpecState, after: SpecState) -> Call:
 def offset_commit(before: SpecState, after: SpecState) -> Call:
     """O1, O2: a member, or an administrator without member id, commits the offset of a partition."""
     _checked(after)
-    return SendRequest(wire.COMMIT, wire.client(after.step.member), wire.offset_commit(after.step))
+    return SendRequest(wire.COMMIT, wire.client(after.step.member), commits.offset_commit(after.step))
 
 
 @action
 def offset_fetch(before: SpecState, after: SpecState) -> Call:
     """O1, O4: the committed offset of a partition is asked for; the step says what it is."""
     _checked(after)
-    committed = before.offsets.get(wire.partition_of(after.step), -1)
+    committed = before.offsets.get(commits.partition_of(after.step), -1)
     if after.step.response.error == "NONE" and after.step.offset != committed:
         raise ValueError(f"the offset {committed} is committed, but {after.step.offset} is fetched")
-    return SendRequest(wire.FETCH, wire.client(after.step.member), wire.offset_fetch(after.step))
+    return SendRequest(wire.FETCH, wire.client(after.step.member), commits.offset_fetch(after.step))
 
 
 @action

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from harness.kinds.fields import Partition
+from harness.replay.wire import GROUP, topic_id
+from harness.targets.base import Json
+
+LEADER_EPOCH: Final = -1
+"""The leader epoch of every commit: unknown, as the spec has no brokers."""
 
 
 class CommitRequest(Protocol):
@@ -48,3 +53,40 @@ class CommitState(Protocol):
     def step(self) -> CommitStep: ...
     @property
     def offsets(self) -> Mapping[Partition, int]: ...
+
+
+def offset_commit(step: CommitStep) -> Json:
+    """The body of an OffsetCommit of one partition, by topic id (O1)."""
+    topic, index = partition_of(step)
+    committed = {
+        "partitionIndex": index,
+        "committedOffset": step.offset,
+        "committedLeaderEpoch": LEADER_EPOCH,
+        "committedMetadata": "",
+    }
+    return {
+        "groupId": GROUP,
+        "generationIdOrMemberEpoch": step.request.epoch,
+        "memberId": step.request.member,
+        "groupInstanceId": step.request.instance,
+        "topics": [{"name": None, "topicId": topic_id(topic), "partitions": [committed]}],
+    }
+
+
+def offset_fetch(step: CommitStep) -> Json:
+    """The body of an OffsetFetch of one partition, by topic id (O1)."""
+    topic, index = partition_of(step)
+    wanted = {"name": None, "topicId": topic_id(topic), "partitionIndexes": [index]}
+    return {
+        "generationIdOrMemberEpoch": step.request.epoch,
+        "memberId": step.request.member,
+        "groups": [{"groupId": GROUP, "topics": [wanted]}],
+        "requireStable": False,
+    }
+
+
+def partition_of(step: CommitStep) -> Partition:
+    """The partition of a commit or a fetch. ValueError, in words, for a step that names none."""
+    if step.partition is None:
+        raise ValueError(f"a step {step.action} names a partition, but this one has none")
+    return step.partition

@@ -7,7 +7,7 @@ from typing import Final
 
 from harness.kinds.consumer.state import SpecState
 from harness.kinds.features.admin import Handler
-from harness.kinds.features.computing_state import NOBODY, Base, ClientStep, Computation
+from harness.kinds.features.computing_state import NOBODY, Base, ClientStep, Computation, Offer
 from harness.replay import wire
 from harness.replay.calls import Call, FireTimer, SendRequest
 from harness.targets.base import Json
@@ -140,3 +140,22 @@ def _common(computation: Computation) -> Json:
         "tried": sorted(computation.tried),
         "prepared": None if computation.base is None else prepared_body(computation.base),
     }
+
+
+def offered(offer: Offer) -> Json:
+    """A client-side assignor in a request (H10)."""
+    return {
+        "name": offer.name,
+        "minimumVersion": offer.least,
+        "maximumVersion": offer.most,
+        "reason": offer.reason,
+        "metadataVersion": offer.version,
+        "metadataBytes": offer.metadata,
+    }
+
+
+def recorded(offer: Offer) -> Json:
+    """And in a record of its member (P1), whose schema has other names."""
+    request = offered(offer)
+    version, metadata = request.pop("metadataVersion"), request.pop("metadataBytes")
+    return {**request, "version": version, "metadata": metadata}

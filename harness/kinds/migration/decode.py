@@ -11,6 +11,7 @@ from harness.kinds.classic.wire import DELAY
 from harness.kinds.consumer import expect as consumer
 from harness.kinds.consumer.decode import ConsumerLoad
 from harness.kinds.consumer.expect import Timers
+from harness.kinds.consumer.unscripted import Unscripted
 from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.kinds.migration import expect
 from harness.kinds.migration.records import whole, written
@@ -66,6 +67,7 @@ class MigrationDecoding(Decoding[MigrationState]):
     handlers = MIGRATION_ACTIONS
     others = frozenset[str]()
     api = "JoinGroup"
+    unscripted = Unscripted
 
     def __init__(self, delay_ms: int, forms: Forms) -> None:
         self._delay_ms = delay_ms

@@ -10,6 +10,7 @@ MIGRATION: Final = Kind(
     variables=("consumer", "classic", "classicStep", "phase", "words", "converted"),
     kept=("consumer", "classic", "phase", "words"),
     api="JoinGroup",
+    traces=("migration",),
     unreplayable={
         "mixed": (
             "is of spec/ClosedMigration.tla, which has the classic protocol in a short form without "

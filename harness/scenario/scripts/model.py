@@ -15,7 +15,7 @@ from harness.itf import Trace
 from harness.scenario.fields import Field
 
 Facts: TypeAlias = Mapping[str, Any]
-"""What is printed: name -> text, tuple of texts, or `Facts`."""
+"""The facts that are printed: name -> text, tuple of texts, or `Facts`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.itf import Trace
+from harness.scenario.scalar import scalar
 from harness.scenario.scripts.model import Facts, PlayedScript, Script
-from harness.scenario.write import scalar
 
 
 def state_lines(facts: Facts, tall: frozenset[str]) -> Iterator[str]:

@@ -17,10 +17,10 @@ from harness.engines.tlc import run_tlc, variant
 from harness.engines.tlc_config import read_config
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.kinds.consumer.scenario.model import Erratum, Scenario
+from harness.kinds.consumer.scenario.render import Universe, render, universe
+from harness.kinds.consumer.scenario.transcript import Mismatch, Transcript, mismatches, transcript
 from harness.kinds.consumer.state import StateReader
-from harness.scenario.model import Erratum, Scenario
-from harness.scenario.render import Universe, render, universe
-from harness.scenario.transcript import Mismatch, Transcript, mismatches, transcript
 from harness.stategraph import read_graph
 from harness.values import State, Value, function
 

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.kinds.consumer.scenario.load import EVENTS
+from harness.kinds.consumer.scenario.model import REQUEST, Scenario, ScriptStep, Section
+from harness.kinds.consumer.scenario.transcript import transcript
 from harness.kinds.consumer.state import SpecState, StateReader
 from harness.kinds.consumer.steps import OTHER_ACTIONS
 from harness.kinds.registry import kind_of
-from harness.scenario.load import EVENTS
-from harness.scenario.model import REQUEST, Scenario, ScriptStep, Section
-from harness.scenario.transcript import transcript
 
 _REQUESTS = frozenset({"Join", "Rejoin", "Return", "Heartbeat", "Leave", "LeaveTemporarily"})
 

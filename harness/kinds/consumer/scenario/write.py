@@ -5,39 +5,20 @@ What is written is the same for the same scenario, and one member a line, so tha
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Final
 
+from harness.kinds.consumer.scenario.load import EPOCHS, EVENTS
+from harness.kinds.consumer.scenario.model import REQUEST, Printed, Scenario, ScriptStep, Target
+from harness.kinds.consumer.scenario.transcript import Transcript
 from harness.kinds.consumer.state import Group, Member, Request, Response
 from harness.kinds.fields import Partition
-from harness.scenario.load import EPOCHS, EVENTS
-from harness.scenario.model import REQUEST, Printed, Scenario, ScriptStep, Target
 from harness.scenario.partitions import format_partitions
-from harness.scenario.transcript import Transcript
+from harness.scenario.scalar import quoted, scalar
 
-_PLAIN: Final = re.compile(r"[A-Za-z_][\w./#+-]*")
-_YAML_WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
-_UNPRINTABLE: Final = re.compile(
-    r"[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
-"""YAML's non-printable characters, and those that it takes for the end of a line."""
 _WIDTH: Final = 100
-
-
-def scalar(text: str) -> str:
-    """A text in YAML, in quotes where a reader could take it for something else."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _YAML_WORDS:
-        return text
-    return _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    """A text in quotes, without characters that YAML does not allow as they are."""
-    written = json.dumps(text, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
 
 
 def _list(texts: Iterable[str]) -> str:
@@ -105,7 +86,7 @@ def step_lines(step: ScriptStep) -> Iterator[str]:
 def _text_lines(text: str) -> list[str]:
     """A text over several lines; in quotes on one line where YAML would read something else."""
     if ": " in text or " #" in text or not re.match(r"\w", text) or text.endswith(":"):
-        return [_quoted(text)]
+        return [quoted(text)]
     return wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 

@@ -11,9 +11,9 @@ from frozendict import frozendict
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.kinds.consumer.scenario.from_trace import steps_of
 from harness.kinds.consumer.state import Group, SpecState, StateReader
 from harness.kinds.consumer.steps import HANDLERS, OTHER_ACTIONS
-from harness.scenario.from_trace import steps_of
 from harness.values import Value, as_function, function
 
 MAY_BE_LEFT_OUT: Final = ("owned", "subscription", "regex", "assignor")

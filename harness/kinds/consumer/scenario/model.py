@@ -14,7 +14,8 @@ from harness.kinds.consumer.state import Group, Request, Response
 from harness.kinds.fields import Partition
 
 REQUEST: Final = "Request"
-"""What a step does that sends a ConsumerGroupHeartbeat; other steps are called as the spec's actions are."""
+"""The action of a step that sends a ConsumerGroupHeartbeat. Other steps have the names of the actions of the
+specification."""
 
 Target: TypeAlias = Mapping[str, frozenset[Partition]]
 """A target assignment: member id -> partitions; members without any are left out."""

@@ -13,11 +13,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from harness.errors import ConformError
+from harness.kinds.consumer.scenario.model import REQUEST, Scenario, ScriptStep, Target
+from harness.kinds.consumer.scenario.write import scenario_text
 from harness.kinds.consumer.state import Request
 from harness.kinds.fields import Partition
 from harness.replay import wire
-from harness.scenario.model import REQUEST, Scenario, ScriptStep, Target
-from harness.scenario.write import scenario_text
 from harness.targets import open_target
 from harness.targets.base import Answer, Json
 from harness.targets.base import Target as Coordinator

@@ -11,10 +11,10 @@ from typing import Final
 import jinja2
 import re2
 
+from harness.kinds.consumer.scenario.model import Printed, Scenario
 from harness.kinds.fields import Partition
 from harness.kinds.literals import tla_partitions, tla_text
 from harness.replay.wire import topic_name
-from harness.scenario.model import Printed, Scenario
 
 MODULE: Final = "GoldenScenarios"
 
@@ -114,7 +114,7 @@ def render(scenarios: Sequence[Scenario], folder: Path, invariant: str = "AsPrin
 @lru_cache(maxsize=1)
 def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("harness.scenario", "."), undefined=jinja2.StrictUndefined
+        loader=jinja2.PackageLoader("harness.kinds.consumer.scenario", "."), undefined=jinja2.StrictUndefined
     )
     filters: dict[str, Callable[..., str]] = {
         "text": tla_text,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,9 +11,12 @@ import networkx as nx
 from harness.engines.base import Limits
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.shrink.kept import Kept
+from harness.kinds.consumer.scenario.from_trace import steps_of
+from harness.kinds.consumer.scenario.write import done_line
+from harness.kinds.consumer.shortening.kept import Kept, kept_steps, simpler
+from harness.kinds.consumer.shortening.render import render
+from harness.kinds.consumer.state import StateReader
 from harness.shrink.parts import explored, own
-from harness.shrink.render import render
 from harness.values import State
 
 CONSTANTS: Final = ("Dialect", "MaxGroupSize")
@@ -53,25 +55,39 @@ def _lags(state: Any) -> bool:
     return bool(state["group"]["epoch"] > state["group"]["assignmentEpoch"])
 
 
-@dataclass(frozen=True, slots=True)
-class Shortening:
-    """Does steps of a consumer group's trace again, as spec/Shortened.tla understands them."""
-
-    trace: Trace
-    spec: Path
-    limits: Limits
-
-    def behaviours(self, parts: Sequence[Sequence[Kept]]) -> list[list[State]]:
-        """As `behaviours`."""
-        return behaviours(self.trace, parts, self.spec, self.limits)
-
-    def trace_of(self, states: Sequence[State], description: str) -> Trace:
-        """As `trace_of`."""
-        return trace_of(states, self.trace, description)
-
-
 def trace_of(states: Sequence[State], trace: Trace, description: str) -> Trace:
     """The behaviour as a trace, with what is to be known of the model that `trace` is of."""
     constants = {name: value for name, value in trace.meta.get("constants", {}).items() if name in CONSTANTS}
     meta = {"description": description, **({"constants": constants} if constants else {})}
     return Trace(meta, tuple(states[0]), list(states))
+
+
+class ConsumerShortening:
+    """Does steps of a consumer group's trace again, as spec/Shortened.tla understands them."""
+
+    module = "Shortened.tla"
+
+    def __init__(self, trace: Trace, name: str, spec: Path, limits: Limits) -> None:
+        self.steps = kept_steps(trace, name)
+        self._trace, self._spec, self._limits = trace, spec, limits
+
+    def behaviours(self, parts: Sequence[Sequence[Kept]]) -> list[list[State]]:
+        """As `behaviours`."""
+        return behaviours(self._trace, parts, self._spec, self._limits)
+
+    def trace_of(self, states: Sequence[State], description: str) -> Trace:
+        """As `trace_of`."""
+        return trace_of(states, self._trace, description)
+
+    def simpler(self, step: Kept) -> Iterator[Kept]:
+        """As `simpler`."""
+        return simpler(step)
+
+    def words(self, step: Kept) -> str:
+        """The step's action, and its member."""
+        return f"{step.does} of {step.member or 'nobody'}"
+
+
+def done_lines(trace: Trace) -> list[str]:
+    """The steps of a trace in the words of a scenario."""
+    return [done_line(step) for step in steps_of(StateReader().read(trace, "The shortest trace"))]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.kinds.consumer.expect import group_state
+from harness.kinds.consumer.scenario.model import Printed, PrintedMember, Scenario
 from harness.kinds.consumer.state import Group, Response, SpecState
 from harness.kinds.fields import Partition
-from harness.scenario.model import Printed, PrintedMember, Scenario
 from harness.scenario.partitions import format_partitions
 
 Transcript = Mapping[str, Printed]

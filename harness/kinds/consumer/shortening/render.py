@@ -10,12 +10,12 @@ from typing import Any, Final
 import jinja2
 
 from harness.itf import Trace
-from harness.kinds.literals import tla_text
+from harness.kinds.consumer.scenario.render import matching
+from harness.kinds.consumer.shortening.kept import Kept, first_group
+from harness.kinds.literals import tla_value
 from harness.replay.dialects import FORMS
 from harness.replay.wire import topic_name
-from harness.scenario.render import matching
-from harness.shrink.kept import Kept, first_group
-from harness.values import Value, as_function, is_field, sort_key
+from harness.values import as_function
 
 MODULE: Final = "PartsOfATrace"
 OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
@@ -66,30 +66,11 @@ def _epochs(trace: Trace) -> Iterator[int]:
     yield from epochs
 
 
-def tla_value(value: Value | Mapping[Any, Any]) -> str:
-    """A value as TLA+ writes it. A function of names is written as the record that it equals."""
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, str):
-        return tla_text(value)
-    if isinstance(value, tuple):
-        return f"<<{', '.join(tla_value(item) for item in value)}>>"
-    if isinstance(value, frozenset):
-        return f"{{{', '.join(tla_value(item) for item in sorted(value, key=sort_key))}}}"
-    items = sorted(value.items(), key=lambda item: sort_key(item[0]))
-    if items and all(isinstance(key, str) and is_field(key) for key, _ in items):
-        return f"[{', '.join(f'{key} |-> {tla_value(item)}' for key, item in items)}]"
-    cases = " [] ".join(f"key = {tla_value(key)} -> {tla_value(item)}" for key, item in items)
-    domain = ", ".join(tla_value(key) for key, _ in items)
-    return f"[key \\in {{{domain}}} |-> {f'CASE {cases}' if cases else '0'}]"
-
-
 @lru_cache(maxsize=1)
 def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("harness.shrink", "."), undefined=jinja2.StrictUndefined
+        loader=jinja2.PackageLoader("harness.kinds.consumer.shortening", "."),
+        undefined=jinja2.StrictUndefined,
     )
     environment.filters["value"] = tla_value
     return environment

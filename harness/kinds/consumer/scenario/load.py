@@ -5,11 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from harness.kinds.consumer.state import Group, Member, Request, Response
-from harness.kinds.fields import Partition
-from harness.replay import wire
-from harness.scenario.fields import Field, read_fields
-from harness.scenario.model import (
+from harness.kinds.consumer.scenario.model import (
     REQUEST,
     SECTIONS,
     Erratum,
@@ -20,6 +16,10 @@ from harness.scenario.model import (
     Section,
     Target,
 )
+from harness.kinds.consumer.state import Group, Member, Request, Response
+from harness.kinds.fields import Partition
+from harness.replay import wire
+from harness.scenario.fields import Field, read_fields
 from harness.scenario.partitions import parse_partition
 
 _STEP_FIELDS: Final = ("says", "target", *SECTIONS)
@@ -36,7 +36,7 @@ EVENTS: Final = {
     "offset commit": "OffsetCommit",
     "offset fetch": "OffsetFetch",
 }
-"""What a step may be besides a request, and the action of the spec that it is."""
+"""The events that a step may be besides a request, and the action of the specification for each."""
 EPOCHS: Final = {"join": 0, "leave": -1, "leave temporarily": -2}
 """The requests whose member epoch says what they are (H1, H2)."""
 _EVENT_FIELDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {

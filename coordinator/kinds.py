@@ -1,0 +1,94 @@
+"""The kinds of groups beside consumer groups. A new kind takes a folder, a line here, and one in
+`record_kinds.py` for its records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+
+from coordinator.classic.request import CLASSIC_APIS, parse_classic
+from coordinator.classic.service import ClassicGroups
+from coordinator.connect.request import CONNECT_APIS, parse_connect
+from coordinator.connect.service import ConnectGroups
+from coordinator.dialect import Dialect
+from coordinator.fields import Json
+from coordinator.offset_records import Offsets
+from coordinator.step import Env
+from coordinator.timers import Due
+
+if TYPE_CHECKING:
+    from coordinator.log import Log
+
+
+class Groups(Protocol):
+    """All groups of one kind in a coordinator; `groups` are by their ids."""
+
+    @property
+    def groups(self) -> Mapping[str, Any]: ...
+
+    def request(
+        self,
+        request: Any,
+        waits: int | str,
+        admit: Callable[[str], None],
+        others: Collection[str],
+        draw_id: Callable[[Any], str],
+        log: Log,
+        env: Env,
+        now_ms: int,
+    ) -> Json:
+        """Handle one request. `admit` raises RequestRejected for a group that the client may not use;
+        `others` are groups of another kind; `draw_id` gives the id of a member that joins without one."""
+
+    def refuse_consumers(self, group_id: str, dialect: Dialect) -> None:
+        """Raises RequestRejected for a ConsumerGroupHeartbeat to a group that is here."""
+
+    def listed(self) -> list[Json]:
+        """The groups, as ListGroups has them (D1)."""
+
+    def delete(self, group_id: str, offsets: Offsets, log: Log, env: Env, now_ms: int) -> None:
+        """DeleteGroups (D1). Raises RequestRejected for a group with members, AppendFailed where the log
+        refuses."""
+
+    def next_due(self, now_ms: int) -> Due | None:
+        """The first timer that is due by then."""
+
+    def armed(self, group_id: str) -> list[Due]:
+        """All timers of a group; none of one that is not here."""
+
+    def fire(self, due: Due, offsets: Offsets, log: Log, env: Env, now_ms: int) -> bool:
+        """Let a timer of a group that is here run out. False: the log refused."""
+
+    def describe(self, group_id: str) -> Json:
+        """The whole state of a group that is here."""
+
+    def volatile(self, group: str | None) -> Json:
+        """The state that records do not hold, of one group or of all."""
+
+    def replay(self, records: Iterable[object], env: Env, now_ms: int) -> None:
+        """P2: become what the log gives back."""
+
+    def restore(self, volatile: Mapping[str, object], now_ms: int) -> None:
+        """Give groups what a coordinator's volatile state says of them. BadInput where it is none."""
+
+
+G = TypeVar("G", bound=Groups, covariant=True)
+
+
+@dataclass(frozen=True)
+class Kind(Generic[G]):
+    """A kind of group: its requests with their first and last versions, which `parse` reads from the API's
+    name, the client and the body, and what `made` holds its groups. `name` is its field in volatile state."""
+
+    name: str
+    apis: Mapping[str, tuple[int, int]]
+    parse: Callable[[str, Mapping[str, Any], Json], Any]
+    made: Callable[[], G]
+
+
+CLASSIC: Final = Kind("classic", CLASSIC_APIS, parse_classic, ClassicGroups)
+CONNECT: Final = Kind("connect", CONNECT_APIS, parse_connect, ConnectGroups)
+KINDS: Final[tuple[Kind[Groups], ...]] = (CLASSIC, CONNECT)
+KIND_OF: Final = {api: kind for kind in KINDS for api in kind.apis}
+"""By the name of each API that is of one kind alone."""

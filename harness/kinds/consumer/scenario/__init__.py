@@ -1,0 +1,1 @@
+"""Scenarios of consumer groups: files to TLA+ modules, traces and back."""

@@ -1,0 +1,1 @@
+"""Groups of the toy protocol (tests/toy/spec/Toy.tla)."""

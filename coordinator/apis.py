@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from coordinator.admin.requests import (
     AdminRequest,
@@ -12,25 +12,25 @@ from coordinator.admin.requests import (
     parse_describe_configs,
     parse_list_groups,
 )
-from coordinator.classic.request import CLASSIC_APIS, ClassicRequest, parse_classic
 from coordinator.client.request import PARSERS as CLIENT_PARSERS
 from coordinator.client.request import ComputeRequest
-from coordinator.connect.request import CONNECT_APIS, ConnectRequest, parse_connect
 from coordinator.describe_request import DescribeRequest, parse_describe
 from coordinator.errors import BadInput, ErrorCode
 from coordinator.fields import Json
+from coordinator.kinds import KIND_OF, KINDS, Kind
 from coordinator.offset_request import CommitRequest, FetchRequest, parse_offset_commit, parse_offset_fetch
 from coordinator.request import HeartbeatRequest, client_of, parse_heartbeat
 
+
+class OfKind(NamedTuple):
+    """A request that is of one kind of group alone, with what its kind has read it as."""
+
+    kind: Kind[Any]
+    request: Any
+
+
 Request = (
-    HeartbeatRequest
-    | ComputeRequest
-    | DescribeRequest
-    | CommitRequest
-    | FetchRequest
-    | AdminRequest
-    | ClassicRequest
-    | ConnectRequest
+    HeartbeatRequest | ComputeRequest | DescribeRequest | CommitRequest | FetchRequest | AdminRequest | OfKind
 )
 
 Changing = HeartbeatRequest | ComputeRequest | CommitRequest
@@ -60,8 +60,7 @@ APIS: Final = {
     "IncrementalAlterConfigs": (1, 1),
     "DescribeConfigs": (4, 4),
     **dict.fromkeys(CLIENT_PARSERS, (0, 0)),
-    **CLASSIC_APIS,
-    **CONNECT_APIS,
+    **{api: versions for kind in KINDS for api, versions in kind.apis.items()},
 }
 """Name of each API -> first and last version."""
 
@@ -74,8 +73,6 @@ def parse(api: str, version: int, client: Mapping[str, Any], body: Mapping[str, 
     if type(version) is not int or not first <= version <= last:
         raise BadInput(f"{api} has the versions {first} to {last}, not {version!r}")
     client_of(client)
-    if api in CLASSIC_APIS:
-        return parse_classic(api, client, body)
-    if api in CONNECT_APIS:
-        return parse_connect(api, client, dict(body))
+    if api in KIND_OF:
+        return OfKind(KIND_OF[api], KIND_OF[api].parse(api, client, dict(body)))
     return _PARSERS[api](client, body)

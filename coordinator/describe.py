@@ -35,8 +35,8 @@ def describe_group(group: Group, configs: Mapping[str, int]) -> Json:
 
 
 def describe_computation(computation: Computation) -> Json:
-    """Who computes the target (A5), what it was given, null before it has prepared, and who was too late;
-    nothing of it where nobody computes."""
+    """The state of a client-side computation (A5): the chosen member, what it was given (null before it has
+    prepared), and the members that timed out. Empty where no member computes."""
     if computation == IDLE:
         return {}
     base = computation.base

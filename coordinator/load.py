@@ -69,7 +69,6 @@ def restore_volatile(
 
     `recorded` says that the records have what members revoke (RevocationRecorded).
     """
-    fields.known(volatile, ("clockMs", "groups", "configs", "classic", "connect"), "volatile")
     shift_ms = now_ms - (fields.optional_integer(volatile, "clockMs", "volatile") or 0)
     given = fields.mapping(volatile, "groups", "volatile") if "groups" in volatile else {}
     for group_id in given:

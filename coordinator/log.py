@@ -83,6 +83,24 @@ class Log:
             self._storage.rewrite([*map(_line, changes), *map(_encoded, batches)])
         return log
 
+    def compacted(self, changes: Sequence[Json], first: int = 0, tombstones: bool = False) -> Log:
+        """A log that has of the records from `first` on the last one of each key (P3), and its tombstone only
+        if asked for. `changes` are what makes the cluster as it is."""
+        last = {_key(record): number for number, record in enumerate(self.records)}
+        left = [
+            record
+            for number, record in enumerate(self.records)
+            if number < first or (last[_key(record)] == number and (tombstones or record.value is not None))
+        ]
+        log = self.replaced(left, None, changes)
+        log.failing = self.failing
+        return log
+
+
+def _key(record: AnyRecord) -> tuple[object, ...]:
+    """Kind of a record and all but its value."""
+    return type(record), *(part for name, part in zip(record._fields, record, strict=True) if name != "value")
+
 
 def opened(storage: LogStorage) -> tuple[Log, list[Json]]:
     """The log that a storage has, and the changes of the cluster in it. BadInput where it is no such log."""

@@ -106,7 +106,7 @@ def gave_up(step: Step, member_id: str, member: Member) -> Partitions:
 
 
 def says_more(dialect: Dialect, member: Member, new: Reconciled) -> bool:
-    """Whether the step changes what the member's record says (P1)."""
+    """Does the step change what the record of the member says (P1)?"""
     if new.epoch != member.epoch or new.assigned | new.revoking != member.held:
         return True
     if not dialect.RevocationRecorded:

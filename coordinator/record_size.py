@@ -17,6 +17,7 @@ from coordinator.classic.records import ClassicRecord, GroupMetadata
 from coordinator.connect.records import ConnectRecord, Lost
 from coordinator.model import ClassicMetadata, ClientAssignor, MemberMetadata, Partitions, Target
 from coordinator.offset_records import OffsetRecord
+from coordinator.record_kinds import BY_CLASS
 from coordinator.records import (
     AnyRecord,
     AssignmentEpoch,
@@ -24,6 +25,7 @@ from coordinator.records import (
     GroupEpoch,
     MemberUpdate,
     PartitionMetadata,
+    Record,
     Value,
 )
 
@@ -71,6 +73,8 @@ def _value(record: AnyRecord) -> int | None:
         return _INT16 + _group_metadata(record.value)
     if isinstance(record, ConnectRecord):
         return _INT16 + _connect_value(record.value) + _TAGS
+    if not isinstance(record, Record):
+        return _INT16 + BY_CLASS[type(record)].value_bytes(record.value) + _TAGS
     return _INT16 + _consumer_value(record.value) + _TAGS
 
 

@@ -219,9 +219,9 @@ def _set_metadata(group: Group, record: Record, metadata: MemberMetadata) -> Non
 
 
 @cache
-def _connect() -> ModuleType:
-    """The records of Connect groups, which have the values of this module and so import it."""
-    return import_module("coordinator.connect.records")
+def _kinds() -> ModuleType:
+    """The records of other kinds of groups, which may have the values of this module and so import it."""
+    return import_module("coordinator.record_kinds")
 
 
 def topics_to_wire(topics: Topics) -> list[Json]:
@@ -239,7 +239,7 @@ def to_wire(record: AnyRecord, offset: int) -> Json:
     if isinstance(record, ClassicRecord):
         return classic_to_wire(record, offset)
     if not isinstance(record, Record):
-        written: Json = _connect().connect_to_wire(record, offset)
+        written: Json = _kinds().BY_CLASS[type(record)].write(record, offset)
         return written
     key = {"type": record.type, "groupId": record.group_id}
     if record.member_id is not None:
@@ -318,11 +318,11 @@ def from_wire(value: object) -> AnyRecord:
         return offset_from_wire(source)
     if kind == CLASSIC_METADATA:
         return classic_from_wire(source)
-    if kind in _connect().KINDS:
-        read_here: AnyRecord = _connect().connect_from_wire(source)
-        return read_here
+    if kind in _kinds().BY_TYPE:
+        read_there: AnyRecord = _kinds().BY_TYPE[kind].read(source)
+        return read_there
     if kind not in _VALUE_FROM_WIRE:
-        kinds = ", ".join(sorted([*_VALUE_FROM_WIRE, OFFSET_COMMIT, CLASSIC_METADATA, *_connect().KINDS]))
+        kinds = ", ".join(sorted([*_VALUE_FROM_WIRE, OFFSET_COMMIT, CLASSIC_METADATA, *_kinds().BY_TYPE]))
         raise BadInput(f"there is no record type {kind!r}; there are {kinds}")
     where = f"a {kind} record"
     names = ("type", "groupId", "memberId") if kind in MEMBER_TYPES else ("type", "groupId")

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from coordinator import fields, wire
 from coordinator.admin.groups import deletion
@@ -22,7 +23,7 @@ from coordinator.admission import (
     known_state,
 )
 from coordinator.answer import answered
-from coordinator.apis import Refusal, parse
+from coordinator.apis import OfKind, Refusal, parse
 from coordinator.assignors import GroupAssignment, PartitionAssignor, RangeAssignor, UniformAssignor
 from coordinator.classic.model import ClassicGroup
 from coordinator.classic.request import ClassicRequest
@@ -32,13 +33,13 @@ from coordinator.clock import Clock, SimulatedClock, numbered_ids
 from coordinator.cluster import changed, changes_to
 from coordinator.config import Config, configured
 from coordinator.connect.handlers import Worked
-from coordinator.connect.request import ConnectRequest
 from coordinator.describe import describe_group
 from coordinator.describe_request import DescribeRequest, consumer_group_describe
 from coordinator.dialect import Dialect
 from coordinator.errors import AppendFailed, BadInput
 from coordinator.fields import Json
 from coordinator.heartbeat import consumer_group_heartbeat
+from coordinator.kinds import Kind
 from coordinator.load import configs_of, restore_volatile, volatile_of
 from coordinator.log import Log, commit, opened, set_timer, state_from
 from coordinator.membership import TIMEOUTS
@@ -94,13 +95,8 @@ class Coordinator:
         self._state = ACTIVE
         self._timers = Timers()
         self._metrics = Metrics()
-        self._env = Env(
-            dialect or Dialect(),
-            config or Config(),
-            assignors or {"uniform": UniformAssignor(), "range": RangeAssignor()},
-            {},
-            self._scripts,
-        )
+        known = assignors or {"uniform": UniformAssignor(), "range": RangeAssignor()}
+        self._env = Env(dialect or Dialect(), config or Config(), known, {}, self._scripts)
         if storage is not None:
             self._log, changes = opened(storage)
             for change in changes:
@@ -122,9 +118,9 @@ class Coordinator:
         """
         request = parse(api, version, client, body)
         self._started = True
-        if isinstance(request, ClassicRequest | ConnectRequest):
+        if isinstance(request, OfKind):
             named = f"{api} {client.get('id', '')}" if id is None else id
-            return self._other_request(request, named, client_of(client)[2])
+            return self._other_request(*request, named, client_of(client)[2])
         if isinstance(request, DescribeRequest):
             return consumer_group_describe(self._env, self._groups, request, self._authorizer, self._state)
         if isinstance(request, FetchRequest):
@@ -173,12 +169,10 @@ class Coordinator:
             return convert(self._env, converts, classic.saved.get(converts.id), request, now_ms)
         return consumer_group_heartbeat(self._env, group, request, now_ms)
 
-    def _other_request(
-        self, request: ClassicRequest | ConnectRequest, waits: int | str, principal: str
-    ) -> Json:
+    def _other_request(self, kind: Kind[Any], request: Any, waits: int | str, principal: str) -> Json:
         admit = partial(self._admit, principal, "READ")
         here = self._groups, self._new_id, self._log, self._env, self.clock.now_ms()
-        other = partial(self.others.request, request, waits, admit, *here)
+        other = partial(self.others.request, kind, request, waits, admit, *here)
         if not isinstance(request, ClassicRequest) or request.group_id not in self._groups:
             return other()
         group, id, now_ms = self._groups[request.group_id], self._new_id, self.clock.now_ms()
@@ -347,6 +341,10 @@ class Coordinator:
             raise BadInput(f"records can be read from 0 to {self.end}, not from {since!r}")
         return [to_wire(record, since + n) for n, record in enumerate(self._log.records[since:])]
 
+    def compact(self) -> None:
+        """Keep the last record of each key (P3), from offset 0 on; AppendFailed and nothing has changed."""
+        self._log = self._log.compacted(changes_to(self._env))
+
     def volatile(self, group: str | None = None) -> Json:
         """The state that records do not hold, of one group or of all (load.py)."""
         groups = [found for name, found in sorted(self._groups.items()) if group in (None, name)]
@@ -426,7 +424,7 @@ class Coordinator:
         fires; or "active" again, as a new coordinator that loads the log and notices what changed (P2)."""
         if known_state(state) != ACTIVE:
             self._state = state
-            self.others.refuse_waiting(state)
+            self.others.refuse_waiting(state, self.clock.now_ms())
         elif self._state != ACTIVE:
             self.restart()
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from harness.engines.base import EngineError, Failure, Limits, Model, Outcome, Progress, Result
 from harness.engines.registry import ENGINES
-from harness.errors import EVIDENCE_MISSING, HOLDS, MODEL_VIOLATED, ConformError
+from harness.errors import EVIDENCE_MISSING, HOLDS, MODEL_VIOLATED, UNDECIDED, ConformError
 from harness.evidence import Evidence, Records, Status, record, verify
 from harness.files import output_folder
 from harness.itf import write_trace
 from harness.manifest import Entry
+from harness.property_requirements import requirements_of
 from harness.retrace import with_steps
 
 
@@ -33,7 +34,7 @@ class Checked:
     `facts` (of `Result.facts`) come from `result`, or from `evidence` where nothing ran: `result` is then
     what the recorded log says, if there is one. `why` says why it ran although results are recorded. With
     `error` there is no answer; `missing` is why the engine is not on this machine. `counterexample` is the
-    ITF file of one, `entry` the manifest's.
+    ITF file of one, `entry` the manifest's, `module` what a model that it does not have was read from.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Checked:
     entry: Entry | None = None
     why: str = ""
     missing: str = ""
+    module: Path | None = None
 
     @property
     def ran(self) -> bool:
@@ -56,8 +58,22 @@ class Checked:
         return self.result is not None and self.evidence is None
 
     @property
+    def undecided(self) -> bool:
+        """Did the time run out before there was an answer?"""
+        return isinstance(self.error, EngineError) and self.error.failure is Failure.TIME_OUT
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """The requirements that the violated property states; () if none is violated, or it names none."""
+        name = (self.facts or {}).get("property")
+        module = self.entry.model().module if self.entry else self.module
+        return requirements_of(name, module) if name and module else ()
+
+    @property
     def exit_code(self) -> int:
         """The exit code that this model alone would give."""
+        if self.undecided:
+            return UNDECIDED
         if self.error:
             return self.error.exit_code
         if self.evidence and self.evidence.status is not Status.ACCEPTED:
@@ -73,6 +89,7 @@ class Checked:
             "engine": self.engine,
             "version": self.version,
             **(self.facts or {}),
+            "requirements": list(self.requirements),
             "seconds": round(self.seconds, 2),
             "processor": round(self.result.processor, 2) if self.ran and self.result else None,
             "as_expected": self.exit_code == HOLDS,
@@ -155,7 +172,8 @@ def _recorded(entry: Entry, folder: Path, keep: bool) -> Evidence:
 def check_model(model: Model, engine: str, out: Path, limits: Limits, progress: Progress) -> Checked:
     """Check a model of which nothing is known but that it should hold."""
     checked = _run(model, engine, out, limits, progress)
-    return replace(checked, differences=compare({"outcome": Outcome.HOLDS.value}, checked.facts or {}))
+    differences = compare({"outcome": Outcome.HOLDS.value}, checked.facts or {})
+    return replace(checked, differences=differences, module=model.module)
 
 
 def _run(model: Model, engine: str, out: Path, limits: Limits, progress: Progress) -> Checked:

@@ -20,12 +20,14 @@ from harness.engines.tlc_config import read_config
 from harness.errors import ConformError
 from harness.files import read_text
 from harness.manifest import Manifest
+from harness.replay.causes import Cause, from_json
 from harness.replay.dialects import FORMS, TEXT
 
 TEXT_MODULE: Final = "Dialects.tla"
 KAFKA_MODULE: Final = "KafkaDialects.tla"
 SAFE, LIVE, OPEN = "NoDoubleOwnership", "EventuallyConverged", "NoDoubleHolding"
-"""What a model checks, by which it is told what it is for: R7 with members and network, R8, every request."""
+"""The properties that tell what a model is for: R7 with members and network, R8, and R7 of the coordinator
+under every request."""
 
 _VALUE: Final = r'"[^"]*"|TRUE|FALSE|\d+'
 _CONSTANT = re.compile(rf"((?:^  \\\*.*\n)+)^  (\w+) \|-> ({_VALUE}),?$", re.MULTILINE)
@@ -98,7 +100,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Findings of a replay on an implementation; `not_judged` steps came after enough differences."""
+    """Findings of a replay on an implementation, and their causes; `not_judged` steps came after enough
+    differences."""
 
     target: str
     dialect: str
@@ -106,6 +109,7 @@ class Measured:
     steps: int
     not_judged: int
     findings: Sequence[Finding]
+    causes: Sequence[Cause]
 
 
 def departures(folder: Path) -> list[Departure]:
@@ -163,6 +167,7 @@ def read_measured(path: Path) -> Measured:
             int(result["target_steps"]),
             int(result["not_judged"]),
             findings(result["failures"]),
+            from_json(result.get("causes", [])),
         )
     except (json.JSONDecodeError, KeyError, TypeError, ValueError):
         raise ConformError(f"{path} is not what `conform replay --json` writes.") from None

@@ -9,13 +9,16 @@ HOLDS: Final = 0
 USAGE: Final = 2
 """The command line, a file or a specification given to the command is wrong."""
 ENGINE_FAILED: Final = 3
-"""An engine or a target is missing, crashed, ran out of memory or out of time."""
+"""An engine or a target is missing, crashed or ran out of memory."""
 MODEL_VIOLATED: Final = 10
 """A model does not give the outcome that is expected of it."""
 NOT_CONFORMANT: Final = 11
 """An implementation does something else than the specification."""
 EVIDENCE_MISSING: Final = 12
 """A recorded result is missing, or a module it depends on has changed since."""
+
+UNDECIDED: Final = 13
+"""A model ran out of time: nothing is known of it but what was asked for in that time."""
 
 
 class ConformError(Exception):

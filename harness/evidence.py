@@ -220,7 +220,7 @@ def _text(data: dict[str, Any]) -> str:
 
 
 def _changes(entry: Entry, data: dict[str, Any], path: Path) -> list[str]:
-    """What the record was made of that is another today."""
+    """The inputs of the record that differ today, as text: files, definitions, engine, arguments."""
     engine = ENGINES[entry.engine]
     reasons = _other(data["files"], _files(entry))
     if reasons:

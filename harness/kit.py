@@ -26,6 +26,17 @@ def kit_folder(name: str) -> Path:
     return here
 
 
+def kit_path(path: Path) -> Path:
+    """A path that a user names, as `traces/golden`: the one here, or, where it is not here, that part of the
+    installed package."""
+    if path.is_absolute() or not path.parts or path.parts[0] not in _KNOWN_BY:
+        return path
+    if len(path.parts) == 1:
+        return kit_folder(path.parts[0])
+    inside = _CARRIED / path
+    return inside if not path.exists() and inside.exists() else path
+
+
 def carried(name: str) -> Path:
     """Path of that folder in an installed package."""
     return _CARRIED / name

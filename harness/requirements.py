@@ -72,7 +72,8 @@ CLASSIC: Final = {
     "JoinTimeout": ("C1",),
     "SyncTimeout": ("C1",),
 }
-"""What a step of a classic group exercises, by its action, where consumer groups have none of that name."""
+"""The requirements that a step of a classic group exercises, by its action, for actions that consumer groups
+do not have."""
 
 CONNECT: Final = {
     "PrepareAssignment": ("W4", "W1"),
@@ -110,7 +111,7 @@ _OF_MEMBER: Final = {"send": ("H7",), "lose": ("H7",), "finish_revocation": ("K2
 
 
 def of_member(does: str, answer: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """The requirements of a step of a client process (`harness.kinds.consumer.members.MemberStep`)."""
+    """The requirements of a step of a client process (`harness.replay.members.MemberStep`)."""
     if answer is None:
         return _OF_MEMBER.get(does, ())
     if answer["errorCode"]:

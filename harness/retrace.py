@@ -20,8 +20,8 @@ from harness.engines.base import EngineError, Failure, Limits, Model
 from harness.engines.tlc import run_tlc
 from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config
 from harness.itf import Trace
+from harness.kinds.literals import tla_value
 from harness.modules import config_beside
-from harness.shrink.render import tla_value
 from harness.transitions import behaviour
 from harness.values import State
 

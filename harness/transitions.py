@@ -28,7 +28,7 @@ LEAF: Final = "conformLeaf"
 ADDED: Final = (LEAF, "conformDepth")
 """The variables that dumped states have beside the model's."""
 _NOT_PLAIN: Final = re.compile(r"\\/|\\[AE]\b|=>|\b(?:LET|IF|CASE|ENABLED)\b")
-"""What may not stand in a conjunction that is taken apart at each `/\\`."""
+"""Operators that make a definition no plain conjunction: such a definition is not split at each `/\\`."""
 
 
 def dump(

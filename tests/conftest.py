@@ -15,8 +15,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONGEST = (
-    *("fuzz/test_fuzz.py", "properties/test_group_machine.py", "test_readme.py"),
+    *(
+        "clients/test_wired_clients.py",
+        "fuzz/test_fuzz.py",
+        "properties/test_group_machine.py",
+        "test_readme.py",
+    ),
     *("mutants/test_coordinator_mutants.py", "mutants/test_spec_mutants.py", "graph/test_web_browser.py"),
+    *("serve/test_serve_fuzz.py", "proxy/test_proxy_clients.py"),
     *("gate/test_installed.py", "replay/test_ahead.py", "shrink/test_shrink_command.py", "diff/test_diff.py"),
 )
 """Files that take more than 10 seconds, in this order; one that began last would run alone at the end."""

@@ -73,7 +73,8 @@ def _changes(options: argparse.Namespace) -> bool:
 
 
 def _common() -> argparse.ArgumentParser:
-    """What may stand before or after the verb. One each: parsers with one parent share its defaults, too."""
+    """Options before or after the verb. Each call makes a new parser: parsers that share a parent share its
+    defaults, too."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--log", metavar="FILE", default=argparse.SUPPRESS, help="the log of a coordinator")
     common.add_argument(

@@ -31,7 +31,8 @@ class ClassicMember:
     rebalance_timeout_ms: int
     protocols: tuple[tuple[str, str], ...]
     assignment: str = ""
-    """Of this generation; "" before the leader's SyncGroup, and for who is not named in it."""
+    """The assignment of this generation; "" before the SyncGroup of the leader, and for members that it does
+    not name."""
     fresh: bool = False
     """It has not been in any generation: its client may be gone, as nobody heard of its member id."""
     joining: RequestId | None = None

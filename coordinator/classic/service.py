@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from coordinator import fields
+from coordinator.admin.groups import CLASSIC, listed
 from coordinator.classic import handlers
 from coordinator.classic.describe import describe_classic, described
 from coordinator.classic.model import ClassicGroup, RequestId
@@ -27,7 +28,6 @@ from coordinator.classic.request import (
 from coordinator.classic.request import invalid as invalid_error
 from coordinator.classic.response import heartbeat_response, join_error, leave_response, sync_error
 from coordinator.classic.timers import Deadlines, followed, started
-from coordinator.config import Config
 from coordinator.dialect import Dialect
 from coordinator.errors import AppendFailed, ErrorCode, RequestRejected
 from coordinator.fields import Json
@@ -123,21 +123,26 @@ class ClassicGroups:
                 f"Group {group_id} is a classic group; join it first.",
             )
 
-    def refuse_waiting(self, code: ErrorCode) -> None:
+    def refuse_waiting(self, code: ErrorCode, now_ms: int) -> None:
         """Answer each request that waits with this error (H5): this coordinator serves its group no more.
 
-        Nothing is written: the log is another's. Members wait no longer here, so none is answered twice.
+        Nothing is written: the log is another's. Members wait no longer here, so none is answered twice, and
+        their sessions begin anew, as after any answer.
         """
         answers: list[tuple[RequestId, Json]] = []
         for group in self.groups.values():
             members = dict(group.members)
+            sessions: Deadlines = {}
             for name, member in group.members.items():
+                if member.waits:
+                    sessions["session", name] = now_ms + member.session_timeout_ms
                 if member.joining is not None:
                     answers.append((member.joining, join_error(name, code)))
                 if member.syncing is not None:
                     answers.append((member.syncing, sync_error(code)))
                 members[name] = replace(member, joining=None, syncing=None)
             self.groups[group.id] = replace(group, members=members)
+            self._deadlines[group.id] = followed(self.groups[group.id], self._deadlines[group.id], sessions)
         answers.sort(key=lambda answer: str(answer[0]))
         self._completed += [{"id": request, "body": body} for request, body in answers]
 
@@ -235,6 +240,10 @@ class ClassicGroups:
 
     # Reading and fail-over
 
+    def listed(self) -> list[Json]:
+        """The groups, as ListGroups has them (D1)."""
+        return [listed(group.id, group.protocol_type, group.state, CLASSIC) for group in self.groups.values()]
+
     def describe(self, group_id: str) -> Json:
         """The whole state of a group that is here."""
         return describe_classic(self.groups[group_id], self._deadlines[group_id])
@@ -243,14 +252,14 @@ class ClassicGroups:
         """The state that `restore` takes: of one group or of all."""
         return {name: self.describe(name) for name in sorted(self.groups) if group in (None, name)}
 
-    def replay(self, records: Iterable[object], config: Config, now_ms: int) -> None:
+    def replay(self, records: Iterable[object], env: Env, now_ms: int) -> None:
         """C2, P2: become what the log gives back. Requests that waited are lost, and timers start anew."""
         last = {record.group_id: record.value for record in records if isinstance(record, ClassicRecord)}
         self._completed.clear()
         self.saved = {name: value for name, value in last.items() if value is not None}
         self.groups = {name: loaded(name, value) for name, value in self.saved.items()}
         self._deadlines = {
-            name: started(group, now_ms, config.empty_retention_ms) for name, group in self.groups.items()
+            name: started(group, now_ms, env.config.empty_retention_ms) for name, group in self.groups.items()
         }
         self._arm_all()
 

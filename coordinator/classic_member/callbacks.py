@@ -14,8 +14,8 @@ from coordinator.member.types import Callback, CallbackName
 
 
 class Callbacks:
-    """What is to be called, in order; `owned` changes when a callback is taken or done, or all is lost. Only
-    on_partitions_assigned is called on nothing (erratum of KIP-429)."""
+    """The callbacks to call, in order. `owned` changes when a callback is taken or done, or all is lost. Only
+    on_partitions_assigned is called with no partitions (erratum of KIP-429)."""
 
     def __init__(self, metrics: RebalanceMetrics) -> None:
         self.owned: Partitions = NOTHING
@@ -42,8 +42,8 @@ class Callbacks:
         return running.partitions if running and running.name is CallbackName.REVOKED else NOTHING
 
     def give_up(self, partitions: Partitions, gone: Partitions = NOTHING) -> None:
-        """What is `gone` of them is lost as soon as on_partitions_lost is called; the rest is given up when
-        on_partitions_revoked returns."""
+        """The partitions in `gone` are lost as soon as on_partitions_lost is called; the others are given up
+        when on_partitions_revoked returns."""
         for name, some in ((CallbackName.LOST, partitions & gone), (CallbackName.REVOKED, partitions - gone)):
             if some:
                 self._waiting.append(Callback(name, some))

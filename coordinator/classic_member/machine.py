@@ -99,7 +99,7 @@ class ClassicMember:
         self._owned_since = NO_GENERATION
         """The generation in which it was assigned what it owns."""
         self._last: tuple[Partitions, int] = NOTHING, NO_GENERATION
-        """What it was assigned last, and in which generation: assignors of eager members go by that."""
+        """The last assignment and its generation: assignors of eager members use both."""
         self._prepared = True
         """Has it done what goes before a JoinGroup (C6)? The first one needs nothing."""
         self._leads: list[Json] = []
@@ -274,8 +274,8 @@ class ClassicMember:
         )
 
     def _prepare(self) -> None:
-        """What goes before a JoinGroup (C3, C6): an eager member gives up everything; a cooperative one what
-        is gone, or what it does not subscribe to any more."""
+        """Prepare for a JoinGroup (C3, C6): an eager member gives up all partitions; a cooperative member
+        gives up those that are gone or that it no longer subscribes to."""
         if self._prepared:
             return
         self._prepared = True
@@ -414,7 +414,7 @@ class ClassicMember:
         self._callbacks.lose()
 
     def _start_anew(self) -> None:
-        """Of no generation, as before its first JoinGroup."""
+        """Leave the generation: the state before the first JoinGroup."""
         self.generation = self._owned_since = NO_GENERATION
         self._leads = []
         self._offsets.clear()

@@ -95,7 +95,7 @@ def prepare_response(group: Group, lost: Mapping[Partition, str]) -> Json:
 
 
 def _selected(metadata: MemberMetadata, name: str | None) -> Json | None:
-    """What a worker says of the selected assignor; None where a log has workers with none in common."""
+    """The entry of a worker for the selected assignor; None if the workers have none in common."""
     offer = next((one for one in metadata.client_assignors if one.name == name), None)
     if offer is None:
         return None

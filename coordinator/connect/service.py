@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from coordinator import fields
-from coordinator.admin.groups import check_deletion
+from coordinator.admin.groups import CONNECT, check_deletion, listed
 from coordinator.connect import handlers
 from coordinator.connect.describe import ASSIGNMENT, describe_connect, restore, timers_of, volatile_of
 from coordinator.connect.handlers import Worked
@@ -25,7 +25,8 @@ from coordinator.fields import Json
 from coordinator.load import groups_from, restore_volatile
 from coordinator.membership import delete_group, rebalance_timeout, session_timeout
 from coordinator.metadata import notice_topics
-from coordinator.model import Group, Partition, TopicImage
+from coordinator.model import Group, Partition, TopicImage, group_state
+from coordinator.offset_records import Offsets
 from coordinator.step import Env, Timer
 from coordinator.timers import Due, Timers
 
@@ -49,14 +50,16 @@ class ConnectGroups:
     def request(
         self,
         request: ConnectRequest,
+        waits: int | str,
         admit: Callable[[str], None],
         others: Collection[str],
+        draw_id: Callable[[Group | None], str],
         log: Log,
         env: Env,
         now_ms: int,
     ) -> Json:
         """Handle one request. `admit` raises RequestRejected for a group that the client may not use;
-        `others` are groups of another kind."""
+        `others` are groups of another kind. No request of a worker waits, and workers bring their ids."""
         group_id = request.group_id
         try:
             admit(group_id)
@@ -160,7 +163,7 @@ class ConnectGroups:
             return []
         return timers_of(group, self._work[group_id], self._assignment_ms.get(group_id))
 
-    def fire(self, due: Due, log: Log, env: Env, now_ms: int) -> bool:
+    def fire(self, due: Due, offsets: Offsets, log: Log, env: Env, now_ms: int) -> bool:
         """Let a timer run out. False: the log refused, and it is put off for a moment."""
         ours, group, work = self._env(env), self.groups[due.group_id], self._work[due.group_id]
         if due.timer == ASSIGNMENT:
@@ -185,7 +188,7 @@ class ConnectGroups:
             return False
         return True
 
-    def delete(self, group_id: str, log: Log, env: Env, now_ms: int) -> None:
+    def delete(self, group_id: str, offsets: Offsets, log: Log, env: Env, now_ms: int) -> None:
         """DeleteGroups (D1), as `check_deletion` allows it. AppendFailed where the log refuses."""
         check_deletion(self.groups, {}, group_id)
         ours, group = self._env(env), self.groups[group_id]
@@ -193,6 +196,10 @@ class ConnectGroups:
         self._commit(handlers.follow_work(group, result, self._work[group_id]), log, env, now_ms)
 
     # Reading and fail-over
+
+    def listed(self) -> list[Json]:
+        """The groups, as ListGroups has them (D1)."""
+        return [listed(group.id, CONNECT, group_state(group), CONNECT) for group in self.groups.values()]
 
     def describe(self, group_id: str) -> Json:
         """The whole state of a group that is here."""

@@ -36,7 +36,7 @@ class Listener:
         self.on_partitions_revoked(partitions)
 
     def on_commit_complete(self, partitions: Partitions, error: int) -> None:
-        """What `commit` asked for is done."""
+        """A commit that the application asked for has ended."""
 
 
 class Consumer:

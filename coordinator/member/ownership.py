@@ -25,7 +25,7 @@ class Ownership:
 
     @property
     def owned(self) -> Partitions:
-        """What the member says that it owns, and must not be another's. Nothing once abandoned (K1)."""
+        """The partitions that the member reports as owned, which only it may have; none once lost (K1)."""
         return NOTHING if self._abandoned else self.assignment
 
     @property

@@ -55,8 +55,8 @@ def join_group(
 
 
 def _said(env: Env, group: Group, request: JoinRequest) -> Said:
-    """What the protocols say. INCONSISTENT_GROUP_PROTOCOL where they are no consumer's, are too old, or have
-    none in common with all other members that use the classic protocol."""
+    """Read the protocols of a request. INCONSISTENT_GROUP_PROTOCOL where they are not those of a consumer,
+    are too old, or have none in common with all other members that use the classic protocol."""
     named = request.instance_id
     replaced = request.member_id if named is None else group.instances.get(named, request.member_id)
     common = {name for name, _ in request.protocols}

@@ -25,12 +25,20 @@ from harness.engines.apalache_home import download_apalache
 from harness.engines.base import EngineError, Failure, Limits, Model, Progress
 from harness.engines.process import side_by_side
 from harness.engines.registry import ENGINES
-from harness.errors import ENGINE_FAILED, EVIDENCE_MISSING, HOLDS, MODEL_VIOLATED, USAGE, ConformError
+from harness.errors import (
+    ENGINE_FAILED,
+    EVIDENCE_MISSING,
+    HOLDS,
+    MODEL_VIOLATED,
+    UNDECIDED,
+    USAGE,
+    ConformError,
+)
 from harness.evidence import STORE, Records, renew
 from harness.files import output_folder
 from harness.manifest import TIERS, Entry
 
-_WORST_FIRST = (ENGINE_FAILED, USAGE, MODEL_VIOLATED, EVIDENCE_MISSING, HOLDS)
+_WORST_FIRST = (ENGINE_FAILED, USAGE, MODEL_VIOLATED, UNDECIDED, EVIDENCE_MISSING, HOLDS)
 Job = tuple[Model, str, Entry | None]
 """A model, its engine, its entry if it has one."""
 _MOST_RECORDED = 20
@@ -101,7 +109,8 @@ def command(
     conform check path/to/Spec.tla --config path/to/Other.cfg --engine apalache
 
     Exit codes: 0 all as expected; 10 something else than expected, a wrong figure in the manifest included;
-    12 evidence missing or stale; 2 a wrong command line, manifest or specification; 3 an engine failed.
+    12 evidence missing or stale; 13 undecided: a model did not end in --timeout seconds; 2 a wrong command
+    line, manifest or specification; 3 an engine failed.
     """
     check_json_place(json_file)
     if engine is not None and engine not in ENGINES:
@@ -282,8 +291,9 @@ def counts(checked: Sequence[Checked]) -> str:
 
 def _outcome(one: Checked) -> str:
     if not one.facts:
-        return "-"
-    return f"{one.facts['outcome']} {one.facts['property'] or ''}".strip()
+        return "undecided" if one.undecided else "-"
+    of = f"({', '.join(one.requirements)})" if one.requirements else ""
+    return f"{one.facts['outcome']} {one.facts['property'] or ''} {of}".strip()
 
 
 def _figure(one: Checked, what: str) -> str:
@@ -302,7 +312,8 @@ def _verdict(one: Checked) -> str:
 
 
 def _evidence(one: Checked) -> str:
-    """What a record that was taken, or that does not count, is of; and why the engine did not run."""
+    """The status of a record that was taken, or that does not count, with the reasons; and why the engine did
+    not run."""
     assert one.evidence is not None
     said = f"the recorded result is {one.evidence.status.value}"
     if one.missing:

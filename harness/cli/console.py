@@ -16,7 +16,7 @@ from rich.table import Table
 from harness.engines.base import Model, Progress
 from harness.errors import ConformError
 from harness.files import is_stream, output_folder, write_text
-from harness.kit import kit_folder
+from harness.kit import kit_folder, kit_path
 from harness.manifest import Entry, Manifest, read_manifest
 from harness.modules import config_beside
 
@@ -76,7 +76,7 @@ def find_model(
             raise ConformError(f"--config goes with the path of a module (.tla), not with the model {name}.")
         entry = named_manifest(manifest).entry(name)
         return entry.model(), entry
-    module = Path(name)
+    module = kit_path(Path(name))
     if not module.is_file():
         raise ConformError(f"The module {module} does not exist.")
     if config and not config.is_file():

@@ -17,6 +17,7 @@ from harness.diff.sides import Side, open_side
 from harness.engines.base import Limits
 from harness.errors import MODEL_VIOLATED, ConformError
 from harness.files import output_folder, write_text
+from harness.kit import kit_path
 
 DEFAULT = "MCTour"
 """The model that is compared where none is named: small, and every request of it is in it."""
@@ -74,6 +75,7 @@ def command(
     """
     check_json_place(json_file)
     output_folder(out)
+    manifest = kit_path(manifest)
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
         one = open_side(a, manifest, Path(folder) / "a")
         other = open_side(b, manifest, Path(folder) / "b")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli.console import MANIFEST, check_json_place, find_model, running, write_json
+from harness.cli.dialect_option import METAVAR, named
 from harness.engines.base import Limits
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
 from harness.files import output_folder
@@ -32,7 +33,10 @@ def command(
         str, typer.Option(help="The implementation: python, or stdio:COMMAND (the line protocol).")
     ] = "python",
     dialect: Annotated[
-        str | None, typer.Option(help="What the target speaks; by default what the model is of.")
+        str | None,
+        typer.Option(
+            parser=named, metavar=METAVAR, help="What the target speaks; by default what the model is of."
+        ),
     ] = None,
     inputs: Annotated[
         list[str] | None,

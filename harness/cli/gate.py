@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place, named_manifest, running, write_json
+from harness.cli.dialect_option import METAVAR, named
 from harness.engines.base import Limits
 from harness.errors import HOLDS, ConformError
 from harness.files import output_folder, write_text
@@ -35,7 +36,9 @@ def command(
     target: Annotated[
         str, typer.Option(help="The implementation, as replay takes it: python, stdio:COMMAND …")
     ] = "python",
-    dialect: Annotated[str, typer.Option(help="What the target speaks.")] = "kip-848",
+    dialect: Annotated[
+        str, typer.Option(parser=named, metavar=METAVAR, help="What the target speaks.")
+    ] = "kip-848",
     minutes: Annotated[
         float,
         typer.Option(

@@ -16,6 +16,7 @@ from harness.graph.dump import state_graph
 from harness.graph.render import require_dot
 from harness.graph.web import draw_page
 from harness.itf import Trace, read_trace
+from harness.kit import kit_path
 from harness.replay.files import SUFFIX
 from harness.report.sequence_words import violated
 from harness.report.trace_sequence import sequence_of_trace
@@ -92,6 +93,7 @@ def command(
     if not page and not sequence:
         require_dot()
     output_folder(out)
+    trace = kit_path(trace) if trace else None
     shown = read_trace(trace) if trace else None
     trace_name = trace.name.removesuffix(SUFFIX) if trace else ""
     if sequence and shown:

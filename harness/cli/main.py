@@ -16,10 +16,19 @@ from harness.errors import ConformError
 
 VERBS = (
     *("check", "scenario", "generate", "replay", "exhaust", "validate", "graph", "shrink", "simulate"),
-    *("mutate", "diff", "doctor", "identify", "client", "broker", "dialects", "report", "gate"),
+    *("compare", "mutate", "diff", "doctor", "identify", "client", "proxy", "broker", "dialects", "report"),
+    "gate",
 )
 """All verbs in the order of `--help`; each is `command` in the module of its name, if that exists: a
 function, or an app of verbs of its own."""
+
+MOVED = {
+    "simulate": (
+        *("--target", "--against", "--dialect", "--against-dialect"),
+        *("--steps", "--length", "--max-differences", "--waivers"),
+    )
+}
+"""Options that a verb had, and `compare` has now."""
 
 
 class _Conform(typer.core.TyperGroup):
@@ -41,12 +50,19 @@ class _Conform(typer.core.TyperGroup):
         return typer.main.get_group(alone).get_command(ctx, name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The verb of a command line. A name that is no verb fails with the most similar verb as a hint."""
+        """The verb of a command line. A name that is no verb fails with the most similar verb as a hint, and
+        an option that another verb has now with the name of that verb."""
         verbs = self.list_commands(ctx)
         if args and not args[0].startswith("-") and args[0] not in verbs:
             like = get_close_matches(args[0], verbs, 1)
             hint = f" Did you mean {like[0]}?" if like else f" There are {', '.join(verbs)}."
             ctx.fail(f"There is no command {args[0]!r}.{hint}")
+        old = [option for word in args[1:] if (option := word.partition("=")[0]) in MOVED.get(args[0], ())]
+        if old:
+            ctx.fail(
+                f"conform {args[0]} has no option {old[0]} any more: two implementations are compared by "
+                "conform compare, which has the same options."
+            )
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -62,11 +78,10 @@ app = typer.Typer(
     cls=_Conform,
     name="conform",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     help="From a TLA+ specification to a conformance verdict. Exit codes: 0 holds; 10 a model is violated; "
-    "11 an implementation does not conform; 12 evidence is missing or stale; 2 usage; 3 an engine or a "
-    "target failed.",
+    "11 an implementation does not conform; 12 evidence is missing or stale; 13 undecided, for want of time; "
+    "2 usage; 3 an engine or a target failed.",
 )
 
 

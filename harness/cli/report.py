@@ -10,6 +10,7 @@ from rich.console import Console
 
 from harness.cli.console import MANIFEST, check_json_place, write_json
 from harness.files import output_folder, write_text
+from harness.kit import kit_path
 from harness.manifest import read_manifest
 from harness.report.coverage import coverage
 from harness.report.page import page
@@ -51,6 +52,7 @@ def command(
     not caught; 0 otherwise.
     """
     check_json_place(json_file)
+    manifest = kit_path(manifest)
     models = read_manifest(manifest) if manifest.is_file() else None
     found = read_results(results, models)
     file = out or results / "report" / "index.html"

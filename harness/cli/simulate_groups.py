@@ -1,4 +1,4 @@
-"""The part of `conform simulate` that simulates whole groups."""
+"""Playing seeds and schedules of whole groups for `conform simulate`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from harness.cli.console import running, write_json
-from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.errors import NOT_CONFORMANT, ConformError
 from harness.files import output_folder, write_text
-from harness.scenario.from_ops import scenario_from_ops
+from harness.kinds.scenarios import scenario_from_ops
 from harness.simulate.groups.operations import Noted, operations_of
 from harness.simulate.groups.parts import Parts
 from harness.simulate.groups.report import explain, file_name, summary, to_json
@@ -102,8 +102,8 @@ def _shrunk(parts: Parts, result: Simulated) -> list[Found]:
 
 
 def _scenario(parts: Parts, found: Found, path: Path) -> Path | None:
-    """What the coordinator was asked in a schedule, as a golden scenario beside it, where one can say it: of
-    one group, without a log that refuses records and a coordinator that is down."""
+    """Write the requests of a schedule as a golden scenario beside it. None where a scenario cannot express
+    them: several groups, a log that refuses records, a coordinator that is down."""
     if found.settling or len({event["group"] for event in found.schedule.events if "group" in event}) > 1:
         return None
     if any(event["do"] in ("log", "down") for event in found.schedule.events):
@@ -131,21 +131,3 @@ def replay_groups(path: Path, record: Path | None = None) -> None:
         return
     violation = failed.violation
     raise ConformError(f"{path}, after event {failed.after}: {violation}.", NOT_CONFORMANT)
-
-
-def check_whole_groups(target: str, dialect: str, given: dict[str, object]) -> None:
-    """ConformError (exit 2) for what goes only with two targets."""
-    if dialect != "kip-848":
-        raise ConformError(
-            f"Whole groups are simulated in the dialect kip-848, not in {dialect}: the invariants are those "
-            "of KIP-848's text.",
-            USAGE,
-        )
-    if target != "python":
-        raise ConformError(
-            f"Whole groups are simulated on python, not on {target}; to compare that with another target, "
-            "name the other with --against.",
-            USAGE,
-        )
-    if wrong := [name for name, value in given.items() if value is not None]:
-        raise ConformError(f"{wrong[0]} goes with --against, which compares two targets.", USAGE)

@@ -10,12 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from harness.cli.console import check_json_place, running, write_json
+from harness.cli.dialect_option import METAVAR, named
 from harness.dialect_name import base_of, changes_of
 from harness.engines.base import Limits
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.files import output_folder, write_text
 from harness.itf import trace_to_text
 from harness.kinds.recordings import read_log
+from harness.kit import kit_path
 from harness.replay.dialects import FORMS
 from harness.scenario.files import SPEC
 from harness.targets.base import Json
@@ -31,7 +33,12 @@ def command(
         str | None, typer.Option(help="Which group (default: the first that a request names).")
     ] = None,
     dialect: Annotated[
-        str | None, typer.Option(help="What the target spoke (default: what the log says, or kip-848).")
+        str | None,
+        typer.Option(
+            parser=named,
+            metavar=METAVAR,
+            help="What the target spoke (default: what the log says, or kip-848).",
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the behaviours there as ITF traces.")
@@ -67,6 +74,7 @@ def command(
     if out:
         output_folder(out)
     recorded = read_log(log, group, dialect)
+    spec = kit_path(spec)
     name = dialect or recorded.dialect or "kip-848"
     known = {forms.name for forms in FORMS.values()}
     if base_of(name) in known and changes_of(name):

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.diff.compare import Kind
 from harness.diff.kinds import Came, Example, Group
 from harness.diff.report import TITLES, states, totals, trace_lines, verdict
 from harness.diff.run import Compared, Diff
-from harness.kinds.consumer.description import CONSUMER
+from harness.kinds.registry import is_known
+from harness.pages import template
 from harness.report.trace_sequence import sequence_of_trace
 
 _TEMPLATE: Final = "page.html.j2"
@@ -26,14 +26,7 @@ _CSS: Final = Path(__file__).parents[1] / "report" / "sequence.css"
 
 def page(found: Diff, written: dict[int, str]) -> str:
     """The page. `written` names the file of each trace, by its `id`."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(_TEMPLATE).render(
+    return template(Path(__file__).parent, _TEMPLATE).render(
         a=found.a,
         b=found.b,
         engine=found.engine,
@@ -95,7 +88,7 @@ def _group(number: int, group: Group) -> dict[str, Any]:
 def _diagram(example: Example) -> str:
     """A sequence diagram of the way and what comes out in A, or in B alone; "" for other protocols."""
     trace = (example.a or example.b)[0].trace
-    if not set(CONSUMER.variables) <= set(trace.variables):
+    if not is_known(trace):
         return ""
     words = [_words("A", example.a), _words("B", example.b)]
     return sequence_of_trace(trace, "", {len(trace.states) - 1: words}, inline=True)

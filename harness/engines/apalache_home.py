@@ -8,8 +8,6 @@ import os
 import shutil
 import tarfile
 import tempfile
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Final
 
@@ -42,6 +40,9 @@ def find_apalache() -> Path:
 
 def download_apalache(url: str = URL) -> Path:
     """Fetch the pinned release into the cache and return `apalache-mc`. EngineError if that fails."""
+    import urllib.error
+    import urllib.request  # a tenth of the time in which any verb of `conform` starts
+
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:
             archive = answer.read()

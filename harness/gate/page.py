@@ -5,25 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from harness.errors import HOLDS
 from harness.gate.output import first_line, title, verdict
 from harness.gate.steps import Asked, Done, Outcome
+from harness.pages import template
 
 
 def page(asked: Asked, finished: Sequence[Done]) -> str:
     """The page."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     exit_code, sentence = verdict(finished)
     done = [one for one in finished if one.outcome is Outcome.DONE]
-    return environment.get_template("page.html.j2").render(
+    return template(Path(__file__).parent, "page.html.j2").render(
         asked=asked,
         exit_code=exit_code,
         verdict=sentence + (asked.waivers.excepted("differences") if exit_code == HOLDS else ""),

@@ -12,13 +12,13 @@ from pathlib import Path
 from harness.check import Checked, check_entry, from_evidence, judge_record
 from harness.engines.base import EngineError, Failure, Limits, Progress, silent
 from harness.engines.process import stop_programs
-from harness.errors import HOLDS, MODEL_VIOLATED, NOT_CONFORMANT, ConformError
+from harness.errors import ENGINE_FAILED, HOLDS, MODEL_VIOLATED, NOT_CONFORMANT, ConformError
 from harness.evidence import Records
 from harness.gate.random_work import random_traces, simulated
 from harness.gate.steps import KIND_FOLDERS, RANDOM, Asked, Done, Outcome, Step, steps_of
 from harness.manifest import Entry
 from harness.replay.files import replay_files, trace_files
-from harness.replay.report import explain, left_out, not_replayed, to_json
+from harness.replay.report import explain, left_out, not_loaded, not_replayed, to_json
 from harness.scenario.files import explain as explain_scenario
 from harness.scenario.files import play_files, scenario_files, stale
 
@@ -166,10 +166,13 @@ class Gate:
         message = "\n".join([f"{steps}, {result.differences} differences", *left_out(result, accepted)])
         if result.failures:
             message += "\n" + "\n".join(explain(result.failures[0], target, dialect))
+        if sentence := not_loaded(result, target):
+            message += f"\n{sentence}"
         details = {"source": step.name, **to_json(result, target, dialect, accepted)}
-        if not result.judged and not result.failures:
+        if not (result.judged or result.failures or result.not_loaded):
             return Done(step, HOLDS, "; ".join(not_replayed(result)), 0, details, Outcome.LEFT_OUT)
         exit_code = NOT_CONFORMANT if result.failures else HOLDS
+        exit_code = ENGINE_FAILED if result.not_loaded else exit_code
         place = Path(result.failures[0].trace) if result.failures else None
         return Done(step, exit_code, message, 0, details, place=place)
 

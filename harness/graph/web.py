@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import networkx as nx
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.files import output_folder, write_text
@@ -22,6 +21,7 @@ from harness.graph.picture import FILL
 from harness.graph.states import describer
 from harness.itf import Trace
 from harness.kinds.cards import SHOWN, TITLES
+from harness.pages import template
 from harness.tlaparse import print_value
 from harness.values import State
 
@@ -128,15 +128,8 @@ def web_page(title: str, states: Sequence[WebState], edges: Sequence[WebEdge], n
     counts = Counter(edge.status for edge in edges)
     if unknown := sorted(counts.keys() - set(EDGE_STATUSES)):
         raise ValueError(f"no status of an edge: {unknown[0]!r}")
-    environment = Environment(
-        loader=FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     data = json.dumps(_data(title, states, edges), ensure_ascii=False, separators=(",", ":"))
-    return environment.get_template("web.html.j2").render(
+    return template(_HERE, "web.html.j2").render(
         title=title,
         states=len(states),
         edges=len(edges),

@@ -39,7 +39,7 @@ from harness.stategraph import merge_by_hidden
 
 PACKAGE: Final = "coordinator"
 REBOUND: Final = ("harness.targets.python", "harness.targets.python_member")
-"""What has the coordinator's classes and functions in it, and is imported anew with a mutant."""
+"""Modules that hold classes and functions of the coordinator, and are imported anew with a mutant."""
 TEXT: Final = (
     "golden",
     "corpus",
@@ -130,10 +130,10 @@ TESTS_FOLDERS: Final = tuple(
     )
 )
 ALWAYS: Final = (PACKAGE, "harness/replay", "harness/targets")
-"""What every judgement reads, besides the trace, the model or the test."""
+"""Folders that every judgement reads, besides the trace, the model or the test."""
 TYPES: Final = "types"
 CONFIGURED: Final = "pyproject.toml"
-"""What a judgement by types, or one by loading the mutant, rests on."""
+"""The file that a judgement by types, or by loading the mutant, depends on."""
 TYPES_CACHE: Final = "build/mutate/mypy"
 TYPES_LIMIT_S: Final = 120.0
 LENGTH: Final = 200
@@ -283,9 +283,9 @@ def started(dialect: str) -> Replayer:
 
 
 def first_failure(replayer: Replayer, trace: DecodedTrace) -> Failure | None:
-    """The first step of a trace after which the target is not as expected."""
+    """The first step of a trace after which the target is not as expected, or that it did not load."""
     replayer.replay(trace)
-    return next(iter(replayer.result.failures), None)
+    return next(iter([*replayer.result.failures, *replayer.result.not_loaded]), None)
 
 
 def load(texts: Mapping[str, str]) -> None:

@@ -102,7 +102,8 @@ class Journal:
         return [check for check, names in asked.items() if not passed.issuperset(names)]
 
     def known(self, mutant: Mutant, asked: Asked) -> Judged | None:
-        """What became of it before: noticed, by whatever it was, or not by any check that is asked for."""
+        """The earlier verdict on a mutant: noticed by any check, or noticed by none of the checks that are
+        asked for. None where a check is still to be done."""
         if mutant.id in self._ended:
             return Judged(mutant, *self._ended[mutant.id])
         return None if self.left(mutant, asked) else Judged(mutant, SURVIVED, ", ".join(asked), 0.0)

@@ -16,7 +16,7 @@ SURVIVED: Final = "survived"
 UNVIABLE: Final = "unviable"
 """A mutant that ran out of time counts as killed; one that does not load or parse is not counted at all."""
 TESTS_OF_ITS_OWN: Final = "its own tests"
-"""What kills, or has not killed, where the coordinator's tests were run."""
+"""The name of the check where the tests of the coordinator were run, whether they kill the mutant or not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ Task = TypeVar("Task")
 
 STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 GRACE_S: Final = 5.0
-"""What a process may take to end what it started, before it is killed."""
+"""The time that a process gets to end what it started, before it is killed."""
 
 
 @dataclass(slots=True)

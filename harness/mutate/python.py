@@ -12,7 +12,7 @@ from mutmut.mutation.mutators import mutation_operators
 from harness.mutate.mutant import Mutant, mutants_of
 
 TEXTS_FOR_PEOPLE: Final = " "
-"""What a string has that no rule depends on."""
+"""A space: strings with spaces are for people, and no rule depends on them."""
 
 
 def negate(node: cst.If) -> Iterable[cst.If]:
@@ -128,8 +128,9 @@ def _is_type(node: cst.BaseExpression) -> bool:
 
 
 def _changed(operator: Any, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Of a string only one other text, and that of none which a person reads. An argument without a name is
-    not left out, which nearly always fails at once and so says nothing of the checks."""
+    """The mutants of one node. A string gets one other text, and a text for people gets none. A positional
+    argument is not left out: such a mutant nearly always fails at once, which says nothing about the checks.
+    """
     if isinstance(node, cst.Call):
         for new in operator(node):
             kept = getattr(new, "args", ())

@@ -31,9 +31,9 @@ SLOWER: Final = 10.0
 AT_LEAST_S: Final = 20.0
 """A mutant has this many times the time of the original, or this many seconds: others use the processor."""
 MORE_LIMIT_S: Final = 300.0
-"""What types and the coordinator's own tests may take besides."""
+"""Additional time for types and for the tests of the coordinator."""
 SPEC_LIMIT_S: Final = 600.0
-"""What one run of TLC may take, beside other work, too."""
+"""The time limit of one run of TLC, with other work beside it."""
 Show = Callable[[str], None]
 
 

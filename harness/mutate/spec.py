@@ -18,21 +18,19 @@ from harness.engines.base import EngineError, Failure, Limits
 from harness.engines.tlc import Tlc
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace, read_trace
+from harness.kinds.scenarios import Scenario, play, scenario_of_trace
 from harness.manifest import Entry, Manifest, read_manifest
 from harness.modules import dependencies
 from harness.mutate.journal import Asked, files, of_model
 from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Mutant, Verdict
 from harness.scenario.files import explain, load_file, scenario_files
-from harness.scenario.from_trace import scenario_of_trace
-from harness.scenario.model import Scenario
-from harness.scenario.run import play
 
 FOLDER: Final = "spec"
 MOST: Final = 6_000
 """States of a model that judges mutants, where nothing else is asked for."""
 SCENARIOS: Final = "scenarios"
 SCRIPTS: Final = ("traces/golden", "traces/corpus")
-PLAYED_BY: Final = "harness/scenario"
+PLAYED_BY: Final = ("harness/scenario", "harness/kinds/consumer/scenario")
 FIRST: Final = (
     "MCTour",
     "MCKafka44Full",
@@ -110,7 +108,8 @@ def reads(root: Path, manifest: Manifest, name: str) -> list[Path | str]:
     """Files that a judgement by a model reads, or by scenarios: then Golden, and what plays them."""
     if (root / name).exists():
         played = dependencies(root / FOLDER / "Golden.tla")
-        return [*played, *files(root / PLAYED_BY), *files(root / name)]
+        players = [file for folder in PLAYED_BY for file in files(root / folder)]
+        return [*played, *players, *files(root / name)]
     return of_model(manifest, name)
 
 

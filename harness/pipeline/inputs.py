@@ -38,7 +38,7 @@ TRACES: Final = "traces"
 
 Counts = Mapping[str, int]
 _STALE: Final = ("graph", "states", f"steps/{GRAPH}", f"verdicts/{GRAPH}")
-"""What is of another graph when a graph is read."""
+"""Folders of an earlier graph, removed when a graph is read."""
 
 
 def config_of(model: Model) -> Path:

@@ -150,7 +150,7 @@ class Judge:
         return self._loadable[1]
 
     def _read(self, text: str) -> Json:
-        """What is loaded, which is the same for all steps from a state: nobody may change it."""
+        """Read the state to load. All steps from one state share the value: no caller may change it."""
         if text != self._load_text:
             load = _json(text)
             self._load_text, self._load_json = text, {**load, "records": tuple(load["records"])}

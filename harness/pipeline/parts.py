@@ -21,7 +21,7 @@ Batches = Iterator[pa.RecordBatch]
 Maker = Callable[[Batches], Batches]
 
 WRITTEN: Final = pa.schema([("part", pa.int32()), ("rows", pa.int64())])
-"""What `writing` and `rewriting` give back of each part."""
+"""The columns that `writing` and `rewriting` return for each part."""
 ROWS: Final = 4_000
 """Rows that a worker has in memory, about, and that have a dictionary in common."""
 _PART: Final = "part"

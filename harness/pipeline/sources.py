@@ -18,10 +18,10 @@ from pyarrow.fs import FileSelector, FileSystem, FileType
 
 from harness.errors import ConformError
 from harness.itf import Trace, trace_from_json, trace_to_text
+from harness.kinds.scenarios import scenario_from_ops
 from harness.pipeline.store import file_system
 from harness.pipeline.tables import TRACES, key
 from harness.scenario.files import trace_beside, trace_of
-from harness.scenario.from_ops import scenario_from_ops
 
 ITF: Final = ".itf.json"
 SCENARIO: Final = ".yaml"
@@ -146,7 +146,7 @@ def _read_log(content: bytes, uri: str, path: str) -> tuple[Trace, str]:
 
 
 _LEFT_OUT: Final = re.compile(r"^# left out: (.*)$", re.MULTILINE)
-"""What `scenario_from_ops` says of operations that a scenario cannot express."""
+"""A comment of `scenario_from_ops` that names an operation which a scenario cannot express."""
 
 
 _READ: Final = {"itf": _read_itf, "scenario": _read_scenario, "log": _read_log}

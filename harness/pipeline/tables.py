@@ -24,8 +24,8 @@ def _schema(**columns: pa.DataType) -> pa.Schema:
 
 
 QUARANTINE: Final = _schema(uri=_TEXT, offset=_COUNT, reason=_TEXT, excerpt=_TEXT)
-"""What could not be read: a file or a place in it (bytes from its start), why, and how it begins. These are
-the rows of the other tables that have a problem."""
+"""Input that could not be read: a file, or a place in a file (bytes from its start), the reason, and the
+first characters. The rows of the other tables that have a problem are here."""
 
 TRACES: Final = _schema(
     trace=_TEXT,

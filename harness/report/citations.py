@@ -15,7 +15,7 @@ _ROW: Final = re.compile(
 )
 _WHERE: Final = re.compile(r"^\| ([A-Z]\d{1,2}) \| (`.+`) \| (`.+`) \| `(\S+)`: (.+) \|$", re.MULTILINE)
 _ELSEWHERE: Final = re.compile(r"^\| ([A-Z]\d{1,2}) \| (`[^|]+/[^|]+`) \| (`tests/[^|]+`) \|$", re.MULTILINE)
-"""Of what no behaviour of the protocol shows: files or what they define, and tests."""
+"""Rows of requirements that no behaviour of the protocol shows: files or their definitions, and tests."""
 _PLACE: Final = re.compile(r"`([^`]+)`")
 _NAME: Final = re.compile(r"`([\w.]+)`")
 _ID: Final = re.compile(r"\b[A-Z]\d{1,2}\b")

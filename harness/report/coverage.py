@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from harness.kinds.consumer.steps import HANDLERS
+from harness.kinds.decoders import COUNTED
 from harness.report.readers.replay import Replay
 
 BRANCHES: Final = (
@@ -47,7 +47,7 @@ def coverage(replays: Iterable[Replay]) -> list[Counted]:
             counts.update(replay.coverage[name])
     branches = {branch.partition("/")[2] for branch in sums["branches"]}
     return [
-        _counted("actions", sums["actions"], sorted(HANDLERS), set(sums["actions"])),
+        _counted("actions", sums["actions"], sorted(COUNTED), set(sums["actions"])),
         _counted("branches", sums["branches"], BRANCHES, branches),
         _counted("error codes", sums["errors"], ERRORS, set(sums["errors"])),
     ]

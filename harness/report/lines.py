@@ -8,8 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+from harness.pages import template
 from harness.report.plot import Axes
 
 _LEFT, _RIGHT, _TOP, _WIDTH, _HEIGHT = 62, 86, 10, 250, 150
@@ -48,14 +47,7 @@ def lines(curves: Mapping[str, Mapping[int, float]], axes: Axes) -> str:
         }
         for number, ((name, curve), end) in enumerate(zip(curves.items(), ends, strict=True))
     ]
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("lines.svg.j2").render(
+    return template(Path(__file__).parent, "lines.svg.j2").render(
         axes=axes,
         lines=drawn,
         across=[{"x": x(size), "text": f"{size:,}"} for size in sizes],

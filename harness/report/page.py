@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.dialects import shown
+from harness.pages import template
 from harness.report.coverage import coverage
 from harness.report.lines import lines
 from harness.report.matrix import letters, matrix
@@ -49,13 +49,6 @@ _FEW: Final = 15
 
 def page(results: Results) -> str:
     """The page."""
-    environment = Environment(
-        loader=FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     context = {**_verdict(results), **_models(results), **_tables(results), **_pictures(results)}
     absent = {
         "dialects": not results.departures,
@@ -68,7 +61,7 @@ def page(results: Results) -> str:
         "depths": not context["depths"],
     }
     sections = [(anchor, title) for anchor, title in _SECTIONS.items() if not absent.get(anchor)]
-    return environment.get_template("report.html.j2").render(context, sections=sections)
+    return template(_HERE, "report.html.j2").render(context, sections=sections)
 
 
 def _verdict(results: Results) -> dict[str, Any]:

@@ -113,10 +113,11 @@ def _of_replay(replayed: Replay) -> Iterator[Page]:
 
 def _of_failure(failure: Failure, count: int, replayed: Replay) -> Page:
     paths = [one.path for one in failure.differences]
+    step = failure.action, failure.branch, failure.error
     page = Page(
         anchor="",
         title=_title(failure.action, failure.branch, failure.error, failure.differences),
-        requirement=broken(failure.action, failure.branch, failure.error, paths),
+        requirement=failure.rules[0].requirement if failure.rules else broken(*step, paths),
         sentence="",
         what=f"{replayed.target} differs from the specification ({replayed.dialect})",
         source=f"replay of {replayed.source}",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from harness.pages import template
 
 _LEFT, _RIGHT, _TOP, _WIDTH, _HEIGHT = 46, 10, 8, 264, 92
 _ACROSS: Final = 4
@@ -77,14 +77,7 @@ def _y(part: float) -> float:
 def _draw(axes: Axes, most: int, inset: float, top: int, **drawn: object) -> str:
     """`inset` is where the first and the last number are, from the ends of the axis."""
     numbers = evenly(most)
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("plot.svg.j2").render(
+    return template(Path(__file__).parent, "plot.svg.j2").render(
         axes=axes,
         width=_LEFT + _WIDTH + _RIGHT,
         left=_LEFT,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from harness.pages import template
 
 Kind: TypeAlias = Literal["request", "answer", "error"]
 Fate: TypeAlias = Literal["arrives", "lost", "late", "underway"]
@@ -132,14 +132,7 @@ def sequence(
         words = max(len(row.lines), 1 + bool(row.step.branch))
         row.height = max(row.slots, words * _LINE) + _PAD * 2 + _LINE * len(row.step.failing)
         top += row.height
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("sequence.svg.j2").render(
+    return template(Path(__file__).parent, "sequence.svg.j2").render(
         title=title,
         inline=inline,
         head=_TITLE if title else 0,

@@ -12,13 +12,17 @@ from harness.errors import (
     HOLDS,
     MODEL_VIOLATED,
     NOT_CONFORMANT,
+    UNDECIDED,
     USAGE,
 )
 from harness.report.readers.check import ModelResult
 from harness.report.readers.exhaust import Exhaust
 from harness.report.results import Results
 
-WORST_FIRST: Final = (ENGINE_FAILED, USAGE, MODEL_VIOLATED, NOT_CONFORMANT, EVIDENCE_MISSING, HOLDS)
+WORST_FIRST: Final = (
+    *(ENGINE_FAILED, USAGE, MODEL_VIOLATED, NOT_CONFORMANT),
+    *(UNDECIDED, EVIDENCE_MISSING, HOLDS),
+)
 """Exit codes: of several findings the first of these is the verdict."""
 NAMED: Final = 8
 """How many models a sentence names; the page lists all of them below."""
@@ -28,6 +32,7 @@ MEANINGS: Final = {
     ENGINE_FAILED: "an engine or a target failed",
     MODEL_VIOLATED: "a model does not give what is expected of it",
     NOT_CONFORMANT: "an implementation does not conform",
+    UNDECIDED: "a model ran out of time",
     EVIDENCE_MISSING: "evidence is missing",
 }
 
@@ -74,7 +79,8 @@ def _models(results: Results) -> Iterator[Finding]:
 
 def _model(model: ModelResult) -> Finding:
     if model.error:
-        return Finding(ENGINE_FAILED, f"{model.name}: {model.error.splitlines()[0]}", "models")
+        code = UNDECIDED if model.undecided else ENGINE_FAILED
+        return Finding(code, f"{model.name}: {model.error.splitlines()[0]}", "models")
     differences = "; ".join(
         f"{one.get('what')}: expected {one.get('expected')}, got {one.get('got')}"
         for one in model.differences
@@ -84,6 +90,12 @@ def _model(model: ModelResult) -> Finding:
 
 def _steps(results: Results) -> Iterator[Finding]:
     for replay in results.replays:
+        if replay.not_loaded:
+            sentence = (
+                f"{replay.target} did not load {replay.not_loaded} states of the traces {replay.source}: "
+                "its adapter is to blame."
+            )
+            yield Finding(ENGINE_FAILED, sentence, "replay")
         if replay.differences:
             yield Finding(
                 NOT_CONFORMANT,
@@ -91,7 +103,7 @@ def _steps(results: Results) -> Iterator[Finding]:
                 f"traces {replay.source} ({replay.differences} differences).",
                 "findings",
             )
-        elif not replay.target_steps:
+        elif not (replay.target_steps or replay.not_loaded):
             yield Finding(NOT_CONFORMANT, f"The traces {replay.source} have no step on a target.", "replay")
     for exhaust in results.exhausts:
         yield from _exhaust(exhaust)

@@ -54,7 +54,7 @@ def timeout_ms(rng: random.Random) -> int:
 
 
 def owned(rng: random.Random, member: Json, topics: Mapping[str, int]) -> list[Json] | None:
-    """What a member says that it owns: nothing said, what it is assigned, less, more, or anything."""
+    """Draw the partitions that a member reports as owned: nothing, its assignment, fewer, more, or any."""
     kind = rng.random()
     if kind < 0.30:
         return None

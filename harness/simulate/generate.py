@@ -89,7 +89,7 @@ class Generator:
         return operation
 
     def saw(self, operation: Json, answer: Answer) -> None:
-        """What the first target showed after an operation."""
+        """Take in the answer of the first target to an operation."""
         before, self._group = self._members, answer.group or {}
         self._members = self._group.get("members", [])
         self._epochs = {one["memberId"]: one["memberEpoch"] for one in self._members}

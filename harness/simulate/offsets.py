@@ -18,13 +18,14 @@ Sender: TypeAlias = tuple[str, int]
 EPOCH: Final = "generationIdOrMemberEpoch"
 """The field that has it."""
 NO_MEMBER: Final[Sender] = "", -1
-"""Who is no member: a consumer that is given its partitions by hand, or an administrator."""
+"""The sender that is not a member: a consumer with partitions assigned by hand, or an administrator."""
 TOO_LONG: Final = "m" * 4097
 """Metadata that is refused, by Kafka's default (offset.metadata.max.bytes)."""
 
 
 def epoch(rng: random.Random, member: Json, group_epoch: int) -> int:
-    """Of a commit or fetch: mostly the member's, or an older one, which may be older than what it holds."""
+    """Draw the epoch of a commit or fetch: mostly the epoch of the member, or an older epoch, perhaps older
+    than the partitions that the member holds."""
     kind, known = rng.random(), int(member["memberEpoch"])
     if kind < 0.35:
         return known

@@ -144,7 +144,8 @@ def _in_order(answer: Answer) -> Answer:
 
 
 def _targets(group: Json) -> dict[str, Any]:
-    """Who is to get something, and what; a static member is the same one under every member id."""
+    """The target assignments that are not empty, by member. A static member has the same key under every
+    member id."""
     return {
         member.get("instanceId") or member["memberId"]: member["target"]
         for member in group.get("members", ())

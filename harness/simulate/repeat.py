@@ -116,7 +116,7 @@ def _lowered(operation: Json, less: int) -> Json:
 
 
 def simpler(operation: Json) -> Iterator[Json]:
-    """What may stand in an operation's place: with less said, with fewer partitions."""
+    """Simpler operations that may replace an operation: with fewer fields, with fewer partitions."""
     match operation.get("script"):
         case str():
             yield {name: value for name, value in operation.items() if name != "script"}

@@ -22,7 +22,7 @@ BEFORE = 12
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked for: two targets, what they speak, and from which seed how many steps."""
+    """The options of a run: two targets, their dialects, the seed and the number of steps."""
 
     target: str
     against: str
@@ -41,7 +41,7 @@ class Asked:
         return f"{self._targets()} --replay {shlex.quote(str(path))}"
 
     def _targets(self) -> str:
-        words = ["conform", "simulate", "--target", self.target, "--against", self.against]
+        words = ["conform", "compare", "--target", self.target, "--against", self.against]
         if self.dialect != "kip-848":
             words += ["--dialect", self.dialect]
         if self.against_dialect != self.dialect:

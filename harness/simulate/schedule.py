@@ -34,7 +34,7 @@ _ERRORS: Final = {code: name for name, code in wire.ERROR_CODES.items()} | {12: 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What both targets are configured with as new coordinators, and the operations in order."""
+    """The configuration of both new coordinators, and the operations in order."""
 
     settings: Json
     operations: tuple[Json, ...]
@@ -67,7 +67,7 @@ def perform(target: Target, operation: Json, end: int) -> Answer:
 
 
 def action(operation: Json) -> str:
-    """What an operation is called in reports, as the specification calls it: "Join", "SessionTimeout"."""
+    """The name of an operation in reports, as the specification has it: "Join", "SessionTimeout"."""
     name: str = operation["op"]
     if name == "request":
         if operation["api"] != wire.HEARTBEAT:

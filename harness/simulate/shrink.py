@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 Fails: TypeAlias = Callable[[Sequence[Item]], bool]
 """Tell if a sequence still fails in the way that matters."""
 FEW: Final = 20
-"""Of how many items at the most all pairs are tried."""
+"""The largest number of items of which all pairs are tried."""
 
 
 def plainly(items: Sequence[Item], start: int, end: int) -> Iterable[list[Item]]:

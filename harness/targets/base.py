@@ -163,6 +163,10 @@ class Writer(Target, Protocol):
     def waits(self) -> bool:
         """Tell if what comes next depends on an answer that is not there yet."""
 
+    @property
+    def loads(self) -> bool:
+        """Tell if a load may be written while there are operations underway."""
+
     def discard(self) -> None:
         """Forget the answers to all that is underway. The target has done it: only `load` makes its state
         known again."""

@@ -123,6 +123,8 @@ class Program:
     def close(self) -> None:
         """End the program: by the end of its input, or by force if it failed or that does not do it."""
         self._stdin.close()
+        if self._lengths:  # or it might wait until its answers are read
+            self._stdout.close()
         try:
             self.process.wait(0 if self._broken else CLOSING_S)
         except subprocess.TimeoutExpired:

@@ -280,6 +280,11 @@ class Ahead(Operations):
         """Never: nothing that it writes depends on an answer."""
         return False
 
+    @property
+    def loads(self) -> bool:
+        """Always, where the target has the operation."""
+        return True
+
     def discard(self) -> None:
         """Forget the answers to all that was written."""
         self._target._discard()

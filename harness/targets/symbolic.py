@@ -181,6 +181,11 @@ class SymbolicWriter(SymbolicIds):
             self._following = list(self._reading._following)
         return bool(self._following and self.underway)
 
+    @property
+    def loads(self) -> bool:
+        """Never: a load forgets the ids by which the answers that are due are read."""
+        return False
+
     def discard(self) -> None:
         """As of the other target."""
         self._writer.discard()

@@ -81,7 +81,7 @@ class LogReader(ABC, Generic[R]):
         }
         act = does.get(said["op"])
         if act is None:
-            if said["op"] not in ("background", "records"):
+            if said["op"] not in ("background", "records", "fault"):
                 raise ValueError(f"there is no operation {said['op']!r}")
         elif "error" in answer:
             self._found.left_out["refused"] += 1

@@ -83,7 +83,7 @@ def test_range_gives_ranges_that_nobody_can_keep_by_member_id() -> None:
 
 
 def test_range_keeps_where_most_of_a_range_is() -> None:
-    """Of partitions and topics that are no more nothing counts."""
+    """Partitions and topics that no longer exist do not count."""
     had = {"a": assigned("foo-3 foo-4 foo-5 gone-0"), "b": assigned("foo-1 foo-2 foo-6 foo-7")}
     spec = spec_of({"a": {"foo"}, "b": {"foo"}}, {"foo": 6}, had)
     assert shown(RangeAssignor().assign(spec)) == {"a": "foo-3 foo-4 foo-5", "b": "foo-0 foo-1 foo-2"}

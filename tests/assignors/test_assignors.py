@@ -1,4 +1,4 @@
-"""What holds for every assignor (A2-A4): legal, and a function of the spec alone."""
+"""Laws of all assignors (A2-A4): legal, and a function of the AssignmentSpec alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What rebalances cost, at small sizes: the figures are of a simulated clock, and can be said beforehand."""
+"""The cost of rebalances at small sizes: the figures are of a simulated clock, and can be computed
+beforehand."""
 
 from __future__ import annotations
 

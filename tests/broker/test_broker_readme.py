@@ -48,7 +48,7 @@ def test_the_mock_is_judged(command: str, tmp_path: Path) -> None:
     pytest.importorskip("confluent_kafka", reason="the target mock needs confluent-kafka")
     judged = run(command, tmp_path)
     assert judged.returncode == NOT_CONFORMANT, judged.stderr
-    assert "response.memberEpoch\n    expected 1\n    got      2\n" in judged.stdout
+    assert "response.memberEpoch (E3)\n    expected 1\n    got      2\n" in judged.stdout
 
 
 def test_there_are_commands() -> None:

@@ -50,7 +50,7 @@ def groups(draw: st.DrawFn, name: str = "cooperative-sticky", equal: bool | None
 
 
 def subscribed(group: Group) -> dict[TopicPartition, set[str]]:
-    """Who may have each partition that somebody may have."""
+    """The members that may have each partition, for partitions that any member may have."""
     members, counts = group
     found = {
         (topic, index): {name for name, member in members.items() if topic in member.subscription.topics}
@@ -190,6 +190,53 @@ def test_nothing_moves_while_nothing_changes(name: str, data: st.DataObject) -> 
     assert not without or sum(map(len, left.values())) >= sum(len(first[id_]) for id_ in without)
     if len({member.subscription.topics for member in without.values()}) == 1:
         assert all(first[id_] <= left[id_] for id_ in without)
+
+
+def latest(group: Group, one: TopicPartition) -> set[str]:
+    """The members that claim a partition with the latest generation of all its claims."""
+    claimants = {name: said.generation for name, said in claims(group).items() if one in said.owned}
+    return {name for name, generation in claimants.items() if generation == max(claimants.values())}
+
+
+def with_claims(group: Group, name: str, counts: Mapping[str, frozenset[TopicPartition]]) -> Group:
+    """The same group, in which each member claims these partitions alone, of the generation as before."""
+    members, partitions = group
+    kept = {
+        one: owning(member, counts[one], member.subscription.generation, name)
+        for one, member in members.items()
+    }
+    return kept, partitions
+
+
+@pytest.mark.parametrize("name", ["sticky", "cooperative-sticky"])
+@few
+@given(data=st.data())
+def test_a_claim_of_an_earlier_generation_changes_nothing(name: str, data: st.DataObject) -> None:
+    """141 for any group: of several claims of a partition only those of the latest generation count."""
+    group = data.draw(groups(name))
+    said = claims(group)
+    last = {one: frozenset(p for p in said[one].owned if one in latest(group, p)) for one in said}
+    assert ASSIGNORS[name].assign(*with_claims(group, name, last)) == ASSIGNORS[name].assign(*group)
+
+
+@few
+@given(group=groups("sticky"))
+def test_two_claims_of_one_generation_count_for_nobody(group: Group) -> None:
+    """141 for any group: one of the two is wrong, and nobody can tell which."""
+    said = claims(group)
+    alone = {one: frozenset(p for p in said[one].owned if latest(group, p) == {one}) for one in said}
+    assert ASSIGNORS["sticky"].assign(*with_claims(group, "sticky", alone)) == ASSIGNORS["sticky"].assign(
+        *group
+    )
+
+
+@few
+@given(group=groups())
+def test_what_two_claim_of_one_generation_stays_with_nobody_for_a_round(group: Group) -> None:
+    """C3: either may still have the partition, so that it is given to none of the members."""
+    given_out = given_to(ASSIGNORS["cooperative-sticky"].assign(*group))
+    claimed = {one for said in claims(group).values() for one in said.owned}
+    assert not [one for one in given_out if one in claimed and len(latest(group, one)) > 1]
 
 
 def two_claims(name: str, first: int, second: int) -> GroupAssignment:

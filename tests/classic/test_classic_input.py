@@ -1,4 +1,4 @@
-"""What a classic group is given: its requests, and the records that it leaves (C1, M1, P1)."""
+"""Input of a classic group: its requests, and the records that it writes (C1, M1, P1)."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def test_p1_what_is_no_record(path: tuple[str | int, ...], to: object, sentence:
 
 
 def test_p1_a_record_without_protocol_and_leader() -> None:
-    """Of a group that is empty, or that somebody else wrote so; no value at all is a tombstone."""
+    """A group that is empty, or that another coordinator wrote so; no value at all is a tombstone."""
     driver = ClassicDriver()
     driver.coordinator.load([RECORD], [], {})
     group = driver.group

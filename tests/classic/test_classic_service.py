@@ -55,11 +55,11 @@ REFUSED: dict[str, tuple[Json, Json]] = {
     "Heartbeat": ({"memberId": "m", "generationId": 1}, {}),
     "LeaveGroup": ({"members": []}, {"members": []}),
 }
-"""What a member sends, and what it is told beside an error."""
+"""The fields that a member sends, and the fields of the answer beside an error."""
 
 
 def timers(driver: ClassicDriver) -> dict[str, int]:
-    """What runs out, and in how many milliseconds."""
+    """The timers, and in how many milliseconds each runs out."""
     now_ms = driver.coordinator.clock.now_ms()
     return {
         f"{one['timer']} {one['member']}".strip(): one["deadlineMs"] - now_ms for one in described(driver)
@@ -84,7 +84,7 @@ def rebalancing() -> tuple[ClassicDriver, dict[str, str]]:
 
 @pytest.mark.parametrize("api", REFUSED)
 def test_c1_what_is_refused_has_an_error_and_nothing_else(api: str) -> None:
-    """Of a client that may not use the group, and of a group without a name."""
+    """A client without rights is refused, and a group without a name."""
     body, more = REFUSED[api]
     for group_id, error, options in (
         ("g", UNAUTHORIZED, {"authorizer": lambda *asked: False}),
@@ -175,7 +175,7 @@ def test_c1_answers_come_in_the_order_of_their_ids() -> None:
 
 
 def test_c1_answers_are_kept_until_they_are_taken() -> None:
-    """Of every group, under the ids of the requests, which are numbers or texts."""
+    """The answers of several groups stay, under the ids of the requests, which are numbers or texts."""
     driver = ClassicDriver()
     for group_id, instance, id in (("g", "i1", 7), ("g", "i2", "a"), ("h", "i1", 1)):
         body = {**JOIN, "groupId": group_id, "groupInstanceId": instance}
@@ -277,7 +277,7 @@ def test_p2_timers_start_anew_in_a_new_coordinator() -> None:
 
 
 def test_p2_timers_run_out_in_a_coordinator_that_never_armed_them() -> None:
-    """Of a group that was deleted, where the records of that were lost."""
+    """The timers of a deleted group run out where the records of its deletion were lost."""
     driver = ClassicDriver(Config(empty_retention_ms=90_000))
     (member,) = driver.stable("c1").values()
     driver.leave(member)
@@ -318,6 +318,8 @@ def test_h5_a_request_that_waits_is_answered_when_the_coordinator_moves(
     (late,) = driver.coordinator.others.take_completed()
     assert late["id"].startswith(api) and late["body"]["errorCode"] == error
     assert driver.coordinator.end == end
+    assert timers(driver).keys() >= {f"session {member_id}" for member_id in members.values()}
+    assert timers(driver)[f"session {members['c1']}"] > 0
     driver.coordinator.set_state("active")
     assert driver.coordinator.others.take_completed() == []
 

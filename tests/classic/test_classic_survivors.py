@@ -1,4 +1,4 @@
-"""What no trace showed of classic groups: mutants that survived `conform mutate`, each killed here."""
+"""Mutants of classic groups that survived all traces of `conform mutate`, each killed here."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def stable_pair() -> tuple[ClassicDriver, str, str]:
 
 
 def answer(driver: ClassicDriver, api: str, body: Json) -> Json:
-    """Of a request that does not wait."""
+    """The answer to a request that does not wait."""
     said = driver.send(api, "c", body)
     assert said is not None
     return said
 
 
 def timers(driver: ClassicDriver) -> dict[str, int]:
-    """What runs out, and in how many milliseconds."""
+    """The timers, and in how many milliseconds each runs out."""
     now_ms = driver.clock.now_ms()
     armed = driver.group["timers"]
     return {f"{one['timer']} {one['member']}".strip(): one["deadlineMs"] - now_ms for one in armed}

@@ -50,7 +50,7 @@ FULL = Subscription(
 
 
 def of_version(subscription: Subscription, version: int) -> Subscription:
-    """What that version can say of it."""
+    """The subscription, reduced to the fields that the version has."""
     return Subscription(
         subscription.topics,
         subscription.user_data,

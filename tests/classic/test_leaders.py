@@ -104,7 +104,7 @@ class World:
                 one.rejoin()
 
     def owners(self) -> dict[TopicPartition, str]:
-        """Who owns what, one owner each: so it must be at every moment."""
+        """The owner of each partition. Each has one owner at every moment."""
         found: dict[TopicPartition, str] = {}
         for one in self.consumers.values():
             for partition in one.owned:
@@ -280,7 +280,7 @@ def test_no_assignor_of_that_name() -> None:
 
 
 def test_s1_a_leader_serves_static_members_first_by_instance_id() -> None:
-    """What it knows of them is in its JoinGroup; so a restart under another member id moves nothing."""
+    """The leader knows static members by its JoinGroup; so a new member id moves nothing."""
     metadata = b64encode(write_subscription(Subscription(frozenset({"foo"})))).decode()
     ids = {"m1": None, "m2": "i2", "m3": "i1"}
     members = [{"memberId": one, "groupInstanceId": ids[one], "metadata": metadata} for one in ids]

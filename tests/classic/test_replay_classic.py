@@ -37,7 +37,7 @@ def differences(traces: list[DecodedTrace]) -> int:
 
 
 def _nothing(*_: Any, **__: Any) -> None:
-    """What a bug does not do."""
+    """Do nothing: the body of a function that a bug leaves out."""
 
 
 def _forgets(step: ClassicStep, request: Any, body: Any) -> None:

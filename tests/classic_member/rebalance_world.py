@@ -15,7 +15,7 @@ from coordinator.classic_member import ClassicConsumer, ClassicMember, Phase, Se
 
 
 def assignors_of(config: str) -> list[ClassicAssignor]:
-    """Of old byte code, of the first bounce, of the second."""
+    """The assignors of old byte code, of the first bounce, and of the second."""
     cooperative, eager = ASSIGNORS["cooperative-sticky"], ASSIGNORS["range"]
     return {"old": [eager], "both": [cooperative, eager], "new": [cooperative]}[config]
 
@@ -77,7 +77,7 @@ class World:
         self.settled()
 
     def fail_over(self) -> None:
-        """What waits is lost; answers on their way arrive."""
+        """Requests that wait are lost; answers on their way arrive."""
         self.coordinator.restart()
         for consumer in self.consumers.values():
             if consumer.waits and not consumer.answered:
@@ -117,7 +117,7 @@ class World:
             self.advance(500)
 
     def turn(self, name: str) -> None:
-        """What a process does by itself."""
+        """Do the steps that a process does by itself."""
         for _ in range(3):
             for does in (self.receive, self.send, self.receive):
                 if name in self.consumers:

@@ -13,7 +13,7 @@ BOTH = pytest.mark.parametrize("protocols", [EAGER, COOPERATIVE], ids=["eager", 
 
 
 def closed(script: ScriptedMember) -> list[str]:
-    """What happens from now on, when it closes here."""
+    """The events from now on, when the member closes here."""
     script.log.clear()
     script.member.close()
     script.run()

@@ -109,7 +109,7 @@ def owns(partitions: Iterable[tuple[str, int]]) -> GroupMember:
 
 
 def test_any_assignor_can_hand_out_in_two_phases() -> None:
-    """What range intends, and what of it may be handed out."""
+    """The intention of range, and the part of it that may be handed out."""
     members = claims(a="foo-0 foo-1 foo-2", b="")
     first = TwoPhases(RANGE, "cooperative-range").assign(members, {"foo": 3})
     assert {name: named(given) for name, given in first.items()} == {"a": "foo-0 foo-1", "b": ""}

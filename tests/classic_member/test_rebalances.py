@@ -48,7 +48,7 @@ def test_document_example_a_member_joins(config: str, generations: int, kept: di
 
 
 def test_only_what_moves_is_revoked() -> None:
-    """Of 4 partitions of two members, a third one gets 1: nobody gives up more."""
+    """A third member gets 1 of 4 partitions: no member gives up more."""
     world = stable(a="new", b="new")
     before = {name: consumer.member.owned for name, consumer in world.consumers.items()}
     world.configs["c"] = "new"

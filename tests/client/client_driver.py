@@ -57,7 +57,7 @@ class ClientGroup:
         return self.coordinator.describe("g")
 
     def chosen(self) -> str:
-        """Who computes; "" for nobody."""
+        """The member that computes the target; "" for none."""
         return str(self.group().get("computation", {}).get("chosen", ""))
 
     def prepared(self, *members: str) -> ClientGroup:

@@ -34,7 +34,7 @@ class ClientMachine(RuleBasedStateMachine):
         self.partitions = 2
         self.owned: dict[str, list[Json]] = {}
         self.prepared: Json | None = None
-        """What the one that computes was given."""
+        """The answer to PrepareAssignment of the member that computes."""
 
     def state(self) -> Json:
         return self.group.group()
@@ -83,7 +83,7 @@ class ClientMachine(RuleBasedStateMachine):
             self.prepared = answer
 
     def in_flight(self) -> Json | None:
-        """What the one that was chosen has prepared; another one has prepared nothing yet."""
+        """The preparation of the chosen member; a member that was chosen later has prepared nothing yet."""
         now = self.state().get("computation", {}).get("prepared")
         return self.prepared if now is not None else None
 
@@ -98,7 +98,7 @@ class ClientMachine(RuleBasedStateMachine):
     def installs(
         self, member: str, data: st.DataObject, wrong: tuple[str, ...], error: int, late: bool
     ) -> None:
-        """What was prepared last, by whom ever, is given to its members, to nobody or to others."""
+        """The last preparation, of any member, is installed for its members, for none or for others."""
         base, chosen = self.in_flight(), self.group.chosen()
         member = member or chosen
         last = self.prepared or {"groupEpoch": 2, "members": [], "topics": []}
@@ -198,7 +198,7 @@ class ClientMachine(RuleBasedStateMachine):
 
     @invariant()
     def is_as_it_should_be(self) -> None:
-        """What holds after every step."""
+        """Properties that hold after every step."""
         state = self.state()
         computation = state.get("computation", {"chosen": "", "tried": [], "prepared": None})
         due = state["groupEpoch"] > state["assignmentEpoch"]

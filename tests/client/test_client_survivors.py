@@ -1,4 +1,4 @@
-"""What no trace showed of client-side assignors: mutants that survived `conform mutate`, each killed here."""
+"""Mutants of client-side assignors that survived all traces of `conform mutate`, each killed here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Later:
 
 
 def second_of_three() -> ClientGroup:
-    """Of m1, m2 and m3 the first was too late, the second was told to compute and has prepared."""
+    """A group of m1, m2 and m3: m1 timed out, m2 was told to compute and has prepared."""
     g = ClientGroup().prepared("m1", "m2", "m3")
     g.beat("m1", 1)
     g.coordinator.fire("computation", "g", "m1")
@@ -55,7 +55,7 @@ def test_p2_a_computation_goes_on_in_a_coordinator_that_is_given_it() -> None:
 
 
 def test_p2_only_who_is_chosen_must_be_given() -> None:
-    """Who was not told yet has no deadline; "" is nobody, who is not shown."""
+    """A member that was not told yet has no deadline; "" is no member, and is not shown."""
     g = second_of_three()
     chosen = loaded(g.coordinator, {"chosen": "m3"})
     assert chosen.group()["computation"] == {"chosen": "m3", "notified": False, "tried": [], "prepared": None}

@@ -86,7 +86,7 @@ class ConnectGroup:
         return next(one for one in self.group()["members"] if one["memberId"] == worker)
 
     def timers(self) -> dict[str, int]:
-        """What runs out, and in how many milliseconds."""
+        """The timers, and in how many milliseconds each runs out."""
         now_ms = self.coordinator.clock.now_ms()
         armed = self.group()["timers"]
         return {f"{one['timer']} {one['member']}".strip(): one["deadlineMs"] - now_ms for one in armed}

@@ -1,4 +1,4 @@
-"""What a Connect group is given: requests, records and the state that no record holds (W4, P1, P2, D2)."""
+"""Input of a Connect group: requests, records and the state that no record holds (W4, P1, P2, D2)."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def offer(name: str, **said: Any) -> Json:
 
 
 def test_w1_preparation_tells_of_the_selected_assignor_alone() -> None:
-    """Of each worker what it says of that one; who has gone says nothing."""
+    """The answer has the entry of each worker for the selected assignor; a worker that left has none."""
     g = ConnectGroup()
     g.join("w1", clientAssignors=[offer("b", reason=1, metadata="YjE="), offer("a", metadata="YTE=")])
     mine = offer("b", minimumVersion=0, maximumVersion=2, version=2, reason=3, metadata="YjI=")

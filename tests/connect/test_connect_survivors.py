@@ -1,4 +1,4 @@
-"""What no trace showed of Connect groups: mutants that survived `conform mutate`, each killed here."""
+"""Mutants of Connect groups that survived all traces of `conform mutate`, each killed here."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ NOTHING_ELSE: dict[str, Json] = {
 
 @pytest.mark.parametrize("api", BODIES)
 def test_w4_what_is_refused_has_an_error_and_nothing_else(api: str) -> None:
-    """Of a client that may not use the group, of a group of another kind, of a log that takes nothing."""
+    """A client without rights, a group of another kind, and a log that takes nothing are tried."""
 
     def refused(error: str, of_consumers: bool = False, **options: Any) -> ConnectGroup:
         g = ConnectGroup(**options)
@@ -259,7 +259,8 @@ def test_w2_without_workers_nothing_is_lost() -> None:
 
 
 def test_w1_the_time_to_compute_counts_from_when_a_target_is_due() -> None:
-    """Of the chosen worker, whoever else sends heartbeats; of the next one when it is chosen."""
+    """The deadline is that of the chosen worker, whichever worker sends heartbeats; later that of the next
+    chosen worker."""
     g = pair()
     assert "assignment w1" not in g.timers()
     g.coordinator.advance(1_000)

@@ -35,7 +35,7 @@ class Workers:
 
     @property
     def chosen(self) -> str:
-        """Who computes."""
+        """The member that computes the target."""
         return str(self.coordinator.describe("g")["chosen"])
 
 

@@ -50,11 +50,11 @@ LOOK: Final[Sequence[Json]] = (
         },
     ),
 )
-"""What shows all that is durable: records, groups, offsets, and by its errors which topics there are."""
+"""Operations that show the durable state: records, groups, offsets, and, by errors, the topics."""
 
 
 def durable(answers: Sequence[Json]) -> Json:
-    """What a new coordinator must find, from the answers to LOOK."""
+    """The state that a new coordinator must find, from the answers to LOOK."""
     records, *groups, offsets, topics = answers
     return {
         "records": records["records"],
@@ -102,7 +102,7 @@ class Model:
         return answer
 
     def durable(self) -> Json:
-        """What is durable."""
+        """The durable state of this coordinator."""
         return durable([self.protocol.answer(operation) for operation in LOOK])
 
     def successor(self) -> Model:

@@ -45,7 +45,7 @@ class Lost(AssertionError):
 
 @dataclass
 class Tally:
-    """What happened, so that one sees that the kills hit something."""
+    """Counts of a run: they show that the kills hit something."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -92,7 +92,7 @@ class Victim:
 
 @dataclass
 class Expected:
-    """What a successor may find, of a model that is still alive, and the model of that successor."""
+    """The durable state that a successor may find, and the model of that successor."""
 
     durable: Json
     successor: Model
@@ -200,7 +200,7 @@ def verify(path: Path) -> int:
 
 
 def evidence(kills: int, seed: int, tally: Tally, seconds: float) -> Json:
-    """What was done, with which versions, on which sources."""
+    """The evidence of a run: what was done, with which versions, on which sources."""
     versions = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
     return {
         "what": "a coordinator killed with SIGKILL at random moments: nothing acknowledged was lost, "

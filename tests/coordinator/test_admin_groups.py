@@ -122,7 +122,7 @@ def test_a_log_that_refuses_keeps_the_group(tmp_path: Path) -> None:
     ],
 )
 def test_a_coordinator_that_is_not_active(state: str, error: str, listing: str) -> None:
-    """Who has moved on has no groups to list, which is no error."""
+    """A coordinator that has moved away has no groups to list, which is no error."""
     g = GroupDriver()
     g.join("m1")
     g.leave("m1")

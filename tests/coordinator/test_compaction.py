@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from group_driver import IDS, GroupDriver
 
-from coordinator import Config, Dialect
+from coordinator import Config, Coordinator, Dialect
+from coordinator.clock import SimulatedClock, numbered_ids
 from coordinator.load import groups_from, restore_volatile
 from coordinator.model import Group, Partition, Subscription
 from coordinator.records import Record, from_wire
 from coordinator.step import Env
+from coordinator.storage import SqliteStorage
 
+TOPIC = "00000000-0000-0000-0000-000000000001"
 Key = tuple[str, str, str | None]
 
 
@@ -41,7 +45,7 @@ def compacted(log: list[Record], first: int, last: int, drop_tombstones: bool) -
 
 
 def loaded(log: list[Record]) -> dict[str, Group]:
-    """What a new coordinator has after it has read the log."""
+    """The groups of a new coordinator that has read the log."""
     groups = groups_from(log, 0)
     restore_volatile(groups, {}, Env(Dialect(), Config(), {}, {}, {}), 0)
     return groups
@@ -253,3 +257,45 @@ def test_indexes_are_those_of_the_members(history: GroupDriver) -> None:
         for group in groups.values():
             assert (group.owners, group.instances, group.subscriptions) == indexes_of(group)
     assert set(live) == set(loaded(records_of(history)))
+
+
+def test_a_compacted_file_has_the_same_groups_and_offsets(tmp_path: Path) -> None:
+    """P3: what the coordinator knows stays, its file is shorter, and a new coordinator reads the same."""
+
+    def opened() -> tuple[Coordinator, SqliteStorage]:
+        storage = SqliteStorage(str(tmp_path / "groups.db"))
+        return Coordinator(clock=SimulatedClock(), ids=numbered_ids(), storage=storage), storage
+
+    def seen(coordinator: Coordinator) -> object:
+        groups = [coordinator.describe(group) for group in ("g", "h")]
+        wanted = {"groups": [{"groupId": "g", "topics": None}]}
+        return groups, coordinator.request("OffsetFetch", 9, {}, wanted)
+
+    coordinator, storage = opened()
+    coordinator.set_topics([{"name": "foo", "id": TOPIC, "partitions": 4}], [])
+    for member, group in (("a", "g"), ("b", "g"), ("c", "h")):
+        join = {"groupId": group, "memberId": member, "memberEpoch": 0, "rebalanceTimeoutMs": 60000}
+        coordinator.request(
+            "ConsumerGroupHeartbeat", 0, {}, {**join, "subscribedTopicNames": ["foo"], "topicPartitions": []}
+        )
+    for offset in range(20):
+        partition = {"partitionIndex": 1, "committedOffset": offset, "committedMetadata": ""}
+        commit = {"groupId": "g", "memberId": "a", "generationIdOrMemberEpoch": 1}
+        coordinator.request(
+            "OffsetCommit", 9, {}, {**commit, "topics": [{"name": "foo", "partitions": [partition]}]}
+        )
+    coordinator.request(
+        "ConsumerGroupHeartbeat",
+        0,
+        {},
+        {"groupId": "g", "memberId": "b", "memberEpoch": -1, "rebalanceTimeoutMs": -1},
+    )
+    before, records = seen(coordinator), coordinator.end
+    coordinator.compact()
+    assert seen(coordinator) == before
+    assert coordinator.end < records / 2
+    kept = coordinator.end
+    storage.close()
+    again, storage = opened()
+    assert (again.end, seen(again)) == (kept, before)
+    storage.close()

@@ -366,7 +366,7 @@ def test_revocation_restart_waits_but_for_what_the_member_unsubscribed() -> None
 
 
 def test_revocation_restart_waits_for_all() -> None:
-    """What the member gives up itself follows when the revocation under way is acknowledged."""
+    """Partitions that the member gives up itself follow when the revocation under way is acknowledged."""
     _, kafka = drivers(RevocationRestart="waits")
     kafka.m1_revoking()
     kafka.heartbeat("m1", subscribedTopicNames=[])

@@ -105,7 +105,7 @@ def send(protocol: LineProtocol, name: str, change: Json, client: Any = CLIENT) 
 
 
 def error_codes(found: Json) -> set[int]:
-    """What a response says went wrong, in all its places."""
+    """The error codes in all places of a response."""
     assert found["ok"] is True, found
     body = found["body"]
     errors = body.get("groups", [body])

@@ -125,7 +125,7 @@ def test_heartbeat_that_changes_nothing_durable_writes_nothing() -> None:
 
 
 def test_start_of_a_revocation_is_not_durable_and_its_acknowledgement_is() -> None:
-    """What the member holds stays the same until it has released it."""
+    """The partitions that the member holds stay the same until it has released some."""
     g = GroupDriver()
     g.two_stable_members()
     g.script(m1=[], m2=["foo-0", "foo-1"])

@@ -35,7 +35,7 @@ def scheduled(seed: int, length: int) -> tuple[list[Json], list[Json]]:
 
 
 def look(storage: LogStorage) -> Json:
-    """What a new coordinator finds."""
+    """The durable state that a new coordinator finds."""
     protocol = LineProtocol(Coordinator(storage=storage))
     return durable([protocol.answer(operation) for operation in LOOK])
 

@@ -1,4 +1,4 @@
-"""What no trace showed: mutants of the coordinator that survived `conform mutate`, each killed here."""
+"""Mutants of the coordinator that survived all traces of `conform mutate`, each killed here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of the texts of specifications: the bounds of a model, definitions, and steps in words."""
+"""Readers of the texts of specifications: the bounds of a model, definitions, and steps in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a definition says does not depend on its layout, nor on branches that its dialect rules out."""
+"""The meaning of a definition does not depend on its layout, nor on branches that its dialect rules out."""
 
 from __future__ import annotations
 

@@ -53,6 +53,23 @@ def test_models_that_are_as_expected(here: Path) -> None:
     assert (here / "build/check/Counter.log").is_file()
 
 
+def test_a_model_that_runs_out_of_time_is_undecided(here: Path) -> None:
+    write(here / "specs", HOLDS)
+    exit_code, data, result = check("--timeout", "0.1")
+    assert (exit_code, data["exit_code"]) == (13, 13)
+    assert data["models"][0]["failure"] == "time-out"
+    assert "undecided" in result.output
+
+
+def test_a_violated_property_names_its_requirement(here: Path) -> None:
+    write(here / "specs", FAILS)
+    module = here / "specs" / "Counter.tla"
+    module.write_text(module.read_text().replace("NotAllFull ==", "\\* R7: one is left.\nNotAllFull =="))
+    _, data, result = check()
+    assert data["models"][0]["requirements"] == ["R7"]
+    assert "violated NotAllFull (R7)" in " ".join(result.output.split())
+
+
 def test_every_figure_is_compared(here: Path) -> None:
     wrong = [
         HOLDS | {"distinct_states": 10},

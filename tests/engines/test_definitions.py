@@ -1,4 +1,4 @@
-"""What a result depends on: definitions that are said, with their types; no prose."""
+"""The inputs of a result: definitions with their types, without prose."""
 
 from __future__ import annotations
 

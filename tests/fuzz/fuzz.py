@@ -11,6 +11,8 @@ hundred operations; one that fails is shortened, and written to --out as a file 
 from __future__ import annotations
 
 import argparse
+import ast
+import hashlib
 import json
 import platform
 import signal
@@ -30,14 +32,14 @@ from fuzz_run import EPISODE, Failure, dialect_of, episode, failing  # noqa: E40
 from harness.errors import EVIDENCE_MISSING, NOT_CONFORMANT  # noqa: E402
 from harness.files import output_folder, write_text  # noqa: E402
 from harness.simulate.shrink import shrink  # noqa: E402
-from harness.spechash import file_hash  # noqa: E402
 
 SOURCES: Final = ("coordinator/**/*.py", "tests/fuzz/fuzz*.py", "harness/simulate/shrink.py")
-"""What a result depends on: the whole coordinator, what is drawn and what is watched."""
+"""The sources of a result: the whole coordinator, the drawing and the checks."""
 
 
 MOST_SECONDS: Final = 60
-"""Of processor time; an episode takes a tenth of one, so that what is still at work then has no end."""
+"""Seconds of processor time. An episode takes a tenth of a second; after this limit it is taken for endless.
+"""
 
 
 def fuzz(operations: int, seed: int) -> tuple[Counter[str], list[tuple[str, list[Json | str], Failure]]]:
@@ -72,10 +74,22 @@ def shortened(operations: list[Json | str], seed: str, failure: Failure) -> list
     return shrink(operations, fails) if fails(operations) else operations
 
 
+class WithoutProse(ast.NodeTransformer):
+    """Leaves a program without its docstrings."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) else node
+
+
+def code_hash(source: str) -> str:
+    """SHA-256 of what Python runs of a source: comments, layout and docstrings do not count."""
+    return hashlib.sha256(ast.unparse(WithoutProse().visit(ast.parse(source))).encode()).hexdigest()
+
+
 def hashes() -> dict[str, str]:
-    """SHA-256 of every source that a result depends on."""
+    """`code_hash` of every source that a result depends on."""
     sources = sorted({path for pattern in SOURCES for path in ROOT.glob(pattern)})
-    return {str(path.relative_to(ROOT)): file_hash(path) for path in sources}
+    return {str(path.relative_to(ROOT)): code_hash(path.read_text(encoding="utf-8")) for path in sources}
 
 
 def verify(path: Path) -> int:
@@ -104,7 +118,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.verify:
         return verify(options.verify)
-    began = time.process_time()
+    began, files = time.process_time(), hashes()
     tally, failed = fuzz(options.operations, options.seed)
     seconds = round(time.process_time() - began, 1)
     print(f"{tally['operations']} operations in {seconds} s of processor time, {len(failed)} episodes failed")
@@ -127,7 +141,7 @@ def main() -> int:
             "ended, nothing changed by what was refused, restarts gave the same state",
             **{"operations": tally.pop("operations"), "seed": options.seed},
             "counts": dict(sorted(tally.items())),
-            **{"versions": {"python": platform.python_version()}, "files": hashes(), "seconds": seconds},
+            **{"versions": {"python": platform.python_version()}, "files": files, "seconds": seconds},
         }
         write_text(options.evidence, json.dumps(result, indent=2, sort_keys=True) + "\n")
     return 0

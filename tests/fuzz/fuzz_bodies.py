@@ -26,8 +26,7 @@ POSITIVE_MS: Final = (1_000, 5_000, 10_000, 60_000)
 
 
 class Known:
-    """What a client could know by now: read from the coordinator, so that what is drawn depends on its state
-    alone."""
+    """The knowledge of a client, read from the coordinator, so that draws depend on its state alone."""
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
@@ -59,14 +58,14 @@ class Known:
         return f"m{rng.randrange(4)}", 0
 
     def owned(self, group: str, member: str) -> frozenset[tuple[str, int]]:
-        """What a member owns once it has done as it was told."""
+        """The partitions that a member owns once it has followed its last answer."""
         live = self._coordinator
         consumers = live._groups.get(group) or live.others.connect.groups.get(group)
         known = None if consumers is None else consumers.members.get(member)
         return frozenset() if known is None else known.assigned
 
     def chosen(self, rng: Random, group: str) -> tuple[str, int]:
-        """Who computes the target, and its epoch."""
+        """The member that computes the target, and its epoch."""
         live = self._coordinator
         work = live.others.connect._work.get(group)
         there = live._groups.get(group)
@@ -75,7 +74,7 @@ class Known:
         return (name, members[name]) if name in members and rng.random() < 0.9 else self.member(rng, group)
 
     def prepared(self, group: str) -> Json:
-        """What the chosen member was given."""
+        """The answer that the chosen member got to PrepareAssignment."""
         live = self._coordinator
         if (work := live.others.connect._work.get(group)) is not None and (made := work.prepared) is not None:
             tasks = [{"connectorId": name, "numTasks": count - 1} for name, count in made.metadata.items()]
@@ -401,7 +400,7 @@ BUILDERS: Final[dict[str, tuple[Builder, int]]] = {
     "IncrementalAlterConfigs": (alter_configs, 2),
     "DescribeConfigs": (describe_configs, 1),
 }
-"""What makes the body of each API, and how often that API is drawn."""
+"""The function that makes the body for each API, and the weight of that API."""
 KINDS: Final[dict[str, tuple[str, ...]]] = {
     "consumer": (
         *("ConsumerGroupHeartbeat", "ConsumerGroupPrepareAssignment", "ConsumerGroupInstallAssignment"),
@@ -411,7 +410,7 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "connect": tuple(api for api in BUILDERS if api.startswith("Connect")),
     "": ("ConsumerGroupHeartbeat", "JoinGroup", "ConnectGroupHeartbeat"),
 }
-"""What is sent to a group of each kind, most often."""
+"""The requests that a group of each kind gets most often."""
 
 
 def weighted(choices: Sequence[tuple[str, int]]) -> tuple[list[str], list[int]]:

@@ -41,7 +41,7 @@ MEMBER_ID_REQUIRED (the id that was made is kept) and FENCED_MEMBER_EPOCH (the m
 
 
 class Failure(AssertionError):
-    """What must hold does not; `kind` names it so that a shorter sequence can be compared."""
+    """A property that does not hold; `kind` names it, so that a shorter sequence can be compared."""
 
     def __init__(self, kind: str, what: str) -> None:
         super().__init__(f"{kind}: {what}")
@@ -99,9 +99,9 @@ class Run:
         """The answer. With `look` the whole state is compared where the operation is refused."""
         line = operation if isinstance(operation, str) else json.dumps(operation)
         name = operation["op"] if isinstance(operation, dict) else "line"
-        before = image(self.coordinator) if look else None
         self.coordinator.begin()
         try:
+            before = image(self.coordinator) if look else None
             answer: Json = json.loads(self._protocol.handle(line))
         except Failure:
             raise
@@ -187,7 +187,7 @@ def image(coordinator: Coordinator) -> Json:
 
 
 def durable(coordinator: Coordinator) -> Json:
-    """What of a coordinator's state its records hold."""
+    """The part of the state of a coordinator that its records hold."""
     others = coordinator.others
     return {
         "groups": {name: _durable_group(group) for name, group in sorted(coordinator._groups.items())},
@@ -259,7 +259,7 @@ def episode(seed: str, tally: Counter[str], length: int = EPISODE) -> Iterator[J
 
 
 def failing(operations: Sequence[Json | str], dialect: Dialect) -> Failure | None:
-    """What fails when these operations are done, each of them watched."""
+    """The failure when these operations are done, each of them watched."""
     try:
         run = Run(dialect)
         for operation in operations:

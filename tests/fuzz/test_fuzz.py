@@ -1,4 +1,4 @@
-"""What no client, operator or log may do to a coordinator (P2, P3): the fuzzer, and what it has found."""
+"""Harm that no client, operator or log may do to a coordinator (P2, P3): the fuzzer, and its findings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from fuzz import fuzz, shortened
+from fuzz import code_hash, fuzz, shortened
 from fuzz_draw import OPERATIONS
 from fuzz_run import COMPARED_EVERY, Failure, failing
 
@@ -53,7 +53,7 @@ def test_what_was_found_once(path: Path) -> None:
 
 
 def test_an_exception_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it takes to find is left out when the sequence is shortened."""
+    """The operations that the failure does not need are left out of the sequence."""
 
     def broken(_: Coordinator, ms: int) -> list[object]:
         raise KeyError(ms)
@@ -89,3 +89,12 @@ def test_a_restart_that_gives_another_state_is_noticed(monkeypatch: pytest.Monke
     monkeypatch.setattr(Coordinator, "records", lambda self, since=0: records(self, since)[:-1])
     failure = failing([REQUEST], Dialect())
     assert isinstance(failure, Failure) and failure.kind in ("load", "restart")
+
+
+def test_evidence_depends_on_what_is_run() -> None:
+    """Prose may change; a statement, a name or a number may not."""
+    source = 'def next(a: int) -> int:\n    """Give it."""\n    return a + 1\n'
+    prose = '# A comment.\ndef next(a: int) -> int:\n    """Give the next number."""\n\n    return (a + 1)\n'
+    assert code_hash(source) == code_hash(prose)
+    assert code_hash(source) != code_hash(source.replace("1", "2"))
+    assert code_hash(source) != code_hash(source.replace("next", "later"))

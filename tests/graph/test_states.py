@@ -1,4 +1,4 @@
-"""What is written into the nodes of a picture."""
+"""Labels of the nodes of a picture."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def conform(*args: str) -> Result:
 
 
 def data_of(page: str) -> Any:
-    """What the page's script reads."""
+    """The data that the script of the page reads."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found
     return json.loads(found[1])

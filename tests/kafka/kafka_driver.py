@@ -103,7 +103,7 @@ def described(answer: Answer) -> Json:
 
 
 def kinds(answer: Answer) -> list[str]:
-    """What records an answer has: their types, with a minus for tombstones."""
+    """The types of the records of an answer, with a minus before tombstones."""
     return [
         ("-" if record["value"] is None else "") + str(record["key"]["type"]) for record in answer.records
     ]

@@ -24,12 +24,12 @@ pytestmark = pytest.mark.maven
 
 MAIN: Final = "conform.kafka.ClassicAssignors"
 GROUPS: Final = 200
-"""Of each assignor; half of them with equal subscriptions."""
+"""Groups for each assignor; half of them have equal subscriptions."""
 versions = pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
 
 
 class Case(NamedTuple):
-    """What a leader is asked, and what its members said that they own."""
+    """The request to a leader, and the partitions that its members claimed to own."""
 
     asked: dict[str, Any]
     claims: dict[str, Claim]
@@ -79,7 +79,7 @@ def cases(name: str) -> list[Case]:
 
 @cache
 def of_kafka(version: str) -> dict[str, list[GroupAssignment]]:
-    """What Kafka's assignors answer to all cases, in one JVM."""
+    """The answers of the assignors of Kafka to all cases, in one JVM."""
     skip_without_jars(version)
     asked = [one.asked for name in ASSIGNORS for one in cases(name)]
     lines = "".join(json.dumps(one) + "\n" for one in asked)
@@ -157,7 +157,7 @@ def handed_over(one: Case, assignment: GroupAssignment) -> int:
 
 @versions
 def test_nothing_is_handed_over_that_another_still_has(version: str) -> None:
-    """Of Kafka this holds, but for members of different subscriptions that claim the same."""
+    """Kafka keeps this rule, but for members of different subscriptions that claim the same partition."""
     found = both("cooperative-sticky", version)
     assert not any(handed_over(one, ours) for one, ours, _ in found)
     assert not any(handed_over(one, theirs) for one, _, theirs in found if one.equal or not one.disputed)

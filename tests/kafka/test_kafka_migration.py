@@ -59,7 +59,7 @@ def test_traces_of_the_text_are_judged_to_their_end(started: StdioTarget, folder
 
 
 def test_a_classic_group_is_loaded_in_any_state(kafka: Driver) -> None:
-    """Who waits, what is pending, and until when each timer runs are no records."""
+    """No record holds which members wait, which requests are pending, and the deadlines of timers."""
     view = View(kafka.target.hello())
     states = set()
     for trace in decoded(TRACES / "classic"):

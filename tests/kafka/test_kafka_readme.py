@@ -20,7 +20,7 @@ ENDS = {
     "replay traces/golden": (NOT_CONFORMANT, "first difference:"),
     "replay traces/dialects": (HOLDS, "0 differences"),
     "replay traces/kafka": (HOLDS, "0 differences"),
-    "simulate": (HOLDS, "0 kinds of differences"),
+    "compare": (HOLDS, "0 kinds of differences"),
     "identify": (HOLDS, "kafka-4.2"),
 }
 

@@ -61,20 +61,20 @@ class Driver:
         self.now_ms = 0
         self.callbacks: list[tuple[str, list[str]]] = []
         self.errors: list[int] = []
-        """Of commits that ended with one."""
+        """The error codes of commits that ended with an error."""
         self.raising = raising
         self.sent: Request | None = None
 
     # What the member sends
 
     def take(self) -> Request | None:
-        """What it sends now."""
+        """Take the request that the member sends now."""
         request = self.member.take_request(self.now_ms)
         self.sent = request or self.sent
         return request
 
     def wait(self) -> Request:
-        """What it sends next, however long that takes; the application polls all the time."""
+        """Wait for the next request of the member; the application polls all the time."""
         self.member.poll(self.now_ms)
         began_ms = self.now_ms
         while (request := self.take()) is None:
@@ -170,7 +170,7 @@ class Driver:
 
 
 def owned(body: Json) -> list[str] | None:
-    """What a heartbeat reports; None if it says nothing."""
+    """The partitions that a heartbeat reports as owned; None if the field is absent."""
     if body["topicPartitions"] is None:
         return None
     return names(

@@ -8,9 +8,9 @@ import pytest
 
 from harness.errors import ConformError
 from harness.itf import Trace, read_trace
-from harness.kinds.consumer.members import MemberReplayer, MemberStep
 from harness.replay.decode import Decoder
 from harness.replay.files import replay_files
+from harness.replay.members import MemberReplayer, MemberStep
 from harness.targets.base import Json
 from harness.targets.members import StartProcess
 from harness.targets.python_member import PythonProcess

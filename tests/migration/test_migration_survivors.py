@@ -1,4 +1,4 @@
-"""What no trace showed of groups that migrate: mutants that survived `conform mutate`, each killed here."""
+"""Mutants of groups that migrate that survived all traces of `conform mutate`, each killed here."""
 
 from __future__ import annotations
 

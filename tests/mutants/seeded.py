@@ -61,7 +61,7 @@ def answers_of(target: str, request: pytest.FixtureRequest, build: Path = BUILD)
 
 
 def caught(answer: Answer) -> str:
-    """What fails; no answer is none."""
+    """The check that fails; an answer that is missing is an error."""
     assert not answer.problem, answer.problem
     return answer.caught
 

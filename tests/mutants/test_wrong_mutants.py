@@ -1,4 +1,4 @@
-"""What is wrong with a patch, a check or a header is named; the report has the mutants of both folders."""
+"""A problem of a patch, a check or a header is named; the report has the mutants of both folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of mutants holds as long as what it rests on is as it was, and no longer."""
+"""A verdict on a mutant holds while the files that it depends on stay the same, and no longer."""
 
 from __future__ import annotations
 
@@ -123,5 +123,9 @@ def test_what_judgements_of_the_specification_read() -> None:
     figures = next(one for one in reads("MCRefused") if isinstance(one, str))
     assert "110" in figures, "the manifest's"
     scripts = names(reads, "traces/golden")
-    assert {"spec/Golden.tla", "harness/scenario/run.py", "traces/golden/basic.yaml"} <= scripts
+    assert {
+        "spec/Golden.tla",
+        *("harness/scenario/files.py", "harness/kinds/consumer/scenario/run.py"),
+        "traces/golden/basic.yaml",
+    } <= scripts
     assert "spec/MCTour.cfg" not in scripts

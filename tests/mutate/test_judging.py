@@ -1,4 +1,4 @@
-"""What becomes of mutants: killed by a trace, by TLC, by the clock; or they survive, and that is said."""
+"""Verdicts on mutants: killed by a trace, by TLC or by the clock; or survived, which is printed."""
 
 from __future__ import annotations
 

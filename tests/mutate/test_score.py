@@ -68,6 +68,6 @@ def test_the_score_says_of_how_many_it_is() -> None:
 
 
 def test_the_score_names_no_place_of_a_machine() -> None:
-    """What a mutant was noticed by is a check of the repository, not a file of the machine that ran it."""
+    """The score names checks of the repository, not files of the machine that ran them."""
     assert not re.search(r"/(?:root|home|tmp)/", (MUTANTS / "score.json").read_text())
     assert all(":" not in name and "/" not in name for name in SCORE["killed_by"])

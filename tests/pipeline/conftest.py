@@ -27,8 +27,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="package", autouse=True)
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What `exhaust` uses while it is there. Like a session of someone's own it overwrites whole tables,
-    where the pipeline does not say that parts of them stay."""
+    """The session that `exhaust` uses while it is there. Like the session of a user it overwrites whole
+    tables, where the pipeline does not say that parts of them stay."""
     log = tmp_path_factory.mktemp("spark") / "spark.log"
     settings = {"spark.sql.shuffle.partitions": "4", "spark.sql.sources.partitionOverwriteMode": "static"}
     with spark_session(Cluster("local[2]", settings=settings), log):

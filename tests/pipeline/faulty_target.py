@@ -28,7 +28,7 @@ def is_badly_loaded(volatile: Json) -> bool:
 
 
 def answer(coordinator: LineProtocol, operation: Json, fault: str) -> Json:
-    """What it answers to one operation."""
+    """The answer of the faulty target to one operation."""
     if fault == "dies" and is_deadly(operation):
         sys.exit("this was too much")
     if fault == "no-load" and operation["op"] == "load":

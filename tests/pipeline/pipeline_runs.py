@@ -123,6 +123,6 @@ def faulty(fault: str) -> str:
 
 
 def operation(row: Row) -> Row:
-    """What a row of `steps` sends."""
+    """The operation that a row of `steps` sends."""
     sent: Row = json.loads(row["operation"])
     return sent

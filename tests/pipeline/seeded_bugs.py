@@ -88,8 +88,8 @@ def exhaust(model: str) -> Json:
 
 
 def judged(mutant: Patch, places: Mapping[str, Path], control: Mapping[str, Json]) -> dict[str, Json]:
-    """What judging finds on a copy of the coordinator with a bug: model -> `Judged`, up to the first model
-    that shows it. One whose steps call nothing that the patch changes (`control`) is not asked."""
+    """The verdicts on a copy of the coordinator with a bug: model -> `Judged`, up to the first model that
+    shows the bug. A model whose steps call nothing that the patch changes (`control`) is left out."""
     found: dict[str, Json] = {}
     with _copied(mutant) as folder:
         for model, place in places.items():
@@ -172,7 +172,7 @@ def _others(check: str) -> str:
 
 
 def evidence(models: Mapping[str, Json], rows: Sequence[Json]) -> Json:
-    """What was found, on which sources."""
+    """The evidence: which bugs were found, on which sources."""
     return {
         "what": "which seeded bugs of the coordinator `conform exhaust` finds on open models, without traces",
         "coordinator": package_key("coordinator"),
@@ -237,7 +237,8 @@ def _line(one: Json) -> str:
 
 
 def _result(one: Json) -> list[str]:
-    """Who finds it, after how many steps, in how many, and an example, or why there is none."""
+    """The cells of a row: the model that finds the bug, after how many steps, in how many, and an example; or
+    the reason why none finds it."""
     if one["model"]:
         found, first = one["found"], one["found"]["first"]
         way = "/".join(part for part in (first["action"], first["branch"], first["error"]) if part)

@@ -40,7 +40,8 @@ def test_rows_are_what_they_were_and_share_their_texts() -> None:
 
 
 def test_a_text_of_many_rows_is_in_the_file_once(tmp_path: Path) -> None:
-    """Of a dictionary of a megabyte and more, too, as states of a large model are."""
+    """A dictionary of more than a megabyte is in the file once, too: states of a large model have such
+    dictionaries."""
     batch = batch_of(steps(4_000, 500), STEPS)
     writer = PartWriter(tmp_path.as_uri(), "rows.parquet", batch.schema)
     writer.write(batch)

@@ -17,7 +17,7 @@ NOT_FOUND: Final = ("50", "91", "110")
 
 
 def recorded() -> Json:
-    """What `make soak` has written."""
+    """The result that `make soak` wrote."""
     result: Json = json.loads(RESULT.read_text(encoding="utf-8"))
     return result
 
@@ -30,7 +30,7 @@ def places(tour: Ran) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def control(places: dict[str, Path]) -> dict[str, Json]:
-    """What judging finds without a bug."""
+    """The verdicts without a bug."""
     return judged_without(places)
 
 

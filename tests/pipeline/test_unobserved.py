@@ -1,4 +1,5 @@
-"""What a target cannot show is left out of the verdicts of the pipeline, as of a replay; no Spark needed."""
+"""Fields that a target cannot show are left out of the verdicts of the pipeline, as of a replay; no Spark
+needed."""
 
 from __future__ import annotations
 

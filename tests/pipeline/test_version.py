@@ -73,7 +73,7 @@ print(*(name for name, file in files.items() if file and name.partition(".")[0] 
 
 
 def test_all_that_is_loaded_while_rows_are_made_and_judged_is_in_the_key() -> None:
-    """Of every kind of group; modules that are imported in functions, too."""
+    """Traces of four kinds of group are tried; modules that functions import count, too."""
     traces = [next((ROOT / "traces" / kind).glob("*.itf.json")) for kind in ("golden", "classic", "connect")]
     traces.append(next((ROOT / "traces" / "migration").glob("*.itf.json")))
     words = [sys.executable, "-c", PROGRAM, *map(str, traces)]

@@ -27,7 +27,7 @@ from line_protocol import (
 )
 from reference_group import AWAY
 
-from harness.scenario.from_ops import scenario_from_ops
+from harness.kinds.consumer.scenario.from_ops import scenario_from_ops
 
 T = TypeVar("T")
 Says = tuple[list[str] | None, str | None]
@@ -366,7 +366,7 @@ class GroupMachine(RuleBasedStateMachine):
             self.run.go_on_from(fewer)
 
     def teardown(self) -> None:
-        """What failed, as a scenario file for traces/golden/."""
+        """Print the failure as a scenario file for traces/golden/."""
         try:
             if sys.exc_info()[0] is not None and current_build_context().is_final:
                 note(SCENARIO + scenario_from_ops(self.connection.ops))

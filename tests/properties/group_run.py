@@ -43,7 +43,7 @@ DELIVERED, IN_FLIGHT, LOST = "delivered", "in flight", "lost"
 
 
 class Kept(NamedTuple):
-    """What is durable after an operation: the log's end, the group then, how many batches it was (P4)."""
+    """The durable state after an operation: the end of the log, the group, the number of batches (P4)."""
 
     end: int
     state: State

@@ -23,7 +23,7 @@ _SAYS: Final = (
 
 
 def described_view(described: Json) -> View:
-    """Of the answer to `describe`."""
+    """The view of the answer to `describe`."""
     return {
         "state": described["state"],
         "epochs": (described["groupEpoch"], described["assignmentEpoch"]),
@@ -46,7 +46,7 @@ def _described_member(member: Json) -> View:
 
 
 def reference_view(state: State, timers: Mapping[tuple[str, str], int]) -> View:
-    """Of the reference. The target is never behind the group epoch (E2)."""
+    """The view of the reference. The target is never behind the group epoch (E2)."""
     return {
         "state": _state(state),
         "epochs": (state.epoch, state.epoch),
@@ -95,8 +95,8 @@ def topics_of(wire: Iterable[Json]) -> dict[str, tuple[str, int]]:
 
 
 def durable(view: View) -> View:
-    """What records must hold of a view (P1): all but timers, the split of what a member holds, and what
-    it has heard."""
+    """The part of a view that records must hold (P1): all but timers, the split of the partitions that a
+    member holds, and the answers that it got."""
     return {
         "epochs": view["epochs"],
         "topics": view["topics"],

@@ -106,7 +106,7 @@ def as_a_program() -> Connection:
 
 
 def volatile_of(described: Json, now_ms: int) -> Json:
-    """What no record holds of a group, from its description."""
+    """The state of a group that no record holds, from its description."""
     deadlines = {(timer["timer"], timer["member"]): timer["deadlineMs"] for timer in described["timers"]}
     members = {
         member["memberId"]: {

@@ -41,7 +41,7 @@ Targets = Mapping[str, Partitions]
 
 @dataclass(frozen=True)
 class Member:
-    """What the coordinator knows about one incarnation of a member; deadlines in milliseconds."""
+    """The state of one incarnation of a member; deadlines in milliseconds."""
 
     incarnation: int
     instance: str | None
@@ -59,7 +59,7 @@ class Member:
 
     @property
     def says(self) -> tuple[frozenset[str], str | None, str | None]:
-        """What bumps the group epoch when it changes (E1)."""
+        """The fields that bump the group epoch when they change (E1)."""
         return self.names, self.regex, self.assignor
 
     def subscribes(self, topic: str) -> bool:
@@ -239,7 +239,7 @@ class ReferenceGroup:
         self._update(True, installed)
 
     def timers(self) -> dict[tuple[str, str], int]:
-        """What is armed: timer and member -> deadline."""
+        """The timers that are armed: timer and member -> deadline."""
         armed = {}
         for member_id, member in self.state.members.items():
             armed["session", member_id] = member.session_at

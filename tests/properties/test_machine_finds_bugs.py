@@ -15,13 +15,13 @@ from test_group_machine import profile
 
 from coordinator.log import Log
 from coordinator.model import NOTHING, Group, Partitions
-from harness.scenario.from_ops import scenario_from_ops
-from harness.scenario.load import load_scenario
-from harness.scenario.model import REQUEST
+from harness.kinds.consumer.scenario.from_ops import scenario_from_ops
+from harness.kinds.consumer.scenario.load import load_scenario
+from harness.kinds.consumer.scenario.model import REQUEST
 
 
 def failure() -> tuple[str, str]:
-    """What the machine fails with, and the scenario that it prints."""
+    """The failure of the machine, and the scenario that it prints."""
     once = settings(profile(50, 50), phases=[Phase.generate])
     with pytest.raises(AssertionError) as failed:
         run_state_machine_as_test(GroupMachine, settings=once)

@@ -68,7 +68,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def browse(page: Path, tmp_path: Path) -> Browse:
-    """What a script gives that runs in the page when it is there; no error may be on the console."""
+    """The value of a script that runs in the loaded page; no error may be on the console."""
 
     def look(script: str, fragment: str = "", width: int = WIDE) -> Any:
         text = page.read_text(encoding="utf-8")

@@ -34,7 +34,7 @@ class Arrow:
 
 
 class Drawn:
-    """What is in a picture."""
+    """The texts and marks of a picture."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -21,6 +21,7 @@ from harness.errors import (
     HOLDS,
     MODEL_VIOLATED,
     NOT_CONFORMANT,
+    UNDECIDED,
     USAGE,
 )
 from harness.evidence import Evidence, Status
@@ -69,7 +70,7 @@ def test_the_repositorys_models_fit_on_one_screen(tmp_path: Path) -> None:
             name = rf"\b{entry.name}|\b({family})… x \d+"
             assert re.search(rf"({name}){figure}(,|$)", text, re.MULTILINE), entry.name
     assert re.search(r"^golden +python +1 +12 +12 +0$", text, re.MULTILINE)
-    assert "results of models: 12 computed now, 187 recorded from 2026-11-20 to 2026-11-23" in text
+    assert "results of models: 12 computed now, 192 recorded from 2026-11-20 to 2026-11-23" in text
     assert text.index("MCTour") < text.index("models recorded,") < text.index("MCSmall")
     assert "error codes: 1 of 11 reached; not in these traces (no fault): UNKNOWN_MEMBER_ID," in text
     assert lines[-1] == "verdict: everything holds"
@@ -155,7 +156,7 @@ def test_coverage_adds_up_replays(tmp_path: Path) -> None:
 
 
 def test_every_exit_code_has_a_place_and_a_meaning() -> None:
-    codes = {HOLDS, USAGE, ENGINE_FAILED, MODEL_VIOLATED, NOT_CONFORMANT, EVIDENCE_MISSING}
+    codes = {HOLDS, USAGE, ENGINE_FAILED, MODEL_VIOLATED, NOT_CONFORMANT, EVIDENCE_MISSING, UNDECIDED}
     assert set(WORST_FIRST) == set(MEANINGS) == codes
     assert worst([HOLDS, EVIDENCE_MISSING, NOT_CONFORMANT]) == NOT_CONFORMANT
     assert worst([MODEL_VIOLATED, ENGINE_FAILED]) == ENGINE_FAILED

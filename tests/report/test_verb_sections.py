@@ -66,7 +66,7 @@ def test_two_targets_that_differ(tmp_path: Path) -> None:
     _, text = shown(tmp_path, "simulate", PAIR, NOT_CONFORMANT)
     assert "600 steps in 3 runs" in text and "requests of administrators" in text
     (one,) = pages(read_results(tmp_path / "build", None)).shown
-    assert one.command == "conform simulate --target python --against kafka:4.2.1 --replay out/two.json"
+    assert one.command == "conform compare --target python --against kafka:4.2.1 --replay out/two.json"
     assert one.heads == ("after, on A", "after, on B")
     assert one.changes == [
         Change("response.memberEpoch", "", "2", "3"),

@@ -1,4 +1,4 @@
-"""What other verbs write with `--json`, small: two simulations, mutants, a diff."""
+"""Small results of other verbs, as `--json` has them: two simulations, mutants, a diff."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ PAIR: dict[str, Any] = {
         "steps": 600,
         "runs": 3,
     },
-    "command": "conform simulate --target python --against kafka:4.2.1 --steps 600 --seed 7",
+    "command": "conform compare --target python --against kafka:4.2.1 --steps 600 --seed 7",
     "ways": {"Join/NONE": 3},
     "states": {"Stable": 3},
     "unobserved": ["metadata"],

@@ -3,7 +3,7 @@
     python tests/simulate/soak.py --steps 1000000 --evidence spec/evidence/SimulateKafka42.json
     python tests/simulate/soak.py --verify spec/evidence/SimulateKafka42.json
 
-What it does is `conform simulate`; it records what was compared, from which seed, with which versions, and of
+What it does is `conform compare`; it records what was compared, from which seed, with which versions, and of
 which sources.
 """
 
@@ -22,7 +22,7 @@ ROOT: Final = Path(__file__).parents[2]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from harness.cli.simulate import command  # noqa: E402
+from harness.cli.compare import command  # noqa: E402
 from harness.errors import EVIDENCE_MISSING, ConformError  # noqa: E402
 from harness.files import output_folder, write_text  # noqa: E402
 from harness.spechash import file_hash  # noqa: E402
@@ -34,7 +34,7 @@ SOURCES: Final = (
     *("harness/replay/signature.py", "harness/replay/view.py", "harness/replay/wire.py"),
     "tests/simulate/soak.py",
 )
-"""What a result depends on: the Python coordinator, the targets, what is drawn and what is compared."""
+"""The sources of a result: the Python coordinator, the targets, the drawing and the comparison."""
 KEPT: Final = (
     *("target", "against", "dialect", "against_dialect", "seed", "steps", "length", "command", "runs"),
     *("unscripted", "ways", "states", "unobserved", "left_out", "differences", "found"),
@@ -84,7 +84,7 @@ def simulated(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Exit code 0, 11 if the two differ, or what else ends `conform simulate`."""
+    """Exit code 0, 11 if the two differ, or what else ends `conform compare`."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -14,7 +14,7 @@ from harness.simulate.shrink import shrink
     items=st.lists(st.integers(0, 9), max_size=40), needed=st.lists(st.integers(0, 9), min_size=1, max_size=4)
 )
 def test_only_what_is_needed_is_left(items: list[int], needed: list[int]) -> None:
-    """What fails is a sequence that has some numbers, in this order."""
+    """A sequence fails if it has some numbers, in this order."""
 
     def fails(tried: Sequence[int]) -> bool:
         left = iter(tried)

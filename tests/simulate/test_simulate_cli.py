@@ -1,4 +1,4 @@
-"""`conform simulate` as it is used: output, files, exit codes."""
+"""`conform compare` as it is used: output, files, exit codes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import seeded_target
 
-from harness.cli.simulate import command
+from harness.cli.compare import command
 from harness.errors import ConformError
 
 OTHER = f"stdio:{sys.executable} -m coordinator --stdio"
@@ -26,7 +26,7 @@ def test_a_simulation_without_differences(tmp_path: Path, capsys: pytest.Capture
     assert "runs, 400 steps compared on python (kip-848) and stdio:" in said
     assert "0 kinds of differences, in 0 runs" in said
     assert "left out: regular expressions: " in said
-    again = f"again: conform simulate --target python --against {shlex.quote(OTHER)}"
+    again = f"again: conform compare --target python --against {shlex.quote(OTHER)}"
     assert f"{again} --steps 400 --length 100 --seed 848\n" in said
     data = json.loads(result.read_text())
     assert (data["steps"], data["seed"], data["differences"], data["found"]) == (400, 848, 0, [])

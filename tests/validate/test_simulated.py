@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from harness.cli.compare import command as compare
 from harness.cli.replay import command as replay
 from harness.cli.simulate import command as simulate
 from harness.cli.validate import command as validate
@@ -67,7 +68,8 @@ def test_a_simulation_of_whole_groups_is_a_behaviour(
 
 
 def test_a_long_log_is_explained_like_a_short_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What else was enabled is looked for at once, or, in a long log, at the line that does not fit alone."""
+    """The other enabled actions are looked for at once, or, in a long log, at the line that does not fit
+    alone."""
     log, result = tmp_path / "log.jsonl", tmp_path / "result.json"
     simulate(seed=7, events=100, out=tmp_path, record=log)
     lines = log.read_text().splitlines()
@@ -129,7 +131,7 @@ def test_a_schedule_and_two_targets_are_recorded(tmp_path: Path) -> None:
     events = [{"at": 0, **start}, {"at": 1, "do": "send", "who": "A"}, {"at": 2, "do": "deliver", "who": "A"}]
     (tmp_path / "schedule.json").write_text(json.dumps({"events": events}))
     simulate(schedule=tmp_path / "schedule.json", record=tmp_path / "whole")
-    simulate(against="python", steps=20, out=tmp_path, record=tmp_path / "first")
+    compare("python", "python", steps=20, out=tmp_path, record=tmp_path / "first")
     for log in ("whole", "first"):
         operations = [json.loads(line) for line in (tmp_path / log).read_text().splitlines()]
         assert operations[0]["op"] == "hello"

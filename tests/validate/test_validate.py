@@ -226,7 +226,7 @@ def test_hundreds_of_steps(tmp_path: Path) -> None:
 
 
 def test_too_many_targets_to_look_for_are_told_before_any_work(tmp_path: Path) -> None:
-    """Of 20 partitions there are a million targets, that of the first join alone."""
+    """The first join alone has a million possible targets of 20 partitions."""
     run = Run(tmp_path / "log", topics=(wire.topic("foo", 19),))
     run.target.topics([wire.topic("foo", 20)], [])
     run.join("m1", "foo", rebalanceTimeoutMs=5000)

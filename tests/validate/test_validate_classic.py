@@ -14,6 +14,7 @@ from judged import judged, told, write
 from harness.cli.replay import command as replay
 from harness.cli.validate import command as validate
 from harness.errors import ConformError
+from harness.kinds.classic.description import CLASSIC
 from harness.replay import wire
 from harness.targets import open_target
 from harness.targets.base import Json
@@ -36,7 +37,7 @@ class Run:
         self.target.load([], [wire.topic("foo", 1)], {"clockMs": 0})
 
     def ask(self, api: str, client: str, **body: Any) -> Json | None:
-        version = wire.CLASSIC_VERSIONS.get(api, wire.VERSIONS.get(api, 0))
+        version = CLASSIC.apis.get(api, wire.VERSIONS.get(api, 0))
         said = {"groupId": "g", **body}
         return self.target.request(api, version, wire.client(client), said, self.observe).body
 

@@ -96,7 +96,9 @@ def failure(log: Path, **options: Any) -> ConformError:
 
 def test_what_was_replayed_is_a_behaviour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "connect.jsonl"
-    replay([ROOT / "traces" / "connect"], record=log)
+    # spec/RecordedConnect.tla has one assignor that all workers offer, as Connect.tla.
+    traces = sorted((ROOT / "traces" / "connect").glob("*.itf.json"))
+    replay([file for file in traces if not file.name.startswith("MCConnectNames-")], record=log)
     validate(log, json_file=tmp_path / "result.json", out=tmp_path / "traces")
     result = json.loads((tmp_path / "result.json").read_text())
     assert result["holds"] and result["steps"] > 100 and len(result["runs"]) > 25 and not result["left_out"]

@@ -24,7 +24,7 @@ from harness.targets.base import Json
 
 LOG = Path(__file__).parents[1] / "data" / "kafka-4.2-migration.jsonl"
 STEPS = 36
-"""Of the first run, as far as it is judged."""
+"""The steps of the first run that are judged."""
 JOIN, SYNC, BEAT = "JoinGroup", "SyncGroup", wire.HEARTBEAT
 ENDS = {
     43: (JOIN, 2, "with a member id, to a consumer group that is empty"),

@@ -44,7 +44,7 @@ class Run:
         return self.target.request(api, wire.VERSIONS[api], wire.client(client), said, "g").body
 
     def beat(self, member: str, epoch: int, **fields: Any) -> Json:
-        """Of the consumer protocol."""
+        """Send a heartbeat of the consumer protocol."""
         told = self.ask(wire.HEARTBEAT, member, memberId=member, memberEpoch=epoch, **fields)
         assert told is not None
         return told

@@ -89,7 +89,7 @@ def claim_of_fields(subscription: Subscription) -> Claim:
 
 
 def holders(claims: Mapping[str, Claim]) -> dict[TopicPartition, set[str]]:
-    """Who claims each partition with the latest generation of all that claim it."""
+    """The members that claim each partition with the latest generation of all its claims."""
     found: dict[TopicPartition, set[str]] = {}
     latest: dict[TopicPartition, int] = {}
     for name, claim in claims.items():

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from harness.engines.base import Failure
 from harness.report.readers.fields import Fields
 
 _FACTS: Final = ("outcome", "property", "length", "distinct_states", "depth")
@@ -14,7 +15,7 @@ _FACTS: Final = ("outcome", "property", "length", "distinct_states", "depth")
 @dataclass(frozen=True)
 class ModelResult:
     """One model. `facts` are those of `harness.engines.base.Result`, `counterexample` is the file of one,
-    `recorded` the date of a recorded result."""
+    `recorded` the date of a recorded result; `undecided` says that the time ran out."""
 
     name: str
     purpose: str
@@ -31,6 +32,7 @@ class ModelResult:
     spec_hash: str
     counterexample: str = ""
     recorded: str = ""
+    undecided: bool = False
 
     @property
     def outcome(self) -> str:
@@ -72,4 +74,5 @@ def model(one: Fields) -> ModelResult:
         spec_hash=one.text("spec_hash"),
         counterexample=one.text("counterexample"),
         recorded=evidence.text("recorded") if evidence else "",
+        undecided=one.text("failure") == Failure.TIME_OUT,
     )

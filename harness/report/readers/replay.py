@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from harness.errors import ConformError
+from harness.replay.causes import Cause, from_json
 from harness.replay.compare import Difference
+from harness.replay.rules import Rule
 from harness.replay.run import Failure
 from harness.report.readers.fields import Fields, source
 
@@ -17,7 +19,8 @@ DERIVED: Final = frozenset({"requirements"})
 
 @dataclass(frozen=True)
 class Replay:
-    """One replay; `source` is what its file is called."""
+    """One replay; `source` is what its file is called, and `not_loaded` how many states the target did not
+    load."""
 
     source: str
     target: str
@@ -30,6 +33,8 @@ class Replay:
     left_out: Sequence[str]
     coverage: Mapping[str, Any]
     failures: Sequence[Failure]
+    not_loaded: int
+    causes: Sequence[Cause]
 
     @property
     def exercised(self) -> Mapping[str, Mapping[str, int]]:
@@ -61,14 +66,24 @@ def replay(data: Fields) -> Replay:
         left_out=data.get("left_out", list),
         coverage=coverage,
         failures=[_failure(raw, data.stem) for raw in data.get("failures", list)],
+        not_loaded=len(data.list_or_none("not_loaded")),
+        causes=_causes(data.list_or_none("causes"), data.stem),
     )
+
+
+def _causes(raw: Any, stem: str) -> list[Cause]:
+    try:
+        return from_json(raw)
+    except (KeyError, TypeError):
+        raise ConformError(f"The result {stem}.json has a cause of another form: {raw!r:.80}.") from None
 
 
 def _failure(raw: Any, stem: str) -> Failure:
     """A failure as `harness.replay.report` writes it. ConformError if the result has another form."""
     try:
         differences = [Difference(one["path"], one["expected"], one["got"]) for one in raw["differences"]]
+        rules = [Rule(**one) for one in raw.get("rules", ())]
         fields = {name: value for name, value in raw.items() if name not in DERIVED}
-        return Failure(**{**fields, "differences": differences})
+        return Failure(**{**fields, "differences": differences, "rules": rules})
     except (KeyError, TypeError):
         raise ConformError(f"The result {stem}.json has a failure of another form: {raw!r:.80}.") from None

@@ -1,4 +1,4 @@
-"""`conform simulate --json`: random schedules, of whole groups or on two implementations."""
+"""`--json` of `conform simulate` and `conform compare`: whole groups, or one schedule on two targets."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Before:
 
 
 def before_of(watch: GroupWatch, group: GroupView | None, member: str) -> Before:
-    """What `check_answer` must know of the member that sends a heartbeat."""
+    """The facts that `check_answer` needs about the member that sends a heartbeat."""
     seen = watch.members.get(member)
     target = group.targets[member].partitions if group is not None and member in group.targets else NOTHING
     return Before(seen, seen.epoch if seen is not None else 0, target)

@@ -42,7 +42,7 @@ def illegal(wanted: Mapping[str, Partitions], given: Mapping[str, Partitions]) -
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What PrepareAssignment answered: an epoch, and which partitions each member of it may get."""
+    """The answer to PrepareAssignment: an epoch, and the partitions that each member may get."""
 
     epoch: int
     wanted: Mapping[str, Partitions]

@@ -43,10 +43,12 @@ NOBODY: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What made a step: "request", "install", "timer", "topics", "fail-over" or "deletion".
+    """The cause of a step: "request", "install", "timer", "topics", "fail-over" or "deletion".
 
-    Of a heartbeat: the member (the one answered, of a join), the epoch and the partitions that it says it
-    owns, and whether it was accepted. Of an assignment that was installed: the request's body."""
+    A heartbeat has: the member (for a join, the member id that was answered), the epoch, the partitions that
+    the member reports as owned, and whether the heartbeat was accepted. An installed assignment has the body
+    of the request.
+    """
 
     kind: str
     member: str = ""

@@ -32,7 +32,7 @@ DISTURBANCES: Final = {
     "stall": 7,
     "everybody-goes": 4,
 }
-"""What disturbs a storm, by weight; what happens to messages is drawn with each of them."""
+"""Disturbances of a storm, by weight. The fate of each message is drawn with them."""
 OFFERS: Final = (("spread",), ("spread", "reversed"), ("reversed", "spread"), ("picky", "spread"))
 """Client-side assignors that a process may offer."""
 

@@ -74,7 +74,7 @@ class OffsetsWatch:
             self.stopped.pop(partition, None)
 
     def forget(self, partitions: Partitions | None = None) -> None:
-        """Of these nobody knows where their owner stopped; None: the group is deleted, with its offsets."""
+        """Forget where the owners of these partitions stopped. None: the group is gone, with its offsets."""
         if partitions is None:
             self.committed, self.stopped = {}, {}
             return

@@ -20,7 +20,7 @@ Topics: TypeAlias = dict[str, tuple[str, int]]
 
 
 class SubscriberView(Protocol):
-    """What a member said about itself."""
+    """The fields that a member reported about itself."""
 
     @property
     def instance_id(self) -> str | None: ...

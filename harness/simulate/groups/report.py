@@ -27,7 +27,7 @@ def command_of(asked: Asked) -> str:
 
 
 def summary(result: Simulated) -> Iterator[str]:
-    """What happened, so that one sees that something did, and what came of it."""
+    """Counts of events and verdicts: they show that a run did something, and with which result."""
     counts, asked = result.counts, result.asked
     seeds = f"{result.seeds:,} seeds" if result.seeds > 1 else f"seed {asked.seed}"
     yield f"{seeds}, {counts.events:,} events on whole groups (python, kip-848), checked after each"

@@ -22,12 +22,12 @@ from harness.simulate.shrink import shrink
 from harness.targets.base import Json
 
 ROUND_MS: Final = (0, 100, 1_000, 5_000, 10_000, 30_000, 45_000, 60_000)
-"""What may pass between two events of a schedule that was shrunk."""
+"""The times, in milliseconds, that may pass between two events of a schedule that was shrunk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is simulated: `events` of each seed from `seed` on, with the assumptions of `Settings`."""
+    """The options of a simulation: `events` for each seed from `seed` on, under `Settings`."""
 
     seed: int = 848
     seeds: int = 1

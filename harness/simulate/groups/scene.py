@@ -27,8 +27,9 @@ FIND: Final = "FindCoordinator"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a schedule is played with. Without `r9` the network may deliver requests that living processes
-    gave up on (R9); without `exemption` zombies may not own anything, either (R7). Both must fail."""
+    """The assumptions under which a schedule is played. Without `r9` the network may deliver requests that
+    living processes gave up on (R9); without `exemption` removed members that do not know it may not own
+    anything either (R7). Both must fail."""
 
     session_ms: int = 45_000
     heartbeat_ms: int = 5_000
@@ -47,14 +48,14 @@ FAULTS: Final = (
     *("fail-over", "coordinator down", "log refuses", "group deleted"),
     *("topic created", "partitions added", "topic deleted", "topic recreated", "subscription changed"),
 )
-"""What can go wrong or change; each is counted, be it never."""
+"""Faults and changes. Each is counted, also those that never happen."""
 
 
 @dataclass
 class Counts:
-    """What happened: events by kind, faults by kind, states of groups after their steps, rebalances that
+    """Counts of a run: events by kind, faults by kind, states of groups after their steps, rebalances that
     ended in STABLE, answers of the coordinator by error code, partitions that two processes owned while one
-    of them was a zombie."""
+    of them was removed and did not know it."""
 
     kinds: Counter[str]
     faults: Counter[str]
@@ -87,8 +88,8 @@ class Counts:
 
 
 class Story:
-    """What a sequence diagram is drawn from: messages and notes, in order; and the groups before the last
-    event and, where it violates something, after it (snapshot.py)."""
+    """The data of a sequence diagram: messages and notes, in order; the groups before the last event and,
+    where the event violates a property, after it (snapshot.py)."""
 
     def __init__(self) -> None:
         self.messages: list[Json] = []
@@ -236,8 +237,8 @@ class Scene:
     # The members
 
     def learn(self, process: Process, body: Json) -> None:
-        """What an answer to a heartbeat told a process: whether its incarnation is over, and its epoch
-        (E4)."""
+        """Take in the answer to a heartbeat of a process: does its incarnation end, and which epoch does it
+        have (E4)?"""
         if body.get("errorCode") in (UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH):
             process.incarnation = NOBODY
         epoch = process.machine.epoch

@@ -51,7 +51,7 @@ HOW: Final = ("loading", "moved", "unavailable")
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What is played, in order; and what it shows: requirement and invariant, "" for nothing known."""
+    """The events to play, in order, and the requirement and invariant that they violate, "" where unknown."""
 
     settings: Settings
     events: tuple[Json, ...]
@@ -110,7 +110,7 @@ def _settings(said: Any, path: Path) -> Settings:
 
 
 def _problem(event: Any) -> str:
-    """What is wrong with an event, "" for nothing."""
+    """The problem of an event as a sentence; "" where there is none."""
     does = event.get("do") if isinstance(event, dict) else None
     if does not in EVENTS:
         return f"there is no event {does!r}; there are {', '.join(EVENTS)}"

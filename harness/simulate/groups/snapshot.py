@@ -48,7 +48,7 @@ def _words(partitions: Partitions, names: Mapping[str, str]) -> list[str]:
 
 
 def one_group(before: Mapping[str, Json], after: Mapping[str, Json]) -> tuple[Json, Json]:
-    """Of groups around an event the first one that it changed, the first one where it changed none."""
+    """The first group that an event changed, before and after; the first group of all where none changed."""
     changed = [name for name in after if before.get(name) != after[name]]
     name = next(iter([*changed, *after]), "")
     return before.get(name, {}), after.get(name, {})

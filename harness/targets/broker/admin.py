@@ -130,9 +130,11 @@ def delete_group(coordinator: Connection, group: str) -> None:
 
 
 def assigned_alone(coordinator: Connection, group: str, names: list[str]) -> dict[str, int]:
-    """What a member that is alone in a new group is given of these topics: ids, and how many partitions each.
+    """The partitions that the only member of a new group gets of these topics: topic id -> number of
+    partitions.
 
-    That is how one sees what the coordinator knows: it learns of topics later than the broker tells others.
+    This shows what the coordinator knows: the coordinator learns of topics later than the broker tells
+    clients.
     """
     join = {
         "groupId": group,

@@ -56,7 +56,7 @@ class MockTarget(Refusing):
             raise
 
     def hello(self) -> Capabilities:
-        """What a client can do; the dialect is what the caller says that the mock speaks."""
+        """The operations that a client has. The dialect is the one that the caller names for the mock."""
         return Capabilities(self.name, self._dialect, versions_of(self._broker.has), CONTROLS)
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:

@@ -30,7 +30,7 @@ UNOBSERVED: Final = frozenset(
         )
     }
 )
-"""What ConsumerGroupDescribe does not say; the host of a client is where this program happens to run."""
+"""Fields that ConsumerGroupDescribe does not have; the host of a client is the machine of this program."""
 
 
 def ask(
@@ -80,7 +80,7 @@ class BrokerTarget(Refusing):
             )
 
     def hello(self) -> Capabilities:
-        """What a client can do; the dialect is what the caller says that the broker speaks."""
+        """The operations that a client has. The dialect is the one that the caller names for the broker."""
         apis = versions_of(self._broker.has)
         return Capabilities(self.name, self._dialect, apis, CONTROLS, UNOBSERVED)
 
@@ -103,7 +103,7 @@ class BrokerTarget(Refusing):
         code = described["errorCode"]
         if code not in (0, admin.GROUP_ID_NOT_FOUND):
             raise Refused(self.name, "describe", f"error {code}, {described['errorMessage']}")
-        return _description(group, translated(described, self._names.from_broker))
+        return description(group, translated(described, self._names.from_broker))
 
     def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
         """`fresh`: a new group beside these topics. Refused for a state that has anything else in it."""
@@ -142,7 +142,8 @@ class BrokerTarget(Refusing):
         return self._groups[group]
 
     def _assigned(self, names: list[str]) -> dict[str, int]:
-        """What a group of its own is assigned of topics: each time another, which has no target yet."""
+        """The partitions of topics that a new group gets. Each call makes another group, which has no target
+        yet."""
         self._probes += 1
         probe = f"{self._prefix}probe-{self._probes}"
         assigned = admin.assigned_alone(self._coordinator(probe), probe, names)
@@ -161,8 +162,8 @@ def _group_of(body: Json) -> str:
     return str(body.get("groupId", groups[0].get("groupId")) or "")
 
 
-def _description(group: str, ours: Json) -> Json:
-    """As the operation `describe` has it, without what is unobserved."""
+def description(group: str, ours: Json) -> Json:
+    """A group of ConsumerGroupDescribe as the operation `describe` has it, without what is unobserved."""
     dead = ours["errorCode"] != 0
     return {
         "groupId": group,

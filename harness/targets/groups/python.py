@@ -8,7 +8,6 @@ from coordinator import AppendFailed, Config, Coordinator, SimulatedClock
 from coordinator.admission import ACTIVE
 from coordinator.member import Member, Settings
 from coordinator.model import Group, group_state
-from coordinator.records import AnyRecord
 from harness.simulate.groups.parts import Cluster, Consumer, GroupView, Machine
 from harness.targets.base import Json
 from harness.targets.groups.local_assignors import local_assignor
@@ -54,18 +53,9 @@ class _Open(Coordinator):
         """The group, if it exists."""
         return self._groups.get(group)
 
-    def compact(self, first: int, tombstones: bool) -> None:
+    def compact_from(self, first: int, tombstones: bool) -> None:
         """Leave of the records from `first` on the last of each key (P3); tombstones only if asked for."""
-        records = self._log.records
-        last = {_key(record): number for number, record in enumerate(records)}
-        left = [
-            record
-            for number, record in enumerate(records)
-            if number < first or (last[_key(record)] == number and (tombstones or record.value is not None))
-        ]
-        failing = self._log.failing
-        self._log = self._log.replaced(left, None, ())
-        self._log.failing = failing
+        self._log = self._log.compacted((), first, tombstones)
 
     def committed(self, group: str) -> object:
         """The offsets that the group has committed."""
@@ -89,7 +79,7 @@ class _Cluster:
         if state == ACTIVE:
             self._fail_overs += 1
             first = self._coordinator.end // 2 if self._fail_overs % 3 == 2 else 0
-            self._coordinator.compact(first, tombstones=self._fail_overs % 3 != 0)
+            self._coordinator.compact_from(first, tombstones=self._fail_overs % 3 != 0)
         self._coordinator.set_state(state)
 
     def set_topics(self, upsert: Sequence[Json], delete: Sequence[str]) -> bool:
@@ -129,11 +119,6 @@ class _Cluster:
         }
         own = {name: _copy(getattr(found, name)) for name in _DURABLE}
         return own, members, self._coordinator.committed(group)
-
-
-def _key(record: AnyRecord) -> tuple[object, ...]:
-    """Kind of a record and all but its value: compaction keeps the last record of each."""
-    return type(record), *(part for name, part in zip(record._fields, record, strict=True) if name != "value")
 
 
 def _copy(value: object) -> object:

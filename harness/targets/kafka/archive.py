@@ -50,5 +50,5 @@ SESSION: Final[Sequence[Json]] = (
     {"op": "describe", "group": "g"},
     {"op": "background"},
 )
-"""What the program is told while the archive is made. The answers do not matter; what is loaded does."""
+"""The operations that the program gets while the archive is made. Only the classes that they load matter."""
 WORK: Final = Work(lines="".join(f"{json.dumps(operation)}\n" for operation in SESSION).encode())

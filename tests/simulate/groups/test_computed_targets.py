@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.errors import ConformError
-from harness.scenario.from_ops import scenario_from_ops
+from harness.kinds.consumer.scenario.from_ops import scenario_from_ops
 from harness.simulate.groups.computed import Prepared, check_installed, check_kept, check_prepared, illegal
 from harness.simulate.groups.operations import operations_of
 from harness.simulate.groups.parts import Violation

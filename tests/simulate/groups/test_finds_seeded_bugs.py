@@ -19,7 +19,7 @@ EVENTS = 2_500
 
 
 def found(mutant: str, folder: Path, first: int = 0, seeds: int = 3) -> dict[str, Any]:
-    """What few seeds find first on a copy of the coordinator and the members with a bug."""
+    """The first finding of few seeds on a copy of the coordinator and the members with a bug."""
     shutil.copytree(
         ROOT / "coordinator", folder / "coordinator", ignore=shutil.ignore_patterns("__pycache__")
     )

@@ -10,7 +10,7 @@ import pytest
 from harness.cli.simulate import command
 from harness.cli.simulate_groups import Assumption
 from harness.errors import ConformError
-from harness.scenario.load import load_scenario
+from harness.kinds.consumer.scenario.load import load_scenario
 
 
 def test_a_seed_that_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,18 +68,3 @@ def test_a_schedule_that_holds_is_told_as_a_story(tmp_path: Path, capsys: pytest
         "A: give up",
     ]
     assert lines[-1] == "6 events, and the groups came to rest: no violation"
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ({"target": "mock"}, "simulated on python, not on mock"),
-        ({"steps": 5}, "--steps goes with --against"),
-        ({"max_differences": 2}, "--max-differences goes with --against"),
-        ({"dialect": "nobodys"}, "dialect"),
-    ],
-)
-def test_what_does_not_go_together(options: dict[str, object], problem: str, tmp_path: Path) -> None:
-    with pytest.raises(ConformError, match=problem) as caught:
-        command(out=tmp_path, **options)  # type: ignore[arg-type]
-    assert caught.value.exit_code == 2

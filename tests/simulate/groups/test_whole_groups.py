@@ -27,7 +27,7 @@ PARTS = PythonParts()
 
 @pytest.fixture(scope="module")
 def default() -> Outcome:
-    """What `conform simulate` does."""
+    """The outcome of `conform simulate` without options."""
     return run_seed(PARTS, Asked(), Asked().seed)
 
 
@@ -103,7 +103,7 @@ def test_a_schedule_is_what_happened_whoever_plays_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_events_can_be_left_out_of_a_schedule(seed: int) -> None:
-    """What is left is a behaviour, too: nothing fails that no requirement is about, and none is broken."""
+    """The rest of a schedule is a behaviour, too: no error without a requirement, and no rule is broken."""
     world, events = drawn(seed % 3, 500)
     rng = random.Random(seed)
     part = [event for event in events if rng.random() < (0.9, 0.5)[seed % 2]]

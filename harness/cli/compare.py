@@ -1,0 +1,146 @@
+"""`conform compare`: the same random schedule on two implementations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.console import check_json_place, running, write_json
+from harness.cli.dialect_option import METAVAR, named
+from harness.errors import NOT_CONFORMANT, ConformError
+from harness.files import output_folder
+from harness.simulate.left_out import left_out
+from harness.simulate.pair import Pair
+from harness.simulate.repeat import repeat
+from harness.simulate.report import Asked, explain, explain_found, file_name, summary, to_json
+from harness.simulate.run import Simulated, simulate
+from harness.simulate.schedule import read_schedule, write_schedule
+from harness.targets import open_target
+from harness.targets.base import Target
+from harness.targets.recording import recorded
+from harness.waivers import read_waivers
+
+
+def command(
+    target: Annotated[str, typer.Option(help="An implementation, as replay takes it; it is asked first.")],
+    against: Annotated[str, typer.Option(help="Another one, to compare it with.")],
+    dialect: Annotated[str, typer.Option(parser=named, metavar=METAVAR, help="What both speak.")] = "kip-848",
+    against_dialect: Annotated[
+        str | None,
+        typer.Option(parser=named, metavar=METAVAR, help="What the other one speaks, if it is not the same."),
+    ] = None,
+    steps: Annotated[int, typer.Option(min=1, metavar="N", help="Steps, of all runs.")] = 10_000,
+    length: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Steps of a run; then both start from nothing.")
+    ] = 200,
+    seed: Annotated[int, typer.Option(help="What is drawn follows from it alone.")] = 848,
+    max_differences: Annotated[
+        int, typer.Option(min=1, metavar="N", help="End with N kinds of differences.")
+    ] = 1,
+    schedule: Annotated[
+        Path | None, typer.Option("--replay", metavar="FILE", help="Do this schedule again, instead.")
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="LOG", help="Write down what --target was told and answered, for conform validate."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where schedules that fail are written.")] = Path(
+        "build/compare"
+    ),
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
+    ] = None,
+    waivers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Differences that are accepted: signature, reason, expires (TOML)."
+        ),
+    ] = None,
+) -> None:
+    """Compare two implementations on the same random schedule.
+
+    Heartbeats, commits and fetches, right and wrong ones, changes of topics, time, timers and fail-overs are
+    drawn from the seed and from what the first implementation shows. Response, group, armed timers and
+    written records are compared. The first difference ends a run; its schedule is shrunk to the shortest one
+    after which they differ in the same way. Schedules are written to files, which --replay takes.
+
+    \b
+    conform compare --target python --against "stdio:python -m coordinator --stdio"
+
+    Exit codes: 0 no difference; 11 differences; 2 a wrong command line, or an implementation that lacks what
+    is needed for it; 3 an implementation failed.
+    """
+    check_json_place(json_file)
+    asked = Asked(target, against, dialect, against_dialect or dialect, seed, steps, length)
+    if schedule is not None:
+        return _replay(asked, schedule, record)
+    _compare(asked, out, json_file, waivers, max_differences, record)
+
+
+def _compare(
+    asked: Asked,
+    out: Path,
+    json_file: Path | None,
+    waivers: Path | None,
+    max_differences: int,
+    record: Path | None,
+) -> None:
+    """Two targets."""
+    accepted = read_waivers(waivers, date.today())
+    output_folder(out)
+    with (
+        _opened(asked, record) as pair,
+        running(f"comparing {asked.target} and {asked.against}") as progress,
+    ):
+
+        def show(so_far: Simulated) -> None:
+            progress(f"{so_far.steps:,} steps, {len(so_far.found)} differences")
+
+        result = simulate(pair, asked.seed, asked.steps, asked.length, max_differences, accepted.covers, show)
+        omitted = left_out(pair.dialects, pair.can)
+    for line in summary(asked, result, pair.hidden, omitted, accepted):
+        print(line)
+    files = [out / file_name(one.signature, asked.seed) for one in result.found]
+    for one, path in zip(result.found, files, strict=True):
+        write_schedule(one.schedule, path)
+        for line in explain_found(asked, one, path):
+            print(line)
+    write_json(json_file, to_json(asked, result, pair.hidden, omitted, accepted, files))
+    problems = list(accepted.problems())
+    if result.found:
+        problems.insert(0, f"{asked.target} and {asked.against} differ: {result.found[0].signature}.")
+    if problems:
+        raise ConformError(" ".join(problems), NOT_CONFORMANT)
+
+
+def _replay(asked: Asked, path: Path, record: Path | None) -> None:
+    schedule = read_schedule(path)
+    with _opened(asked, record) as pair:
+        seen = repeat(pair, schedule)
+    if seen is None:
+        print(f"{len(schedule.operations)} operations, no difference")
+        return
+    for line in explain(asked, schedule, seen.number, seen.done.differences):
+        print(line)
+    raise ConformError(
+        f"{asked.target} and {asked.against} differ after operation {seen.number} of {path}: "
+        f"{seen.done.signatures()[0]}.",
+        NOT_CONFORMANT,
+    )
+
+
+@contextmanager
+def _opened(asked: Asked, record: Path | None) -> Iterator[Pair]:
+    with ExitStack() as stack:
+        first: Target = stack.enter_context(closing(open_target(asked.target, asked.dialect)))
+        if record is not None:
+            first = stack.enter_context(recorded(first, record))
+        second = stack.enter_context(closing(open_target(asked.against, asked.against_dialect)))
+        yield Pair(first, second)

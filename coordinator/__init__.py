@@ -4,10 +4,10 @@ Handlers read state and return records, a response and timers; replaying the rec
 which durable state changes.
 """
 
-from coordinator.clock import Clock, SimulatedClock, SystemClock
-from coordinator.config import Config
-from coordinator.dialect import DIALECTS, Dialect
-from coordinator.errors import AppendFailed, BadInput, ErrorCode
+from coordinator.core.clock import Clock, SimulatedClock, SystemClock
+from coordinator.core.config import Config
+from coordinator.core.dialect import DIALECTS, Dialect
+from coordinator.core.errors import AppendFailed, BadInput, ErrorCode
 from coordinator.service import Coordinator
 
 __all__ = [

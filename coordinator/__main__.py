@@ -8,12 +8,12 @@ import sys
 from collections.abc import Sequence
 
 from coordinator.admin.command import groups
-from coordinator.clock import SimulatedClock, SystemClock, numbered_ids, random_ids
-from coordinator.dialect import DIALECTS, Dialect
-from coordinator.errors import AppendFailed, BadInput
+from coordinator.core.clock import SimulatedClock, SystemClock, numbered_ids, random_ids
+from coordinator.core.dialect import DIALECTS, Dialect
+from coordinator.core.errors import AppendFailed, BadInput
+from coordinator.core.storage import SqliteStorage
 from coordinator.service import Coordinator
 from coordinator.stdio import lines_of, serve
-from coordinator.storage import SqliteStorage
 
 EXAMPLES = """\
 examples:

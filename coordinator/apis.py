@@ -12,14 +12,14 @@ from coordinator.admin.requests import (
     parse_describe_configs,
     parse_list_groups,
 )
-from coordinator.client.request import PARSERS as CLIENT_PARSERS
-from coordinator.client.request import ComputeRequest
-from coordinator.describe_request import DescribeRequest, parse_describe
-from coordinator.errors import BadInput, ErrorCode
-from coordinator.fields import Json
+from coordinator.computing.request import PARSERS as CLIENT_PARSERS
+from coordinator.computing.request import ComputeRequest
+from coordinator.consumer.describe_request import DescribeRequest, parse_describe
+from coordinator.consumer.request import HeartbeatRequest, client_of, parse_heartbeat
+from coordinator.core.errors import BadInput, ErrorCode
+from coordinator.core.fields import Json
 from coordinator.kinds import KIND_OF, KINDS, Kind
-from coordinator.offset_request import CommitRequest, FetchRequest, parse_offset_commit, parse_offset_fetch
-from coordinator.request import HeartbeatRequest, client_of, parse_heartbeat
+from coordinator.offsets.request import CommitRequest, FetchRequest, parse_offset_commit, parse_offset_fetch
 
 
 class OfKind(NamedTuple):

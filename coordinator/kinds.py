@@ -11,14 +11,14 @@ from coordinator.classic.request import CLASSIC_APIS, parse_classic
 from coordinator.classic.service import ClassicGroups
 from coordinator.connect.request import CONNECT_APIS, parse_connect
 from coordinator.connect.service import ConnectGroups
-from coordinator.dialect import Dialect
-from coordinator.fields import Json
-from coordinator.offset_records import Offsets
-from coordinator.step import Env
-from coordinator.timers import Due
+from coordinator.core.dialect import Dialect
+from coordinator.core.fields import Json
+from coordinator.core.step import Env
+from coordinator.core.timers import Due
+from coordinator.offsets.records import Offsets
 
 if TYPE_CHECKING:
-    from coordinator.log import Log
+    from coordinator.core.log import Log
 
 
 class Groups(Protocol):

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from coordinator import fields
-from coordinator.admission import STATES
-from coordinator.dialect import Dialect
-from coordinator.errors import BadInput
-from coordinator.fields import Json
+from coordinator.consumer.model import Group
+from coordinator.core import fields
+from coordinator.core.admission import STATES
+from coordinator.core.dialect import Dialect
+from coordinator.core.errors import BadInput
+from coordinator.core.fields import Json
+from coordinator.core.step import Env
+from coordinator.core.timers import Due
 from coordinator.kinds import CLASSIC, CONNECT, KINDS, Groups, Kind
-from coordinator.model import Group
-from coordinator.offset_records import Offsets
-from coordinator.offsets import verify_member
-from coordinator.step import Env
-from coordinator.timers import Due
+from coordinator.offsets.handlers import verify_member
+from coordinator.offsets.records import Offsets
 
 if TYPE_CHECKING:
-    from coordinator.log import Log
+    from coordinator.core.log import Log
 
 
 class OtherGroups:

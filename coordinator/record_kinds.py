@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from coordinator.connect.records import KINDS as CONNECT_TYPES
 from coordinator.connect.records import ConnectRecord, connect_from_wire, connect_to_wire
-from coordinator.fields import Json
+from coordinator.core.fields import Json
 
 
 class Codec(NamedTuple):

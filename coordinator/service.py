@@ -8,12 +8,30 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from coordinator import fields, wire
 from coordinator.admin.groups import deletion
 from coordinator.admin.handle import administer
 from coordinator.admin.metrics import Metrics, Sample
 from coordinator.admin.requests import AdminRequest
-from coordinator.admission import (
+from coordinator.apis import OfKind, Refusal, parse
+from coordinator.assignors import GroupAssignment, PartitionAssignor, RangeAssignor, UniformAssignor
+from coordinator.classic.model import ClassicGroup
+from coordinator.classic.request import ClassicRequest
+from coordinator.computing.handle import compute, compute_error
+from coordinator.computing.request import ComputeRequest
+from coordinator.connect.handlers import Worked
+from coordinator.consumer.describe import describe_group
+from coordinator.consumer.describe_request import DescribeRequest, consumer_group_describe
+from coordinator.consumer.heartbeat import consumer_group_heartbeat
+from coordinator.consumer.load import configs_of, restore_volatile, volatile_of
+from coordinator.consumer.membership import TIMEOUTS
+from coordinator.consumer.model import Group, Topics
+from coordinator.consumer.notice import notice_everywhere
+from coordinator.consumer.records import from_wire, to_wire
+from coordinator.consumer.request import JOIN_EPOCH, HeartbeatRequest, client_of
+from coordinator.consumer.response import error_response
+from coordinator.consumer.validation import validate_heartbeat
+from coordinator.core import fields, wire
+from coordinator.core.admission import (
     ACTIVE,
     Authorizer,
     Operation,
@@ -22,43 +40,25 @@ from coordinator.admission import (
     check_state,
     known_state,
 )
-from coordinator.answer import answered
-from coordinator.apis import OfKind, Refusal, parse
-from coordinator.assignors import GroupAssignment, PartitionAssignor, RangeAssignor, UniformAssignor
-from coordinator.classic.model import ClassicGroup
-from coordinator.classic.request import ClassicRequest
-from coordinator.client.handle import compute, compute_error
-from coordinator.client.request import ComputeRequest
-from coordinator.clock import Clock, SimulatedClock, numbered_ids
-from coordinator.cluster import changed, changes_to
-from coordinator.config import Config, configured
-from coordinator.connect.handlers import Worked
-from coordinator.describe import describe_group
-from coordinator.describe_request import DescribeRequest, consumer_group_describe
-from coordinator.dialect import Dialect
-from coordinator.errors import AppendFailed, BadInput
-from coordinator.fields import Json
-from coordinator.heartbeat import consumer_group_heartbeat
+from coordinator.core.answer import answered
+from coordinator.core.clock import Clock, SimulatedClock, numbered_ids
+from coordinator.core.cluster import changed, changes_to
+from coordinator.core.config import Config, configured
+from coordinator.core.dialect import Dialect
+from coordinator.core.errors import AppendFailed, BadInput
+from coordinator.core.fields import Json
+from coordinator.core.log import Log, commit, opened, set_timer, state_from
+from coordinator.core.step import Env, Result, Timer
+from coordinator.core.storage import LogStorage
+from coordinator.core.timers import Due, Timers, armed_timers, deadline_ms
+from coordinator.core.topics import changed_topics
 from coordinator.kinds import Kind
-from coordinator.load import configs_of, restore_volatile, volatile_of
-from coordinator.log import Log, commit, opened, set_timer, state_from
-from coordinator.membership import TIMEOUTS
 from coordinator.migration.phases import follow
 from coordinator.migration.service import convert, refuse, settled, translate
-from coordinator.model import Group, Topics
-from coordinator.notice import notice_everywhere
-from coordinator.offset_records import Offsets
-from coordinator.offset_request import CommitRequest, FetchRequest
-from coordinator.offsets import offset_commit, offset_commit_error, offset_fetch
+from coordinator.offsets.handlers import offset_commit, offset_commit_error, offset_fetch
+from coordinator.offsets.records import Offsets
+from coordinator.offsets.request import CommitRequest, FetchRequest
 from coordinator.others import OtherGroups
-from coordinator.records import from_wire, to_wire
-from coordinator.request import JOIN_EPOCH, HeartbeatRequest, client_of
-from coordinator.response import error_response
-from coordinator.step import Env, Result, Timer
-from coordinator.storage import LogStorage
-from coordinator.timers import Due, Timers, armed_timers, deadline_ms
-from coordinator.topics import changed_topics
-from coordinator.validation import validate_heartbeat
 
 
 class Coordinator:

@@ -17,12 +17,12 @@ from typing import Any, Final
 
 import msgspec
 
-from coordinator import fields
 from coordinator.admin.metrics import exposition
 from coordinator.apis import APIS, parse
 from coordinator.classic.service import PENDING
-from coordinator.errors import AppendFailed, BadInput
-from coordinator.fields import Json
+from coordinator.core import fields
+from coordinator.core.errors import AppendFailed, BadInput
+from coordinator.core.fields import Json
 from coordinator.service import Coordinator
 
 COMMIT_MODES = ("auto", "manual", "fail")

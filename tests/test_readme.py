@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from documents import ROOT, all_text
 
-from coordinator.member.types import State
+from coordinator.members.consumer.types import State
 from harness.cli.main import VERBS, app
 
 BLOCK = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -110,7 +110,7 @@ def test_the_demonstration(tmp_path: Path) -> None:
     for folder in ("harness", "spec", "traces"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     shutil.copytree(ROOT / "coordinator", tmp_path / "coordinator")
-    path = tmp_path / "coordinator/reconcile.py"
+    path = tmp_path / "coordinator/consumer/reconcile.py"
     assert path.read_text().count(f"{edit[1]}\n") == 1
     path.write_text(path.read_text().replace(f"{edit[1]}\n", f"{edit[2]}\n"))
     words = ["-m", "harness", "replay", "traces/golden", "--target", "python", "--max-differences", "1"]

@@ -15,11 +15,11 @@ from coordinator.admin.opened import coordinator_on
 from coordinator.admin.requests import DELETE, SET
 from coordinator.admin.table import partitions, table
 from coordinator.apis import APIS
-from coordinator.dialect import DIALECTS
-from coordinator.errors import AppendFailed, BadInput, ErrorCode
-from coordinator.fields import Json
+from coordinator.consumer.subscription import regex_problem, topics_of
+from coordinator.core.dialect import DIALECTS
+from coordinator.core.errors import AppendFailed, BadInput, ErrorCode
+from coordinator.core.fields import Json
 from coordinator.service import Coordinator
-from coordinator.subscription import regex_problem, topics_of
 
 REFUSED: Final = 1
 """Exit code: a group refused, or an expression that is not valid."""

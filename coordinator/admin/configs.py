@@ -11,7 +11,6 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from coordinator import fields
 from coordinator.admin.requests import (
     DELETE,
     OPERATIONS,
@@ -22,8 +21,10 @@ from coordinator.admin.requests import (
     DescribeConfigsRequest,
     DescribedResource,
 )
-from coordinator.admission import CLUSTER, Authorizer, authorize
-from coordinator.config import (
+from coordinator.consumer.validation import MAX_TEXT_BYTES, is_too_long
+from coordinator.core import fields
+from coordinator.core.admission import CLUSTER, Authorizer, authorize
+from coordinator.core.config import (
     ASSIGNORS,
     CONFIG_NAMES,
     HEARTBEAT_INTERVAL,
@@ -31,10 +32,9 @@ from coordinator.config import (
     Config,
     out_of_bounds,
 )
-from coordinator.errors import AppendFailed, ErrorCode, RequestRejected
-from coordinator.fields import Json
-from coordinator.step import Env, GroupConfigs
-from coordinator.validation import MAX_TEXT_BYTES, is_too_long
+from coordinator.core.errors import AppendFailed, ErrorCode, RequestRejected
+from coordinator.core.fields import Json
+from coordinator.core.step import Env, GroupConfigs
 
 BROKER: Final = 4
 GROUP: Final = 16

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from coordinator.admin.requests import DeleteRequest, ListRequest
-from coordinator.admission import STATES, Authorizer, authorize, check_state, may_see
-from coordinator.errors import AppendFailed, ErrorCode, RequestRejected
-from coordinator.fields import Json
-from coordinator.log import with_tombstones
-from coordinator.membership import delete_group
-from coordinator.model import Group, group_state
-from coordinator.offset_records import Offsets
-from coordinator.offsets import offsets_of_deleted_group
-from coordinator.step import Env, Result
+from coordinator.consumer.membership import delete_group
+from coordinator.consumer.model import Group, group_state
+from coordinator.core.admission import STATES, Authorizer, authorize, check_state, may_see
+from coordinator.core.errors import AppendFailed, ErrorCode, RequestRejected
+from coordinator.core.fields import Json
+from coordinator.core.log import with_tombstones
+from coordinator.core.step import Env, Result
+from coordinator.offsets.handlers import offsets_of_deleted_group
+from coordinator.offsets.records import Offsets
 
 CONSUMER: Final = "consumer"
 CLASSIC: Final = "classic"

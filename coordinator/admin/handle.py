@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from coordinator.admin.configs import alter_configs, describe_configs
 from coordinator.admin.groups import delete_groups, list_groups
 from coordinator.admin.requests import AdminRequest, AlterRequest, DeleteRequest, ListRequest
-from coordinator.admission import Authorizer
-from coordinator.fields import Json
-from coordinator.model import Group
-from coordinator.offset_records import Offsets
-from coordinator.step import Env
+from coordinator.consumer.model import Group
+from coordinator.core.admission import Authorizer
+from coordinator.core.fields import Json
+from coordinator.core.step import Env
+from coordinator.offsets.records import Offsets
 
 
 def administer(

@@ -17,12 +17,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from coordinator.admin.groups import CLASSIC, CONSUMER, GROUP_STATES, listed_groups
-from coordinator.admission import ACTIVE
-from coordinator.fields import Json
-from coordinator.model import Group
-from coordinator.offset_records import Offsets
-from coordinator.records import GROUP_METADATA, Record
-from coordinator.step import Result
+from coordinator.consumer.model import Group
+from coordinator.consumer.records import GROUP_METADATA, Record
+from coordinator.core.admission import ACTIVE
+from coordinator.core.fields import Json
+from coordinator.core.step import Result
+from coordinator.offsets.records import Offsets
 
 WINDOW_MS: Final = 60_000
 """A rate is counted over so long: two windows of 30 seconds in Kafka."""

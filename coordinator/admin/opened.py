@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from coordinator.clock import SystemClock
-from coordinator.dialect import Dialect
+from coordinator.core.clock import SystemClock
+from coordinator.core.dialect import Dialect
+from coordinator.core.storage import SqliteStorage
 from coordinator.service import Coordinator
-from coordinator.storage import SqliteStorage
 
 
 class _Copy:

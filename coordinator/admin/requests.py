@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from coordinator import fields
-from coordinator.request import client_of
+from coordinator.consumer.request import client_of
+from coordinator.core import fields
 
 
 class ListRequest(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from coordinator.fields import Json
+from coordinator.core.fields import Json
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, cast, get_args
 
-from coordinator import fields
 from coordinator.classic.model import ClassicGroup, ClassicMember, RequestId, State
 from coordinator.classic.timers import Deadlines, armed
-from coordinator.errors import BadInput
-from coordinator.fields import Json
-from coordinator.timers import Due
+from coordinator.core import fields
+from coordinator.core.errors import BadInput
+from coordinator.core.fields import Json
+from coordinator.core.timers import Due
 
 GROUP_FIELDS: Final = (
     *("groupId", "type", "state", "generation", "protocolType", "protocol", "leader"),

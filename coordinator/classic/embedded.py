@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from coordinator import fields
 from coordinator.assignors.spec import TopicPartition
-from coordinator.errors import BadInput
+from coordinator.core import fields
+from coordinator.core.errors import BadInput
 
 NEWEST: Final = 3
 """The newest version; one that is newer is read as this one."""

@@ -38,8 +38,8 @@ from coordinator.classic.response import (
     sync_error,
     sync_response,
 )
-from coordinator.errors import ErrorCode
-from coordinator.fields import Json
+from coordinator.core.errors import ErrorCode
+from coordinator.core.fields import Json
 
 
 def join_group(step: ClassicStep, request: JoinRequest, member_id: str, waits: RequestId) -> Json | None:

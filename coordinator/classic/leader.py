@@ -8,8 +8,8 @@ from typing import Any
 
 from coordinator.classic.assignors import ASSIGNORS, GroupMember
 from coordinator.classic.embedded import Assignment, read_subscription, write_assignment
-from coordinator.errors import BadInput
-from coordinator.fields import Json
+from coordinator.core.errors import BadInput
+from coordinator.core.fields import Json
 
 
 def lead(protocol: str, members: Iterable[Mapping[str, Any]], partitions: Mapping[str, int]) -> list[Json]:

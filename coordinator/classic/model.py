@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from coordinator.errors import ErrorCode
+from coordinator.core.errors import ErrorCode
 
 RequestId: TypeAlias = int | str
 """Names a request that waits, for whoever hands its answer on."""

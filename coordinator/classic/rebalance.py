@@ -20,10 +20,10 @@ from coordinator.classic.model import (
 )
 from coordinator.classic.records import ClassicRecord, saved
 from coordinator.classic.response import join_error, join_response, sync_error, sync_response
-from coordinator.config import Config
-from coordinator.dialect import Dialect
-from coordinator.errors import ErrorCode
-from coordinator.fields import Json
+from coordinator.core.config import Config
+from coordinator.core.dialect import Dialect
+from coordinator.core.errors import ErrorCode
+from coordinator.core.fields import Json
 
 
 @dataclass(slots=True)

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from coordinator import fields
 from coordinator.classic.model import ClassicGroup, ClassicMember
-from coordinator.fields import Json
-from coordinator.model import ClassicMetadata
+from coordinator.consumer.model import ClassicMetadata
+from coordinator.core import fields
+from coordinator.core.fields import Json
 
 GROUP_METADATA: Final = "GroupMetadata"
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from coordinator import fields
-from coordinator.config import Config
-from coordinator.errors import BadInput, ErrorCode
-from coordinator.request import client_of
+from coordinator.consumer.request import client_of
+from coordinator.core import fields
+from coordinator.core.config import Config
+from coordinator.core.errors import BadInput, ErrorCode
 
 CLASSIC_APIS: Final = {"JoinGroup": (9, 9), "SyncGroup": (5, 5), "Heartbeat": (4, 4), "LeaveGroup": (5, 5)}
 """Name of each API -> first and last version."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coordinator.classic.model import ClassicGroup
-from coordinator.errors import ErrorCode
-from coordinator.fields import Json
+from coordinator.core.errors import ErrorCode
+from coordinator.core.fields import Json
 
 
 def join_error(member_id: str, code: ErrorCode) -> Json:

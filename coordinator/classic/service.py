@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from coordinator import fields
 from coordinator.admin.groups import CLASSIC, listed
 from coordinator.classic import handlers
 from coordinator.classic.describe import describe_classic, described
@@ -28,17 +27,18 @@ from coordinator.classic.request import (
 from coordinator.classic.request import invalid as invalid_error
 from coordinator.classic.response import heartbeat_response, join_error, leave_response, sync_error
 from coordinator.classic.timers import Deadlines, followed, started
-from coordinator.dialect import Dialect
-from coordinator.errors import AppendFailed, ErrorCode, RequestRejected
-from coordinator.fields import Json
-from coordinator.offset_records import OffsetRecord, Offsets, replay_offset
-from coordinator.offset_request import NO_MEMBER_EPOCH, CommitRequest
-from coordinator.offsets import offsets_of_deleted_group
-from coordinator.step import Env
-from coordinator.timers import Due, Timers
+from coordinator.core import fields
+from coordinator.core.dialect import Dialect
+from coordinator.core.errors import AppendFailed, ErrorCode, RequestRejected
+from coordinator.core.fields import Json
+from coordinator.core.step import Env
+from coordinator.core.timers import Due, Timers
+from coordinator.offsets.handlers import offsets_of_deleted_group
+from coordinator.offsets.records import OffsetRecord, Offsets, replay_offset
+from coordinator.offsets.request import NO_MEMBER_EPOCH, CommitRequest
 
 if TYPE_CHECKING:
-    from coordinator.log import Log
+    from coordinator.core.log import Log
 
 PENDING: Final[Json] = {}
 """Instead of a response: it comes later, with those that `take_completed` gives."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from coordinator import fields
 from coordinator.connect import wire
 from coordinator.connect.model import Prepared, Work, lost_by, target_is_due
 from coordinator.connect.records import assignors_to_wire, connectors_to_wire
-from coordinator.errors import BadInput
-from coordinator.fields import Json
-from coordinator.model import NO_TARGET, Group, group_state
-from coordinator.timers import Due, armed_timers
+from coordinator.consumer.model import NO_TARGET, Group, group_state
+from coordinator.core import fields
+from coordinator.core.errors import BadInput
+from coordinator.core.fields import Json
+from coordinator.core.timers import Due, armed_timers
 
 ASSIGNMENT: Final = "assignment"
 """The timer of the chosen worker, which is to install a target in time (W1)."""

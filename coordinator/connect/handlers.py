@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from coordinator import heartbeat
 from coordinator.connect.model import (
     Prepared,
     Work,
@@ -26,10 +25,9 @@ from coordinator.connect.model import (
 from coordinator.connect.records import LOST, ConnectRecord, Lost, shared_record
 from coordinator.connect.request import InstallRequest, PrepareRequest
 from coordinator.connect.response import heartbeat_response, install_response, prepare_response
-from coordinator.errors import ErrorCode, RequestRejected
-from coordinator.fields import Json
-from coordinator.model import NO_TARGET, NOTHING, Group, Partition, Partitions, Target
-from coordinator.records import (
+from coordinator.consumer import heartbeat
+from coordinator.consumer.model import NO_TARGET, NOTHING, Group, Partition, Partitions, Target
+from coordinator.consumer.records import (
     MEMBER_METADATA,
     TARGET_MEMBER,
     TARGET_METADATA,
@@ -39,8 +37,10 @@ from coordinator.records import (
     PartitionMetadata,
     Record,
 )
-from coordinator.request import JOIN_EPOCH, HeartbeatRequest
-from coordinator.step import Env, Result
+from coordinator.consumer.request import JOIN_EPOCH, HeartbeatRequest
+from coordinator.core.errors import ErrorCode, RequestRejected
+from coordinator.core.fields import Json
+from coordinator.core.step import Env, Result
 
 
 @dataclass(slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from coordinator.client.select import covering, rank, selected
-from coordinator.model import Group, MemberMetadata, Partition, Partitions, Topics
+from coordinator.computing.select import covering, rank, selected
+from coordinator.consumer.model import Group, MemberMetadata, Partition, Partitions, Topics
 
 Workers = Mapping[str, MemberMetadata]
 """Worker -> what it said of itself."""

@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from coordinator import fields
 from coordinator.connect import wire
 from coordinator.connect.request import EVERY_CONNECTOR, assignor_given
-from coordinator.errors import BadInput
-from coordinator.fields import Json
-from coordinator.model import NOTHING, MemberMetadata, Partitions, Target, TopicImage
-from coordinator.records import (
+from coordinator.consumer.model import NOTHING, MemberMetadata, Partitions, Target, TopicImage
+from coordinator.consumer.records import (
     CURRENT_ASSIGNMENT,
     GROUP_METADATA,
     MEMBER_METADATA,
@@ -30,6 +27,9 @@ from coordinator.records import (
     Record,
     Value,
 )
+from coordinator.core import fields
+from coordinator.core.errors import BadInput
+from coordinator.core.fields import Json
 
 LOST: Final = "ConnectGroupLostAssignment"
 NAMES: Final = {

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from coordinator import fields, validation
 from coordinator.connect import wire
-from coordinator.errors import ErrorCode, RequestRejected
-from coordinator.fields import Json
-from coordinator.model import ClientAssignor, Partition
-from coordinator.request import JOIN_EPOCH, LEAVE_EPOCH, HeartbeatRequest, client_assignor, client_of
+from coordinator.consumer import validation
+from coordinator.consumer.model import ClientAssignor, Partition
+from coordinator.consumer.request import JOIN_EPOCH, LEAVE_EPOCH, HeartbeatRequest, client_assignor, client_of
+from coordinator.core import fields
+from coordinator.core.errors import ErrorCode, RequestRejected
+from coordinator.core.fields import Json
 
 EVERY_CONNECTOR: Final = ".*"
 """The subscription of a worker: it takes part in all work."""

@@ -7,9 +7,9 @@ from typing import Final
 
 from coordinator.connect import wire
 from coordinator.connect.model import assignor_name, lost_by, workers_of
-from coordinator.errors import ErrorCode
-from coordinator.fields import Json
-from coordinator.model import NO_TARGET, Group, MemberMetadata, Partition
+from coordinator.consumer.model import NO_TARGET, Group, MemberMetadata, Partition
+from coordinator.core.errors import ErrorCode
+from coordinator.core.fields import Json
 
 GONE: Final = -1
 """Member epoch of a worker that PrepareAssignment tells of, but that is not there."""

@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from coordinator import fields
 from coordinator.admin.groups import CONNECT, check_deletion, listed
 from coordinator.connect import handlers
 from coordinator.connect.describe import ASSIGNMENT, describe_connect, restore, timers_of, volatile_of
@@ -19,19 +18,20 @@ from coordinator.connect.model import NO_WORK, Work, target_is_due, workers_of
 from coordinator.connect.records import ConnectRecord, Lost, shared_record
 from coordinator.connect.request import ConnectRequest, PrepareRequest, WorkerHeartbeat, validate
 from coordinator.connect.response import heartbeat_error, install_response, prepare_error
-from coordinator.dialect import Dialect
-from coordinator.errors import AppendFailed, BadInput, ErrorCode, RequestRejected
-from coordinator.fields import Json
-from coordinator.load import groups_from, restore_volatile
-from coordinator.membership import delete_group, rebalance_timeout, session_timeout
-from coordinator.metadata import notice_topics
-from coordinator.model import Group, Partition, TopicImage, group_state
-from coordinator.offset_records import Offsets
-from coordinator.step import Env, Timer
-from coordinator.timers import Due, Timers
+from coordinator.consumer.load import groups_from, restore_volatile
+from coordinator.consumer.membership import delete_group, rebalance_timeout, session_timeout
+from coordinator.consumer.metadata import notice_topics
+from coordinator.consumer.model import Group, Partition, TopicImage, group_state
+from coordinator.core import fields
+from coordinator.core.dialect import Dialect
+from coordinator.core.errors import AppendFailed, BadInput, ErrorCode, RequestRejected
+from coordinator.core.fields import Json
+from coordinator.core.step import Env, Timer
+from coordinator.core.timers import Due, Timers
+from coordinator.offsets.records import Offsets
 
 if TYPE_CHECKING:
-    from coordinator.log import Log
+    from coordinator.core.log import Log
 
 
 class ConnectGroups:
@@ -103,7 +103,7 @@ class ConnectGroups:
 
     def show(self, worked: Worked, now_ms: int) -> None:
         """Make a step visible, once its records are durable."""
-        from coordinator.log import show
+        from coordinator.core.log import show
 
         group_id = worked.result.group_id
         before = self.groups.get(group_id)
@@ -181,7 +181,7 @@ class ConnectGroups:
         try:
             self._commit(handlers.follow_work(group, result, work), log, env, now_ms)
         except AppendFailed:
-            from coordinator.log import set_timer
+            from coordinator.core.log import set_timer
 
             retry_ms = self._timers.put_off(due, now_ms, env.config.timer_retry_ms)
             set_timer(group, Timer(due.timer, due.member_id, retry_ms))

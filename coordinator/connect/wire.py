@@ -8,10 +8,10 @@ the connector itself: ("A", 0), ("A", 1). Nothing at all is the empty list.
 
 from __future__ import annotations
 
-from coordinator import fields
-from coordinator.errors import BadInput
-from coordinator.fields import Json
-from coordinator.model import Partition, Partitions
+from coordinator.consumer.model import Partition, Partitions
+from coordinator.core import fields
+from coordinator.core.errors import BadInput
+from coordinator.core.fields import Json
 
 
 def to_wire(resources: Partitions) -> list[Json]:

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from coordinator.classic.records import ClassicRecord
-from coordinator.record_size import batch_bytes, parts_of
-from coordinator.records import (
+from coordinator.consumer.records import (
     CURRENT_ASSIGNMENT,
     GROUP_METADATA,
     MEMBER_METADATA,
@@ -23,6 +22,7 @@ from coordinator.records import (
     AnyRecord,
     Record,
 )
+from coordinator.core.record_size import batch_bytes, parts_of
 
 INDEPENDENT: Final = frozenset({MEMBER_METADATA, PARTITION_METADATA, CURRENT_ASSIGNMENT})
 """Records that can be applied independently, in the KIP's words, and what members hold by their target."""

@@ -13,9 +13,8 @@ from dataclasses import replace
 
 from coordinator.classic.model import ClassicGroup, ClassicMember, RequestId, select_protocol
 from coordinator.classic.rebalance import ClassicStep, prepare
-from coordinator.migration.protocol import CONSUMER, owning
-from coordinator.model import Group, MemberMetadata
-from coordinator.records import (
+from coordinator.consumer.model import Group, MemberMetadata
+from coordinator.consumer.records import (
     CURRENT_ASSIGNMENT,
     GROUP_METADATA,
     MEMBER_METADATA,
@@ -25,7 +24,8 @@ from coordinator.records import (
     AnyRecord,
     Record,
 )
-from coordinator.step import Env, Result
+from coordinator.core.step import Env, Result
+from coordinator.migration.protocol import CONSUMER, owning
 
 
 def leaves_only_classic(group: Group, gone: Set[str]) -> bool:

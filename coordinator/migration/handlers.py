@@ -14,17 +14,17 @@ from coordinator.classic.model import RequestId
 from coordinator.classic.request import HeartbeatRequest as ClassicHeartbeat
 from coordinator.classic.request import JoinRequest, LeaveRequest, SyncRequest
 from coordinator.classic.response import heartbeat_response, join_error, leave_response
-from coordinator.errors import BadInput, ErrorCode, RequestRejected
-from coordinator.heartbeat import Kind, accept, is_retry
-from coordinator.membership import add_member, remove_members, says_otherwise, write_member
-from coordinator.metadata import refresh_group, write_group
+from coordinator.consumer.heartbeat import Kind, accept, is_retry
+from coordinator.consumer.membership import add_member, remove_members, says_otherwise, write_member
+from coordinator.consumer.metadata import refresh_group, write_group
+from coordinator.consumer.model import NO_TARGET, Group, Member, MemberMetadata
+from coordinator.consumer.request import JOIN_EPOCH, HeartbeatRequest
+from coordinator.consumer.static_members import take_place
+from coordinator.core.errors import BadInput, ErrorCode, RequestRejected
+from coordinator.core.step import Env, Result, Step, Timer
 from coordinator.migration.downgrade import downgraded
 from coordinator.migration.phases import phase
 from coordinator.migration.protocol import CONSUMER, Said, assignment_bytes, metadata_of, read_protocols
-from coordinator.model import NO_TARGET, Group, Member, MemberMetadata
-from coordinator.request import JOIN_EPOCH, HeartbeatRequest
-from coordinator.static_members import take_place
-from coordinator.step import Env, Result, Step, Timer
 
 
 def join_group(

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from coordinator.model import NO_TARGET, Group, Member, held_by_others
-from coordinator.step import Timer
+from coordinator.consumer.model import NO_TARGET, Group, Member, held_by_others
+from coordinator.core.step import Timer
 
 Phase = Literal["PreparingRebalance", "CompletingRebalance", "Stable"]
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from coordinator import fields
 from coordinator.classic.embedded import (
     NEWEST,
     Assignment,
@@ -22,8 +21,7 @@ from coordinator.classic.embedded import (
     write_assignment,
     write_subscription,
 )
-from coordinator.errors import BadInput
-from coordinator.model import (
+from coordinator.consumer.model import (
     CLASSIC_VERSION,
     ClassicMetadata,
     ClientAssignor,
@@ -31,8 +29,10 @@ from coordinator.model import (
     Partitions,
     Target,
 )
-from coordinator.step import Env
-from coordinator.subscription import shared
+from coordinator.consumer.subscription import shared
+from coordinator.core import fields
+from coordinator.core.errors import BadInput
+from coordinator.core.step import Env
 
 CONSUMER: Final = "consumer"
 """The protocol type whose groups migrate."""

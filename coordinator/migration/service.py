@@ -9,15 +9,15 @@ from coordinator.classic.rebalance import ClassicStep
 from coordinator.classic.records import GroupMetadata
 from coordinator.classic.request import ClassicRequest, JoinRequest, LeaveRequest, SyncRequest, invalid
 from coordinator.classic.service import PENDING, refusal
-from coordinator.errors import ErrorCode, RequestRejected
-from coordinator.fields import Json
-from coordinator.heartbeat import consumer_group_heartbeat
+from coordinator.consumer.heartbeat import consumer_group_heartbeat
+from coordinator.consumer.model import Group
+from coordinator.consumer.request import HeartbeatRequest
+from coordinator.core.errors import ErrorCode, RequestRejected
+from coordinator.core.fields import Json
+from coordinator.core.step import Env, Result
 from coordinator.migration import handlers
 from coordinator.migration.downgrade import converted_back, downgraded
 from coordinator.migration.upgrade import dissolved, sessions, upgraded
-from coordinator.model import Group
-from coordinator.request import HeartbeatRequest
-from coordinator.step import Env, Result
 
 
 def translate(
@@ -100,7 +100,7 @@ def convert(
 
 def _removed(result: Result) -> set[str]:
     """Members whose place the step has given to another (S1)."""
-    from coordinator.records import MEMBER_METADATA, Record
+    from coordinator.consumer.records import MEMBER_METADATA, Record
 
     return {
         record.member_id or ""

@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from coordinator.classic.model import ClassicGroup, ClassicMember
 from coordinator.classic.rebalance import ClassicStep, unanswered
 from coordinator.classic.records import ClassicRecord, GroupMetadata
-from coordinator.errors import BadInput, ErrorCode, RequestRejected
-from coordinator.migration.protocol import CONSUMER, Said, assigned_to, metadata_of, read_protocols
-from coordinator.model import Group, MemberMetadata, Partition, Partitions, Target, TopicImage
-from coordinator.records import (
+from coordinator.consumer.model import Group, MemberMetadata, Partition, Partitions, Target, TopicImage
+from coordinator.consumer.records import (
     CURRENT_ASSIGNMENT,
     GROUP_METADATA,
     MEMBER_METADATA,
@@ -30,7 +28,9 @@ from coordinator.records import (
     Record,
     replay,
 )
-from coordinator.step import Env, Timer
+from coordinator.core.errors import BadInput, ErrorCode, RequestRejected
+from coordinator.core.step import Env, Timer
+from coordinator.migration.protocol import CONSUMER, Said, assigned_to, metadata_of, read_protocols
 
 
 def upgraded(

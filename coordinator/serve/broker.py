@@ -18,8 +18,8 @@ from kio.index import load_request_schema, load_response_schema
 from kio.serial import entity_writer
 
 from coordinator.classic.service import PENDING
-from coordinator.errors import AppendFailed, BadInput
-from coordinator.fields import Json
+from coordinator.core.errors import AppendFailed, BadInput
+from coordinator.core.fields import Json
 from coordinator.serve.cluster import Cluster, Topic
 from coordinator.serve.cluster_apis import (
     API_VERSIONS,

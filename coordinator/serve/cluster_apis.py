@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from coordinator.fields import Json
+from coordinator.core.fields import Json
 from coordinator.serve.cluster import BROKER_ID, CLUSTER_ID, LEADER_EPOCH, Cluster, Topic
 
 EARLIEST: Final = -2

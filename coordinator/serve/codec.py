@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple, Union, get_args, get_origin
 
 from kio.static.primitive import Records, i32Timedelta
 
-from coordinator.fields import Json
+from coordinator.core.fields import Json
 
 MILLISECOND: Final = timedelta(milliseconds=1)
 Convert = Callable[[Any], Any]

@@ -14,15 +14,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from coordinator.clock import SystemClock, random_ids
-from coordinator.dialect import DIALECTS, Dialect
-from coordinator.errors import AppendFailed, BadInput
+from coordinator.core.clock import SystemClock, random_ids
+from coordinator.core.dialect import DIALECTS, Dialect
+from coordinator.core.errors import AppendFailed, BadInput
+from coordinator.core.storage import SqliteStorage
 from coordinator.serve.broker import Broker
 from coordinator.serve.cluster import Cluster
 from coordinator.serve.login import read_users
 from coordinator.serve.server import Bounds, Server
 from coordinator.service import Coordinator
-from coordinator.storage import SqliteStorage
 
 EXAMPLES = """\
 examples:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from coordinator.fields import Json
+from coordinator.core.fields import Json
 
 DESCRIBE_GROUPS: Final = 15
 GROUP_ID_NOT_FOUND: Final = 69

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from coordinator.fields import Json
+from coordinator.core.fields import Json
 
 
 class GroupApi(NamedTuple):

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from coordinator.errors import BadInput
-from coordinator.fields import Json
+from coordinator.core.errors import BadInput
+from coordinator.core.fields import Json
 from coordinator.serve.broker import Broker, Malformed
 from coordinator.serve.cluster_apis import API_VERSIONS
 

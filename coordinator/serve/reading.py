@@ -15,7 +15,7 @@ from types import NoneType
 from typing import Any, Final, NamedTuple, get_args
 from uuid import UUID
 
-from coordinator.fields import Json
+from coordinator.core.fields import Json
 from coordinator.serve.codec import json_names
 
 _FIXED: Final = {

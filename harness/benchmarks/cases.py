@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from coordinator import Coordinator, SimulatedClock
-from coordinator.storage import SqliteStorage
+from coordinator.core.storage import SqliteStorage
 from harness.benchmarks.groups import (
     CONFIG,
     join,

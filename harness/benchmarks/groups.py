@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from coordinator import Config, Coordinator, SimulatedClock
 from coordinator.assignors import GroupAssignment
-from coordinator.model import MemberMetadata, Target, TopicImage
-from coordinator.records import (
+from coordinator.consumer.model import MemberMetadata, Target, TopicImage
+from coordinator.consumer.records import (
     CURRENT_ASSIGNMENT,
     GROUP_METADATA,
     MEMBER_METADATA,
@@ -24,7 +24,7 @@ from coordinator.records import (
     Value,
     to_wire,
 )
-from coordinator.storage import LogStorage
+from coordinator.core.storage import LogStorage
 from harness.benchmarks.shapes import PARTITIONS_PER_TOPIC, Size, topic_id, topic_name
 from harness.errors import ENGINE_FAILED, ConformError
 

@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, Final
 
 from coordinator.classic.assignors import ASSIGNORS
-from coordinator.classic_member import ClassicMember, Phase
-from coordinator.classic_member import Settings as ClassicSettings
-from coordinator.member import Member, Settings, State
+from coordinator.members.classic import ClassicMember, Phase
+from coordinator.members.classic import Settings as ClassicSettings
+from coordinator.members.consumer import Member, Settings, State
 
 GROUP: Final = "g"
 TOPIC: Final = "foo"

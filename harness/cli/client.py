@@ -24,7 +24,8 @@ def command(
         str | None,
         typer.Argument(
             metavar="NAME",
-            help="`reference`, this kit's member, or MODULE:CLASS, a subclass of coordinator.member.Member.",
+            help="`reference`, this kit's member, or MODULE:CLASS, a subclass of "
+            "coordinator.members.consumer.Member.",
         ),
     ] = None,
     agent: Annotated[

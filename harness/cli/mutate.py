@@ -72,7 +72,7 @@ def command(
     where it was, as long as nothing changed that its results depend on.
 
     \b
-    conform mutate --only coordinator/reconcile.py
+    conform mutate --only coordinator/consumer/reconcile.py
     conform mutate --only spec/Coordinator.tla --sample 40 --minutes 20 --json build/results/mutate.json
 
     Exit codes: 0 judged; 11 the score is lower than --at-least; 12 equivalent.toml is stale; 2 a wrong

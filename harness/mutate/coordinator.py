@@ -81,7 +81,7 @@ _KINDS: Final = (
 )
 _STORAGE: Final = "tests/coordinator/test_storage.py"
 OF_PACKAGE: Final = {
-    "admission": ("tests/coordinator/test_admin_groups.py",),
+    "core/admission": ("tests/coordinator/test_admin_groups.py",),
     "admin": _ADMINISTRATION,
     "assignors": ("tests/assignors",),
     "classic": (
@@ -91,8 +91,8 @@ OF_PACKAGE: Final = {
     ),
     "classic/assignors": ("tests/classic/test_leaders.py", "tests/classic/test_classic_assignors.py"),
     "classic/embedded": ("tests/classic/test_leaders.py", "tests/classic/test_embedded_protocol.py"),
-    "classic_member": ("tests/classic_member",),
-    "client": tuple(
+    "members/classic": ("tests/classic_member",),
+    "computing": tuple(
         f"tests/client/test_{name}.py"
         for name in ("client_survivors", "client_assignors", "client_administration", "member_assignors")
     ),
@@ -100,10 +100,14 @@ OF_PACKAGE: Final = {
         f"tests/connect/test_connect_{name}.py"
         for name in ("survivors", "versions", "input", "administration")
     ),
-    "member": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
+    "members/consumer": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
     "migration": ("tests/migration",),
-    **dict.fromkeys(("log", "storage", "records", "topics"), (_STORAGE,)),
-    "load": ("tests/coordinator/test_fail_over.py", _STORAGE, "tests/migration/test_migrating_log.py"),
+    **dict.fromkeys(("core/log", "core/storage", "consumer/records", "core/topics"), (_STORAGE,)),
+    "consumer/load": (
+        "tests/coordinator/test_fail_over.py",
+        _STORAGE,
+        "tests/migration/test_migrating_log.py",
+    ),
     "service": (
         *_KINDS,
         "tests/coordinator/test_metrics.py",
@@ -111,14 +115,19 @@ OF_PACKAGE: Final = {
         *_ADMINISTRATION,
         _STORAGE,
     ),
-    "timers": ("tests/coordinator/test_timers.py", "tests/coordinator/test_line_protocol.py"),
+    "core/timers": ("tests/coordinator/test_timers.py", "tests/coordinator/test_line_protocol.py"),
     "others": _KINDS,
-    "step": _SCHEDULES,
+    "core/step": _SCHEDULES,
     **dict.fromkeys(
-        ("offsets", "offset_records", "notice"), ("tests/coordinator/test_offsets.py", _INPUT[1])
+        ("offsets/handlers", "offsets/records", "consumer/notice"),
+        ("tests/coordinator/test_offsets.py", _INPUT[1]),
     ),
-    **dict.fromkeys(("heartbeat", "request", "validation", "offset_request"), _INPUT),
-    **dict.fromkeys(("partition_epochs", "reconcile"), ("tests/coordinator/test_partition_epochs.py",)),
+    **dict.fromkeys(
+        ("consumer/heartbeat", "consumer/request", "consumer/validation", "offsets/request"), _INPUT
+    ),
+    **dict.fromkeys(
+        ("consumer/partition_epochs", "consumer/reconcile"), ("tests/coordinator/test_partition_epochs.py",)
+    ),
 }
 """By the name of a package, or of a file that is in none."""
 TESTS_FOLDERS: Final = tuple(
@@ -299,7 +308,7 @@ def load(texts: Mapping[str, str]) -> None:
 
 
 def _module(path: str) -> str:
-    """coordinator/member/__init__.py -> coordinator.member"""
+    """coordinator/members/consumer/__init__.py -> coordinator.members.consumer"""
     parts = Path(path).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

@@ -92,7 +92,7 @@ def _flush(lines: list[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """A file or folder, and perhaps lines of it: `coordinator/reconcile.py:40-60`."""
+    """A file or folder, and perhaps lines of it: `coordinator/consumer/reconcile.py:40-60`."""
 
     path: Path
     first: int = 1

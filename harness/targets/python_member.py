@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coordinator.member import Member, Purpose, Request, Settings, State
-from coordinator.member.types import to_wire
+from coordinator.members.consumer import Member, Purpose, Request, Settings, State
+from coordinator.members.consumer.types import to_wire
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.replay import wire
 from harness.targets.base import Json

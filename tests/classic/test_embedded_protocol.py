@@ -27,7 +27,7 @@ from coordinator.classic.embedded import (
     write_assignment,
     write_subscription,
 )
-from coordinator.errors import BadInput
+from coordinator.core.errors import BadInput
 
 VERSIONS = range(NEWEST + 1)
 INT32 = st.integers(-(2**31), 2**31 - 1)

@@ -14,7 +14,7 @@ from coordinator.assignors.spec import TopicPartition
 from coordinator.classic.assignors import ASSIGNORS, RebalanceProtocol
 from coordinator.classic.embedded import Subscription, read_assignment, write_subscription
 from coordinator.classic.leader import lead
-from coordinator.errors import BadInput
+from coordinator.core.errors import BadInput
 
 NOTHING: frozenset[TopicPartition] = frozenset()
 

@@ -11,7 +11,7 @@ from scripted_member import Partitions
 
 from coordinator import Config, Coordinator, SimulatedClock
 from coordinator.classic.assignors import ASSIGNORS, ClassicAssignor
-from coordinator.classic_member import ClassicConsumer, ClassicMember, Phase, Settings
+from coordinator.members.classic import ClassicConsumer, ClassicMember, Phase, Settings
 
 
 def assignors_of(config: str) -> list[ClassicAssignor]:

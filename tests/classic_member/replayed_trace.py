@@ -10,8 +10,8 @@ from typing import Any
 from scripted_member import COOPERATIVE, EAGER, Partitions, ScriptedAssignor, named
 
 from coordinator import Coordinator
-from coordinator.classic_member import ClassicConsumer, ClassicMember, Phase, Settings
-from coordinator.member import Listener
+from coordinator.members.classic import ClassicConsumer, ClassicMember, Phase, Settings
+from coordinator.members.consumer import Listener
 from harness.itf import Trace
 from harness.replay import wire
 from harness.replay.decode import Decoder

@@ -17,7 +17,7 @@ from coordinator.classic.embedded import (
     write_assignment,
     write_subscription,
 )
-from coordinator.classic_member import ClassicMember, Request, Settings
+from coordinator.members.classic import ClassicMember, Request, Settings
 
 Json = dict[str, Any]
 Partitions = frozenset[TopicPartition]

@@ -7,7 +7,7 @@ import pytest
 from scripted_member import COOPERATIVE, EAGER, REBALANCE, ScriptedMember, named, parts
 
 from coordinator.classic.assignors import RebalanceProtocol
-from coordinator.classic_member import Phase
+from coordinator.members.classic import Phase
 
 BOTH = pytest.mark.parametrize("protocols", [EAGER, COOPERATIVE], ids=["eager", "cooperative"])
 

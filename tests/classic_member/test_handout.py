@@ -12,7 +12,7 @@ from scripted_member import COOPERATIVE, REBALANCE, ScriptedMember, named, parts
 
 from coordinator.classic.assignors import ASSIGNORS, GroupMember, RebalanceProtocol
 from coordinator.classic.embedded import Subscription
-from coordinator.classic_member import (
+from coordinator.members.classic import (
     ClassicMember,
     InconsistentAssignment,
     Phase,
@@ -20,7 +20,7 @@ from coordinator.classic_member import (
     TwoPhases,
     common_protocol,
 )
-from coordinator.classic_member.handout import check, hand_out
+from coordinator.members.classic.handout import check, hand_out
 
 STICKY, RANGE = ASSIGNORS["cooperative-sticky"], ASSIGNORS["range"]
 

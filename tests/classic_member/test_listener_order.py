@@ -17,8 +17,8 @@ from scripted_member import (
 )
 
 from coordinator import Coordinator
-from coordinator.classic_member import ClassicConsumer, Phase
-from coordinator.member import Listener, MemberError
+from coordinator.members.classic import ClassicConsumer, Phase
+from coordinator.members.consumer import Listener, MemberError
 
 # What happens to a member at rest with foo-0 and foo-1, and the log of it: an error of a heartbeat, "join" or
 # "lead" for the answer to a JoinGroup, "= ..." for an assignment.

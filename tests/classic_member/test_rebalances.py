@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rebalance_world import World
 
-from coordinator.member import MemberError
+from coordinator.members.consumer import MemberError
 
 
 def owned(world: World) -> dict[str, int]:

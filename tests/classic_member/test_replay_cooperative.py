@@ -14,7 +14,7 @@ from test_handout import claims
 
 from coordinator.classic import handlers
 from coordinator.classic.assignors import ASSIGNORS, RebalanceProtocol
-from coordinator.classic_member import (
+from coordinator.members.classic import (
     ClassicMember,
     TwoPhases,
     callbacks,

@@ -10,7 +10,7 @@ import pytest
 from client_driver import BAR, FOO, PREPARE, ClientGroup, Json, offer, part
 
 from coordinator import BadInput
-from coordinator.errors import ErrorCode
+from coordinator.core.errors import ErrorCode
 
 
 def code(response: Json) -> ErrorCode:

@@ -8,10 +8,10 @@ import pytest
 from client_driver import FOO
 
 from coordinator import Coordinator, SimulatedClock
-from coordinator.member.assignors import AssignedMember, AssignedPart, Assignment, Metadata
-from coordinator.member.local import Consumer
-from coordinator.member.machine import Member
-from coordinator.member.types import Partitions, Settings
+from coordinator.members.consumer.assignors import AssignedMember, AssignedPart, Assignment, Metadata
+from coordinator.members.consumer.local import Consumer
+from coordinator.members.consumer.machine import Member
+from coordinator.members.consumer.types import Partitions, Settings
 
 
 class Heaviest:

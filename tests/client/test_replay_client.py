@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from coordinator import heartbeat, membership, metadata, target
-from coordinator.client import install, model, prepare, select
+from coordinator.computing import install, model, prepare, select
+from coordinator.consumer import heartbeat, membership, metadata, target
 from harness.itf import read_trace
 from harness.pipeline.rows import StepRows
 from harness.replay.decode import Decoder
@@ -78,7 +78,7 @@ def test_a_seeded_bug_is_noticed(
 def test_judging_by_the_present_is_noticed(
     traces: list[DecodedTrace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from coordinator.client import handle
+    from coordinator.computing import handle
 
     monkeypatch.setattr(handle, "install_assignment", _judges_by_the_present)
     assert replayed(traces).result.failures

@@ -9,10 +9,10 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from coordinator.member import Member, Settings, codes
-from coordinator.member.inflight import InFlight
-from coordinator.member.ownership import Ownership
-from coordinator.member.types import (
+from coordinator.members.consumer import Member, Settings, codes
+from coordinator.members.consumer.inflight import InFlight
+from coordinator.members.consumer.ownership import Ownership
+from coordinator.members.consumer.types import (
     NOTHING,
     Callback,
     CallbackName,

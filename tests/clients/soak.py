@@ -34,8 +34,8 @@ from harness.targets.groups.python import PythonParts  # noqa: E402
 from harness.targets.groups.served import ServedCoordinator  # noqa: E402
 
 SOURCES: Final = (
-    *("coordinator/*.py", "coordinator/assignors/*.py", "coordinator/member/*.py", "coordinator/serve/*.py"),
-    *("harness/clients/*.py", "harness/targets/groups/*.py", "harness/targets/broker/connection.py"),
+    *("coordinator/**/*.py", "harness/clients/*.py", "harness/targets/groups/*.py"),
+    *("harness/targets/broker/connection.py",),
     *("harness/targets/broker/forms.py", "harness/targets/broker/names.py", "tests/clients/soak.py"),
 )
 """The sources of a result: coordinator, member, both ends of the wire, schedules and rules."""

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from faulty import FAULTY
 
-from coordinator.member import Member, Settings
+from coordinator.members.consumer import Member, Settings
 from harness.clients.draw import draw
 from harness.clients.judge import RULES
 from harness.clients.simulated import simulate

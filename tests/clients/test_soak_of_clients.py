@@ -35,10 +35,10 @@ def test_a_result_becomes_evidence_until_the_code_changes(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     evidence = json.loads(path.read_text())
     assert (evidence["simulated"]["schedules"], evidence["sockets"]["schedules"]) == (30, 1)
-    assert {"coordinator/member/machine.py", "harness/clients/rules.py"} <= evidence["files"].keys()
+    assert {"coordinator/members/consumer/machine.py", "harness/clients/rules.py"} <= evidence["files"].keys()
     module = soak()
     assert module.verify(path) == 0
-    evidence["files"]["coordinator/member/machine.py"] = "another"
+    evidence["files"]["coordinator/members/consumer/machine.py"] = "another"
     path.write_text(json.dumps(evidence))
     assert module.verify(path) == 12
     assert module.verify(tmp_path / "none.json") == 12

@@ -10,7 +10,7 @@ import pytest
 from connect_driver import HEARTBEAT, IDS, INSTALL, OFFER, PREPARE, ConnectGroup, Json, resources
 
 from coordinator import BadInput
-from coordinator.errors import ErrorCode
+from coordinator.core.errors import ErrorCode
 
 TOPICS = [{"name": "A", "id": IDS["A"], "partitions": 3}]
 NOW_MS = 100_000

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from connect_driver import IDS, INSTALL, OFFER, ConnectGroup, Json, named, resources
 
-from coordinator.errors import BadInput
+from coordinator.core.errors import BadInput
 
 
 def installed(g: ConnectGroup, epoch: int, parts: dict[str, tuple[str, int, str]], error: int = 0) -> Json:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from connect_driver import OFFER, ConnectGroup, Json
 
-from coordinator.errors import ErrorCode
+from coordinator.core.errors import ErrorCode
 
 
 def offers(names: str, **more: object) -> list[Json]:

@@ -8,7 +8,7 @@ import pytest
 from connect_driver import HEARTBEAT, IDS, INSTALL, OFFER, PREPARE, ConnectGroup, Json, named
 
 from coordinator import DIALECTS
-from coordinator.errors import ErrorCode
+from coordinator.core.errors import ErrorCode
 
 ALL = "A A-1 A-2"
 

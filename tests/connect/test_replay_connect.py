@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from coordinator import heartbeat, membership
 from coordinator.connect import handlers, service
+from coordinator.consumer import heartbeat, membership
 from harness.errors import ConformError
 from harness.itf import Trace, read_trace
 from harness.replay.decode import Decoder

@@ -8,8 +8,16 @@ import pytest
 from connect_driver import ConnectGroup, Json, named
 
 from coordinator.connect import wire
-from coordinator.connect.worker import ASSIGNED, HEARTBEAT, INSTALL, REVOKED, Request, Settings, Worker
-from coordinator.connect.worker_assignor import DelayedAssignor
+from coordinator.members.connect.assignor import DelayedAssignor
+from coordinator.members.connect.worker import (
+    ASSIGNED,
+    HEARTBEAT,
+    INSTALL,
+    REVOKED,
+    Request,
+    Settings,
+    Worker,
+)
 
 DELAY_MS = 20_000
 

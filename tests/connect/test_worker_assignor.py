@@ -6,7 +6,7 @@ import random
 
 from connect_driver import OFFER, ConnectGroup, named
 
-from coordinator.connect.worker_assignor import DelayedAssignor
+from coordinator.members.connect.assignor import DelayedAssignor
 
 DELAY_MS = 20_000
 

@@ -11,7 +11,7 @@ from group_driver import CLIENT, GroupDriver
 from offset_driver import commit_body
 
 from coordinator import BadInput, Config, Coordinator, Dialect, ErrorCode
-from coordinator.storage import SqliteStorage
+from coordinator.core.storage import SqliteStorage
 
 
 def commit(coordinator: Coordinator, group: str = "g") -> None:

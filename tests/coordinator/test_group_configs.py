@@ -10,9 +10,9 @@ from group_driver import GroupDriver
 
 from coordinator import BadInput, Config, Coordinator, ErrorCode
 from coordinator.admin.configs import changed_configs
-from coordinator.admission import CLUSTER
-from coordinator.log import opened
-from coordinator.storage import SqliteStorage
+from coordinator.core.admission import CLUSTER
+from coordinator.core.log import opened
+from coordinator.core.storage import SqliteStorage
 
 OWN, STATIC, DEFAULT = 8, 4, 5
 

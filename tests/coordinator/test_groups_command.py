@@ -13,7 +13,7 @@ from offset_driver import commit_body
 
 from coordinator import Coordinator, SimulatedClock
 from coordinator.__main__ import main
-from coordinator.storage import SqliteStorage
+from coordinator.core.storage import SqliteStorage
 
 SESSION = "group.consumer.session.timeout.ms"
 

@@ -6,10 +6,8 @@ import pytest
 
 from coordinator.classic.records import ClassicRecord, GroupMetadata, SavedMember
 from coordinator.connect.records import LOST, ConnectRecord, Lost
-from coordinator.model import ClassicMetadata, ClientAssignor, MemberMetadata, Target, TopicImage
-from coordinator.offset_records import CommittedOffset, OffsetRecord
-from coordinator.record_size import BATCH_HEADER, batch_bytes, parts_of, record_bytes
-from coordinator.records import (
+from coordinator.consumer.model import ClassicMetadata, ClientAssignor, MemberMetadata, Target, TopicImage
+from coordinator.consumer.records import (
     CURRENT_ASSIGNMENT,
     GROUP_METADATA,
     MEMBER_METADATA,
@@ -22,6 +20,8 @@ from coordinator.records import (
     PartitionMetadata,
     Record,
 )
+from coordinator.core.record_size import BATCH_HEADER, batch_bytes, parts_of, record_bytes
+from coordinator.offsets.records import CommittedOffset, OffsetRecord
 
 FOO, BAR = "00000000-0000-4000-8000-0000000000f0", "00000000-0000-4000-8000-0000000000b0"
 EPOCH = Record(GROUP_METADATA, "g", None, GroupEpoch(5))

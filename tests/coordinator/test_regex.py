@@ -8,7 +8,7 @@ import pytest
 from group_driver import IDS, GroupDriver, error, given
 
 from coordinator import ErrorCode
-from coordinator.subscription import topics_of
+from coordinator.consumer.subscription import topics_of
 
 
 def regex_join(g: GroupDriver, member: str, regex: str, **fields: Any) -> dict[str, Any]:

@@ -23,8 +23,8 @@ def test_evidence_counts_only_for_the_sources_that_it_names(
     result = evidence(1, 2, Tally(), 0.5)
     path.write_text(json.dumps(result))
     assert (verify(path), result["kills"], result["seed"]) == (0, 1, 2)
-    result["files"]["coordinator/log.py"] = "other"
+    result["files"]["coordinator/core/log.py"] = "other"
     path.write_text(json.dumps(result))
     capsys.readouterr()
     assert verify(path) == 12
-    assert capsys.readouterr().out == "stale: changed since are coordinator/log.py\n"
+    assert capsys.readouterr().out == "stale: changed since are coordinator/core/log.py\n"

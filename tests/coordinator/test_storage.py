@@ -16,8 +16,8 @@ from crash_schedule import LOOK, Model, durable, next_operation, request
 from fake_disk import FakeDisk, PowerCut
 
 from coordinator import AppendFailed, BadInput, Config, Coordinator, ErrorCode
+from coordinator.core.storage import LogStorage, SqliteStorage
 from coordinator.stdio import LineProtocol
-from coordinator.storage import LogStorage, SqliteStorage
 
 Json = dict[str, Any]
 FOO = {"name": "foo", "id": "00000000-0000-4000-8000-000000000066", "partitions": 2}

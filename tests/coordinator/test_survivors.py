@@ -10,10 +10,10 @@ import pytest
 from group_driver import GroupDriver
 
 from coordinator import BadInput, Config, Dialect
-from coordinator.clock import random_ids
-from coordinator.model import Member, MemberMetadata
-from coordinator.offset_records import OFFSET_COMMIT, offset_from_wire
-from coordinator.reconcile import narrow_revocation
+from coordinator.consumer.model import Member, MemberMetadata
+from coordinator.consumer.reconcile import narrow_revocation
+from coordinator.core.clock import random_ids
+from coordinator.offsets.records import OFFSET_COMMIT, offset_from_wire
 
 FENCED, UNKNOWN, FULL, UNRELEASED = 110, 25, 81, 111
 KAFKA = Dialect.named("kafka-4.2")

@@ -6,7 +6,7 @@ import pytest
 from group_driver import GroupDriver, given
 
 from coordinator import BadInput, Config, Coordinator, SystemClock
-from coordinator.timers import Due, Timers
+from coordinator.core.timers import Due, Timers
 
 
 def fired(g: GroupDriver, ms: int) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ import pytest
 from group_driver import API, CLIENT, IDS, GroupDriver, error
 
 from coordinator import BadInput, Config, Coordinator, ErrorCode
-from coordinator.validation import INVALID_REQUEST
+from coordinator.consumer.validation import INVALID_REQUEST
 
 INVALID = ErrorCode.INVALID_REQUEST
 UNSUPPORTED = ErrorCode.UNSUPPORTED_ASSIGNOR

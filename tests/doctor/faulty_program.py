@@ -16,7 +16,7 @@ import control_faults  # noqa: F401  (registers them)
 from faults import FAULTS
 
 from coordinator import Coordinator
-from coordinator.clock import SimulatedClock
+from coordinator.core.clock import SimulatedClock
 from coordinator.stdio import LineProtocol
 
 Json = dict[str, Any]

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, Final
 
-from coordinator import Coordinator, wire
+from coordinator import Coordinator
 from coordinator.classic.embedded import Assignment, Subscription, write_assignment, write_subscription
+from coordinator.core import wire
 
 Json = dict[str, Any]
 

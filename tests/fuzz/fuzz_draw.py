@@ -14,11 +14,11 @@ from typing import Any, Final
 from fuzz_bodies import BUILDERS, GROUPS, KINDS, TOPIC_IDS, TOPICS, Json, Known, partitions, weighted
 
 from coordinator import Coordinator
-from coordinator.admission import STATES
 from coordinator.apis import APIS
-from coordinator.config import CONFIG_NAMES
+from coordinator.consumer.validation import NO_TOPIC_ID
+from coordinator.core.admission import STATES
+from coordinator.core.config import CONFIG_NAMES
 from coordinator.stdio import COMMIT_MODES
-from coordinator.validation import NO_TOPIC_ID
 
 TIMES_MS: Final = (0, 1, 500, 1_000, 1_000, 3_000, 5_000, 10_000, 10_000, 45_000, 60_000, 300_000)
 LONG_MS: Final = (7 * 24 * 3_600_000, 10**12, 2**62, 2**63, 10**30)

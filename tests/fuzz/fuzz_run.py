@@ -19,10 +19,10 @@ from typing import Any, Final
 from fuzz_draw import Draw, Json
 
 from coordinator import Coordinator, Dialect, SimulatedClock
-from coordinator.dialect import DIALECTS
+from coordinator.core.dialect import DIALECTS
+from coordinator.core.timers import Due
+from coordinator.core.topics import topics_change
 from coordinator.stdio import LineProtocol
-from coordinator.timers import Due
-from coordinator.topics import topics_change
 
 MOST_TIMERS: Final = 2_000
 """How many timers may run out in one operation: that of few groups never need more."""

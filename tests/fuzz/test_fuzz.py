@@ -12,9 +12,9 @@ from fuzz_run import COMPARED_EVERY, Failure, failing
 
 from coordinator import Coordinator, Dialect
 from coordinator.apis import APIS
-from coordinator.dialect import DIALECTS
+from coordinator.core.dialect import DIALECTS
+from coordinator.core.timers import Due
 from coordinator.stdio import LineProtocol
-from coordinator.timers import Due
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.json"))
 JOIN = {

@@ -17,7 +17,7 @@ from coordinator.classic.assignors import ASSIGNORS
 from coordinator.classic.assignors.sticky import Claim, owners
 from coordinator.classic.embedded import Subscription, read_assignment, write_subscription
 from coordinator.classic.leader import lead
-from coordinator.fields import Json
+from coordinator.core.fields import Json
 from harness.targets.kafka.target import java
 
 pytestmark = pytest.mark.maven

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator.member import Member, Partitions, Purpose, Request, Settings
-from coordinator.member.types import to_wire
+from coordinator.members.consumer import Member, Partitions, Purpose, Request, Settings
+from coordinator.members.consumer.types import to_wire
 
 FOO, BAR = "00000000-0000-4000-8000-0000000000f0", "00000000-0000-4000-8000-0000000000ba"
 IDS = {"foo": FOO, "bar": BAR}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from member_driver import FENCED, UNKNOWN, UNRELEASED, Driver, answer, owned, parts
 
-from coordinator.member import Consumer, Listener, Member, MemberError, Settings, State
+from coordinator.members.consumer import Consumer, Listener, Member, MemberError, Settings, State
 
 # What a member is told in a row, while it is at rest with foo-0 and foo-1: an assignment, or an error; "poll"
 # lets the application poll. The callbacks that must have run.

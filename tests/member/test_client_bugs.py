@@ -21,7 +21,7 @@ from member_driver import (
     parts,
 )
 
-from coordinator.member import State
+from coordinator.members.consumer import State
 
 # librdkafka
 

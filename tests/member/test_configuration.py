@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import pytest
 from member_driver import FENCED, UNSUPPORTED_VERSION, Driver, answer, names
 
-from coordinator.classic_member import ClassicMember
-from coordinator.consumer import consumer
-from coordinator.member import Consumer, Listener, Member, MemberError, Partitions, Settings, State
+from coordinator.members.classic import ClassicMember
+from coordinator.members.consumer import Consumer, Listener, Member, MemberError, Partitions, Settings, State
+from coordinator.members.from_config import consumer
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from coordinator import Coordinator, SimulatedClock
-from coordinator.member import Member, MemberError, Settings
-from coordinator.member.local import Consumer, Listener
-from coordinator.member.types import Partitions
+from coordinator.members.consumer import Member, MemberError, Settings
+from coordinator.members.consumer.local import Consumer, Listener
+from coordinator.members.consumer.types import Partitions
 
 Json = dict[str, Any]
 FOO = "00000000-0000-4000-8000-0000000000f0"

@@ -13,7 +13,15 @@ import pytest
 from member_driver import FOO
 
 from coordinator import Coordinator, SimulatedClock
-from coordinator.member import Consumer, Listener, Member, Partitions, Settings, State, TopicPartition
+from coordinator.members.consumer import (
+    Consumer,
+    Listener,
+    Member,
+    Partitions,
+    Settings,
+    State,
+    TopicPartition,
+)
 
 BAR = "00000000-0000-4000-8000-0000000000ba"
 MEMBERS = 5

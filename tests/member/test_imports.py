@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "coordinator" / "member"
+FOLDER = Path(__file__).parents[2] / "coordinator" / "members" / "consumer"
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.name)
@@ -17,4 +17,7 @@ def test_imports(path: Path) -> None:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         for name in names:
-            assert name.startswith("coordinator.member") or name.split(".")[0] in sys.stdlib_module_names
+            assert (
+                name.startswith("coordinator.members.consumer")
+                or name.split(".")[0] in sys.stdlib_module_names
+            )

@@ -22,7 +22,7 @@ from member_driver import (
     parts,
 )
 
-from coordinator.member import State
+from coordinator.members.consumer import State
 
 
 def test_target_there_and_back_during_one_revocation_is_acknowledged() -> None:

@@ -7,8 +7,8 @@ import math
 import pytest
 from member_driver import FENCED, Driver
 
-from coordinator.member import CallbackName
-from coordinator.member.metrics import HOUR_MS, RebalanceMetrics
+from coordinator.members.consumer import CallbackName
+from coordinator.members.consumer.metrics import HOUR_MS, RebalanceMetrics
 
 NAMES = {
     *(f"partitions-{name}-latency-{of}" for name in ("revoked", "assigned", "lost") for of in ("avg", "max")),

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from member_driver import FENCED, Driver, answer, names, parts
 
-from coordinator.member import Member, Partitions, Settings
-from coordinator.member.assignors import Assignment, Metadata
-from coordinator.member.types import to_wire
+from coordinator.members.consumer import Member, Partitions, Settings
+from coordinator.members.consumer.assignors import Assignment, Metadata
+from coordinator.members.consumer.types import to_wire
 
 Json = dict[str, Any]
 

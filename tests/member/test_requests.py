@@ -25,7 +25,7 @@ from member_driver import (
     parts,
 )
 
-from coordinator.member import Purpose, State
+from coordinator.members.consumer import Purpose, State
 
 
 def absent(body: dict[str, object]) -> bool:

@@ -10,7 +10,7 @@ from mixed_driver import REBALANCE_MS, SESSION_MS, MixedDriver, numbers, said, w
 
 from coordinator import DIALECTS, Config, Dialect
 from coordinator.classic.embedded import read_assignment
-from coordinator.errors import ErrorCode
+from coordinator.core.errors import ErrorCode
 
 
 def mixed(target: dict[str, list[int]], **members: list[int]) -> tuple[MixedDriver, int]:

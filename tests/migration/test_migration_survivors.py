@@ -10,7 +10,7 @@ from mixed_driver import FOO, Json, MixedDriver, said
 
 from coordinator import Config, Dialect
 from coordinator.classic.embedded import Subscription, write_subscription
-from coordinator.dialect import DIALECTS
+from coordinator.core.dialect import DIALECTS
 
 
 def test_a_topic_that_is_not_there_is_none_of_the_groups() -> None:

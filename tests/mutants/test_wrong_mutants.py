@@ -28,15 +28,17 @@ def problem(target: str, check: str, patch: Patch | None = None) -> str:
 
 
 def test_patch_that_does_not_apply_says_so(tmp_path: Path) -> None:
-    diff = "--- a/coordinator/clock.py\n+++ b/coordinator/clock.py\n@@ -1 +1 @@\n-not there\n+there\n"
+    diff = (
+        "--- a/coordinator/core/clock.py\n+++ b/coordinator/core/clock.py\n@@ -1 +1 @@\n-not there\n+there\n"
+    )
     stale = written(tmp_path, f"Bug: none.\nRequirement: R1\nCheck: {REPLAY}\n\n{diff}")
     sentence = "01-some.patch does not apply any more: make it anew for coordinator/ as it is now"
     assert sentence in problem("coordinator", REPLAY, stale)
 
 
 def test_coordinator_that_cannot_be_loaded_has_caught_nothing(tmp_path: Path) -> None:
-    kept = "".join(f" {line}\n" for line in (ROOT / "coordinator/clock.py").read_text().splitlines()[:3])
-    diff = f"--- a/coordinator/clock.py\n+++ b/coordinator/clock.py\n@@ -1,3 +1,4 @@\n+1 +\n{kept}"
+    kept = "".join(f" {line}\n" for line in (ROOT / "coordinator/core/clock.py").read_text().splitlines()[:3])
+    diff = f"--- a/coordinator/core/clock.py\n+++ b/coordinator/core/clock.py\n@@ -1,3 +1,4 @@\n+1 +\n{kept}"
     broken = written(tmp_path, f"Bug: none.\nRequirement: R1\nCheck: {REPLAY}\n\n{diff}")
     assert problem("coordinator", REPLAY, broken).startswith("SyntaxError")
 

@@ -106,7 +106,7 @@ def test_what_judgements_of_the_coordinator_read() -> None:
     reads = partial(coordinator.reads, ROOT, MANIFEST)
     trace, test = "traces/golden/basic.itf.json", "tests/coordinator/test_survivors.py"
     always = names(reads, "pyproject.toml") - {"pyproject.toml"}
-    assert {"coordinator/reconcile.py", "harness/replay/run.py"} <= always
+    assert {"coordinator/consumer/reconcile.py", "harness/replay/run.py"} <= always
     assert not any(name.startswith(("spec/", "traces/", "tests/")) for name in always)
     assert names(reads, trace) - always == {trace}
     assert {test, "tests/coordinator/group_driver.py"} <= names(reads, test)

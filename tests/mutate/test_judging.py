@@ -21,7 +21,7 @@ from harness.replay.decode import Decoder
 from harness.replay.files import trace_files
 
 ROOT = Path(__file__).parents[2]
-RECONCILE = "coordinator/reconcile.py"
+RECONCILE = "coordinator/consumer/reconcile.py"
 
 
 def changed(path: str, before: str, after: str) -> Mutant:

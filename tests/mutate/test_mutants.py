@@ -104,7 +104,7 @@ def test_only_of_what_is_not_there(text: str, monkeypatch: pytest.MonkeyPatch) -
 
 def test_only_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    path = "coordinator/topics.py"
+    path = "coordinator/core/topics.py"
     mutants = python_mutants(path, (ROOT / path).read_text())
     some = [mutant for mutant in mutants if read_only(f"{path}:20-43").covers(mutant)]
     assert {mutant.line for mutant in some} <= set(range(20, 44))

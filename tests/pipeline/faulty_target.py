@@ -10,7 +10,7 @@ import json
 import sys
 from typing import Any
 
-from coordinator.dialect import Dialect
+from coordinator.core.dialect import Dialect
 from coordinator.service import Coordinator
 from coordinator.stdio import LineProtocol
 

@@ -17,7 +17,7 @@ from harness.manifest import Manifest, read_manifest
 DEPARTS = """
 import sys
 from coordinator import Coordinator
-from coordinator.dialect import Dialect
+from coordinator.core.dialect import Dialect
 from coordinator.stdio import serve
 
 for answer in serve(Coordinator(dialect=Dialect(UnknownGroupError="GROUP_ID_NOT_FOUND")), sys.stdin):

@@ -13,8 +13,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from line_protocol import Json, commit_body, in_process
 from test_group_machine import profile
 
-from coordinator.log import Log
-from coordinator.model import NOTHING, Group, Partitions
+from coordinator.consumer.model import NOTHING, Group, Partitions
+from coordinator.core.log import Log
 from harness.kinds.consumer.scenario.from_ops import scenario_from_ops
 from harness.kinds.consumer.scenario.load import load_scenario
 from harness.kinds.consumer.scenario.model import REQUEST
@@ -34,7 +34,7 @@ def test_partition_that_is_held_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(group: Group, among: Partitions, own: tuple[str, ...]) -> Partitions:
         return NOTHING
 
-    monkeypatch.setattr("coordinator.reconcile.held_by_others", nothing)
+    monkeypatch.setattr("coordinator.consumer.reconcile.held_by_others", nothing)
     message, printed = failure()
     assert message.startswith("R7: ")
     scenario = load_scenario(Path("failure.yaml"), printed)
@@ -46,7 +46,7 @@ def test_offset_that_a_fenced_member_overwrites(monkeypatch: pytest.MonkeyPatch)
     def anybody(*_: Any) -> None:
         return None
 
-    monkeypatch.setattr("coordinator.offsets.verify_member", anybody)
+    monkeypatch.setattr("coordinator.offsets.handlers.verify_member", anybody)
     message, printed = failure()
     assert message.startswith("O2: ")
     assert load_scenario(Path("failure.yaml"), printed).steps

@@ -17,7 +17,7 @@ import sys
 from typing import Any
 
 from coordinator import Coordinator
-from coordinator.clock import SimulatedClock
+from coordinator.core.clock import SimulatedClock
 from coordinator.stdio import LineProtocol
 
 Json = dict[str, Any]

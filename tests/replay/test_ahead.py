@@ -171,7 +171,7 @@ LAST = """
 sys.path.insert(0, {root!r})
 from coordinator.stdio import LineProtocol
 from coordinator import Coordinator
-from coordinator.clock import SimulatedClock
+from coordinator.core.clock import SimulatedClock
 protocol = LineProtocol(Coordinator(clock=SimulatedClock()))
 for line in sys.stdin:
     operation = json.loads(line)
@@ -199,7 +199,7 @@ FRAGILE = """
 sys.path.insert(0, {root!r})
 from coordinator.stdio import LineProtocol
 from coordinator import Coordinator
-from coordinator.clock import SimulatedClock
+from coordinator.core.clock import SimulatedClock
 protocol, requests, lied = LineProtocol(Coordinator(clock=SimulatedClock())), 0, False
 for line in sys.stdin:
     operation = json.loads(line)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coordinator import Coordinator, Dialect, SimulatedClock
-from coordinator.dialect import DIALECTS
+from coordinator.core.dialect import DIALECTS
 from harness.itf import read_trace
 from harness.replay.decode import Decoder
 from harness.replay.prepared import DecodedTrace

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from expected_steps import corruptions
 
-import coordinator.reconcile
+import coordinator.consumer.reconcile
 from harness.itf import read_trace
 from harness.replay.compare import Difference, differences
 from harness.replay.decode import Decoder
@@ -47,7 +47,7 @@ def first_failure(target: PythonTarget, file: Path = BASIC) -> Failure:
 @pytest.fixture
 def gives_what_others_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     """A coordinator whose members get all of their target at once (R3 left out)."""
-    monkeypatch.setattr(coordinator.reconcile, "held_by_others", lambda *_: frozenset())
+    monkeypatch.setattr(coordinator.consumer.reconcile, "held_by_others", lambda *_: frozenset())
 
 
 class Unseen(PythonTarget):

@@ -16,7 +16,7 @@ from frozendict import frozendict
 from results_folder import GOLDEN, ROOT, write, wrong_trace
 from typer.testing import CliRunner, Result
 
-from coordinator import reconcile
+from coordinator.consumer import reconcile
 from harness.cli.main import app
 from harness.engines.base import Limits, silent
 from harness.errors import (
@@ -247,7 +247,7 @@ def test_random_schedules_find_a_coordinator_that_departs(here: Path) -> None:
 DEPARTS = """
 import sys
 from coordinator import Coordinator
-from coordinator.dialect import Dialect
+from coordinator.core.dialect import Dialect
 from coordinator.stdio import serve
 
 for answer in serve(Coordinator(dialect=Dialect(FencedMemberIsRemoved=False)), sys.stdin):

@@ -75,10 +75,13 @@ def test_the_repositorys_own_requirements() -> None:
     first = known["R1"]
     assert first.sentence.startswith("While a member holds partitions") and first.missing == ""
     assert list(first.spec[:2]) == ["Coordinator.Revoke", "Coordinator.NarrowRevocation"]
-    assert first.code[0] == "reconcile.revoke" and "test_reconciliation" in first.tests
+    assert first.code[0] == "consumer.reconcile.revoke" and "test_reconciliation" in first.tests
     assert (first.trace, first.step) == ("corpus/MCOpen-goal-0027-heartbeat-narrow", "Heartbeat narrow")
     assert known["H4"].missing == "" and known["D3"].missing and known["Z1"].missing
-    assert known["C7"].code[0] == "coordinator/member/metrics.py:RebalanceMetrics" and known["C7"].tests
+    assert (
+        known["C7"].code[0] == "coordinator/members/consumer/metrics.py:RebalanceMetrics"
+        and known["C7"].tests
+    )
     assert "ClosedGroup.NetworkDropsOldRequests" in known["R9"].spec
     for one in known.values():
         if not one.missing:

@@ -17,7 +17,7 @@ from kio.index import load_request_schema, load_response_schema
 from kio.serial import entity_reader, entity_writer
 
 from coordinator import Coordinator, Dialect
-from coordinator.clock import Clock, SimulatedClock, SystemClock, numbered_ids, random_ids
+from coordinator.core.clock import Clock, SimulatedClock, SystemClock, numbered_ids, random_ids
 from coordinator.serve.broker import Broker
 from coordinator.serve.cluster import Cluster
 from coordinator.serve.codec import from_json, to_json

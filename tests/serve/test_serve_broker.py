@@ -14,7 +14,7 @@ from kio.schema.index import api_key_map
 from kio.serial import entity_reader
 from served import ROOT, ask, broker, frame, response
 
-from coordinator.clock import SimulatedClock
+from coordinator.core.clock import SimulatedClock
 from coordinator.serve.broker import VERSIONS, Malformed
 from coordinator.serve.codec import _members, to_json
 from coordinator.serve.reading import Bytes, read_client, read_request

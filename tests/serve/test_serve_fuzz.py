@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from served import FAST, ask, broker, frame, serving
 
-from coordinator.clock import SimulatedClock
+from coordinator.core.clock import SimulatedClock
 from coordinator.serve.broker import Malformed
 from coordinator.serve.server import Bounds
 

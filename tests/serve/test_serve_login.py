@@ -16,7 +16,7 @@ import pytest
 from confluent_kafka import Consumer
 from served import FAST, broker, frame, response, serving
 
-from coordinator.errors import BadInput
+from coordinator.core.errors import BadInput
 from coordinator.serve.broker import Malformed
 from coordinator.serve.login import VERSIONS, Login, read_users
 

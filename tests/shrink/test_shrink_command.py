@@ -146,7 +146,7 @@ def epochs(state: object) -> dict[str, object]:
         ),
         (
             "client/MCClient-goal-0024-everyone-was-too-late",
-            "coordinator.client.select.computation_timeout",
+            "coordinator.computing.select.computation_timeout",
             ["Join m1", "ComputationTimeout m1"],
         ),
     ],

@@ -28,7 +28,7 @@ from harness.files import output_folder, write_text  # noqa: E402
 from harness.spechash import file_hash  # noqa: E402
 
 SOURCES: Final = (
-    *("coordinator/*.py", "coordinator/assignors/*.py", "harness/simulate/*.py", "harness/targets/*.py"),
+    *("coordinator/**/*.py", "harness/simulate/*.py", "harness/targets/*.py"),
     *("harness/targets/kafka/*.py", "harness/targets/kafka/java/**/*.java"),
     *("harness/targets/kafka/pins/kafka-group-coordinator-*.txt", "harness/replay/compare.py"),
     *("harness/replay/signature.py", "harness/replay/view.py", "harness/replay/wire.py"),

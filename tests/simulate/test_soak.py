@@ -26,14 +26,14 @@ def test_a_result_becomes_evidence_until_the_code_changes(
     evidence = json.loads(path.read_text())
     assert (evidence["steps"], evidence["seed"], evidence["differences"]) == (120, 7, 0)
     assert sum(evidence["ways"].values()) == 120
-    assert {"coordinator/reconcile.py", "harness/simulate/generate.py"} <= evidence["files"].keys()
+    assert {"coordinator/consumer/reconcile.py", "harness/simulate/generate.py"} <= evidence["files"].keys()
     assert any(name.endswith("MemoryLog.java") for name in evidence["files"])
 
     assert soak.verify(path) == 0
-    evidence["files"]["coordinator/reconcile.py"] = "another"
+    evidence["files"]["coordinator/consumer/reconcile.py"] = "another"
     path.write_text(json.dumps(evidence))
     assert soak.verify(path) == 12
-    assert "changed since are coordinator/reconcile.py" in capsys.readouterr().out
+    assert "changed since are coordinator/consumer/reconcile.py" in capsys.readouterr().out
     assert soak.verify(tmp_path / "none.json") == 12
 
 

@@ -20,7 +20,7 @@ from coordinator.classic.embedded import (
     Subscription,
     write_partitions,
 )
-from coordinator.errors import BadInput
+from coordinator.core.errors import BadInput
 
 
 class Claim(NamedTuple):

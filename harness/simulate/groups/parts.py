@@ -157,7 +157,7 @@ class PositionsView(Protocol):
 
 
 class Machine(Protocol):
-    """A member's state machine without input and output (coordinator.member.Member is one)."""
+    """A member's state machine without input and output (coordinator.members.consumer.Member is one)."""
 
     @property
     def member_id(self) -> str: ...

@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 
-from coordinator.member import Member, Settings
+from coordinator.members.consumer import Member, Settings
 from harness.errors import ConformError
 from harness.simulate.groups.parts import Consumer, Machine
 from harness.targets.groups.python import PythonParts
@@ -46,5 +46,5 @@ def client_parts(name: str) -> ClientParts:
     except (ImportError, AttributeError, ValueError) as error:
         raise ConformError(f"The client {name} cannot be imported: {error}.") from None
     if not (isinstance(found, type) and issubclass(found, Member)):
-        raise ConformError(f"{name} is no subclass of coordinator.member.Member.")
+        raise ConformError(f"{name} is no subclass of coordinator.members.consumer.Member.")
     return ClientParts(found)

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from coordinator.member.assignors import AssignedMember, AssignedPart, Assignment, Metadata, PartitionAssignor
-from coordinator.member.types import Partitions
+from coordinator.members.consumer.assignors import (
+    AssignedMember,
+    AssignedPart,
+    Assignment,
+    Metadata,
+    PartitionAssignor,
+)
+from coordinator.members.consumer.types import Partitions
 
 NEWS: Final = 2
 """How often an assignor has something new to tell the others, so that groups come to rest (R8)."""

@@ -2,8 +2,8 @@
 
 python -m harness.targets.groups.member_agent [reference | MODULE:CLASS]
 
-MODULE:CLASS is a subclass of coordinator.member.Member. The lines are those of docs/clients.md. Heartbeats go
-on while a callback waits for its `release`.
+MODULE:CLASS is a subclass of coordinator.members.consumer.Member. The lines are those of docs/clients.md.
+Heartbeats go on while a callback waits for its `release`.
 """
 
 from __future__ import annotations

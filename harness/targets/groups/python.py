@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from coordinator import AppendFailed, Config, Coordinator, SimulatedClock
-from coordinator.admission import ACTIVE
-from coordinator.member import Member, Settings
-from coordinator.model import Group, group_state
+from coordinator.consumer.model import Group, group_state
+from coordinator.core.admission import ACTIVE
+from coordinator.members.consumer import Member, Settings
 from harness.simulate.groups.parts import Cluster, Consumer, GroupView, Machine
 from harness.targets.base import Json
 from harness.targets.groups.local_assignors import local_assignor

@@ -16,9 +16,9 @@ from typing import Final
 from uuid import UUID
 
 from coordinator import Config, Coordinator
-from coordinator.clock import SystemClock, random_ids
-from coordinator.errors import BadInput
-from coordinator.fields import Json
+from coordinator.core.clock import SystemClock, random_ids
+from coordinator.core.errors import BadInput
+from coordinator.core.fields import Json
 from coordinator.serve.broker import Broker, Malformed, Sent
 from coordinator.serve.cluster import Cluster
 from coordinator.serve.group_apis import GROUP_APIS, GroupApi

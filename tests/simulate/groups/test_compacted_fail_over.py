@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from coordinator import records
-from coordinator.errors import BadInput
-from coordinator.model import Group, Partitions
-from coordinator.offset_records import OffsetRecord, Offsets, replay_offset
+from coordinator.consumer import records
+from coordinator.consumer.model import Group, Partitions
+from coordinator.core.errors import BadInput
+from coordinator.offsets.records import OffsetRecord, Offsets, replay_offset
 from harness.simulate.groups.run import Asked, run_seed
 from harness.targets.groups.python import PythonParts
 
@@ -43,7 +43,7 @@ def _last_offset_stays(patch: pytest.MonkeyPatch) -> None:
         if record.value is not None or len(offsets.get(record.group_id, ())) == 1:
             replay_offset(offsets, record)
 
-    patch.setattr("coordinator.log.replay_offset", replay)
+    patch.setattr("coordinator.core.log.replay_offset", replay)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from coordinator import Coordinator
-from coordinator.member import codes, heartbeat
-from coordinator.member.lifecycle import Lifecycle
-from coordinator.member.machine import Member
-from coordinator.member.offsets import Offsets
-from coordinator.member.ownership import Ownership
-from coordinator.member.types import NOTHING, State
+from coordinator.members.consumer import codes, heartbeat
+from coordinator.members.consumer.lifecycle import Lifecycle
+from coordinator.members.consumer.machine import Member
+from coordinator.members.consumer.offsets import Offsets
+from coordinator.members.consumer.ownership import Ownership
+from coordinator.members.consumer.types import NOTHING, State
 from harness.simulate.groups.report import explain
 from harness.simulate.groups.run import Asked, run_seed, shrunk
 from harness.targets.groups.python import PythonParts

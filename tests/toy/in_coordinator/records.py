@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from coordinator import fields
-from coordinator.errors import BadInput
-from coordinator.fields import Json
+from coordinator.core import fields
+from coordinator.core.errors import BadInput
+from coordinator.core.fields import Json
 
 METADATA: Final = "ToyGroupMetadata"
 MEMBER: Final = "ToyGroupMember"

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coordinator.toy.records import MEMBER, METADATA, ToyRecord
 
-from coordinator import fields
 from coordinator.admin.groups import listed
-from coordinator.dialect import Dialect
-from coordinator.errors import AppendFailed, ErrorCode, RequestRejected
-from coordinator.fields import Json
-from coordinator.offset_records import Offsets
-from coordinator.step import Env
-from coordinator.timers import Due, Timers
+from coordinator.core import fields
+from coordinator.core.dialect import Dialect
+from coordinator.core.errors import AppendFailed, ErrorCode, RequestRejected
+from coordinator.core.fields import Json
+from coordinator.core.step import Env
+from coordinator.core.timers import Due, Timers
+from coordinator.offsets.records import Offsets
 
 if TYPE_CHECKING:
-    from coordinator.log import Log
+    from coordinator.core.log import Log
 
 APIS: Final = {"ToyGroupHeartbeat": (0, 0)}
 

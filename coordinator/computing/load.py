@@ -1,0 +1,43 @@
+"""The computation of a target by a member, of which there is no record, as `load` takes it (`volatile`)."""
+
+from __future__ import annotations
+
+from coordinator.computing.model import IDLE, Computation, Json
+from coordinator.computing.prepare import from_body
+from coordinator.consumer.model import Group
+from coordinator.core import fields
+from coordinator.core.errors import BadInput
+
+
+def volatile_computation(computation: Computation) -> Json:
+    """{"computation": {"chosen", "deadlineMs", "tried", "prepared"}}, or nothing where nobody computes."""
+    if computation == IDLE:
+        return {}
+    shown = {
+        "chosen": computation.chosen,
+        "deadlineMs": computation.deadline_ms,
+        "tried": sorted(computation.tried),
+        "prepared": None if computation.base is None else computation.base.body,
+    }
+    return {"computation": shown}
+
+
+def restored(given: Json, group: Group, shift_ms: int) -> Computation:
+    """The computation that is given in the form above. BadInput where it is none of this group."""
+    where = f"the computation of {group.id!r}"
+    fields.known(given, ("chosen", "deadlineMs", "tried", "prepared"), where)
+    chosen = fields.text(given, "chosen", where)
+    if chosen and chosen not in group.members:
+        raise BadInput(f"{where} is by {chosen!r}, which is no member")
+    deadline_ms = fields.optional_integer(given, "deadlineMs", where)
+    prepared = given.get("prepared")
+    try:
+        base = None if prepared is None else from_body(fields.as_object(prepared, f"'prepared' of {where}"))
+    except (KeyError, TypeError):
+        raise BadInput(f"'prepared' of {where} must be an answer of PrepareAssignment") from None
+    return Computation(
+        chosen,
+        None if deadline_ms is None else deadline_ms + shift_ms,
+        base,
+        frozenset(fields.names({"tried": [], **given}, "tried", where)),
+    )

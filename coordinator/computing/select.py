@@ -1,0 +1,121 @@
+"""Which client-side assignor computes the target of a group, and which member runs it (A1, A5, A8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+
+from coordinator.computing.model import IDLE, Computation
+from coordinator.consumer.model import AWAY, ClientAssignor, MemberMetadata
+from coordinator.core.step import Step, Timer
+
+Members = Mapping[str, MemberMetadata]
+
+
+def offer_of(member: MemberMetadata, name: str) -> ClientAssignor | None:
+    """The member's offer of that name; none is there twice (H3)."""
+    return next((offer for offer in member.client_assignors if offer.name == name), None)
+
+
+def covering(members: Members, name: str) -> list[str]:
+    """Covering (A8): who can read the metadata of every one of some members, by id; nobody if one does not
+    offer it."""
+    offers = {member_id: offer_of(member, name) for member_id, member in members.items()}
+    known = {member_id: offer for member_id, offer in offers.items() if offer is not None}
+    if len(known) < len(members):
+        return []
+    least = min(offer.minimum_version for offer in known.values())
+    most = max(offer.maximum_version for offer in known.values())
+    return sorted(
+        member_id
+        for member_id, offer in known.items()
+        if offer.minimum_version <= least and offer.maximum_version >= most
+    )
+
+
+def selected(members: Members) -> str:
+    """Selected (A1): of what all members offer and one can run, the one with the least sum of places in their
+    lists, then by name. "" for none: the assignor is the coordinator's, by vote."""
+    first = next(iter(members.values()), None)
+    if first is None:
+        return ""
+    common = [offer.name for offer in first.client_assignors if covering(members, offer.name)]
+    return min(common, key=lambda name: (rank(members, name), name), default="")
+
+
+def rank(members: Members, name: str) -> int:
+    """Rank (A1): the sum of the places of an assignor in the lists of members, all of whom offer it."""
+    return sum([offer.name for offer in member.client_assignors].index(name) for member in members.values())
+
+
+def by_member(step: Step) -> bool:
+    """ClientSide: is the target that is due for a member to compute? Connect groups do it otherwise (W1)."""
+    if step.env.client_side:
+        return False
+    return step.epoch > step.assignment_epoch and bool(selected(step.metadata_of_members()))
+
+
+def settle(step: Step, gone: Set[str] = frozenset()) -> None:
+    """Settle (A5): someone is chosen exactly while a member must compute the target that is due.
+
+    Who has prepared goes on, whatever the group has become (A6); `gone` are members that just went away (S1).
+    """
+    if step.env.client_side:
+        return
+    computation = step.computation
+    if computation.chosen == step.replaced:
+        computation = IDLE._replace(tried=computation.tried)
+    members = step.metadata_of_members()
+    name = selected(members) if step.epoch > step.assignment_epoch else ""
+    if not name:
+        step.compute_by(IDLE)
+        return
+    computation = computation._replace(tried=computation.tried & members.keys())
+    present = _present(step, gone)
+    eligible = [member_id for member_id in covering(members, name) if member_id in present]
+    may_go_on = present if computation.base is not None else eligible
+    step.compute_by(computation if computation.chosen in may_go_on else choose(computation, eligible))
+
+
+def _present(step: Step, gone: Set[str]) -> set[str]:
+    """All members but those that are away (S1)."""
+    here = {step.replaced, step.place_of}
+    return {
+        member_id
+        for member_id in step.metadata_of_members()
+        if member_id not in gone
+        and (
+            member_id in here
+            or member_id not in step.group.members
+            or step.group.members[member_id].epoch != AWAY
+        )
+    }
+
+
+def choose(computation: Computation, eligible: list[str]) -> Computation:
+    """Choose (A5): the first by id of those that were not too late, or of all once everyone was."""
+    untried = [member_id for member_id in eligible if member_id not in computation.tried]
+    if untried:
+        return Computation(untried[0], tried=computation.tried)
+    return Computation(eligible[0]) if eligible else IDLE._replace(tried=computation.tried)
+
+
+def told(step: Step, member_id: str) -> bool:
+    """Is the member the one that computes? From when it is told, it has its rebalance time-out (A5)."""
+    computation = step.computation
+    if computation.chosen != member_id:
+        return False
+    if computation.deadline_ms is None:
+        timeout_ms = step.metadata_of_members()[member_id].rebalance_timeout_ms
+        step.result.timers.append(Timer("computation", member_id, step.now_ms + timeout_ms))
+    return True
+
+
+def computation_timeout(step: Step) -> None:
+    """ComputationTimeout (A5): another member is chosen. The late one stays what it is: only its session
+    fences it."""
+    computation = step.computation
+    tried = computation.tried | {computation.chosen}
+    members = step.metadata_of_members()
+    present = _present(step, frozenset())
+    eligible = [member_id for member_id in covering(members, selected(members)) if member_id in present]
+    step.compute_by(choose(Computation(tried=tried), eligible))

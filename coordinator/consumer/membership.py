@@ -1,0 +1,182 @@
+"""Step 1 of the heartbeat, UpdateMember: members come, change and go (E1, H1, H2, H8)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from coordinator.computing import select
+from coordinator.consumer.metadata import refresh_group, write_group
+from coordinator.consumer.model import ClientAssignor, Group, MemberMetadata
+from coordinator.consumer.records import (
+    CURRENT_ASSIGNMENT,
+    GROUP_METADATA,
+    MEMBER_METADATA,
+    PARTITION_METADATA,
+    TARGET_MEMBER,
+    TARGET_METADATA,
+    MemberUpdate,
+)
+from coordinator.consumer.request import HeartbeatRequest
+from coordinator.consumer.subscription import shared
+from coordinator.consumer.target import select_assignor, update_target
+from coordinator.core.dialect import Dialect
+from coordinator.core.step import Env, Result, Step, Timer
+
+
+def new_member_metadata(request: HeartbeatRequest) -> MemberMetadata:
+    """The metadata of a joining member (H1)."""
+    return MemberMetadata(
+        instance_id=request.instance_id,
+        rack_id=request.rack_id,
+        client_id=request.client_id,
+        client_host=request.client_host,
+        subscription=shared(request.subscription or frozenset()),
+        regex=request.regex or None,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        server_assignor=request.server_assignor,
+        client_assignors=request.client_assignors or (),
+    )
+
+
+def add_member(step: Step, member_id: str, metadata: MemberMetadata) -> None:
+    """UpdateMember of a join or of a rejoin that replaces: a fresh member (E1)."""
+    dialect = step.env.dialect
+    if member_id in step.group.members:
+        step.replaced = member_id
+    subscribes = bool(metadata.subscription or metadata.regex)
+    starts = not step.epoch and dialect.FirstGroupEpoch == 1
+    bumps = starts or subscribes or dialect.JoinWithEmptySubscriptionBumps
+    write_member(step, member_id, metadata, bumps)
+
+
+def said_by(request: HeartbeatRequest, known: MemberMetadata) -> MemberMetadata:
+    """SaidBy (H7): what the request gives replaces what is known; absent says unchanged.
+
+    An empty regular expression says that there is none any more.
+    """
+    return MemberMetadata(
+        instance_id=known.instance_id if request.instance_id is None else request.instance_id,
+        rack_id=known.rack_id if request.rack_id is None else request.rack_id,
+        client_id=request.client_id,
+        client_host=request.client_host,
+        subscription=known.subscription if request.subscription is None else shared(request.subscription),
+        regex=known.regex if request.regex is None else request.regex or None,
+        rebalance_timeout_ms=(
+            known.rebalance_timeout_ms if request.rebalance_timeout_ms == -1 else request.rebalance_timeout_ms
+        ),
+        server_assignor=known.server_assignor if request.server_assignor is None else request.server_assignor,
+        client_assignors=(
+            known.client_assignors if request.client_assignors is None else request.client_assignors
+        ),
+    )
+
+
+def update_subscription(step: Step, member_id: str, known: MemberMetadata, request: HeartbeatRequest) -> None:
+    """UpdateMember of a heartbeat (UpdateSubscription, H7)."""
+    dialect = step.env.dialect
+    metadata = said_by(request, known)
+    if metadata != known:
+        write_member(step, member_id, metadata, says_otherwise(dialect, known, metadata))
+    elif dialect.MetadataChange == "next-heartbeat":
+        refresh_group(step, changed=False)
+        write_group(step)
+
+
+def says_otherwise(dialect: Dialect, known: MemberMetadata, metadata: MemberMetadata) -> bool:
+    """SaysOtherwise, OffersChanged (E1): subscription and assignors, with reasons and metadata, bump the
+    group epoch; all else a member says does not, nor what an assignor of the classic protocol adds (M2)."""
+    return (
+        (metadata.subscription, metadata.regex) != (known.subscription, known.regex)
+        or _offers(metadata) != _offers(known)
+        or (dialect.AssignorChangeBumps == "always" and metadata.server_assignor != known.server_assignor)
+    )
+
+
+def _offers(metadata: MemberMetadata) -> tuple[ClientAssignor, ...]:
+    """The offers that count: user data of the classic protocol may be another at each rejoin."""
+    return metadata.client_assignors if metadata.classic is None else ()
+
+
+def preference_changed(step: Step) -> bool:
+    """PreferenceChanged (E1): where that is what counts of the assignors that members name."""
+    if step.env.dialect.AssignorChangeBumps != "if-preferred":
+        return False
+    assignors = step.env.assignors
+    before = (member.metadata for member in step.group.members.values())
+    now = step.metadata_of_members().values()
+    return select_assignor(assignors, before).name != select_assignor(assignors, now).name
+
+
+def write_member(step: Step, member_id: str, metadata: MemberMetadata, bumps: bool) -> None:
+    step.members = {**step.metadata_of_members(), member_id: metadata}
+    refresh_group(step, bumps or preference_changed(step))
+    step.write(MEMBER_METADATA, member_id, MemberUpdate(step.epoch, metadata))
+    write_group(step)
+
+
+def remove_member(step: Step, member_id: str) -> None:
+    """RemoveMember: it left, was fenced or timed out. What it held is free at once (E1, E2)."""
+    remove_members(step, [member_id])
+
+
+def remove_members(step: Step, member_ids: Collection[str]) -> None:
+    """RemoveMember of some at once: one bump (E1)."""
+    dialect = step.env.dialect
+    members = dict(step.metadata_of_members())
+    for member_id in member_ids:
+        for kind in (CURRENT_ASSIGNMENT, TARGET_MEMBER, MEMBER_METADATA):
+            step.write(kind, member_id, None)
+        del members[member_id]
+    step.members = members
+    step.result.gone = frozenset(member_ids)
+    refresh_group(step, changed=True)
+    write_group(step)
+    if not members:
+        deadline_ms = step.now_ms + step.env.config.empty_retention_ms
+        step.result.timers.append(Timer("group", "", deadline_ms))
+    if dialect.TargetOnRemoval == "at-once" or (dialect.LastLeaveAdvancesAssignmentEpoch and not members):
+        update_target(step)
+
+
+def session_timeout(env: Env, group: Group, member_id: str, now_ms: int) -> Result:
+    """SessionTimeout (H8): no heartbeat for the session timeout; the member is removed."""
+    step = Step(env, group, now_ms)
+    remove_member(step, member_id)
+    return step.result
+
+
+def rebalance_timeout(env: Env, group: Group, member_id: str, now_ms: int) -> Result:
+    """RebalanceTimeout (R4): a revocation was not acknowledged in time; the member is removed. So is one that
+    uses the classic protocol and did not rejoin, or send its SyncGroup, in time (M2)."""
+    step = Step(env, group, now_ms)
+    remove_member(step, member_id)
+    return step.result
+
+
+def computation_timeout(env: Env, group: Group, member_id: str, now_ms: int) -> Result:
+    """ComputationTimeout (A5): no assignment was installed in time; another member computes."""
+    step = Step(env, group, now_ms)
+    select.computation_timeout(step)
+    return step.result
+
+
+def delete_group(env: Env, group: Group, now_ms: int) -> Result:
+    """DeleteGroup (E5 DEAD): the group was empty for the configured time; nothing of it is left, nor the
+    target of a member that is not there, which a log that was changed by hand may have."""
+    step = Step(env, group, now_ms)
+    for member_id in sorted(group.targets):
+        step.write(TARGET_MEMBER, member_id, None)
+    for kind in (TARGET_METADATA, PARTITION_METADATA, GROUP_METADATA):
+        step.write(kind, None, None)
+    return step.result
+
+
+TIMEOUTS: Final = {
+    "session": session_timeout,
+    "rebalance": rebalance_timeout,
+    "join": rebalance_timeout,
+    "sync": rebalance_timeout,
+    "computation": computation_timeout,
+}
+"""Timer's name -> the function that runs when that timer of a member runs out."""

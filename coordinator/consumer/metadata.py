@@ -1,0 +1,77 @@
+"""The cluster's topics, and what a group records of those that its members subscribe to (E1)."""
+
+from __future__ import annotations
+
+from coordinator.computing.select import by_member
+from coordinator.consumer.model import Group, TopicImage, Topics
+from coordinator.consumer.records import GROUP_METADATA, PARTITION_METADATA, GroupEpoch, PartitionMetadata
+from coordinator.consumer.subscription import topics_of
+from coordinator.consumer.target import update_target
+from coordinator.core.errors import BadInput
+from coordinator.core.step import Env, Result, Step
+
+
+def create_topic(topics: Topics, name: str, image: TopicImage) -> Topics:
+    """The topics with a new one. A topic of the same name and another id is replaced (T2)."""
+    for other, known in topics.items():
+        if known.id == image.id:
+            raise BadInput(f"topic {name!r} cannot have the id {image.id}: topic {other!r} has it")
+    return {**topics, name: image}
+
+
+def add_partitions(topics: Topics, name: str, partitions: int) -> Topics:
+    """The topics, one of them with more partitions. BadInput for fewer: partitions never go away."""
+    known = topics[name]
+    if partitions < known.partitions:
+        raise BadInput(f"topic {name!r} has {known.partitions} partitions and never fewer")
+    return {**topics, name: TopicImage(known.id, partitions)}
+
+
+def delete_topic(topics: Topics, name: str) -> Topics:
+    """The topics without that one; BadInput where it does not exist."""
+    if name not in topics:
+        raise BadInput(f"there is no topic {name!r} to delete")
+    return {other: image for other, image in topics.items() if other != name}
+
+
+def metadata_of(step: Step) -> Topics:
+    """MetadataOf: the existing topics that some member subscribes to."""
+    topics, existing = step.env.topics, step.env.topic_names
+    subscribed: set[str] = set()
+    for subscription in step.subscriptions():
+        subscribed |= topics_of(subscription, existing)
+    return {name: topics[name] for name in sorted(subscribed)}
+
+
+def refresh_group(step: Step, changed: bool) -> None:
+    """RefreshGroup (E1): bump the group epoch once if members `changed`, or the metadata of their topics."""
+    metadata = metadata_of(step)
+    if changed or metadata != step.metadata:
+        step.metadata = metadata
+        step.epoch = step.epoch + 1 if step.epoch else step.env.dialect.FirstGroupEpoch
+        if not step.assignment_epoch and by_member(step):
+            # No member's epoch may be 0, so an empty target comes before the one that a member computes.
+            step.assignment_epoch = step.epoch
+            step.epoch += 1
+    elif not step.epoch:
+        step.epoch = step.assignment_epoch = step.env.dialect.initial_epoch
+
+
+def write_group(step: Step) -> None:
+    """The records of a bumped group (P1): its partition metadata if that changed, then its epoch."""
+    group = step.group
+    if step.epoch == group.epoch or (not group.epoch and step.epoch == step.env.dialect.initial_epoch):
+        return
+    if step.metadata != group.metadata or not group.epoch:
+        step.write(PARTITION_METADATA, None, PartitionMetadata(step.epoch, step.metadata))
+    step.write(GROUP_METADATA, None, GroupEpoch(step.epoch))
+
+
+def notice_topics(env: Env, group: Group, now_ms: int) -> Result:
+    """NoticeTopics (E1): bump the group if its topics changed, and compute what target is due."""
+    step = Step(env, group, now_ms)
+    if env.dialect.MetadataChange == "at-once":
+        refresh_group(step, changed=False)
+        write_group(step)
+        update_target(step)
+    return step.result

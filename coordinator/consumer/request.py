@@ -1,0 +1,137 @@
+"""The request of ConsumerGroupHeartbeat (H10), read from JSON.
+
+What Kafka's schema cannot express (a string for a number, null for what is not nullable, a number that does
+not fit) is BadInput: no client can send it. What a client can send is judged in validation.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from coordinator.consumer.model import ClientAssignor, Partition, Partitions
+from coordinator.core import fields, wire
+from coordinator.core.errors import BadInput
+
+JOIN_EPOCH: Final = 0
+LEAVE_EPOCH: Final = -1
+
+
+class HeartbeatRequest(NamedTuple):
+    """ConsumerGroupHeartbeat. None says absent, which is not the same as empty (H7)."""
+
+    group_id: str
+    member_id: str
+    member_epoch: int
+    instance_id: str | None
+    rack_id: str | None
+    rebalance_timeout_ms: int
+    """-1 says unchanged."""
+    subscription: frozenset[str] | None
+    regex: str | None
+    server_assignor: str | None
+    client_assignors: tuple[ClientAssignor, ...] | None
+    owned: Partitions | None
+    client_id: str
+    client_host: str
+    principal: str
+    topic_names: list[str]
+    """`subscription` as it was given, with what is given twice."""
+    topic_partitions: list[Partition]
+    """`owned` as it was given."""
+
+
+_TEXT: Final = (str,)
+_OPTIONAL_TEXT: Final = (str, type(None))
+_NUMBER: Final = (int,)
+_OPTIONAL_LIST: Final = (list, type(None))
+
+_FIELDS: Final[dict[str, tuple[type, ...]]] = {
+    "groupId": _TEXT,
+    "memberId": _TEXT,
+    "memberEpoch": _NUMBER,
+    "instanceId": _OPTIONAL_TEXT,
+    "rackId": _OPTIONAL_TEXT,
+    "rebalanceTimeoutMs": _NUMBER,
+    "subscribedTopicNames": _OPTIONAL_LIST,
+    "subscribedTopicRegex": _OPTIONAL_TEXT,
+    "serverAssignor": _OPTIONAL_TEXT,
+    "clientAssignors": _OPTIONAL_LIST,
+    "topicPartitions": _OPTIONAL_LIST,
+}
+_ASSIGNOR_FIELDS: Final = (
+    "name",
+    "minimumVersion",
+    "maximumVersion",
+    "reason",
+    "metadataVersion",
+    "metadataBytes",
+)
+_WHERE: Final = "ConsumerGroupHeartbeat"
+
+
+def parse_heartbeat(client: Mapping[str, Any], body: Mapping[str, Any]) -> HeartbeatRequest:
+    """The request of a body in lowerCamelCase; BadInput for what the schema cannot express."""
+    for name, value in body.items():
+        kinds = _FIELDS.get(name)
+        if kinds is None:
+            raise BadInput(f"{_WHERE} has no field {name!r}; it has {', '.join(_FIELDS)}")
+        kind = type(value)
+        if kind not in kinds:
+            raise BadInput(f"{name!r} of {_WHERE} cannot be {fields.shown(value)}")
+        if kind is str:
+            fields.encodable(value, name, _WHERE)
+        elif kind is int:
+            fields.fits(value, 32, name, _WHERE)
+    for name in ("groupId", "memberEpoch"):
+        if name not in body:
+            raise BadInput(f"{_WHERE} needs the field {name!r}")
+    get = body.get
+    subscribed, assignors, owned = get("subscribedTopicNames"), get("clientAssignors"), get("topicPartitions")
+    names = [] if subscribed is None else fields.names(body, "subscribedTopicNames", _WHERE)
+    partitions = wire.partitions_given(owned, "topicPartitions") if owned else []
+    return HeartbeatRequest(
+        body["groupId"],
+        get("memberId", ""),
+        body["memberEpoch"],
+        get("instanceId"),
+        get("rackId"),
+        get("rebalanceTimeoutMs", -1),
+        None if subscribed is None else frozenset(names),
+        get("subscribedTopicRegex"),
+        get("serverAssignor"),
+        None if assignors is None else tuple(client_assignor(assignor) for assignor in assignors),
+        None if owned is None else frozenset(partitions),
+        *client_of(client),
+        names,
+        partitions,
+    )
+
+
+def client_assignor(value: object, where: str = "clientAssignors") -> ClientAssignor:
+    """An entry of ClientAssignors, or of what a record has of them; BadInput where it is none."""
+    source = fields.as_object(value, f"an entry of {where}")
+    fields.known(source, _ASSIGNOR_FIELDS, where)
+    bits = {"minimumVersion": 16, "maximumVersion": 16, "metadataVersion": 16, "reason": 8}
+    number = {
+        name: fields.fits(fields.integer({"reason": 0, **source}, name, where, None), width, name, where)
+        for name, width in bits.items()
+    }
+    return ClientAssignor(
+        fields.text(source, "name", where),
+        number["minimumVersion"],
+        number["maximumVersion"],
+        number["reason"],
+        number["metadataVersion"],
+        fields.text({"metadataBytes": "", **source}, "metadataBytes", where),
+    )
+
+
+def client_of(client: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The sender of a request: client id, host and principal, "" where they are left out."""
+    id, host, principal = client.get("id", ""), client.get("host", ""), client.get("principal", "")
+    for name, value in (("id", id), ("host", host), ("principal", principal)):
+        if type(value) is not str:
+            raise BadInput(f"{name!r} of client must be a string, not {fields.shown(value)}")
+        fields.encodable(value, name, "client")
+    return id, host, principal

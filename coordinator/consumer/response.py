@@ -1,0 +1,56 @@
+"""The response of ConsumerGroupHeartbeat (H9). Every field of the schema is there; null says absent."""
+
+from __future__ import annotations
+
+from coordinator.consumer.model import Partitions, Target
+from coordinator.core import wire
+from coordinator.core.errors import ErrorCode
+from coordinator.core.fields import Json
+
+
+def heartbeat_response(
+    member_id: str, member_epoch: int, interval_ms: int, computes: bool, assignment: Json | None
+) -> Json:
+    """An accepted join or heartbeat; `assignment` is null when there is nothing to tell (R5). `computes` says
+    that the member is to compute the target (A5)."""
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": 0,
+        "errorMessage": None,
+        "memberId": member_id,
+        "memberEpoch": member_epoch,
+        "shouldComputeAssignment": computes,
+        "heartbeatIntervalMs": interval_ms,
+        "assignment": assignment,
+    }
+
+
+def leave_response(member_id: str, member_epoch: int) -> Json:
+    """H2: the member has left, for good (-1) or for a while (-2)."""
+    return heartbeat_response(member_id, member_epoch, 0, False, None)
+
+
+def error_response(code: ErrorCode, message: str) -> Json:
+    """An error and nothing else: member id and assignment are null, the member epoch is 0."""
+    return {
+        "throttleTimeMs": 0,
+        "errorCode": int(code),
+        "errorMessage": message,
+        "memberId": None,
+        "memberEpoch": 0,
+        "shouldComputeAssignment": False,
+        "heartbeatIntervalMs": 0,
+        "assignment": None,
+    }
+
+
+def assignment_to_wire(assigned: Partitions, pending: Partitions, target: Target) -> Json:
+    """Assignment: what the member may use, and what is its own but not released yet (R3); with the error and
+    the metadata of the assignor that computed its target."""
+    return {
+        "error": target.error,
+        "assignedTopicPartitions": wire.to_wire(assigned),
+        "pendingTopicPartitions": wire.to_wire(pending),
+        "metadataVersion": target.metadata_version,
+        "metadataBytes": target.metadata_bytes,
+    }

@@ -1,0 +1,233 @@
+"""Where implementations depart from KIP-848's text: the constants of spec/Dialects.tla, under the same names.
+
+The names are written as in the specification, so that one search finds a departure in both.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, Final, Literal, get_args, get_type_hints
+
+from coordinator.core.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A choice of departures. The defaults are KIP-848's text, corrected by the errata.
+
+    Raises BadInput for a value that a constant does not have.
+    """
+
+    name: str = "kip-848"
+    FirstGroupEpoch: int = 1
+    """E1: the group epoch after the first join (a group starts one below)."""
+    FencedMemberIsRemoved: bool = True
+    """H5: a wrong member epoch removes the member, which bumps the group epoch."""
+    RetrySubsetOf: Literal["target", "assigned"] = "target"
+    """H6: what a retry may own. "assigned": it must also say so; left out is fenced."""
+    PreviousEpochReset: Literal["advances", "reconciliation"] = "advances"
+    """H6: what overwrites the previous epoch: a new epoch, or every step towards a target not reached."""
+    RejoinOfLiveMember: Literal["replaces", "keeps", "fenced"] = "replaces"
+    """H1: what epoch 0 from a member of the group does. "fenced": unless it is a retry (H6)."""
+    JoinOwns: Literal["ignored", "empty"] = "ignored"
+    """H3: what a join reports as owned. "empty": anything else, or nothing, is an INVALID_REQUEST."""
+    EmptyAssignorName: Literal["invalid", "unsupported"] = "invalid"
+    """H3, H4: what a server-side assignor without a name is."""
+    JoinWithEmptySubscriptionBumps: bool = True
+    """E1: joining without subscribing to anything bumps the group epoch."""
+    AssignorChangeBumps: Literal["always", "never", "if-preferred"] = "always"
+    """E1: when naming another server-side assignor bumps the group epoch. "if-preferred": if it changes
+    which one the group prefers."""
+    PendingInResponse: bool = True
+    """H9: responses carry PendingTopicPartitions."""
+    AssignmentSent: Literal["until-acknowledged", "on-change"] = "until-acknowledged"
+    """R5. "on-change": on a join, on a full request, or when the assignment changed."""
+    RevocationAsked: Literal["always", "if-owned"] = "always"
+    """R1. "if-owned": what a request does not report as owned is released at once."""
+    RevocationRestart: Literal["narrow", "unsubscribed", "waits", "restore"] = "narrow"
+    """R1: what a target that changes while a member revokes does. "unsubscribed": only what the member gave
+    up itself is revoked as well; "waits": that waits, too. "restore" breaks R5."""
+    AcknowledgedEpoch: Literal["kept", "next"] = "kept"
+    """R1: the epoch of a member that has acknowledged a revocation, and is told another one at once."""
+    RevocationRecorded: bool = False
+    """P1: a member's record has its previous epoch and what it revokes, so that a fail-over keeps them."""
+    InstanceChecked: Literal["unreleased", "fenced"] = "unreleased"
+    """S2: an instance id in use. "fenced": every join is told UNRELEASED, others are fenced or unknown."""
+    AwaySession: Literal["renewed", "runs on"] = "renewed"
+    """S1, H8: what leaving for a while does to the session."""
+    ReturnLeftOut: Literal["forgotten", "kept"] = "forgotten"
+    """S1, H7: what becomes of what a member leaves out as it returns to its place."""
+    ReturnWritten: Literal["what changed", "whole"] = "what changed"
+    """P1: what is written of a member that returns to its place."""
+    FullGroupRefuses: Literal["joins", "strangers", "newcomers"] = "joins"
+    """H5: what a full group refuses. "strangers": whatever member ids send that it does not have;
+    "newcomers": if it does not have their instance id either."""
+    TargetOnRemoval: Literal["at-once", "next-heartbeat"] = "at-once"
+    """E2: when a removal leads to the next target."""
+    TargetMayLag: bool = False
+    """E2: targets are computed at most once in an interval (Config.assignment_interval_ms)."""
+    MetadataChange: Literal["at-once", "next-heartbeat"] = "at-once"
+    """E1: when changed partition metadata is noticed."""
+    UnknownGroupError: Literal["UNKNOWN_MEMBER_ID", "GROUP_ID_NOT_FOUND"] = "UNKNOWN_MEMBER_ID"
+    """H5: what a member of a group that does not exist is told."""
+    OtherKindError: Literal["INVALID_REQUEST", "GROUP_ID_NOT_FOUND"] = "INVALID_REQUEST"
+    """H5: what a heartbeat is told where the group is of another kind, and cannot become one of its kind."""
+    LastLeaveAdvancesAssignmentEpoch: bool = True
+    """E2: the last member to leave takes the assignment epoch along."""
+    AwayCommits: bool = False
+    """O2, O4: whether a commit or fetch may carry the member epoch -2 of a static member that is away."""
+    PartitionEpochs: bool = False
+    """O2: a commit with an older member epoch is accepted if the member was given its partitions before."""
+
+    @property
+    def base(self) -> str:
+        """The dialect that has a name: kafka-4.2 of "kafka-4.2,MetadataChange=at-once"."""
+        return self.name.partition(",")[0]
+
+    def __post_init__(self) -> None:
+        for name, choices in _choices().items():
+            if getattr(self, name) not in choices:
+                raise BadInput(f"{name} cannot be {getattr(self, name)!r}; it is one of {list(choices)}")
+
+    @property
+    def has_client_assignors(self) -> bool:
+        """Kafka has no client-side assignors for consumer groups: its schemas know nothing of A5."""
+        return self.base == "kip-848"
+
+    @property
+    def aborts_synchronization(self) -> bool:
+        """SynchronizationGoesOn (C2): to Kafka a JoinGroup that says nothing new aborts nothing."""
+        return self.base == "kip-848"
+
+    @property
+    def refuses_sync_behind(self) -> bool:
+        """SyncRefused (M2): Kafka has an error for a SyncGroup of a member that is behind its target."""
+        return self.base != "kip-848"
+
+    @property
+    def unobserved(self) -> frozenset[str]:
+        """The fields of records that no specification has: PartitionEpochs are history there."""
+        return frozenset({"records.assignmentEpochs"} if self.PartitionEpochs else ())
+
+    @property
+    def initial_epoch(self) -> int:
+        """Created (E1): the epoch of a new group and of its empty target, of which there is no record."""
+        return self.FirstGroupEpoch - 1
+
+    @staticmethod
+    def named(name: str) -> Dialect:
+        """The dialect of that name, or a mix: "kafka-4.2,MetadataChange=at-once,AwayCommits=no".
+
+        The departures that follow the name take the place of the dialect's own. The result is named in the
+        order of the constants, without what its base has, too, so that one mix has one name. BadInput where
+        there is no such dialect, departure or value.
+        """
+        base, *changes = (part.strip() for part in name.split(","))
+        if base not in DIALECTS:
+            raise BadInput(f"there is no dialect {base!r}; there are {', '.join(DIALECTS)}") from None
+        values = dict(map(_change, changes))
+        if len(values) < len(changes):
+            raise BadInput(f"the dialect {name!r} names a departure twice")
+        return DIALECTS[base].but(values)
+
+    def but(self, values: Mapping[str, Any]) -> Dialect:
+        """This dialect with other values of some departures, and the name of that mix."""
+        mixed = dataclasses.replace(self, name=self.base, **values)
+        base = DIALECTS[self.base]
+        differs = [one for one in CHOICES if getattr(mixed, one) != getattr(base, one)]
+        name = ",".join([base.name, *(f"{one}={shown(getattr(mixed, one))}" for one in differs)])
+        return dataclasses.replace(mixed, name=name)
+
+
+def shown(value: bool | int | str) -> str:
+    """A value of a departure as `Dialect.named` reads it: yes and no are True and False."""
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def _change(text: str) -> tuple[str, Any]:
+    """A departure and its value of "MetadataChange=at-once". BadInput for one that there is not."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if name not in CHOICES:
+        like = get_close_matches(name, CHOICES, 1)
+        hint = f"the most similar one is {like[0]}" if like else f"there are {', '.join(CHOICES)}"
+        raise BadInput(f"there is no departure {name!r}; {hint}")
+    known = {shown(one): one for one in CHOICES[name]}
+    said = {"true": "yes", "false": "no"}.get(value.lower(), value) if True in CHOICES[name] else value
+    if not equals or said not in known:
+        like = get_close_matches(value, known, 1)
+        hint = f"; the most similar one is {like[0]}" if like else ""
+        is_given = f"cannot be {value!r}" if equals else "has no value"
+        raise BadInput(f"the departure {name} {is_given}; give {name}={' or '.join(known)}{hint}")
+    return name, known[said]
+
+
+@cache
+def _choices() -> Mapping[str, tuple[Any, ...]]:
+    """The values that a constant has, of each that has only some."""
+    hints = get_type_hints(Dialect).items()
+    choices = {name: get_args(hint) or ((True, False) if hint is bool else ()) for name, hint in hints}
+    return {name: values for name, values in choices.items() if values}
+
+
+_KIP_848: Final = Dialect()
+_KAFKA_4_0: Final = Dialect(
+    name="kafka-4.0",
+    FencedMemberIsRemoved=False,
+    RetrySubsetOf="assigned",
+    PreviousEpochReset="reconciliation",
+    RejoinOfLiveMember="fenced",
+    JoinOwns="empty",
+    EmptyAssignorName="unsupported",
+    JoinWithEmptySubscriptionBumps=False,
+    AssignorChangeBumps="never",
+    PendingInResponse=False,
+    AssignmentSent="on-change",
+    RevocationAsked="if-owned",
+    RevocationRestart="waits",
+    AcknowledgedEpoch="next",
+    RevocationRecorded=True,
+    InstanceChecked="fenced",
+    AwaySession="runs on",
+    ReturnLeftOut="kept",
+    ReturnWritten="whole",
+    FullGroupRefuses="strangers",
+    TargetOnRemoval="next-heartbeat",
+    MetadataChange="next-heartbeat",
+    UnknownGroupError="GROUP_ID_NOT_FOUND",
+    OtherKindError="GROUP_ID_NOT_FOUND",
+    LastLeaveAdvancesAssignmentEpoch=False,
+    AwayCommits=True,
+)
+_KAFKA_4_1: Final = dataclasses.replace(_KAFKA_4_0, name="kafka-4.1")
+_KAFKA_4_2: Final = dataclasses.replace(
+    _KAFKA_4_1,
+    name="kafka-4.2",
+    RejoinOfLiveMember="keeps",
+    RevocationRestart="unsubscribed",
+    AcknowledgedEpoch="kept",
+)
+_KAFKA_4_3: Final = dataclasses.replace(_KAFKA_4_2, name="kafka-4.3", FirstGroupEpoch=2, PartitionEpochs=True)
+_KAFKA_4_4: Final = dataclasses.replace(
+    _KAFKA_4_3,
+    name="kafka-4.4",
+    AssignorChangeBumps="if-preferred",
+    FullGroupRefuses="newcomers",
+    LastLeaveAdvancesAssignmentEpoch=True,
+)
+
+_KAFKA: Final = (_KAFKA_4_0, _KAFKA_4_1, _KAFKA_4_2, _KAFKA_4_3, _KAFKA_4_4)
+DIALECTS: Final = {dialect.name: dialect for dialect in (_KIP_848, *_KAFKA)}
+"""Every dialect that has a name. Kafka's are read from its observed behaviour, not from a document; what they
+leave out is said in spec/KafkaDialects.tla."""
+
+CHOICES: Final[Mapping[str, tuple[Any, ...]]] = {
+    field.name: _choices().get(field.name, ())
+    or tuple(sorted({getattr(one, field.name) for one in DIALECTS.values()}))
+    for field in dataclasses.fields(Dialect)
+    if field.name != "name"
+}
+"""The values that each departure can have; of a number those that a dialect has."""

@@ -1,0 +1,134 @@
+"""Reading fields of JSON objects: the value in its type, or BadInput in one sentence."""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from coordinator.core.errors import BadInput
+
+Json = dict[str, Any]
+"""A JSON object. Those that the coordinator returns may share parts: treat them as read only."""
+
+
+def known(source: Mapping[str, object], names: Collection[str], where: str) -> None:
+    """BadInput for a field that `where` does not have: most likely a misspelt one."""
+    for name in source:
+        if name not in names:
+            raise BadInput(f"{where} has no field {name!r}; it has {', '.join(sorted(names))}")
+
+
+def _typed(source: Mapping[str, object], name: str, kind: type, called: str, where: str) -> Any:
+    if name not in source:
+        raise BadInput(f"{where} needs the field {name!r}")
+    value = source[name]
+    if type(value) is not kind:
+        raise BadInput(f"{name!r} of {where} must be {called}, not {shown(value)}")
+    return value
+
+
+def shown(value: object) -> str:
+    """A value for a message: what is long is cut."""
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:100]}..."
+
+
+def encodable(value: str, name: str, where: str) -> str:
+    """`value` itself if it is Unicode text; JSON can also write halves of characters, which are none."""
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise BadInput(f"{name!r} of {where} is not Unicode text: {shown(value)}") from None
+    return value
+
+
+def fits(value: int, bits: int, name: str, where: str) -> int:
+    """`value` itself if it is a signed number of so many bits, as Kafka's int8, int16 and int32 are."""
+    limit = 1 << (bits - 1)
+    if not -limit <= value < limit:
+        raise BadInput(f"{name!r} of {where} must fit into an int{bits}, not {shown(value)}")
+    return value
+
+
+def text(source: Mapping[str, object], name: str, where: str) -> str:
+    """A string that must be there."""
+    value: str = _typed(source, name, str, "a string", where)
+    return encodable(value, name, where)
+
+
+def integer(source: Mapping[str, object], name: str, where: str, least: int | None = 0) -> int:
+    """A whole number, at least `least`, that must be there."""
+    value: int = _typed(source, name, int, "a whole number", where)
+    if least is not None and value < least:
+        raise BadInput(f"{name!r} of {where} must be at least {least}, not {value}")
+    return value
+
+
+def boolean(source: Mapping[str, object], name: str, where: str) -> bool:
+    """true or false, that must be there."""
+    value: bool = _typed(source, name, bool, "true or false", where)
+    return value
+
+
+def items(source: Mapping[str, object], name: str, where: str) -> list[Any]:
+    """A list that must be there."""
+    value: list[Any] = _typed(source, name, list, "a list", where)
+    return value
+
+
+def mapping(source: Mapping[str, object], name: str, where: str) -> Json:
+    """An object that must be there."""
+    value: Json = _typed(source, name, dict, "an object", where)
+    return value
+
+
+def as_object(value: object, where: str) -> Json:
+    """`value` itself, if it is an object."""
+    if not isinstance(value, dict):
+        raise BadInput(f"{where} must be an object, not {shown(value)}")
+    return value
+
+
+def optional_text(source: Mapping[str, object], name: str, where: str) -> str | None:
+    """A string, or None where the field is null or left out."""
+    return None if source.get(name) is None else text(source, name, where)
+
+
+def optional_integer(source: Mapping[str, object], name: str, where: str) -> int | None:
+    """A whole number >= 0, or None where the field is null or left out."""
+    return None if source.get(name) is None else integer(source, name, where)
+
+
+def names(source: Mapping[str, object], name: str, where: str) -> list[str]:
+    """A list of strings that must be there."""
+    found = items(source, name, where)
+    for value in found:
+        if type(value) is not str:
+            raise BadInput(f"{name!r} of {where} must be a list of strings, not {shown(found)}")
+        encodable(value, name, where)
+    return found
+
+
+def from_base64(value: str) -> bytes:
+    """The bytes that the text is in base64, all of it. ValueError where it is not."""
+    return binascii.a2b_base64(value, strict_mode=True)
+
+
+def topic_id(value: object, where: str) -> str:
+    """A topic id in its normal form: RFC 4122 text in lower case."""
+    normal = _normal_uuid(value) if type(value) is str else None
+    if normal is None:
+        raise BadInput(f"the topic id of {where} must be a UUID as text, not {shown(value)}")
+    return normal
+
+
+@lru_cache(maxsize=65536)
+def _normal_uuid(value: str) -> str | None:
+    try:
+        return str(UUID(value))
+    except ValueError:
+        return None

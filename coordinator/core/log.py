@@ -1,0 +1,222 @@
+"""The log of records and the one path on which a step becomes state: append, replay, volatile changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from coordinator.consumer.load import groups_from
+from coordinator.consumer.model import Group
+from coordinator.consumer.records import AnyRecord, Record, from_wire, replay, to_wire
+from coordinator.core.errors import AppendFailed, BatchTooLarge
+from coordinator.core.fields import Json
+from coordinator.core.record_size import batch_bytes, parts_of
+from coordinator.core.step import Result, Timer, Volatile
+from coordinator.core.storage import LogStorage
+from coordinator.migration.batches import batches_of, leftovers
+from coordinator.offsets.records import OffsetRecord, Offsets, replay_offset
+
+
+class Log:
+    """Records in the order in which they were written. The records of one step are one batch, those of a
+    conversion that is too large several (P4).
+
+    With a storage, a batch is a line of JSON there: {"records": [...]}. So is a change of the cluster, which
+    a later run must know too (P2): {"topics": {"upsert": [...], "delete": [...]}} of its topics, {"configs":
+    {"group": id, "values": {name: number}}} of the configurations of a group, which outlive its records (D1).
+    """
+
+    def __init__(
+        self,
+        records: Sequence[AnyRecord] = (),
+        batch_ends: Sequence[int] | None = None,
+        storage: LogStorage | None = None,
+    ) -> None:
+        """`batch_ends` are offsets; without them each record is a batch. `storage` has the records."""
+        self.records: list[AnyRecord] = list(records)
+        self._batch_ends = list(range(1, len(records) + 1) if batch_ends is None else batch_ends)
+        self._storage = storage
+        self._left_over = [one for ones in leftovers(self.records).values() for one in ones]
+        self.failing = False
+        """Refuse every append, as a log without its quorum does."""
+
+    def append(
+        self, batches: Iterable[Sequence[AnyRecord]], limit_bytes: int, change: Json | None = None
+    ) -> None:
+        """Take batches and a change of the cluster, all of it durably or nothing at all (P3).
+
+        What a torn conversion has left is removed first. Raises AppendFailed, or BatchTooLarge for a batch of
+        more than `limit_bytes` (P4).
+        """
+        written = [batch for batch in batches if batch]
+        if not written and (change is None or self._storage is None):
+            return
+        if self.failing:
+            raise AppendFailed("the log took no records; try again")
+        for batch in written:
+            _check_size(batch, limit_bytes)
+        written[:0] = parts_of(self._left_over, limit_bytes)
+        if self._storage is not None:
+            changes = [] if change is None else [_line(change)]
+            self._storage.append([*changes, *map(_encoded, written)])
+        for batch in written:
+            self.records.extend(batch)
+            self._batch_ends.append(len(self.records))
+        self._left_over = []
+
+    def kept(self, count: int, changes: Sequence[Json]) -> Log:
+        """The whole batches among the first `count` records, when the rest is lost; `changes` are what makes
+        the cluster as it is."""
+        ends = [end for end in self._batch_ends if end <= count]
+        if len(ends) == len(self._batch_ends):
+            return Log(self.records, ends, self._storage)
+        return self.replaced(self.records[: ends[-1] if ends else 0], ends, changes)
+
+    def replaced(
+        self, records: Sequence[AnyRecord], batch_ends: Sequence[int] | None, changes: Sequence[Json]
+    ) -> Log:
+        """A log of these records instead, on the same storage, which changes whole or not at all."""
+        log = Log(records, batch_ends, self._storage)
+        if self._storage is not None:
+            starts = [0, *log._batch_ends]
+            batches = [log.records[start:end] for start, end in zip(starts, log._batch_ends, strict=False)]
+            self._storage.rewrite([*map(_line, changes), *map(_encoded, batches)])
+        return log
+
+    def compacted(self, changes: Sequence[Json], first: int = 0, tombstones: bool = False) -> Log:
+        """A log that has of the records from `first` on the last one of each key (P3), and its tombstone only
+        if asked for. `changes` are what makes the cluster as it is."""
+        last = {_key(record): number for number, record in enumerate(self.records)}
+        left = [
+            record
+            for number, record in enumerate(self.records)
+            if number < first or (last[_key(record)] == number and (tombstones or record.value is not None))
+        ]
+        log = self.replaced(left, None, changes)
+        log.failing = self.failing
+        return log
+
+
+def _key(record: AnyRecord) -> tuple[object, ...]:
+    """Kind of a record and all but its value."""
+    return type(record), *(part for name, part in zip(record._fields, record, strict=True) if name != "value")
+
+
+def opened(storage: LogStorage) -> tuple[Log, list[Json]]:
+    """The log that a storage has, and the changes of the cluster in it. BadInput where it is no such log."""
+    records: list[AnyRecord] = []
+    batch_ends = []
+    changes = []
+    for entry in storage.read():
+        content = json.loads(entry)
+        if "topics" in content or "configs" in content:
+            changes.append(content)
+        else:
+            records.extend(from_wire(record) for record in content["records"])
+            batch_ends.append(len(records))
+    return Log(records, batch_ends, storage), changes
+
+
+def _encoded(batch: Sequence[AnyRecord]) -> str:
+    records = [to_wire(record, 0) for record in batch]
+    return _line({"records": [{"key": record["key"], "value": record["value"]} for record in records]})
+
+
+def _line(content: Json) -> str:
+    return json.dumps(content, separators=(",", ":"))
+
+
+def _check_size(batch: Sequence[AnyRecord], limit_bytes: int) -> None:
+    """P4."""
+    if (size := batch_bytes(batch)) > limit_bytes:
+        raise BatchTooLarge(
+            f"the {len(batch)} records of this step are a batch of {size} bytes, more than the {limit_bytes} "
+            "that message.max.bytes allows; raise it, or ask for less at once"
+        )
+
+
+def commit(
+    log: Log,
+    groups: dict[str, Group],
+    offsets: Offsets,
+    results: Sequence[Result],
+    limit_bytes: int,
+    change: Json | None = None,
+    initial_epoch: int = 0,
+    others: Sequence[Sequence[AnyRecord]] = (),
+) -> None:
+    """Make steps durable, all or none, and then visible. `others` are batches of other groups (others.py).
+
+    Raises AppendFailed where the log refused them; nothing has changed then (P3).
+    """
+    batches = [batch for result in results for batch in batches_of(result.records, limit_bytes)]
+    log.append([*batches, *others], limit_bytes, change)
+    for result in results:
+        show(groups, offsets, result, initial_epoch)
+
+
+def show(groups: dict[str, Group], offsets: Offsets, result: Result, initial_epoch: int) -> None:
+    """Make a step visible, once its records are durable."""
+    for record in result.records:
+        if isinstance(record, OffsetRecord):
+            replay_offset(offsets, record)
+        elif isinstance(record, Record):
+            replay(groups, record, initial_epoch)
+    group = groups.get(result.group_id)
+    if group is None:
+        return
+    if result.computation is not None:
+        group.computation = result.computation
+    for change in result.volatile:
+        _apply_volatile(group, change)
+    for timer in result.timers:
+        set_timer(group, timer)
+    if result.target_computed_ms is not None:
+        group.target_computed_ms = result.target_computed_ms
+
+
+def with_tombstones(tombstones: Sequence[OffsetRecord], result: Result, limit_bytes: int) -> list[Result]:
+    """A step that also deletes offsets: one batch if possible, else several, the step's own last (P4)."""
+    batches = parts_of(tombstones, limit_bytes) or [[]]
+    if batch_bytes([*batches[-1], *result.records]) <= limit_bytes:
+        result.records[:0] = batches.pop()
+    return [*(Result(result.group_id, batch) for batch in batches), result]
+
+
+def state_from(records: Iterable[AnyRecord], initial_epoch: int) -> tuple[dict[str, Group], Offsets]:
+    """Consumer groups and offsets that the records leave, but for what a torn conversion has left (P4).
+    BadInput where a member's metadata is missing."""
+    records = list(records)
+    torn = leftovers(records)
+    of_groups: list[Record] = []
+    offsets: Offsets = {}
+    for record in records:
+        if isinstance(record, OffsetRecord):
+            replay_offset(offsets, record)
+        elif isinstance(record, Record) and record.group_id not in torn:
+            of_groups.append(record)
+    return groups_from(of_groups, initial_epoch), offsets
+
+
+def _apply_volatile(group: Group, change: Volatile) -> None:
+    member = group.members[change.member_id]
+    member.previous_epoch = change.previous_epoch
+    member.revoking = change.revoking
+    member.acknowledged = change.acknowledged
+    member.assigned = member.held - change.revoking if change.revoking else member.held
+
+
+def set_timer(group: Group, timer: Timer) -> None:
+    """Arm or cancel one timer."""
+    if timer.name == "group":
+        group.empty_deadline_ms = timer.deadline_ms
+    elif timer.name == "computation":
+        group.computation = group.computation._replace(deadline_ms=timer.deadline_ms)
+    elif timer.name == "rebalance":
+        group.members[timer.member_id].rebalance_deadline_ms = timer.deadline_ms
+    elif timer.name == "join":
+        group.members[timer.member_id].join_deadline_ms = timer.deadline_ms
+    elif timer.name == "sync":
+        group.members[timer.member_id].sync_deadline_ms = timer.deadline_ms
+    elif timer.deadline_ms is not None:
+        group.members[timer.member_id].session_deadline_ms = timer.deadline_ms

@@ -1,0 +1,156 @@
+"""Data of handlers: the environment, the result that they return, and the step in the making.
+
+A handler reads the group and returns a Result. Nothing of it is visible before the log has taken the
+records and they are replayed, so a step whose records are refused leaves no trace (P3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from coordinator.assignors import GroupAssignment, PartitionAssignor
+from coordinator.computing.model import Computation
+from coordinator.consumer.model import Group, MemberMetadata, Partitions, Subscription, Target, Topics
+from coordinator.consumer.records import AnyRecord, Record, Value
+from coordinator.core.config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, Config
+from coordinator.core.dialect import Dialect
+from coordinator.core.fields import Json
+
+if TYPE_CHECKING:
+    from coordinator.classic.rebalance import ClassicStep
+
+GroupConfigs = Mapping[str, Mapping[str, int]]
+"""Group id -> its own configurations, by name (D1); a group that has none is not there."""
+
+
+@dataclass(slots=True, frozen=True)
+class Env:
+    """Environment that handlers read besides the group."""
+
+    dialect: Dialect
+    config: Config
+    assignors: Mapping[str, PartitionAssignor]
+    """By name, the default first (group.consumer.assignors)."""
+    topics: Topics
+    scripts: Mapping[str, GroupAssignment | str]
+    """Group id -> its next target instead of the assignor's, or the message of an assignor that fails."""
+    group_configs: GroupConfigs = field(default_factory=dict)
+    client_side: bool = False
+    """Are targets computed by members, and installed later (W1)? So it is in Connect groups (W1)."""
+    topic_names: frozenset[str] = field(init=False)
+    """Those of `topics`."""
+    names_by_id: Mapping[str, str] = field(init=False)
+    """Topic id -> name, of `topics`."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "topic_names", frozenset(self.topics))
+        object.__setattr__(self, "names_by_id", {image.id: name for name, image in self.topics.items()})
+
+    def session_timeout_ms(self, group_id: str) -> int:
+        """H8: the group's own, or the broker's (D1)."""
+        return self._of_group(group_id, SESSION_TIMEOUT, self.config.session_timeout_ms)
+
+    def heartbeat_interval_ms(self, group_id: str) -> int:
+        """H9: the group's own, or the broker's (D1)."""
+        return self._of_group(group_id, HEARTBEAT_INTERVAL, self.config.heartbeat_interval_ms)
+
+    def _of_group(self, group_id: str, name: str, broker: int) -> int:
+        own = self.group_configs.get(group_id)
+        return broker if own is None else own.get(name, broker)
+
+
+class Volatile(NamedTuple):
+    """A member's state that no record holds."""
+
+    member_id: str
+    previous_epoch: int
+    revoking: Partitions
+    acknowledged: bool
+
+
+class Timer(NamedTuple):
+    """Arm a timer, or cancel it with None: "session", "rebalance", "computation", "join" and "sync" (M2), or
+    "group" (whose member id is "")."""
+
+    name: str
+    member_id: str
+    deadline_ms: int | None
+
+
+@dataclass(slots=True)
+class Result:
+    """Result of one step for one group."""
+
+    group_id: str
+    records: list[AnyRecord] = field(default_factory=list)
+    response: Json | None = None
+    volatile: list[Volatile] = field(default_factory=list)
+    timers: list[Timer] = field(default_factory=list)
+    target_computed_ms: int | None = None
+    computation: Computation | None = None
+    """None where the step leaves it as it is."""
+    script_used: bool = False
+    gone: frozenset[str] = frozenset()
+    """Members that the step removes."""
+    classic_step: ClassicStep | None = None
+    """The step of the classic group in a step that converts the group (M1)."""
+
+
+class Step:
+    """One step in the making: the group as it is, and what UpdateMember and UpdateTarget have made of it."""
+
+    __slots__ = (
+        "assignment_epoch",
+        "computation",
+        "env",
+        "epoch",
+        "group",
+        "members",
+        "metadata",
+        "now_ms",
+        "place_of",
+        "replaced",
+        "result",
+        "targets",
+    )
+
+    def __init__(self, env: Env, group: Group, now_ms: int) -> None:
+        self.env = env
+        self.group = group
+        self.now_ms = now_ms
+        self.result = Result(group.id)
+        self.epoch = group.epoch
+        self.assignment_epoch = group.assignment_epoch
+        self.metadata: Topics = group.metadata
+        self.targets: Mapping[str, Target] = group.targets
+        self.computation = group.computation
+        self.members: Mapping[str, MemberMetadata] | None = None
+        """The members after the step, or None where the step leaves them as they are."""
+        self.replaced: str | None = None
+        """A member whose target was its former incarnation's and is written anew (H1)."""
+        self.place_of: str | None = None
+        """The member that was away and whose place the step gives to the one that it is about (S1)."""
+
+    def metadata_of_members(self) -> Mapping[str, MemberMetadata]:
+        """Every member of the group after the step, with what it says about itself."""
+        if self.members is not None:
+            return self.members
+        return {member_id: member.metadata for member_id, member in self.group.members.items()}
+
+    def subscriptions(self) -> Iterable[Subscription]:
+        """Every different subscription after the step."""
+        if self.members is None:
+            return self.group.subscriptions
+        return {(member.subscription, member.regex) for member in self.members.values()}
+
+    def compute_by(self, computation: Computation) -> None:
+        """Set the computation of the target by a member (A5)."""
+        if computation != self.group.computation or self.result.computation is not None:
+            self.result.computation = computation
+        self.computation = computation
+
+    def write(self, kind: str, member_id: str | None, value: Value | None) -> None:
+        """Add a record to the result."""
+        self.result.records.append(Record(kind, self.group.id, member_id, value))

@@ -1,0 +1,122 @@
+"""Which timer is due next, without reading every member of every group.
+
+A queue beside the deadlines, which the groups have: each armed timer has an entry that is due no later than
+it. An entry whose time comes is compared with its timer: one that was cancelled goes, one that was put off
+comes again later. So a heartbeat, which only puts its session off, costs nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from coordinator.consumer.model import Group
+from coordinator.core.fields import Json
+
+
+class Due(NamedTuple):
+    """A timer and when it is due, in milliseconds; sorts by time, then by group, timer and member."""
+
+    deadline_ms: int
+    group_id: str
+    timer: str
+    member_id: str
+
+    def fired(self) -> Json:
+        """The timer as it is told that it ran out."""
+        return {"timer": self.timer, "group": self.group_id, "member": self.member_id}
+
+    def described(self) -> Json:
+        """The timer as it is shown while it is armed."""
+        return {**self.fired(), "deadlineMs": self.deadline_ms}
+
+
+class Timers:
+    """The armed timers of all groups by the time at which they are due."""
+
+    def __init__(self) -> None:
+        self._queue: list[Due] = []
+        self._queued_ms: dict[tuple[str, str, str], int] = {}
+        """Each timer's earliest entry in the queue; others of it are left over."""
+        self._put_off: dict[tuple[str, str, str], tuple[int, int]] = {}
+        """Timers whose records were refused: until when each was put off, and how long that was."""
+
+    def arm(self, due: Due) -> None:
+        """Note that a timer is armed, or put off, or brought forward."""
+        queued_ms = self._queued_ms.get(due[1:])
+        if queued_ms is None or due.deadline_ms < queued_ms:
+            self._queued_ms[due[1:]] = due.deadline_ms
+            heappush(self._queue, due)
+
+    def put_off(self, due: Due, now_ms: int, first_ms: int) -> int:
+        """Let a timer whose records the log refuses run out again later: when that is. It is `first_ms` from
+        now, then each time twice as long, so that in whatever time passes it runs out a few times only."""
+        deadline_ms, wait_ms = self._put_off.get(due[1:], (None, 0))
+        wait_ms = 2 * wait_ms if deadline_ms == due.deadline_ms else first_ms
+        self._put_off[due[1:]] = now_ms + wait_ms, wait_ms
+        self.arm(due._replace(deadline_ms=now_ms + wait_ms))
+        return now_ms + wait_ms
+
+    def is_put_off(self, due: Due) -> bool:
+        """True where a timer waits, until this deadline, for a log that refused its records."""
+        deadline_ms, _ = self._put_off.get(due[1:], (None, 0))
+        return deadline_ms == due.deadline_ms
+
+    def arm_all(self, groups: Iterable[Group]) -> None:
+        """Note every armed timer of these groups."""
+        for group in groups:
+            for due in armed_timers(group):
+                self.arm(due)
+
+    def next_due(self, deadline_ms_of: Callable[[Due], int | None], now_ms: int) -> Due | None:
+        """The first timer that is due by `now_ms`; it stays armed. `deadline_ms_of` one that is not is
+        None."""
+        while self._queue and self._queue[0].deadline_ms <= now_ms:
+            entry = self._queue[0]
+            deadline_ms = None
+            if self._queued_ms.get(entry[1:]) == entry.deadline_ms:
+                deadline_ms = deadline_ms_of(entry)
+                if deadline_ms == entry.deadline_ms:
+                    return entry
+                del self._queued_ms[entry[1:]]
+            heappop(self._queue)
+            if deadline_ms is not None:
+                self.arm(entry._replace(deadline_ms=deadline_ms))
+            elif entry[1:] not in self._queued_ms:
+                self._put_off.pop(entry[1:], None)
+        return None
+
+
+def armed_timers(group: Group) -> list[Due]:
+    """All that are armed: the group's own, whose member id is "" or who computes, then each member's."""
+    timers = []
+    if group.empty_deadline_ms is not None:
+        timers.append(Due(group.empty_deadline_ms, group.id, "group", ""))
+    computation = group.computation
+    if computation.deadline_ms is not None:
+        timers.append(Due(computation.deadline_ms, group.id, "computation", computation.chosen))
+    for member_id, member in sorted(group.members.items()):
+        timers.append(Due(member.session_deadline_ms, group.id, "session", member_id))
+        if member.rebalance_deadline_ms is not None:
+            timers.append(Due(member.rebalance_deadline_ms, group.id, "rebalance", member_id))
+        if member.join_deadline_ms is not None:
+            timers.append(Due(member.join_deadline_ms, group.id, "join", member_id))
+        if member.sync_deadline_ms is not None:
+            timers.append(Due(member.sync_deadline_ms, group.id, "sync", member_id))
+    return timers
+
+
+def deadline_ms(groups: Mapping[str, Group], due: Due) -> int | None:
+    """When a timer of a consumer group is due; None where it is not armed."""
+    group = groups.get(due.group_id)
+    if group is None:
+        return None
+    if due.timer == "group":
+        return group.empty_deadline_ms
+    if due.timer == "computation":
+        return group.computation.deadline_ms if group.computation.chosen == due.member_id else None
+    member = group.members.get(due.member_id)
+    if member is None:
+        return None
+    return member.deadline_ms(due.timer)

@@ -1,0 +1,58 @@
+"""Partitions in their normal form on the wire: [{"topicId": "<uuid>", "partitions": [0, 1]}], both sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from coordinator.consumer.model import Partition, Partitions
+from coordinator.core import fields
+from coordinator.core.errors import BadInput
+from coordinator.core.fields import Json
+
+
+@lru_cache(maxsize=65536)
+def to_wire(partitions: Partitions) -> list[Json]:
+    """The normal form. Equal sets share one list: do not change it."""
+    topics: dict[str, list[int]] = {}
+    for topic_id, index in sorted(partitions):
+        topics.setdefault(topic_id, []).append(index)
+    return [{"topicId": topic_id, "partitions": indexes} for topic_id, indexes in topics.items()]
+
+
+def partitions_given(value: object, where: str) -> list[Partition]:
+    """The partitions that the list names, each as often as it does; BadInput where it is no such list."""
+    if type(value) is not list:
+        raise BadInput(f"{where} must be a list of topic partitions, not {fields.shown(value)}")
+    found: list[Partition] = []
+    for entry in value:
+        if type(entry) is not dict or len(entry) != 2 or "topicId" not in entry or "partitions" not in entry:
+            raise BadInput(
+                f"{where} must hold objects with topicId and partitions, not {fields.shown(entry)}"
+            )
+        topic_id = fields.topic_id(entry["topicId"], where)
+        for index in fields.items(entry, "partitions", where):
+            if type(index) is not int:
+                raise BadInput(f"a partition in {where} must be a whole number, not {fields.shown(index)}")
+            found.append((topic_id, fields.fits(index, 32, "partitions", where)))
+    return found
+
+
+def from_wire(value: object, where: str) -> Partitions:
+    """The set that the list stands for; BadInput where it names a partition twice or one below 0."""
+    found = partitions_given(value, where)
+    partitions = frozenset(found)
+    if len(partitions) != len(found):
+        raise BadInput(f"{where} names a partition twice")
+    for topic_id, index in found:
+        if index < 0:
+            raise BadInput(f"a partition of topic {topic_id} in {where} must be at least 0, not {index}")
+    return partitions
+
+
+def scripted(target: Mapping[str, object] | str) -> dict[str, Partitions] | str:
+    """A scripted target as members' partitions, or the message of an assignor that fails as it is."""
+    if isinstance(target, str):
+        return target
+    where = "the scripted target"
+    return {name: from_wire(value, f"{where} of {name!r}") for name, value in target.items()}

@@ -1,0 +1,58 @@
+"""Settings, phases and requests of a member of a classic group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, Protocol, runtime_checkable
+
+from coordinator.assignors.spec import TopicPartition
+from coordinator.members.consumer.types import Json
+
+Partitions = frozenset[TopicPartition]
+
+NOTHING: Final[Partitions] = frozenset()
+
+
+@runtime_checkable
+class HearsAssignment(Protocol):
+    """An assignor that wants to know what its member is assigned (C6: onAssignment)."""
+
+    def on_assignment(self, partitions: Partitions, generation: int) -> None:
+        """All that the member is assigned, before the listener hears of what is new."""
+
+
+class Phase(Enum):
+    """Where a member is, in the terms of spec/ClosedClassic.tla."""
+
+    UNSUBSCRIBED = "unsubscribed"
+    JOIN = "join"
+    SYNC = "sync"
+    STABLE = "stable"
+    LEAVING = "leaving"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request to send. Its answer, or that there is none, is told by its `correlation`."""
+
+    correlation: int
+    api: str
+    version: int
+    body: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The consumer's configuration; times in milliseconds. With `instance_id` the member is static (S1).
+    `subscription_version` is that of the embedded protocol: before 1 nobody hears what a member owns."""
+
+    group_id: str
+    instance_id: str | None = None
+    rack_id: str | None = None
+    session_timeout_ms: int = 45_000
+    rebalance_timeout_ms: int = 300_000
+    heartbeat_interval_ms: int = 3_000
+    retry_backoff_ms: int = 100
+    subscription_version: int = 3

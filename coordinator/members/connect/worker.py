@@ -1,0 +1,224 @@
+"""A worker of a Connect group as a state machine without input and output (W2, W4; draft, "Worker").
+
+Whoever drives it sends what `take_request` gives, hands the answer to `answered` (or says `failed`), and runs
+the callbacks that `next_callback` gives: onRevoked before onAssigned, and onRevoked also when the worker is
+fenced. It reads no clock: all times are milliseconds of the driver's.
+
+Left out: starting connectors and tasks, which the callbacks do, and discovery of the coordinator.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from coordinator.connect import wire
+from coordinator.consumer.model import NOTHING, Partitions
+from coordinator.core.errors import ErrorCode
+from coordinator.core.fields import Json
+from coordinator.members.connect.assignor import Computed, DelayedAssignor
+
+HEARTBEAT: Final = "ConnectGroupHeartbeat"
+PREPARE: Final = "ConnectGroupPrepareAssignment"
+INSTALL: Final = "ConnectGroupInstallAssignment"
+
+REVOKED: Final = "onRevoked"
+ASSIGNED: Final = "onAssigned"
+
+_FENCED: Final = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH)
+_AGAIN: Final = (
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_COORDINATOR,
+)
+
+
+class Callback(NamedTuple):
+    """A call of WorkerRebalanceListener: REVOKED or ASSIGNED, with connectors and tasks."""
+
+    name: str
+    resources: Partitions
+
+
+class Request(NamedTuple):
+    """A request to send."""
+
+    api: str
+    body: Json
+
+
+class Settings(NamedTuple):
+    """A worker's settings."""
+
+    group_id: str
+    worker_id: str
+    rebalance_timeout_ms: int = 60_000
+    assignor_name: str = "sessioned"
+    retry_ms: int = 100
+
+
+class Worker:
+    """A worker, which keeps its id when it rejoins (spec/Connect.tla, 3)."""
+
+    def __init__(self, settings: Settings, assignor: DelayedAssignor | None = None) -> None:
+        self.settings = settings
+        self.assignor = assignor or DelayedAssignor()
+        self.epoch = 0
+        self.error: ErrorCode | None = None
+        """The error after which this worker sends nothing any more."""
+        self.left = False
+        self.owned: Partitions = NOTHING
+        """The connectors and tasks that it runs: those of callbacks that have returned."""
+        self._callbacks: list[Callback] = []
+        self._runs = False
+        self._due_ms = 0
+        self._reports = self._says_reason = self._prepares = self._leaves = False
+        self._again = False
+        """True where the next heartbeat says everything again."""
+        self._computed: Computed | None = None
+        self._sent: str | None = None
+
+    # The driver
+
+    def take_request(self, now_ms: int) -> Request | None:
+        """The request to send now; None while one is in flight, or nothing is to be said. A worker that was
+        fenced rejoins, and one that leaves does, when its callbacks have returned."""
+        if self._sent or self.error is not None or self.left:
+            return None
+        if self.assignor.fire(now_ms):
+            self._says_reason = True
+        if self._leaves:
+            return None if self._callbacks else self._send(HEARTBEAT, {"memberEpoch": -1})
+        if self._computed is not None:
+            return self._install(self._computed)
+        if self._prepares:
+            return self._send(PREPARE, {"memberEpoch": self.epoch})
+        rejoins = self.epoch == 0 and bool(self._callbacks)
+        wanted = self._says_reason or now_ms >= self._due_ms
+        return self._heartbeat() if wanted and not rejoins else None
+
+    def next_deadline_ms(self) -> int:
+        """Give the time to ask again, if nothing happens before."""
+        delay_ms = self.assignor.deadline_ms
+        return self._due_ms if delay_ms is None else min(self._due_ms, delay_ms)
+
+    def answered(self, body: Json, now_ms: int) -> None:
+        """The answer to the request in flight. ValueError if none is."""
+        if self._sent is None:
+            raise ValueError("no request is in flight; take one first")
+        api, self._sent = self._sent, None
+        code = ErrorCode(body["errorCode"])
+        if api == PREPARE:
+            self._prepares = False
+            if code is ErrorCode.NONE:
+                self._computed = self.assignor.compute(body)
+        elif api == INSTALL:
+            computed, self._computed = self._computed, None
+            if code is ErrorCode.NONE and computed is not None:
+                self.assignor.installed(computed, now_ms)
+                self._due_ms = now_ms
+        elif self._leaves:
+            self.left = True
+        else:
+            self._heard(code, body, now_ms)
+
+    def failed(self, now_ms: int) -> None:
+        """No answer came: a heartbeat is sent again, with all that it said; a target is computed again, when
+        the coordinator asks for one again."""
+        if self._sent in (PREPARE, INSTALL):
+            self._prepares, self._computed = False, None
+        else:
+            self._say_again(now_ms)
+        self._sent, self._due_ms = None, now_ms + self.settings.retry_ms
+
+    def leave(self) -> None:
+        """Give up everything, and then leave the group."""
+        self._leaves = True
+        self._abandon()
+
+    def next_callback(self) -> Callback | None:
+        """The callback to run now; None while another runs."""
+        if self._runs or not self._callbacks:
+            return None
+        self._runs = True
+        return self._callbacks[0]
+
+    def callback_done(self, now_ms: int) -> None:
+        """The callback has returned. ValueError if none was running."""
+        if not self._runs:
+            raise ValueError("no callback is running; take one first")
+        self._runs = False
+        done = self._callbacks.pop(0)
+        self.owned = self.owned - done.resources if done.name == REVOKED else self.owned | done.resources
+        if not self._callbacks and self.epoch:
+            self._reports = True
+            self._due_ms = now_ms
+
+    # What comes back
+
+    def _heard(self, code: ErrorCode, body: Json, now_ms: int) -> None:
+        if code in _FENCED:
+            # W4: all is abandoned first, and onRevoked is called; then it rejoins with the same id.
+            self.epoch, self._prepares, self._computed = 0, False, None
+            self._due_ms = now_ms
+            self._abandon()
+        elif code in _AGAIN:
+            self._say_again(now_ms)
+        elif code is not ErrorCode.NONE:
+            self.error = code
+            self._abandon()
+        else:
+            self.epoch = body["memberEpoch"]
+            self._due_ms = now_ms + body["heartbeatIntervalMs"]
+            self._prepares = body["shouldComputeAssignment"]
+            if body["assignment"] is not None:
+                self._follow(wire.from_wire(body["assignment"]["connectorsAndTasks"], "the assignment"))
+
+    def _say_again(self, now_ms: int) -> None:
+        """Nothing is known of what a heartbeat said: all of it is said again, which changes nothing where it
+        is known (spec/Connect.tla, 8)."""
+        self._again = True
+        self._due_ms = now_ms + self.settings.retry_ms
+
+    def _follow(self, target: Partitions) -> None:
+        """Give up what the assignment lacks, then take what is new (draft: a before b)."""
+        kept = self._callbacks[:1] if self._runs else []
+        owned = self.owned
+        for one in kept:
+            owned = owned - one.resources if one.name == REVOKED else owned | one.resources
+        self._callbacks = kept
+        if owned - target:
+            self._callbacks.append(Callback(REVOKED, owned - target))
+        if target - owned:
+            self._callbacks.append(Callback(ASSIGNED, target - owned))
+        if not self._callbacks:
+            self._reports = True
+
+    def _abandon(self) -> None:
+        """Everything is given up, what is being taken too; nothing is called where there is nothing."""
+        self._follow(NOTHING)
+        self._reports = False
+
+    # Requests
+
+    def _heartbeat(self) -> Request:
+        """Everything to join; else what the worker runs, if it is news, and its reason, if that is."""
+        joins, again = self.epoch == 0, self._again
+        reports = (self._reports or again) and not self._callbacks
+        body: Json = {"memberEpoch": self.epoch, "instanceId": None, "serverAssignor": None}
+        body["rebalanceTimeoutMs"] = self.settings.rebalance_timeout_ms if joins else -1
+        body["connectorsAndTasks"] = wire.to_wire(self.owned) if joins or reports else None
+        body["clientAssignors"] = [self._offer()] if joins or again or self._says_reason else None
+        self._reports = self._says_reason = self._again = False
+        return self._send(HEARTBEAT, body)
+
+    def _offer(self) -> Json:
+        said = {"minimumVersion": 0, "maximumVersion": 0, "version": 0, "metadata": ""}
+        return {"name": self.settings.assignor_name, **said, "reason": self.assignor.reason}
+
+    def _install(self, computed: Computed) -> Request:
+        body: Json = {"memberEpoch": self.epoch, "groupEpoch": computed.group_epoch, "error": 0}
+        return self._send(INSTALL, {**body, "members": computed.members()})
+
+    def _send(self, api: str, body: Json) -> Request:
+        self._sent = api
+        return Request(api, {"groupId": self.settings.group_id, "memberId": self.settings.worker_id, **body})

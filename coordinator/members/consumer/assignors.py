@@ -1,0 +1,181 @@
+"""Client-side assignors of a member (A5): the application's code that computes the target of the whole group.
+
+KIP-848's PartitionAssignor in Python, and the exchange with the coordinator around it: told to compute, the
+member prepares, runs the assignor and installs what it says. What goes wrong ends the exchange; then the
+coordinator tells this member again, or chooses another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, Protocol
+
+from coordinator.members.consumer import codes
+from coordinator.members.consumer.types import NOTHING, Json, Partitions, from_wire, to_wire
+
+PREPARE = "ConsumerGroupPrepareAssignment"
+INSTALL = "ConsumerGroupInstallAssignment"
+
+
+class Metadata(NamedTuple):
+    """User data of an assignor for that of another member; bytes as text. `reason` is its own number for why
+    it says something new (E1)."""
+
+    version: int = 0
+    content: str = ""
+    reason: int = 0
+
+
+class AssignedMember(NamedTuple):
+    """A member as the assignor is shown it: its topics by id, its part of the current target."""
+
+    instance_id: str | None
+    rack_id: str | None
+    topics: frozenset[str]
+    metadata: Metadata
+    partitions: Partitions
+
+
+class AssignedPart(NamedTuple):
+    """A member's part of an assignment, with metadata for it."""
+
+    partitions: Partitions
+    metadata: Metadata = Metadata()
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Parts by member id; with an `error` other than 0 the group keeps its target, and all are told."""
+
+    members: Mapping[str, AssignedPart] = field(default_factory=dict)
+    error: int = 0
+
+
+class PartitionAssignor(Protocol):
+    """An assignor that group.local.assignors names. It must be a function of what it is given."""
+
+    name: str
+    minimum_version: int
+    maximum_version: int
+
+    def metadata(self) -> Metadata:
+        """The user data for the member that computes; a changed answer bumps the group epoch."""
+
+    def assign(self, members: Mapping[str, AssignedMember], topics: Mapping[str, int]) -> Assignment:
+        """All partitions of `topics` (id -> how many), each to one member that subscribes to it."""
+
+    def on_assignment(self, error: int, metadata: Metadata, partitions: Partitions) -> None:
+        """This member's part, with what is its own but not released yet (K3): once for each epoch, as the
+        member moves to it, before its listener hears of what it may use."""
+
+
+def offered(assignor: PartitionAssignor) -> Json:
+    """An entry of ClientAssignors."""
+    metadata = assignor.metadata()
+    return {
+        "name": assignor.name,
+        "minimumVersion": assignor.minimum_version,
+        "maximumVersion": assignor.maximum_version,
+        "reason": metadata.reason,
+        "metadataVersion": metadata.version,
+        "metadataBytes": metadata.content,
+    }
+
+
+_NOT_TOLD: Final[tuple[int, Metadata, Partitions]] = (0, Metadata(), NOTHING)
+
+
+class Computer:
+    """The member's part of a computation: nothing, to prepare, or to install what the assignor said."""
+
+    FAILED = 1
+    """Error of an assignor that raised instead of saying what is wrong."""
+
+    def __init__(self, assignors: tuple[PartitionAssignor, ...]) -> None:
+        self._assignors = {assignor.name: assignor for assignor in assignors}
+        self._sent: list[Json] = []
+        self.waits = False
+        """For the member's next epoch, which a heartbeat tells."""
+        self.due = ""
+        """The API of what is to be sent, "" for nothing."""
+        self._install: Json = {}
+        self._told: tuple[int, Metadata, Partitions] = _NOT_TOLD
+
+    def offers(self) -> list[Json]:
+        """All assignors, in their order."""
+        return [offered(assignor) for assignor in self._assignors.values()]
+
+    def offers_to_send(self, everything: bool) -> Json:
+        """ClientAssignors of a heartbeat, or nothing of it where they are as they were sent (H7)."""
+        offers = self.offers()
+        if not offers or (offers == self._sent and not everything):
+            return {}
+        self._sent = offers
+        return {"clientAssignors": offers}
+
+    def told(self) -> None:
+        """ShouldComputeAssignment: begin, unless it is being done."""
+        self.due = self.due or PREPARE
+
+    def stop(self) -> None:
+        """Fenced: it is no longer this member's task, and it is told everything anew."""
+        self.due, self.waits, self._told = "", False, _NOT_TOLD
+
+    def body(self, group_id: str, member_id: str, epoch: int) -> Json:
+        """The request that is due."""
+        head = {"groupId": group_id, "memberId": member_id, "memberEpoch": epoch}
+        return head if self.due == PREPARE else {**head, **self._install}
+
+    def answered(self, body: Mapping[str, Any]) -> None:
+        """KIP-848 "Response Handling": what is stale is tried again at the next epoch, all else is over."""
+        error, api = body["errorCode"], self.due
+        self.waits = error == codes.STALE_MEMBER_EPOCH or error in codes.RETRIABLE
+        if self.waits:
+            return
+        self.due = ""
+        if api == PREPARE and error == codes.NONE and body["assignorName"] in self._assignors:
+            self._install = self._assign(self._assignors[body["assignorName"]], body)
+            self.due = INSTALL
+
+    def _assign(self, assignor: PartitionAssignor, body: Mapping[str, Any]) -> Json:
+        members = {one["memberId"]: _shown(one) for one in body["members"]}
+        topics = {topic["topicId"]: topic["numPartitions"] for topic in body["topics"]}
+        try:
+            assignment = assignor.assign(members, topics)
+        except Exception:
+            # The group must go on without this assignor's answer (A7), whatever its code does.
+            assignment = Assignment(error=self.FAILED)
+        parts = [
+            {
+                "memberId": member_id,
+                "partitions": to_wire(part.partitions),
+                "metadataVersion": part.metadata.version,
+                "metadataBytes": part.metadata.content,
+            }
+            for member_id, part in sorted(assignment.members.items())
+        ]
+        return {"groupEpoch": body["groupEpoch"], "error": assignment.error, "members": parts}
+
+    def epoch_rose(self, assignment: Mapping[str, Any] | None) -> None:
+        """Tell the assignors what the member's new epoch assigns (K3). Without an assignment that is what
+        they were told last; one that comes while the member keeps its epoch is not theirs to hear: it is the
+        same target, or says what to revoke before the next one."""
+        if assignment is not None:
+            metadata = Metadata(assignment.get("metadataVersion", 0), assignment.get("metadataBytes", ""))
+            partitions = from_wire(assignment["assignedTopicPartitions"])
+            partitions |= from_wire(assignment.get("pendingTopicPartitions", []))
+            self._told = assignment.get("error", 0), metadata, partitions
+        for assignor in self._assignors.values():
+            assignor.on_assignment(*self._told)
+
+
+def _shown(one: Mapping[str, Any]) -> AssignedMember:
+    said = one["assignor"]
+    return AssignedMember(
+        one["instanceId"],
+        one["rackId"],
+        frozenset(one["subscribedTopicIds"]),
+        Metadata(said["metadataVersion"], said["metadataBytes"], said["reason"]),
+        from_wire(one["topicPartitions"]),
+    )

@@ -1,0 +1,194 @@
+"""The states of a member and how one leads to the next (K1 to K4); requests and answers are in machine.py."""
+
+from __future__ import annotations
+
+from coordinator.members.consumer import codes, heartbeat
+from coordinator.members.consumer.inflight import InFlight
+from coordinator.members.consumer.metrics import RebalanceMetrics
+from coordinator.members.consumer.offsets import Offsets
+from coordinator.members.consumer.ownership import Ownership
+from coordinator.members.consumer.types import (
+    NOTHING,
+    Callback,
+    CallbackName,
+    MemberError,
+    Partitions,
+    Purpose,
+    Settings,
+    State,
+    Subscription,
+)
+
+
+class Lifecycle:
+    """State of a member."""
+
+    def __init__(self, settings: Settings, member_id: str) -> None:
+        self.settings = settings
+        self.member_id = member_id
+        self.epoch = heartbeat.JOIN_EPOCH
+        self.offsets = Offsets(settings)
+        self.metrics = RebalanceMetrics()
+        self.closed = False
+        self._state = State.UNSUBSCRIBED
+        """RECONCILING and ACKNOWLEDGING are STABLE here: they follow from what is owned and reported."""
+        self._subscription: Subscription | None = None
+        self._ownership = Ownership()
+        self._in_flight = InFlight(settings)
+        self._in_group = False
+        """May the coordinator have this member? Only then it leaves (H2)."""
+        self._report = True
+        """H7: is the next heartbeat a full one?"""
+        self._unreported = False
+        """Was an assignment received since the last report?"""
+        self._changed = False
+        """Was it another than the one before, so that it is acknowledged at once (K2)?"""
+        self._acknowledging = False
+        self._stale = False
+        """Has the application not polled since it was too late to?"""
+        self._temporarily = False
+        """Does a static member leave for a while only (S1)?"""
+        self._due_ms = 0
+        self._poll_deadline_ms = 0
+        self._leave_deadline_ms = 0
+        self._error: BaseException | None = None
+        self._completed: list[Callback] = []
+
+    @property
+    def state(self) -> State:
+        """Where the member is."""
+        if self._state is not State.STABLE:
+            return self._state
+        if not self._ownership.idle:
+            return State.RECONCILING
+        return State.ACKNOWLEDGING if self._acknowledging else State.STABLE
+
+    @property
+    def assignment(self) -> Partitions:
+        """The assignment that the application sees; changes only with its callbacks, so only in poll."""
+        return self._ownership.assignment
+
+    @property
+    def owned(self) -> Partitions:
+        """The partitions of a full heartbeat: none from the moment that the member is fenced (K1)."""
+        return self._ownership.owned
+
+    @property
+    def must_revoke(self) -> bool:
+        """Does the member own what the coordinator took from it (K2)?"""
+        return not self.owned <= self._ownership.told
+
+    @property
+    def fetchable(self) -> Partitions:
+        """The partitions to fetch from now; each has a position in `offsets.positions`."""
+        return self._ownership.fetchable & self.offsets.positions.keys()
+
+    def take_error(self) -> BaseException | None:
+        """The first error since the last call: of a callback, or a MemberError."""
+        error, self._error = self._error, None
+        return error
+
+    def _measure(self, now_ms: int) -> None:
+        """C7: a rebalance begins as the member is told another assignment, and is over when the application
+        uses that; it fails if the member is out of the group before, unless the application gave it up."""
+        if self.state is State.RECONCILING:
+            self.metrics.began(now_ms)
+        elif self._state is State.STABLE:
+            self.metrics.succeeded(now_ms)
+        elif self._subscription is None:
+            self.metrics.given_up()
+        else:
+            self.metrics.failed(now_ms)
+
+    def _fail(self, error: BaseException) -> None:
+        self._error = self._error or error
+
+    def _join(self, now_ms: int) -> None:
+        """H1: with the same member id, if it has one."""
+        self._state = State.JOINING
+        self._report = True
+        self._due_ms = now_ms
+        self._poll_deadline_ms = now_ms + self.settings.max_poll_interval_ms
+
+    def _go_on(self, now_ms: int) -> None:
+        """Continue once the application uses the assignment that it was given."""
+        if not self._ownership.idle:
+            return
+        if self._state is State.STABLE and self._unreported:
+            self._report, self._unreported = True, False
+            if self._changed:
+                self._due_ms, self._changed, self._acknowledging = now_ms, False, True
+        if self._state is State.PREPARE_LEAVING:
+            self._leave()
+        if self._state in (State.FENCED, State.STALE) and not self._stale:
+            if self._subscription is None:
+                self._state = State.UNSUBSCRIBED
+            else:
+                self._join(now_ms)
+
+    def _leave(self) -> None:
+        """H2: if there is something to leave; the answer to a first join tells the member id for it."""
+        request = self._in_flight.request
+        if self._in_group and (self.member_id or (request and request.purpose is Purpose.HEARTBEAT)):
+            self._state = State.LEAVING
+        else:
+            self._out()
+            self._state = State.STALE
+
+    def _out(self) -> None:
+        """The coordinator does not have the member any more."""
+        self.epoch = heartbeat.JOIN_EPOCH
+        self._in_group = self._unreported = self._changed = self._acknowledging = False
+        self.offsets.held = False
+        if self.offsets.commit_wanted:
+            self.offsets.commit_wanted = False
+            self._completed.append(Callback(CallbackName.COMMITTED, self.assignment, codes.UNKNOWN_MEMBER_ID))
+
+    def _abandon(self) -> None:
+        self._ownership.abandon()
+        self.offsets.keep(NOTHING)
+
+    def _fenced(self, now_ms: int) -> None:
+        """K1: the partitions may be another's already."""
+        self._out()
+        self._abandon()
+        self._state = State.FENCED
+        self._go_on(now_ms)
+
+    def _fatal(self, error: MemberError) -> None:
+        self._out()
+        self._abandon()
+        self._state = State.FATAL
+        self._fail(error)
+
+    def _expires(self) -> bool:
+        """Does max.poll.interval.ms count? Not while on_partitions_revoked runs: a leave would say that it is
+        over, and R4 bounds it."""
+        return self._state in (State.JOINING, State.STABLE) and not self._ownership.revoking
+
+    def _go_stale(self, now_ms: int) -> None:
+        """The application does not poll: leave, so that others get the partitions; without a commit, since
+        nobody knows what it has processed."""
+        self._abandon()
+        self._stale = self._temporarily = True
+        self._leave_deadline_ms = now_ms + self.settings.close_timeout_ms
+        self._leave()
+        self._measure(now_ms)
+
+    def _give_up(self, now_ms: int, timeout_ms: int) -> None:
+        """K4: revoke everything, then leave."""
+        self._subscription = None
+        self.metrics.given_up()
+        self._stale = False
+        self._leave_deadline_ms = now_ms + timeout_ms
+        if self._state in (State.JOINING, State.STABLE):
+            self._temporarily = self.closed
+            self._state = State.PREPARE_LEAVING
+            self._ownership.told = NOTHING
+        self._go_on(now_ms)
+
+    def _usable(self) -> None:
+        if self.closed:
+            raise ValueError("This consumer is closed: make a new one.")
+        if self._state is State.FATAL:
+            raise ValueError("This consumer has failed, as take_error said: close it and make a new one.")

@@ -1,0 +1,100 @@
+"""Positions of the application, OffsetCommit v9 and OffsetFetch v9 of them, by topic ids (O1, O3, O4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from coordinator.members.consumer.codes import NONE
+from coordinator.members.consumer.types import Json, Partitions, Settings, TopicPartition, by_topic
+
+VERSION: Final = 9
+
+
+class Offsets:
+    """The next offset of each partition that the application consumes."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.positions: dict[TopicPartition, int] = {}
+        self._committed: dict[TopicPartition, int] = {}
+        self.commit_wanted = False
+        """Has the application asked for a commit?"""
+        self.held = False
+        """STALE_MEMBER_EPOCH: wait for the answer to the next heartbeat (O4)."""
+
+    def keep(self, assignment: Partitions) -> None:
+        """Forget all other partitions: a position must not outlive the ownership."""
+        for known in (self.positions, self._committed):
+            for partition in known.keys() - assignment:
+                del known[partition]
+
+    def committable(self) -> Partitions:
+        """Partitions whose position is not the committed one."""
+        return frozenset(
+            partition
+            for partition, offset in self.positions.items()
+            if self._committed.get(partition) != offset
+        )
+
+    def commit_body(self, partitions: Partitions, member_id: str, epoch: int) -> Json:
+        """OffsetCommit of the positions as they are now, at the epoch that the member has now."""
+        return {
+            "groupId": self._settings.group_id,
+            "generationIdOrMemberEpoch": epoch,
+            "memberId": member_id,
+            "groupInstanceId": self._settings.instance_id,
+            "topics": [
+                {
+                    "topicId": topic,
+                    "partitions": [
+                        {
+                            "partitionIndex": index,
+                            "committedOffset": self.positions[topic, index],
+                            "committedLeaderEpoch": -1,
+                            "committedMetadata": "",
+                        }
+                        for index in indexes
+                    ],
+                }
+                for topic, indexes in by_topic(partitions & self.positions.keys()).items()
+            ],
+        }
+
+    def commit_answered(self, sent: Mapping[str, Any], body: Mapping[str, Any]) -> dict[TopicPartition, int]:
+        """Take over what was committed; the error code of each partition."""
+        offsets = {key: partition["committedOffset"] for key, partition in _partitions(sent["topics"])}
+        errors = {key: partition["errorCode"] for key, partition in _partitions(body["topics"])}
+        self._committed.update((key, offsets[key]) for key, error in errors.items() if error == NONE)
+        return errors
+
+    def fetch_body(self, partitions: Partitions, member_id: str, epoch: int) -> Json:
+        """OffsetFetch of what the group has committed."""
+        topics = [
+            {"topicId": topic, "partitionIndexes": indexes} for topic, indexes in by_topic(partitions).items()
+        ]
+        return {
+            "generationIdOrMemberEpoch": epoch,
+            "memberId": member_id,
+            "groups": [{"groupId": self._settings.group_id, "topics": topics}],
+            "requireStable": True,
+        }
+
+    def fetch_answered(self, body: Mapping[str, Any], assignment: Partitions) -> frozenset[int]:
+        """Start where the group stopped, unless the application has set a position meanwhile; the errors."""
+        group = body["groups"][0]
+        errors = {group["errorCode"]}
+        for key, partition in _partitions(group.get("topics") or ()):
+            errors.add(partition["errorCode"])
+            if partition["errorCode"] == NONE and key in assignment and key not in self.positions:
+                offset = partition["committedOffset"]
+                if offset >= 0:
+                    self._committed[key] = offset
+                self.positions[key] = offset if offset >= 0 else self._settings.reset_offset
+        return frozenset(errors - {NONE})
+
+
+def _partitions(topics: Any) -> Iterator[tuple[TopicPartition, Any]]:
+    for topic in topics:
+        for partition in topic["partitions"]:
+            yield (topic["topicId"], partition["partitionIndex"]), partition

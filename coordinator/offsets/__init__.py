@@ -1,0 +1,1 @@
+"""Committed offsets: OffsetCommit, OffsetFetch, and the records that persist them (O)."""

@@ -17,10 +17,8 @@ from harness.report.results import Results
 from harness.report.verdict import MEANINGS, findings, worst
 
 WIDTH = 80
-_FAMILY = re.compile(
-    r"Proof|Bounded|MCKafka|MCAdminis|MCClassic|MCClient|MCConnect|MCCooperative|MCFenced|MCHandOver|MCHazard|MCLog"
-    r"|MCMigration|MCStatic|MCUpgrade"
-)
+_FAMILY = re.compile(r"(MC)?[A-Z][a-z]{2,}")
+"""The first word of a model's name: models that share the word are shown together."""
 _MOST_MODELS = 18
 _MOST_FINDINGS = 8
 

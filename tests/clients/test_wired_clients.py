@@ -89,6 +89,10 @@ def test_librdkafka_breaks_no_rules_but_the_known_ones() -> None:
     )
     assert "RepeatsAllAfterError" in loading.broken()
     assert "RepeatsStaleCommit" in stale.broken()
+    for _ in range(3):  # a busy machine may hide this fetch; its window is short
+        if "FetchesWhatItUses" in fetches.broken():
+            break
+        (fetches,) = played((LIBRDKAFKA, Setup(), LOST_AT_ONCE))
     assert "FetchesWhatItUses" in fetches.broken()
     assert fatal.counts["FatalErrorsAreShown"] and "FatalErrorsAreShown" not in fatal.broken()
     result = judge_agent(Sockets(ServedCoordinator, LIBRDKAFKA, AT_A_TIME), (1, 2), lambda _: None)

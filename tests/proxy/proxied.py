@@ -47,8 +47,9 @@ def proxied(
 
 
 def lines(log: Path) -> list[dict[str, Any]]:
-    """The lines of a record, each of which is whole."""
-    return [json.loads(line) for line in log.read_text().splitlines()]
+    """The whole lines of a record. The proxy may be in the middle of its last line."""
+    text = log.read_text()
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
 
 def faults_in(log: Path) -> list[dict[str, Any]]:

@@ -21,9 +21,8 @@ from harness.replay.calls import Call, Restart
 from harness.replay.contents import Contents
 from harness.replay.dialects import TEXT, Forms
 from harness.replay.members import MemberStep
-from harness.replay.prepared import DecodedTrace, Loadable, Step, Unscripted
-from harness.replay.view import View
-from harness.targets.base import Answer, Assignments, Json, Target
+from harness.replay.prepared import DecodedTrace, Loadable, Step
+from harness.targets.base import Answer, Assignments, Json
 from harness.values import State
 
 STOP_MS: Final = 40_000
@@ -123,14 +122,13 @@ class Decoding(ABC, Generic[S]):
     """A trace of one kind of group as it is decoded, with the timers as far as its steps have gone.
 
     `handlers` are the actions that call the target, `others` those that do not; without `api` a target has
-    no groups of the kind ("" for consumer groups, which every target has). `unscripted` makes what judges
-    steps on a target whose assignor cannot be scripted.
+    no groups of the kind ("" for consumer groups, which every target has). `kind` is its name.
     """
 
     handlers: frozenset[str]
     others: frozenset[str]
     api: str
-    unscripted: Callable[[Target, View], Unscripted] | None = None
+    kind: str
 
     @abstractmethod
     def configuration(self, states: Sequence[S]) -> Json:
@@ -199,7 +197,7 @@ class KindDecoder(Generic[S]):
             decoding.members(trace, states, name),
             decoding.handlers,
             decoding.api,
-            decoding.unscripted,
+            decoding.kind,
         )
         self._decode_steps(decoded, decoding, states, self._length(states[0], start))
         return decoded

@@ -82,8 +82,8 @@ def _file_of(name: str, root: Path) -> Path | None:
 
 
 def _imports(file: Path, called: bool) -> Iterator[str]:
-    """Names that a file imports, perhaps of things that are no modules; without what its functions import,
-    unless they are `called`."""
+    """Names that a file imports, perhaps of things that are no modules; without what is imported for types
+    alone, and without what its functions import, unless they are `called`."""
     waiting: list[ast.AST] = [ast.parse(file.read_bytes())]
     while waiting:
         node = waiting.pop()
@@ -92,6 +92,8 @@ def _imports(file: Path, called: bool) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{name.name}" for name in node.names)
+        elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            waiting += node.orelse
         elif called or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             waiting += ast.iter_child_nodes(node)
 

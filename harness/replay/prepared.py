@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,10 +10,8 @@ import msgspec
 
 from harness.replay.calls import Call, ChangeTopics
 from harness.replay.dialects import Forms
-from harness.replay.judge import Judged
 from harness.replay.members import MemberStep
-from harness.replay.view import View
-from harness.targets.base import Answer, Assignments, Json, Target
+from harness.targets.base import Answer, Assignments, Json
 
 
 class Loadable(Protocol):
@@ -77,24 +74,12 @@ class Step(msgspec.Struct, frozen=True):
         return self.call.needs() | {"ids"} if self.new_id else self.call.needs()
 
 
-class Unscripted(Protocol):
-    """Judges the steps of a trace on a target whose assignor cannot be scripted."""
-
-    def begin(self) -> None:
-        """A state was loaded."""
-
-    def judge(self, step: Step, before: Any, shift: int) -> Judged | None:
-        """A step judged from the group `before`; None if its differences follow from another target
-        assignment."""
-
-
 @dataclass(slots=True)
 class DecodedTrace:
     """A trace ready to be replayed: the state it starts from and its description, its target-calling steps
     and how often it has other actions; the configuration that its model assumes, the APIs and operations that
     its steps need; what its client processes do; the actions that traces of its kind may have; the API
-    without which a target has no groups of that kind, "" for consumer groups; and what judges its steps on a
-    target whose assignor cannot be scripted, None for kinds whose targets no assignor computes."""
+    without which a target has no groups of that kind, "" for consumer groups; and the name of the kind."""
 
     name: str
     configuration: Json
@@ -106,7 +91,7 @@ class DecodedTrace:
     members: list[MemberStep]
     handlers: frozenset[str]
     api: str
-    unscripted: Callable[[Target, View], Unscripted] | None = None
+    kind: str
 
     @property
     def length(self) -> int:

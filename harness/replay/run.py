@@ -9,6 +9,7 @@ from typing import Final
 
 from harness.dialect_name import base_of
 from harness.errors import ENGINE_FAILED, ConformError
+from harness.kinds.unscripted import UNSCRIPTED, UnscriptedJudge
 from harness.replay import wire
 from harness.replay.ahead import StepsAhead
 from harness.replay.compare import Difference, differences
@@ -17,7 +18,7 @@ from harness.replay.dialects import TEXT
 from harness.replay.fields import of_difference, rules_of_process
 from harness.replay.judge import Judged, act, refused
 from harness.replay.members import MemberReplayer
-from harness.replay.prepared import DecodedTrace, Loadable, Step, Unscripted
+from harness.replay.prepared import DecodedTrace, Loadable, Step
 from harness.replay.rules import Rule, broken_rules
 from harness.replay.signature import place, signature
 from harness.replay.view import RECORDS, View
@@ -175,7 +176,7 @@ class Replayer:
         known = target.hello()
         self._dialect = base_of(known.dialect)
         self._view = View(known)
-        self._unscripted: Unscripted | None = None
+        self._unscripted: UnscriptedJudge | None = None
         self._has = _has(known, self._view)
         self._ahead = StepsAhead(target, self._view, self._has)
         self.result = Replayed(unobserved=self._view.hidden)
@@ -213,7 +214,7 @@ class Replayer:
         self._differences = 0
         made = Outcome.unjudged(trace)
         if not self.full:
-            makes = None if self._view.scripts else trace.unscripted
+            makes = None if self._view.scripts else UNSCRIPTED.get(trace.kind)
             self._unscripted = makes and makes(self._target, self._view)
             self._ahead.begin(trace)
             made.judged, made.reason = self._judge(trace, made, following)
@@ -251,7 +252,7 @@ class Replayer:
     def _may_load(self, trace: DecodedTrace) -> bool:
         """Tell if the next trace begins with nothing but a load of its start."""
         alike = trace.configuration == self._configuration
-        scripted = self._view.scripts or trace.unscripted is None
+        scripted = self._view.scripts or trace.kind not in UNSCRIPTED
         return alike and scripted and LOAD in self._has and not self._lacking(trace)
 
     def _follow(self, trace: DecodedTrace, made: Outcome, following: DecodedTrace | None) -> tuple[int, str]:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from harness.errors import ConformError
 from harness.kinds.classic import expect
+from harness.kinds.classic.description import CLASSIC
 from harness.kinds.classic.records import whole, written
 from harness.kinds.classic.state import ClassicReader, ClassicState, input_of
 from harness.kinds.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
@@ -56,6 +57,7 @@ class ClassicDecoding(Decoding[ClassicState]):
     handlers = frozenset(CLASSIC_HANDLERS)
     others = CLASSIC_OTHERS
     api = "JoinGroup"
+    kind = CLASSIC.name
 
     def __init__(self, delay_ms: int, descriptions: _Descriptions) -> None:
         self._delay_ms = delay_ms

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from harness.kinds.connect import expect
 from harness.kinds.connect import wire as connect
+from harness.kinds.connect.description import CONNECT as KIND
 from harness.kinds.connect.records import whole, written
 from harness.kinds.connect.state import ConnectReader, ConnectState
 from harness.kinds.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
@@ -73,6 +74,7 @@ class ConnectDecoding(Decoding[ConnectState]):
     handlers = frozenset(CONNECT_HANDLERS)
     others = CONNECT_OTHERS
     api = connect.HEARTBEAT
+    kind = KIND.name
 
     def __init__(self, descriptions: _Descriptions) -> None:
         self._descriptions = descriptions

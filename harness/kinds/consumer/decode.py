@@ -9,11 +9,11 @@ from harness.errors import ConformError
 from harness.itf import Trace
 from harness.kinds.classic.said import Classic
 from harness.kinds.consumer import expect
+from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.consumer.members import member_steps
 from harness.kinds.consumer.records import created, still_untargeted, whole, written
 from harness.kinds.consumer.state import Admin, Member, Request, SpecState, StateReader
 from harness.kinds.consumer.steps import HANDLERS, OTHER_ACTIONS
-from harness.kinds.consumer.unscripted import Unscripted
 from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.kinds.features import computing as client
 from harness.kinds.features.computing_state import ClientStep
@@ -106,7 +106,7 @@ class ConsumerDecoding(Decoding[SpecState]):
     handlers = frozenset(HANDLERS)
     others = OTHER_ACTIONS
     api = ""
-    unscripted = Unscripted
+    kind = CONSUMER.name
 
     def __init__(self, meta: Mapping[str, Any], name: str, descriptions: _Descriptions) -> None:
         self._meta, self._name = meta, name

@@ -11,9 +11,9 @@ from harness.kinds.classic.wire import DELAY
 from harness.kinds.consumer import expect as consumer
 from harness.kinds.consumer.decode import ConsumerLoad
 from harness.kinds.consumer.expect import Timers
-from harness.kinds.consumer.unscripted import Unscripted
 from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.kinds.migration import expect
+from harness.kinds.migration.description import MIGRATION
 from harness.kinds.migration.records import whole, written
 from harness.kinds.migration.state import MigrationReader, MigrationState
 from harness.kinds.migration.steps import INSTALL, MIGRATION_ACTIONS, TRANSLATED, call_of
@@ -67,7 +67,7 @@ class MigrationDecoding(Decoding[MigrationState]):
     handlers = MIGRATION_ACTIONS
     others = frozenset[str]()
     api = "JoinGroup"
-    unscripted = Unscripted
+    kind = MIGRATION.name
 
     def __init__(self, delay_ms: int, forms: Forms) -> None:
         self._delay_ms = delay_ms

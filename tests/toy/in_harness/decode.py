@@ -89,6 +89,7 @@ class ToyDecoding(Decoding[ToyState]):
     handlers = frozenset(HANDLERS)
     others = frozenset[str]()
     api = TOY.api
+    kind = TOY.name
 
     def __init__(self) -> None:
         self._session_ms: dict[str, int] = {}

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.definitions import definitions
+from harness.dumps import FOLDER
 from harness.engines.process import stop_when_told
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.files import output_folder, read_text, write_text
@@ -378,6 +379,7 @@ def main(asked: Sequence[str]) -> int:
     if unknown := sorted(set(asked) - known):
         raise ConformError(f"There is no stage {unknown[0]}; there are {', '.join(sorted(known))}.")
     output_folder(STATES)
+    os.environ.setdefault(FOLDER, str(BUILD / "dumps"))
     runner = Runner(Inputs(read_manifest(Path(SPEC) / "manifest.json")), everything)
     plan = runner.plan(frozenset(asked))
     if asked:

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from harness.dumps import shared_dump
 from harness.engines.base import Limits, Model, Progress, silent
-from harness.engines.tlc import run_tlc, variant
+from harness.engines.tlc import SHA256, run_tlc, variant
 from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config
 from harness.engines.tlc_output import read_report
 from harness.errors import ConformError
@@ -27,6 +28,7 @@ _MODULE: Final = "ConformTransitions"
 LEAF: Final = "conformLeaf"
 ADDED: Final = (LEAF, "conformDepth")
 """The variables that dumped states have beside the model's."""
+OPTIONS: Final = ("-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot")
 _NOT_PLAIN: Final = re.compile(r"\\/|\\[AE]\b|=>|\b(?:LET|IF|CASE|ENABLED)\b")
 """Operators that make a definition no plain conjunction: such a definition is not split at each `/\\`."""
 
@@ -62,15 +64,23 @@ def dump(
         following, bounds = bounds_of(following, _sources(model))
         bounds += [f"({name})'" for name in config.names("CONSTRAINT")]
         plain = plain.without(["CONSTRAINT"])
-    with tempfile.TemporaryDirectory(prefix="conform-") as folder, variant(plain) as path:
-        module = Path(folder) / f"{_MODULE}.tla"
-        text = _module(model.module.stem, variables, init, following, bounds)
-        module.write_text(text, encoding="utf-8")
-        libraries = (model.module.parent, *model.libraries)
-        options = ["-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot", str(dot)]
-        own = limits.of(model)
-        ended = run_tlc(module, path, options, log=log, limits=own, progress=progress, libraries=libraries)
-    return read_report(ended.lines).distinct_states or 0
+    text = _module(model.module.stem, variables, init, following, bounds)
+
+    def write() -> int:
+        with tempfile.TemporaryDirectory(prefix="conform-") as folder, variant(plain) as path:
+            module = Path(folder) / f"{_MODULE}.tla"
+            module.write_text(text, encoding="utf-8")
+            libraries = (model.module.parent, *model.libraries)
+            options = [*OPTIONS, str(dot)]
+            own = limits.of(model)
+            ended = run_tlc(
+                module, path, options, log=log, limits=own, progress=progress, libraries=libraries
+            )
+        return read_report(ended.lines).distinct_states or 0
+
+    more = (read_text(path, "The module") for one in model.libraries for path in sorted(one.glob("*.tla")))
+    depends = (SHA256, *OPTIONS, plain.text(), text, *_sources(model), *more)
+    return shared_dump(dot, depends, write, log=log, progress=progress)
 
 
 def bounds_of(following: str, sources: Sequence[str]) -> tuple[str, list[str]]:

@@ -2,12 +2,18 @@
 files that take longest begin first; what a file has left in memory is not searched for garbage again."""
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from harness.dumps import FOLDER
+
+# Tests of many verbs need the state graphs of the same few models.
+os.environ.setdefault(FOLDER, str(Path(__file__).parents[1] / "build" / "dumps"))
 
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")

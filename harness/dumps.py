@@ -1,0 +1,52 @@
+"""State graphs that TLC has dumped, shared by runs of verbs that need the same.
+
+`make` names a folder in CONFORM_DUMPS; there a dump stands under the key of all that it depends on: the text
+of its modules and configuration, TLC and its options. A dump whose key is there is taken, and the log says
+so. Elsewhere TLC writes each dump anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from harness.engines.base import Progress
+from harness.files import output_folder, write_text
+
+FOLDER: Final = "CONFORM_DUMPS"
+"""The environment variable with the folder; without it nothing is shared."""
+KEPT: Final = 16
+"""The newest dumps stay in the folder; each has some ten megabytes."""
+
+
+def shared_dump(
+    dot: Path, depends: Iterable[str], write: Callable[[], int], *, log: Path, progress: Progress
+) -> int:
+    """Put a dump at `dot`: the one whose key is in the folder, or that which `write` makes; its states.
+
+    Raises what `write` raises, and ConformError if the folder cannot be written to.
+    """
+    if not (named := os.environ.get(FOLDER)):
+        return write()
+    key = hashlib.sha256("\0".join(depends).encode()).hexdigest()[:32]
+    folder = output_folder(Path(named))
+    if found := next(folder.glob(f"{key}-*.dot"), None):
+        when = datetime.fromtimestamp(found.stat().st_mtime, UTC).isoformat(" ", "seconds")
+        said = f"The state graph {found} of {when} is taken: TLC wrote the same model then.\n"
+        progress(said.rstrip())
+        shutil.copyfile(found, dot)
+        write_text(log, said)
+        return int(found.stem.rpartition("-")[2])
+    states = write()
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        shutil.copyfile(dot, whole := Path(place) / "whole.dot")
+        whole.replace(folder / f"{key}-{states}.dot")
+    for old in sorted(folder.glob("*.dot"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
+        old.unlink(missing_ok=True)
+    return states

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from coordinator.classic.subscribed import subscribed
 from coordinator.consumer.model import Group
 from coordinator.core import fields
 from coordinator.core.admission import STATES
 from coordinator.core.dialect import Dialect
-from coordinator.core.errors import BadInput
+from coordinator.core.errors import BadInput, ErrorCode, RequestRejected
 from coordinator.core.fields import Json
 from coordinator.core.step import Env
 from coordinator.core.timers import Due
@@ -72,6 +73,19 @@ class OtherGroups:
         """DeleteGroups (D1). Raises RequestRejected for a group with members, AppendFailed where the log
         refuses."""
         self._holding(group_id).delete(group_id, offsets, log, env, now_ms)
+
+    def subscribed(self, group_id: str) -> Callable[[str], bool] | None:
+        """OffsetDelete (D1): does a member of the group subscribe to a topic? None: no such group is here.
+        Raises RequestRejected for a live group that is none of consumers."""
+        if group_id in self.classic.groups:
+            return subscribed(self.classic.groups[group_id])
+        if group_id not in self:
+            return None
+        if self._holding(group_id).groups[group_id].members:
+            raise RequestRejected(
+                ErrorCode.NON_EMPTY_GROUP, f"Group {group_id} has members; stop them first."
+            )
+        return lambda topic: False
 
     def verify_member(
         self, env: Env, groups: Mapping[str, Group], group_id: str, member_id: str, epoch: int

@@ -17,7 +17,6 @@ from coordinator.assignors import GroupAssignment, PartitionAssignor, RangeAssig
 from coordinator.classic.model import ClassicGroup
 from coordinator.classic.request import ClassicRequest
 from coordinator.computing.handle import compute, compute_error
-from coordinator.computing.request import ComputeRequest
 from coordinator.connect.handlers import Worked
 from coordinator.consumer.describe import describe_group
 from coordinator.consumer.describe_request import DescribeRequest, consumer_group_describe
@@ -55,6 +54,7 @@ from coordinator.core.topics import changed_topics
 from coordinator.kinds import Kind
 from coordinator.migration.phases import follow
 from coordinator.migration.service import convert, refuse, settled, translate
+from coordinator.offsets.delete import Deletion, offset_delete, offset_delete_error
 from coordinator.offsets.handlers import offset_commit, offset_commit_error, offset_fetch
 from coordinator.offsets.records import Offsets
 from coordinator.offsets.request import CommitRequest, FetchRequest
@@ -135,15 +135,18 @@ class Coordinator:
             return self._answer(*sent, partial(offset_commit_error, request), handle)
         if isinstance(request, HeartbeatRequest):
             return self._answer(*sent, error_response, partial(self._heartbeat, request))
-        return self._answer(*sent, compute_error(request), partial(self._compute, request))
-
-    def _compute(self, request: ComputeRequest) -> Result:
-        return compute(self._env, self._groups.get(request.group_id), request, self.clock.now_ms())
+        handle = partial(compute, self._env, self._groups.get(request.group_id), request, self.clock.now_ms())
+        return self._answer(*sent, compute_error(request), handle)
 
     def _administer(self, request: AdminRequest) -> Json:
-        every = (self._groups, self.others.listed(), self._offsets)
-        here = self._env, every, self._authorizer, self._state
+        here = self._env, (self._groups, self.others.listed(), self._offsets), self._authorizer, self._state
         return administer(request, *here, self._delete, self._set_configs)
+
+    def delete_offsets(self, request: Deletion) -> Json:
+        """OffsetDelete, which the line protocol does not have (D1)."""
+        here = self._env, self._groups, self.others.subscribed, self._offsets
+        admit = partial(self._admit, request.principal, "DELETE", request.group_id)
+        return answered(admit, offset_delete_error, partial(offset_delete, *here, request), self._commit)
 
     def _delete(self, group_id: str) -> None:
         now_ms = self.clock.now_ms()
@@ -348,8 +351,7 @@ class Coordinator:
     def volatile(self, group: str | None = None) -> Json:
         """The state that records do not hold, of one group or of all (load.py)."""
         groups = [found for name, found in sorted(self._groups.items()) if group in (None, name)]
-        own = self._env.group_configs
-        shown = own if group is None else {name: own[name] for name in own if name == group}
+        shown = {name: own for name, own in self._env.group_configs.items() if group in (None, name)}
         return {**volatile_of(groups, self.clock.now_ms(), shown), **self.others.volatile(group)}
 
     def metrics(self, waiting: int = 0) -> list[Sample]:

@@ -30,6 +30,7 @@ from coordinator.serve.cluster_apis import (
     fetch_ready_ms,
 )
 from coordinator.serve.codec import fitted
+from coordinator.serve.delete_offsets import OFFSET_DELETE, delete_offsets
 from coordinator.serve.describe_groups import DESCRIBE_GROUPS, describe_groups
 from coordinator.serve.group_apis import GROUP_APIS, GroupApi
 from coordinator.serve.reading import Bytes, Unreadable, read_client, read_request
@@ -46,6 +47,7 @@ ADDS_AT_ONCE: Final = 4
 VERSIONS: Final = {
     API_VERSIONS: (0, 4),
     DESCRIBE_GROUPS: (0, 6),
+    OFFSET_DELETE: (0, 0),
     **{key: (first, last) for key, (first, last, _) in HANDLERS.items()},
     **{key: (api.first, api.last) for key, api in GROUP_APIS.items()},
 }
@@ -108,6 +110,8 @@ class Broker:
         if sent.key == DESCRIBE_GROUPS:
             answer = describe_groups(self._coordinator.describe, sent.version, sent.body)
             return self.response(sent, answer)
+        if sent.key == OFFSET_DELETE:
+            return self.response(sent, delete_offsets(self._coordinator, sent.body))
         if (api := GROUP_APIS.get(sent.key)) is not None:
             return self._of_group(api, sent)
         handler = HANDLERS[sent.key][2]

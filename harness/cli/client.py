@@ -12,7 +12,7 @@ import typer
 from harness.cli.console import check_json_place, print_table, running, write_json
 from harness.clients.judge import Judged
 from harness.clients.over_sockets import Sockets, judge_agent, shortest_on_wire
-from harness.clients.run import Result, lines, rows, run_seeds, shortest, to_json
+from harness.clients.run import Result, left_out, lines, rows, run_seeds, shortest, to_json
 from harness.clients.simulated import simulate
 from harness.clients.timeline import Setup
 from harness.errors import NOT_CONFORMANT, ConformError
@@ -65,6 +65,8 @@ def command(
         assert name is not None
         client, result = name, _simulated(name, range(seed, seed + (seeds or 300)))
     print_table(["requirement", "rule", "verdict", "judged"], rows(result))
+    if said := left_out(result):
+        print(f"\n{said}")
     for found in result.found.values():
         print()
         print("\n".join(lines(found)))

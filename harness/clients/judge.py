@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from harness.clients import rules, rules_of_time
 from harness.clients.rules import Rule
-from harness.clients.timeline import Event, Setup
+from harness.clients.timeline import ABILITIES, Event, Setup
 from harness.clients.view import View
 
 RULES: Final[tuple[type[Rule], ...]] = (
@@ -54,22 +54,31 @@ class Breach:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The breaches of a timeline in their order, and how often each rule had something to judge."""
+    """The breaches of a timeline in their order, and how often each rule had something to judge. `missing` is
+    what the client does not have (`ABILITIES`): rules that need it are left out."""
 
     breaches: tuple[Breach, ...]
     counts: Mapping[str, int]
+    missing: frozenset[str] = frozenset()
 
     def broken(self) -> set[str]:
         """The names of the rules that are broken."""
         return {breach.rule for breach in self.breaches}
 
 
-def judge(timeline: Iterable[Event], setup: Setup, names: Mapping[str, str]) -> Judged:
-    """Judge a timeline; `names` is topic id -> topic name."""
-    view, checks, breaches = View(setup, names), [rule() for rule in RULES], []
+def judge(
+    timeline: Iterable[Event],
+    setup: Setup,
+    names: Mapping[str, str],
+    uses: Collection[str] = ABILITIES,
+) -> Judged:
+    """Judge a timeline; `names` is topic id -> topic name, `uses` what the client has."""
+    view, breaches = View(setup, names), []
+    checks = [rule() for rule in RULES if rule.needs <= {*uses}]
     for event in timeline:
         for rule in checks:
             for said in rule.see(event, view):
                 breaches.append(Breach(rule.requirement, rule.name, said, event.ms))
         view.update(event)
-    return Judged(tuple(breaches), {rule.name: rule.judged for rule in checks})
+    counts = {rule.name: rule.judged for rule in checks}
+    return Judged(tuple(breaches), counts, ABILITIES - {*uses})

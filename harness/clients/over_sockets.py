@@ -86,6 +86,7 @@ def judge_agent(sockets: Sockets, seeds: Iterable[int], say: Callable[[str], Non
     ):
         result.schedules += 1
         result.counts.update(judged.counts)
+        result.missing |= judged.missing
         for breach in {one.rule: one for one in reversed(judged.breaches)}.values():
             candidates.setdefault(breach.rule, []).append(Found(seed, breach, setup, tuple(steps)))
     for rule, founds in sorted(candidates.items()):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from harness.clients.timeline import (
+    CALLBACKS,
     FIND,
     HEARTBEAT,
     NOT_COORDINATOR,
@@ -25,10 +26,12 @@ from harness.targets.base import Json
 @dataclass
 class Rule:
     """A rule: its requirement, its sentence. `see` gets each event with the view before it, and yields what
-    is wrong; `judged` counts how often the rule had something to judge."""
+    is wrong; `judged` counts how often the rule had something to judge. `needs` is what a client must have
+    (`ABILITIES`) to be judged by it."""
 
     requirement: ClassVar[str] = ""
     sentence: ClassVar[str] = ""
+    needs: ClassVar[frozenset[str]] = frozenset()
     judged: int = 0
 
     @property
@@ -88,6 +91,7 @@ class IsGivenWhatWasTold(Rule):
     sentence = (
         "The callback `assigned` gives only what an answer assigned, and nothing that was given before."
     )
+    needs = frozenset({CALLBACKS})
 
     def see(self, event: Event, view: View) -> Iterator[str]:
         if event.kind != "callback" or event.name != "assigned":
@@ -102,6 +106,7 @@ class IsGivenWhatWasTold(Rule):
 class AcknowledgesAfterCallback(Rule):
     requirement = "K2"
     sentence = "A heartbeat leaves out a partition only after the callback that took it back has ended."
+    needs = frozenset({CALLBACKS})
 
     def see(self, event: Event, view: View) -> Iterator[str]:
         owned = report(event, view)
@@ -115,6 +120,7 @@ class AcknowledgesAfterCallback(Rule):
 class ReportsAfterAssigned(Rule):
     requirement = "K3"
     sentence = "A heartbeat reports a new partition only after the callback `assigned` of it has ended."
+    needs = frozenset({CALLBACKS})
 
     def see(self, event: Event, view: View) -> Iterator[str]:
         body, running = heartbeat(event), view.running
@@ -128,6 +134,7 @@ class ReportsAfterAssigned(Rule):
 class LeavesAfterCallback(Rule):
     requirement = "K2"
     sentence = "The member leaves only after the callback `revoked` has ended."
+    needs = frozenset({CALLBACKS})
 
     def see(self, event: Event, view: View) -> Iterator[str]:
         body = heartbeat(event)
@@ -208,6 +215,7 @@ class RejoinsWhenRemoved(Rule):
 class LosesAllWhenRemoved(Rule):
     requirement = "K1"
     sentence = "A member that is fenced or unknown gives everything up at once, and `lost` says so."
+    needs = frozenset({CALLBACKS})
     due: set[str] = field(default_factory=set)
 
     def see(self, event: Event, view: View) -> Iterator[str]:

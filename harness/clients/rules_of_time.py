@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 
 from harness.clients.rules import Rule, heartbeat, heartbeat_answer, is_full, shown
 from harness.clients.timeline import (
+    CALLBACKS,
     COMMIT,
+    ERRORS,
     NONE,
     OFFSET_FETCH,
     RETRIABLE,
@@ -30,6 +32,7 @@ def did(event: Event) -> str:
 class UsesWhatItWasTold(Rule):
     requirement = "R8"
     sentence = "When faults end, the application uses exactly what the last answer assigned."
+    needs = frozenset({CALLBACKS})
 
     def see(self, event: Event, view: View) -> Iterator[str]:
         if event.kind != "settled" or not view.up or view.giving_up or view.fatal or not view.joined:
@@ -42,6 +45,7 @@ class UsesWhatItWasTold(Rule):
 class AcknowledgesAtLast(Rule):
     requirement = "K2"
     sentence = "When faults end, the last report is what the last answer assigned."
+    needs = frozenset({CALLBACKS})
 
     def see(self, event: Event, view: View) -> Iterator[str]:
         if event.kind != "settled" or not view.up or view.giving_up or view.fatal or not view.joined:
@@ -139,6 +143,7 @@ class BacksOff(Rule):
 class FatalErrorsAreShown(Rule):
     requirement = "K1"
     sentence = "UNRELEASED_INSTANCE_ID reaches the application, and ends the member."
+    needs = frozenset({ERRORS})
     shown_: bool = False
 
     def see(self, event: Event, view: View) -> Iterator[str]:
@@ -251,6 +256,7 @@ class CommitsEnd(Rule):
 class FetchesWhatItUses(Rule):
     requirement = "K2"
     sentence = "Nothing is fetched that is being revoked, was revoked, or is lost."
+    needs = frozenset({CALLBACKS})
 
     def see(self, event: Event, view: View) -> Iterator[str]:
         if event.kind != "fetch":
@@ -266,6 +272,7 @@ class FetchesWhatItUses(Rule):
 class CommitsBeforeItAcknowledges(Rule):
     requirement = "O3"
     sentence = "With auto-commit, what was read is committed before the revocation is acknowledged."
+    needs = frozenset({CALLBACKS})
     positions: dict[Partition, int] = field(default_factory=dict)
     tried: dict[Partition, int] = field(default_factory=dict)
     revoked: set[Partition] = field(default_factory=set)

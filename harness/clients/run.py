@@ -29,12 +29,14 @@ class Found:
 @dataclass(slots=True)
 class Result:
     """`counts` says how often each rule had something to judge; `found` has the rules that are broken,
-    `unsure` those that broke in a run of an agent and not in each repetition."""
+    `unsure` those that broke in a run of an agent and not in each repetition; `missing` is what the client
+    does not have."""
 
     schedules: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     found: dict[str, Found] = field(default_factory=dict)
     unsure: dict[str, Found] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
 
 
 def run_seeds(play: Play, seeds: Iterable[int]) -> Result:
@@ -70,6 +72,15 @@ def rows(result: Result) -> list[list[str]]:
         verdict = "broken" if rule.__name__ in result.found else "holds" if count else "not judged"
         table.append([rule.requirement, rule.__name__, verdict, f"{count:,}"])
     return table
+
+
+def left_out(result: Result) -> str:
+    """The sentence about rules that this client cannot be judged by; "" where there are none."""
+    names = [rule.__name__ for rule in RULES if rule.needs & result.missing]
+    if not result.missing:
+        return ""
+    rules = f"not judged are {', '.join(names)}" if names else "no rule needs that"
+    return f"The agent says that its client has no {' and no '.join(sorted(result.missing))}: {rules}."
 
 
 def lines(found: Found) -> list[str]:
@@ -117,4 +128,5 @@ def to_json(client: str, result: Result) -> Json:
             for one in result.found.values()
         ],
         "unsure": sorted(result.unsure),
+        "missing": sorted(result.missing),
     }

@@ -23,6 +23,12 @@ COMMIT: Final = "OffsetCommit"
 FIND: Final = "FindCoordinator"
 OFFSET_FETCH: Final = "OffsetFetch"
 
+CALLBACKS: Final = "callbacks"
+ERRORS: Final = "errors"
+ABILITIES: Final = frozenset({CALLBACKS, ERRORS, "commit", "positions", "subscribe"})
+"""The parts that a client may have: callbacks that hold the client, errors that reach the application,
+commits of the application, positions of what it read, and subscriptions that change."""
+
 NONE: Final = 0
 NOT_COORDINATOR: Final = 16
 COORDINATOR_LOAD_IN_PROGRESS: Final = 14

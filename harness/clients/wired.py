@@ -17,7 +17,7 @@ from harness.clients.draw import TOPICS
 from harness.clients.front import GROUP, Front
 from harness.clients.judge import Judged, judge
 from harness.clients.simulated import topic_ids
-from harness.clients.timeline import HEARTBEAT, Event, Partitions, Setup
+from harness.clients.timeline import ABILITIES, CALLBACKS, HEARTBEAT, Event, Partitions, Setup
 from harness.errors import ENGINE_FAILED
 from harness.targets.base import Json
 
@@ -80,6 +80,7 @@ class WiredRun:
     _fatal: bool = False
     _read: int = 0
     _commits: int = 0
+    _uses: frozenset[str] = ABILITIES
 
     def __post_init__(self) -> None:
         self._began = time.monotonic()
@@ -111,7 +112,7 @@ class WiredRun:
             await self._served.stop()
 
     def _judged(self, *more: Event) -> Judged:
-        return judge([*self.front.timeline, *more], self.wired, self.names)
+        return judge([*self.front.timeline, *more], self.wired, self.names, self._uses)
 
     def _shows(self) -> bool:
         return self.wanted is not None and self.wanted in self._judged().broken()
@@ -137,6 +138,8 @@ class WiredRun:
         if self._closed and kind == "close":
             return
         if (self._closed or self._fatal) and kind in ("subscribe", "commit"):
+            return
+        if _NEEDS.get(kind, kind) in ABILITIES - self._uses:
             return
         if kind != "crash":
             self._note("did", body=step)
@@ -265,6 +268,12 @@ class WiredRun:
 
     def _hear(self, event: Json) -> None:
         name = event["event"]
+        if name == "uses":
+            self._uses = frozenset(event["uses"])
+            if (unknown := self._uses - ABILITIES) and self._agent is not None:
+                known = ", ".join(sorted(ABILITIES))
+                said = f"The agent uses {', '.join(sorted(unknown))}; the words are {known}."
+                self._agent.failure = AgentFailed(said, ENGINE_FAILED)
         if name in _CALLBACKS:
             partitions = frozenset(event["partitions"])
             if not partitions:  # librdkafka announces these, too; nothing can be wrong in one
@@ -294,4 +303,6 @@ class WiredRun:
         self._fetched = certain
 
 
+_NEEDS: Final = {"release": CALLBACKS, "consume": "positions"}
+"""Needs of steps, where they have another name."""
 _APPLICATION: Final = frozenset({"start", "subscribe", "commit", "consume", "close", "crash", "release"})

@@ -55,6 +55,7 @@ def good_frames() -> list[bytes]:
         frame(13, 1, {"groupId": "c", "memberId": "m"}),
         frame(14, 5, {"groupId": "c", "memberId": "m", "generationId": 1, "assignments": []}),
         frame(42, 2, {"groupsNames": ["g", "c"]}),
+        frame(47, 0, {"groupId": "g", "topics": [{"name": "foo", "partitions": [{"partitionIndex": 1}]}]}),
         frame(3, 9, {"topics": None}),
         frame(3, 12, {"topics": [{"topicId": None, "name": "bar"}]}),
         frame(18, 3, {"clientSoftwareName": "a", "clientSoftwareVersion": "1"}),

@@ -1,0 +1,39 @@
+"""The topics of a classic group's members (C5), for those who must leave them alone (D1)."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Final
+
+from coordinator.classic.embedded import read_subscription
+from coordinator.classic.model import ClassicGroup
+from coordinator.core.errors import BadInput, ErrorCode, RequestRejected
+
+CONSUMER: Final = "consumer"
+"""The protocol type of groups whose metadata is the embedded consumer protocol."""
+
+
+def subscribed(group: ClassicGroup) -> Callable[[str], bool]:
+    """Tells if a member of the group subscribes to a topic; of a group whose members cannot be read, yes.
+
+    Members that join count at once; Kafka counts them from the next generation on. Raises RequestRejected
+    with NON_EMPTY_GROUP for a live group of another protocol type, whose topics nobody here knows.
+    """
+    if not group.members:
+        return lambda topic: False
+    if group.protocol_type != CONSUMER:
+        raise RequestRejected(ErrorCode.NON_EMPTY_GROUP, f"Group {group.id} has members; stop them first.")
+    names = {name for member in group.members.values() for name, _ in member.protocols}
+    told = group.protocol if group.protocol in names else None
+    try:
+        topics = {
+            topic
+            for member in group.members.values()
+            for name, metadata in member.protocols
+            if told in (None, name)
+            for topic in read_subscription(base64.b64decode(metadata)).topics
+        }
+    except (BadInput, ValueError):
+        return lambda topic: True
+    return topics.__contains__

@@ -1,0 +1,19 @@
+"""OffsetDelete as Kafka's request: the line protocol does not have it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from coordinator.core.fields import Json
+from coordinator.offsets.delete import Deletion
+from coordinator.service import Coordinator
+
+OFFSET_DELETE: Final = 47
+
+
+def delete_offsets(coordinator: Coordinator, body: Json) -> Json:
+    """The response to a request in Kafka's form, both of version 0."""
+    topics = [
+        (topic["name"], [one["partitionIndex"] for one in topic["partitions"]]) for topic in body["topics"]
+    ]
+    return coordinator.delete_offsets(Deletion(body["groupId"], topics))

@@ -55,6 +55,12 @@ def command(
     jobs: Annotated[
         int, typer.Option(min=1, metavar="N", help="Replay in N processes, each on a target of its own.")
     ] = 1,
+    wait: Annotated[
+        float,
+        typer.Option(
+            min=0, metavar="SECONDS", help="Wait so long in all for timers of a live broker to run out."
+        ),
+    ] = 0,
     record: Annotated[
         Path | None,
         typer.Option(metavar="LOG", help="Write down what it was told and answered, for conform validate."),
@@ -73,6 +79,9 @@ def command(
 
     An implementation that can do less is judged as far as it goes; what is left out is counted by reason.
     A waiver that covers nothing or has expired is a failure.
+
+    With --wait the sessions and rebalance time-outs of a live broker that run out in a trace are made short
+    and waited for. What the seconds do not suffice for is counted as not judged.
 
     With --jobs the result is the same, whatever N is. A broker is one for all, and takes no --jobs.
 
@@ -98,7 +107,7 @@ def command(
             progress(f"{so_far.traces} traces, {so_far.steps} steps, {so_far.differences} differences")
 
         result = replay_files(
-            files, target, spoken, max_differences, show, accepted.covers, record, jobs=jobs
+            files, target, spoken, max_differences, show, accepted.covers, record, jobs=jobs, wait_s=wait
         )
     for line in summary(result, target, accepted):
         print(line)

@@ -31,7 +31,7 @@ def run(command: str, state: Path) -> subprocess.CompletedProcess[str]:
 def test_a_broker_goes_up_is_judged_and_goes_down(tmp_path: Path) -> None:
     needs_jars("4.2.1")
     port = str(free_port())
-    up, replay, down = (command.replace("9092", port) for command in BROKER)
+    up, replay, wait, down = (command.replace("9092", port) for command in BROKER)
     try:
         started = run(up, tmp_path)
         assert started.stdout == f"broker:127.0.0.1:{port}\n", started.stderr
@@ -39,6 +39,9 @@ def test_a_broker_goes_up_is_judged_and_goes_down(tmp_path: Path) -> None:
         judged = run(replay, tmp_path)
         assert judged.returncode == NOT_CONFORMANT, judged.stderr
         assert "not compared, because the target does not show it: " in judged.stdout
+        waited = run(wait, tmp_path)
+        assert (waited.returncode, waited.stderr.splitlines()[1:]) == (0, [])
+        assert " for 3 timers; 1 traces end before a timer" in waited.stdout
     finally:
         assert run(down, tmp_path).returncode == 0
 
@@ -52,4 +55,4 @@ def test_the_mock_is_judged(command: str, tmp_path: Path) -> None:
 
 
 def test_there_are_commands() -> None:
-    assert (len(BROKER), len(MOCK)) == (3, 1)
+    assert (len(BROKER), len(MOCK)) == (4, 1)

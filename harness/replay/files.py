@@ -14,7 +14,7 @@ from harness.kit import kit_path
 from harness.replay.dialects import TEXT, dialect_of
 from harness.replay.jobs import Files, Job, added, check_jobs, processes, rare_collections, with_following
 from harness.replay.report import reason, skipped
-from harness.replay.run import Replayed
+from harness.replay.run import ALL, Replayed
 from harness.scenario.names import SUFFIX as SCENARIO
 from harness.scenario.names import trace_beside
 from harness.targets.recording import recorded
@@ -76,7 +76,7 @@ def replay_files(
     files: Sequence[Path],
     target: str,
     dialect: str = "kip-848",
-    max_differences: int = 20,
+    max_differences: int = ALL,
     progress: Callable[[Replayed], None] = lambda _: None,
     waives: Callable[[str], bool] = lambda _: False,
     record: Path | None = None,

@@ -27,6 +27,8 @@ from harness.targets.base import Answer, Capabilities, Json, Refused, Target
 from harness.targets.members import StartProcess
 from harness.targets.waiting import NotWaited, Waited, expect
 
+ALL: Final = 2**31 - 1
+"""More differences than there are: every step is judged."""
 LOAD: Final = "load"
 FULL: Final = "enough differences"
 DIFFERENCE: Final = "after a difference"

@@ -31,7 +31,7 @@ def run(command: str, state: Path) -> subprocess.CompletedProcess[str]:
 def test_a_broker_goes_up_is_judged_and_goes_down(tmp_path: Path) -> None:
     needs_jars("4.2.1")
     port = str(free_port())
-    up, replay, wait, down = (command.replace("9092", port) for command in BROKER)
+    up, wait, replay, down = (command.replace("9092", port) for command in BROKER)
     try:
         started = run(up, tmp_path)
         assert started.stdout == f"broker:127.0.0.1:{port}\n", started.stderr

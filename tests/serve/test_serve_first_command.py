@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from harness.cli.main import app
 from harness.errors import HOLDS, NOT_CONFORMANT
+from harness.gate.steps import KINDS
 from harness.identify.own import own_traces
 from harness.kit import kit_folder
 from harness.replay.files import trace_files
@@ -33,6 +35,21 @@ def test_the_traces_are_those_of_the_dialect_that_is_found(dialect: str, traces:
     assert ("if you know that it is another of these, say so: --dialect " in ended.output) == (
         dialect != traces
     )
+
+
+def test_the_gate_of_a_broker(tmp_path: Path) -> None:
+    """The steps that are worth it, and a sentence for each of the others."""
+    with serving(topics={}, dialect="kafka-4.4", settings={}) as (_, port):
+        ended = CliRunner().invoke(
+            app, ["gate", "--target", f"broker:127.0.0.1:{port}", "--out", str(tmp_path)]
+        )
+    said = json.loads((tmp_path / "gate.json").read_text())
+    steps = [(step["kind"], step["outcome"]) for step in said["steps"]]
+    assert steps[:3] == [("doctor", "done"), ("identify", "done"), ("replay", "done")]
+    assert {kind for kind, outcome in steps[3:] if outcome == "left out"} == set(KINDS)
+    assert "level: observable" in ended.output
+    assert re.search(r"identify dialect: ok \(.* s\): kafka-4\.4", ended.output)
+    assert (ended.exit_code, said["steps"][2]["name"]) == (HOLDS, "dialects/kafka-4.4")
 
 
 def test_nothing_is_hidden_after_some_differences(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from harness.targets.symbolic import SymbolicIds
 
 KINDS = (
     "python (this repository's coordinator), stdio:COMMAND (a program that speaks the line protocol), "
+    "tcp:HOST:PORT (a server that speaks it), "
     "kafka:VERSION (Kafka's own coordinator in a JVM), broker:HOST:PORT (a live broker), "
     "mock (librdkafka's mock cluster)"
 )
@@ -76,6 +77,10 @@ def _started(name: str, dialect: str, timeout_s: float, wait_s: float = 0) -> Ta
         return PythonTarget(dialect)
     if kind == "stdio" and argument.strip():
         return StdioTarget(argument, timeout_s)
+    if kind == "tcp":
+        from harness.targets.tcp import TcpTarget
+
+        return TcpTarget(argument, timeout_s)
     if kind == "kafka":
         from harness.targets.kafka.target import kafka_target
 

@@ -23,7 +23,7 @@ from harness.replay.compare import Difference
 from harness.replay.dialects import chosen_dialect
 from harness.replay.files import dialects_of, replay_files, trace_files
 from harness.replay.report import explain, summary, to_json
-from harness.replay.run import Failure, Replayed
+from harness.replay.run import ALL, Failure, Replayed
 from harness.targets.base import Json
 from harness.waivers import Waivers, read_waivers
 
@@ -91,7 +91,7 @@ def replay(
     *,
     dialect: str | None = None,
     waivers: str | Path | None = None,
-    max_differences: int = 20,
+    max_differences: int = ALL,
     jobs: int = 1,
     progress: Callable[[Replayed], None] = lambda _: None,
 ) -> Verdict:

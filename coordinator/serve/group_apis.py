@@ -91,6 +91,35 @@ def _join_answered(_: int, answers: list[Json]) -> Json:
     return {**answer, "protocolName": answer.get("protocolName") or ""}
 
 
+_GROUP: Final = 32
+_OTHERS: Final = {_GROUP: 16, 16: _GROUP}
+"""Kafka's number of the resource type GROUP, which KIP-848 calls 16; Kafka's 16 is another type."""
+
+
+def _configs_asked(_: int, body: Json) -> list[Json]:
+    return [{**body, "resources": [_of_other_type(one) for one in body["resources"]]}]
+
+
+def _altered(_: int, answers: list[Json]) -> Json:
+    return {**answers[0], "responses": [_of_other_type(one) for one in answers[0]["responses"]]}
+
+
+def _described(_: int, answers: list[Json]) -> Json:
+    """Kafka leaves the start of the names of a group's configurations out."""
+    results = [_of_other_type(one) for one in answers[0]["results"]]
+    for result in results:
+        if result["resourceType"] == _GROUP:
+            result["configs"] = [
+                {**one, "name": one["name"].removeprefix("group.")} for one in result["configs"]
+            ]
+    return {**answers[0], "results": results}
+
+
+def _of_other_type(resource: Json) -> Json:
+    kind = resource["resourceType"]
+    return {**resource, "resourceType": _OTHERS.get(kind, kind)}
+
+
 _JOIN: Final = {"rebalanceTimeoutMs": -1, "groupInstanceId": None, "reason": None}
 
 GROUP_APIS: Final = {
@@ -103,9 +132,9 @@ GROUP_APIS: Final = {
         GroupApi(13, "LeaveGroup", 5, 0, 5, _leave_asked, _leave_answered),
         GroupApi(14, "SyncGroup", 5, 0, 5, _sync_asked, _first),
         GroupApi(16, "ListGroups", 5, 0, 5, _same, _first),
-        GroupApi(32, "DescribeConfigs", 4, 1, 4, _same, _first),
+        GroupApi(32, "DescribeConfigs", 4, 1, 4, _configs_asked, _described),
         GroupApi(42, "DeleteGroups", 2, 0, 2, _same, _first),
-        GroupApi(44, "IncrementalAlterConfigs", 1, 0, 1, _same, _first),
+        GroupApi(44, "IncrementalAlterConfigs", 1, 0, 1, _configs_asked, _altered),
         GroupApi(68, "ConsumerGroupHeartbeat", 0, 0, 1, _same, _heartbeat_answered),
         GroupApi(69, "ConsumerGroupDescribe", 0, 0, 0, _same, _first),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -26,10 +27,14 @@ from harness.gate.output import (
 )
 from harness.gate.page import page
 from harness.gate.run import Gate
-from harness.gate.steps import KINDS, Asked, Done, Outcome
+from harness.gate.steps import KINDS, WIRE_KINDS, Asked, Done, Outcome, over_the_wire
+from harness.identify.own import identified
 from harness.kit import is_carried, kit_folder
 from harness.manifest import TIERS, Manifest
+from harness.replay.dialects import TEXT
 from harness.waivers import read_waivers
+
+EVERY_KIND = tuple(dict.fromkeys([*KINDS, *WIRE_KINDS]))
 
 
 def command(
@@ -37,8 +42,13 @@ def command(
         str, typer.Option(help="The implementation, as replay takes it: python, stdio:COMMAND …")
     ] = "python",
     dialect: Annotated[
-        str, typer.Option(parser=named, metavar=METAVAR, help="What the target speaks.")
-    ] = "kip-848",
+        str | None,
+        typer.Option(
+            parser=named,
+            metavar=METAVAR,
+            help="What the target speaks; by default kip-848, and of a broker what is found out.",
+        ),
+    ] = None,
     minutes: Annotated[
         float,
         typer.Option(
@@ -46,11 +56,16 @@ def command(
         ),
     ] = 25,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="KIND[,KIND]", help=f"Only these steps: {', '.join(KINDS)}.")
+        list[str] | None,
+        typer.Option(metavar="KIND[,KIND]", help=f"Only these steps: {', '.join(EVERY_KIND)}."),
     ] = None,
     tier: Annotated[str, typer.Option(help="The models to check: small or soak.")] = "small",
     seeds: Annotated[int, typer.Option(min=0, metavar="N", help="Seeds of each kind of random work.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 848,
+    wait: Annotated[
+        float,
+        typer.Option(min=0, metavar="SECONDS", help="Wait so long for timers of a live broker to run out."),
+    ] = 0,
     traces: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder with golden/, counterexamples/ and corpus/.")
     ] = None,
@@ -89,6 +104,9 @@ def command(
     random    random behaviours of a model, replayed on the target
     simulate  whole groups around python, under random faults; another target on random schedules beside it
 
+    Of a live broker, or the mock, the steps are doctor (what it declares works), identify (its dialect,
+    unless --dialect says it) and replay (the traces of that dialect, with --wait time-outs, too).
+
     Where the specification comes with an installed package and no checkout is at hand, scenario, check,
     exhaust and random are left out: they need Java, and but for what --only names the gate needs none.
 
@@ -115,6 +133,11 @@ def command(
     """
     if tier not in TIERS:
         raise ConformError(f"There is no tier {tier!r}: choose {' or '.join(TIERS)}.")
+    found = None
+    if dialect is None and over_the_wire(target) and _asks(only, ("identify", "replay")):
+        with running(f"identifying {target}") as progress:
+            found = identified(target, progress)
+        dialect = found.dialect
     models = named_manifest(manifest or kit_folder("spec") / "manifest.json")
     asked = Asked(
         manifest=models,
@@ -123,7 +146,7 @@ def command(
         seconds=minutes * 60,
         tier=tier,
         target=target,
-        dialect=dialect,
+        dialect=dialect or TEXT.name,
         limits=Limits(memory, None, workers),
         waivers=read_waivers(waivers, date.today()),
         waivers_file=waivers,
@@ -131,6 +154,8 @@ def command(
         again=_again(models, tier, fresh),
         seeds=seeds,
         seed=seed,
+        wait_s=wait,
+        identified=found,
     )
     gate = Gate(asked)
     gate.steps()
@@ -183,13 +208,18 @@ def _counts(finished: list[Done]) -> str:
     return f"models: {ran} computed now, {len(dates)} recorded{when}"
 
 
+def _asks(only: list[str] | None, kinds: Sequence[str]) -> bool:
+    wanted = _kinds(only)
+    return wanted is None or not wanted.isdisjoint(kinds)
+
+
 def _kinds(only: list[str] | None) -> frozenset[str] | None:
     if not only:
         return None
     kinds = [kind.strip() for given in only for kind in given.split(",")]
     for kind in kinds:
-        if kind not in KINDS:
-            raise ConformError(f"--only: there is no kind {kind!r}; there are {', '.join(KINDS)}.")
+        if kind not in EVERY_KIND:
+            raise ConformError(f"--only: there is no kind {kind!r}; there are {', '.join(EVERY_KIND)}.")
     return frozenset(kinds)
 
 

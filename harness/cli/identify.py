@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -12,9 +11,8 @@ import typer
 
 from harness.cli.console import check_json_place, running, write_json
 from harness.files import write_text
-from harness.identify.judge import Identified, identify
-from harness.identify.probes import read_probes
-from harness.targets import open_unchecked
+from harness.identify.judge import Identified
+from harness.identify.own import identified
 
 
 def command(
@@ -48,17 +46,17 @@ def command(
     """
     check_json_place(json_file)
     check_json_place(out)
-    with running(f"identifying {target}") as progress, closing(open_unchecked(target)) as opened:
-        result = identify(opened, read_probes(), progress)
-    for line in _lines(result):
+    with running(f"identifying {target}") as progress:
+        result = identified(target, progress)
+    for line in lines(result):
         print(line)
     if out is not None:
-        said = "\n".join(f"# {line}" for line in _lines(result))
+        said = "\n".join(f"# {line}" for line in lines(result))
         write_text(out, f"{said}\n{result.dialect}\n")
     write_json(json_file, {"command": "identify", **asdict(result)})
 
 
-def _lines(result: Identified) -> Iterator[str]:
+def lines(result: Identified) -> Iterator[str]:
     """The result in words, the dialect first."""
     changes = ", ".join(f"{name}={value}" for name, value in result.changes.items())
     parts = [result.base + (f" except {changes}" if changes else "")]

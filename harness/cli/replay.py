@@ -10,14 +10,16 @@ import typer
 
 from harness.cli.console import check_json_place, running, write_json
 from harness.cli.dialect_option import METAVAR, named
+from harness.cli.identify import lines
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
 from harness.identify.explain import explained
+from harness.identify.own import identified, own_traces
 from harness.replay.causes import Cause, causes
 from harness.replay.causes import lines as cause_lines
 from harness.replay.dialects import chosen_dialect
 from harness.replay.files import dialects_of, disagreements, replay_files, trace_files
 from harness.replay.report import explain, not_loaded, summary, to_json
-from harness.replay.run import Replayed
+from harness.replay.run import ALL, Replayed
 from harness.waivers import read_waivers
 
 SHOWN = 12
@@ -26,9 +28,12 @@ SHOWN = 12
 
 def command(
     traces: Annotated[
-        list[Path],
-        typer.Argument(metavar="TRACE|DIR...", help="ITF traces, or folders that have some (*.itf.json)."),
-    ],
+        list[Path] | None,
+        typer.Argument(
+            metavar="TRACE|DIR...",
+            help="ITF traces, or folders that have some (*.itf.json); by default those of its dialect.",
+        ),
+    ] = None,
     target: Annotated[
         str, typer.Option(help="The implementation: python, or stdio:COMMAND (the line protocol).")
     ] = "python",
@@ -44,8 +49,8 @@ def command(
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
     ] = None,
     max_differences: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Judge no more steps after N differences.")
-    ] = 20,
+        int, typer.Option(min=1, metavar="N", help="Judge no more steps after N differences; by default all.")
+    ] = ALL,
     waivers: Annotated[
         Path | None,
         typer.Option(
@@ -55,6 +60,12 @@ def command(
     jobs: Annotated[
         int, typer.Option(min=1, metavar="N", help="Replay in N processes, each on a target of its own.")
     ] = 1,
+    wait: Annotated[
+        float,
+        typer.Option(
+            min=0, metavar="SECONDS", help="Wait so long in all for timers of a live broker to run out."
+        ),
+    ] = 0,
     record: Annotated[
         Path | None,
         typer.Option(metavar="LOG", help="Write down what it was told and answered, for conform validate."),
@@ -68,11 +79,17 @@ def command(
     trace like any other. A state that the implementation did not load, by its own description, is no
     difference: its adapter is to blame, what follows is not judged, and the exit code is 3.
 
+    Without traces the dialect of the target is found out, as by conform identify, and said; its traces are
+    replayed.
+
     Differences are grouped by their causes: one departure of a dialect (see conform dialects) explains many
     of them, as does one root, from which the other differences of a step follow.
 
     An implementation that can do less is judged as far as it goes; what is left out is counted by reason.
     A waiver that covers nothing or has expired is a failure.
+
+    With --wait the sessions and rebalance time-outs of a live broker that run out in a trace are made short
+    and waited for. What the seconds do not suffice for is counted as not judged.
 
     With --jobs the result is the same, whatever N is. A broker is one for all, and takes no --jobs.
 
@@ -80,6 +97,7 @@ def command(
 
     \b
     conform replay traces/golden
+    conform replay --target broker:127.0.0.1:9092 --wait 60
     conform replay traces --target "stdio:python -m coordinator --stdio" --json build/replay.json
 
     Exit codes: 0 no difference; 11 differences; 2 a file that is not a trace of the group protocol, or
@@ -87,6 +105,9 @@ def command(
     """
     check_json_place(json_file)
     accepted = read_waivers(waivers, date.today())
+    if not traces:
+        dialect = dialect or _found_out(target)
+        traces = own_traces(dialect)
     files = trace_files(traces)
     known = dialects_of(files)
     spoken = chosen_dialect(dialect, {"Every trace": next(iter(known))} if len(known) == 1 else {})
@@ -98,7 +119,7 @@ def command(
             progress(f"{so_far.traces} traces, {so_far.steps} steps, {so_far.differences} differences")
 
         result = replay_files(
-            files, target, spoken, max_differences, show, accepted.covers, record, jobs=jobs
+            files, target, spoken, max_differences, show, accepted.covers, record, jobs=jobs, wait_s=wait
         )
     for line in summary(result, target, accepted):
         print(line)
@@ -128,3 +149,15 @@ def command(
         exit_code = ENGINE_FAILED
     if problems:
         raise ConformError(" ".join(problems), exit_code)
+
+
+def _found_out(target: str) -> str:
+    """The dialect of a target, with the lines that say how sure that is."""
+    with running(f"identifying {target}") as progress:
+        found = identified(target, progress)
+    print("the dialect, as conform identify finds it:")
+    for line in lines(found):
+        print(f"  {line}")
+    if found.not_told_apart:
+        print(f"  if you know that it is another of these, say so: --dialect {found.not_told_apart[0]}")
+    return found.dialect

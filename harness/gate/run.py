@@ -14,6 +14,7 @@ from harness.engines.base import EngineError, Failure, Limits, Progress, silent
 from harness.engines.process import stop_programs
 from harness.errors import ENGINE_FAILED, HOLDS, MODEL_VIOLATED, NOT_CONFORMANT, ConformError
 from harness.evidence import Records
+from harness.gate.over_the_wire import examined, told
 from harness.gate.random_work import random_traces, simulated
 from harness.gate.steps import KIND_FOLDERS, RANDOM, Asked, Done, Outcome, Step, steps_of
 from harness.manifest import Entry
@@ -72,6 +73,10 @@ class Gate:
         limits = replace(self.asked.limits, timeout=self._left())
         seed = int(step.name.rpartition(" ")[2]) if step.kind in RANDOM else 0
         match step.kind:
+            case "doctor":
+                return examined(self.asked, step, progress)
+            case "identify":
+                return told(self.asked, step)
             case "replay":
                 return self._replay(step, self.asked.traces / step.name, progress)
             case "scenario":
@@ -160,6 +165,7 @@ class Gate:
             progress=lambda so_far: show(so_far.traces),
             waives=accepted.covers,
             some=step.name not in KIND_FOLDERS,
+            wait_s=self.asked.wait_s,
         )
         self.asked.waivers.used += accepted.used
         steps = f"{result.traces} traces, {result.judged:,} steps on {target}"

@@ -13,6 +13,7 @@ from harness.engines.base import Limits
 from harness.errors import HOLDS, ConformError
 from harness.evidence import evidence_file
 from harness.gate.again import Again
+from harness.identify.judge import Identified
 from harness.kinds.registry import KINDS as GROUP_KINDS
 from harness.kit import is_carried
 from harness.manifest import Entry, Manifest
@@ -29,10 +30,13 @@ SCENARIOS: Final = "golden"
 """The folder of them that has scenarios."""
 KINDS: Final = ("evidence", "replay", "scenario", "check", "exhaust", "random", "simulate")
 """The kinds of steps in the order in which they are done: quick ones first, random work last."""
+WIRE_KINDS: Final = ("doctor", "identify", "replay")
+"""Those for a target over the wire, which cannot be loaded."""
 RANDOM: Final = frozenset({"random", "simulate"})
 """The steps that are cut where the time is over."""
 CHECKER: Final = frozenset({"scenario", "check", "exhaust", "random"})
 """The steps that need TLC, and so Java."""
+NOT_OVER_THE_WIRE: Final = "it judges the specification, or needs operations that no broker has"
 RANDOM_MODEL: Final = "MCSimulate"
 
 
@@ -85,7 +89,8 @@ class Asked:
     `kinds` are those of KINDS to do, by default all that can be done: with a specification that came with an
     installed package, those that judge the target and need no model checker. `again` are the models whose
     results are computed anew although they are recorded. `seeds` runs of random work of each kind start from
-    `seed`.
+    `seed`. A live broker may wait for timers for `wait_s` seconds in a step; `identified` is its dialect if
+    that was found out.
     """
 
     manifest: Manifest
@@ -102,6 +107,8 @@ class Asked:
     again: Again = field(default_factory=Again)
     seeds: int = 5
     seed: int = 848
+    wait_s: float = 0
+    identified: Identified | None = None
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -114,9 +121,12 @@ class Asked:
 def steps_of(asked: Asked) -> list[Step]:
     """Everything that will be done or is left out. ConformError if there is nothing to do."""
     found: list[Step] = []
-    for kind in KINDS:
+    wire = over_the_wire(asked.target)
+    for kind in dict.fromkeys([*WIRE_KINDS, *KINDS] if wire else KINDS):
         if asked.kinds is not None and kind not in asked.kinds:
             found.append(Step(kind, "all", "not asked for (--only)"))
+        elif wire and kind not in WIRE_KINDS:
+            found.append(Step(kind, "all", NOT_OVER_THE_WIRE))
         else:
             found += _LISTED[kind](asked)
     if all(step.left_out for step in found):
@@ -124,6 +134,11 @@ def steps_of(asked: Asked) -> list[Step]:
             f"There is nothing to do: no {' or '.join(sorted(asked.wanted))} is there for {asked.target}."
         )
     return [*found, *([Step("waivers", "accepted")] if asked.waivers else [])]
+
+
+def over_the_wire(target: str) -> bool:
+    """Tell if it is a broker, or librdkafka's mock cluster."""
+    return target.partition(":")[0] in ("broker", "mock")
 
 
 def exhausted_model(dialect: str) -> str:
@@ -209,7 +224,17 @@ def _simulations(asked: Asked) -> Iterator[Step]:
     yield from (Step("simulate", f"seed {asked.seed + n}") for n in range(asked.seeds))
 
 
+def _doctor(_: Asked) -> Iterator[Step]:
+    yield Step("doctor", "operations")
+
+
+def _identify(asked: Asked) -> Iterator[Step]:
+    yield Step("identify", "dialect", "" if asked.identified else f"--dialect says {asked.dialect}")
+
+
 _LISTED: Final = {
+    "doctor": _doctor,
+    "identify": _identify,
     "evidence": _evidence,
     "replay": _replays,
     "scenario": _scenarios,

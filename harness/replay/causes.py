@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final, TypeAlias
 
-from harness.replay.run import HARMLESS, Failure
+from harness.replay.compare import HARMLESS
+from harness.replay.run import Failure
 from harness.replay.signature import place
 from harness.requirements import requirements
 from harness.targets.base import Json

@@ -223,3 +223,20 @@ def _name(item: Any) -> str | None:
     if "timer" in item:
         return f"{item['timer']} {item.get('member', '')}".strip()
     return item.get("memberId")
+
+
+HARMLESS: Final = frozenset(
+    f"response.{name}" for name in ("heartbeatIntervalMs", "throttleTimeMs", "errorMessage")
+)
+"""Differences that change nothing: the coordinator's state does not depend on these fields."""
+
+
+def may_go_on(difference: Difference) -> bool:
+    """Tell if the same steps follow after it. The group's state follows from its epochs and members, which
+    are compared, too."""
+    return difference.path in HARMLESS or difference.path == "group.state"
+
+
+def is_of_state(difference: Difference) -> bool:
+    """Tell if the coordinator is in another state."""
+    return not (difference.path.startswith("response") or may_go_on(difference))

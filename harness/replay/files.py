@@ -14,10 +14,9 @@ from harness.kit import kit_path
 from harness.replay.dialects import TEXT, dialect_of
 from harness.replay.jobs import Files, Job, added, check_jobs, processes, rare_collections, with_following
 from harness.replay.report import reason, skipped
-from harness.replay.run import Replayed
+from harness.replay.run import ALL, Replayed
 from harness.scenario.names import SUFFIX as SCENARIO
 from harness.scenario.names import trace_beside
-from harness.targets import open_target
 from harness.targets.recording import recorded
 
 SUFFIX = ".itf.json"
@@ -77,16 +76,18 @@ def replay_files(
     files: Sequence[Path],
     target: str,
     dialect: str = "kip-848",
-    max_differences: int = 20,
+    max_differences: int = ALL,
     progress: Callable[[Replayed], None] = lambda _: None,
     waives: Callable[[str], bool] = lambda _: False,
     record: Path | None = None,
     some: bool = True,
     jobs: int = 1,
+    wait_s: float = 0,
 ) -> Replayed:
     """Replay traces on a target; `progress` is called after each with what there is so far, and `waives` says
     of a difference's signature whether it is accepted. `record` is a log for what it was told and said.
-    `some` says whether a target must be able to do any of the steps.
+    `some` says whether a target must be able to do any of the steps, `wait_s` for how many seconds in all a
+    live broker may wait for timers.
 
     `jobs` processes replay side by side, each on a target of its own; the result is the same.
 
@@ -95,12 +96,12 @@ def replay_files(
     """
     check_jobs(jobs, target, record)
     jobs = min(jobs, len(files))
-    job, own = Job(target, dialect, max_differences, waives), Files()
+    job, own = Job(target, dialect, max_differences, waives, wait_s), Files()
     with ExitStack() as stack:
         stack.enter_context(rare_collections())
         # before there is anything that a process should not inherit
         several = stack.enter_context(processes(jobs, files, job)) if jobs > 1 else None
-        opened = stack.enter_context(closing(open_target(target, dialect)))
+        opened = stack.enter_context(closing(job.open()))
         if record is not None:
             opened = stack.enter_context(recorded(opened, record))
         replayer = job.replayer(opened)

@@ -54,9 +54,14 @@ class Job(NamedTuple):
     dialect: str
     max_differences: int
     waives: Callable[[str], bool]
+    wait_s: float = 0
+
+    def open(self) -> Target:
+        """The target."""
+        return open_target(self.target, self.dialect, self.wait_s)
 
     def replayer(self, opened: Target) -> Replayer:
-        """A replayer on a target that `open_target` has opened."""
+        """A replayer on a target that `open` has opened."""
         return Replayer(opened, self.max_differences, open_members(self.target), self.waives)
 
 
@@ -192,7 +197,7 @@ class _Worker:
             return Outcome.unjudged(trace), None
         try:
             if self._replayer is None:
-                opened = open_target(self._job.target, self._job.dialect)
+                opened = self._job.open()
                 Finalize(None, opened.close, exitpriority=10)
                 self._replayer = self._job.replayer(opened)
             known = None if isinstance(following, Failed) else following

@@ -15,6 +15,7 @@ from harness.replay.run import ANOTHER, DIFFERENCE, NOT_LOADED, Failure, Replaye
 from harness.replay.wire import TOPIC_NAMES
 from harness.requirements import requirements
 from harness.targets.base import Json
+from harness.targets.waiting import REASONS, Waited
 from harness.waivers import Waivers
 
 
@@ -29,8 +30,8 @@ def to_json(
     `member_steps` those of client processes that were judged on a member. `skipped` says of each reason how
     many traces ended early for it and how many steps that cost, `ended_early` which traces and where, and
     `left_out` is all of that in words. `causes` has the differences by their causes, those that were `found`,
-    or by their roots alone. `not_loaded` has the states that the target did not load, in the form
-    of failures."""
+    or by their roots alone. `waited` is null where the target does not wait for timers. `not_loaded` has the
+    states that the target did not load, in the form of failures."""
     return {
         "target": target,
         "dialect": dialect,
@@ -39,6 +40,7 @@ def to_json(
         "target_steps": result.judged,
         "not_judged": result.not_judged,
         "member_steps": result.member_steps,
+        "waited": asdict(result.waited) if result.waited else None,
         "unobserved": list(result.unobserved),
         "skipped": skipped(result),
         "ended_early": [asdict(one) for one in result.ended_early],
@@ -122,7 +124,20 @@ def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:
         yield from waivers.lines()
     if result.unobserved:
         yield f"not compared, because the target does not show it: {', '.join(result.unobserved)}"
+    if result.waited:
+        yield from _waited(result, result.waited)
     yield from not_replayed(result)
+
+
+def _waited(result: Replayed, waited: Waited) -> Iterator[str]:
+    """The time that was waited, and for how many timers it was not."""
+    left = sum(one.reason in REASONS for one in result.ended_early)
+    yield (
+        f"waited {waited.spent_s:.0f} s of {waited.budget_s:g} s for {waited.timers} timers; "
+        f"{left} traces end before a timer that was not waited for"
+    )
+    if waited.note:
+        yield f"sessions are as long as the broker has them: {waited.note}"
 
 
 def not_replayed(result: Replayed) -> Iterator[str]:

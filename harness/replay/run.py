@@ -12,7 +12,7 @@ from harness.errors import ENGINE_FAILED, ConformError
 from harness.kinds.unscripted import UNSCRIPTED, UnscriptedJudge
 from harness.replay import wire
 from harness.replay.ahead import StepsAhead
-from harness.replay.compare import Difference, differences
+from harness.replay.compare import Difference, differences, is_of_state, may_go_on
 from harness.replay.coverage import Called, Coverage
 from harness.replay.dialects import TEXT
 from harness.replay.fields import of_difference, rules_of_process
@@ -22,9 +22,13 @@ from harness.replay.prepared import DecodedTrace, Loadable, Step
 from harness.replay.rules import Rule, broken_rules
 from harness.replay.signature import place, signature
 from harness.replay.view import RECORDS, View
+from harness.replay.waits import due
 from harness.targets.base import Answer, Capabilities, Json, Refused, Target
 from harness.targets.members import StartProcess
+from harness.targets.waiting import NotWaited, Waited, expect
 
+ALL: Final = 2**31 - 1
+"""More differences than there are: every step is judged."""
 LOAD: Final = "load"
 FULL: Final = "enough differences"
 DIFFERENCE: Final = "after a difference"
@@ -116,7 +120,8 @@ class Replayed:
     follows is judged by itself. `not_loaded` are states that the target did not load: no differences, as
     the adapter is to blame. Of what was not judged, `not_judged` steps came after enough differences, all
     others are in `ended_early`. `waived` differences are neither failures nor in `differences`.
-    `member_steps` are those of client processes that were compared."""
+    `member_steps` are those of client processes that were compared; `waited` is what a target that waits for
+    its timers took for that."""
 
     traces: int = 0
     steps: int = 0
@@ -125,6 +130,7 @@ class Replayed:
     member_steps: int = 0
     differences: int = 0
     waived: int = 0
+    waited: Waited | None = None
     unobserved: Sequence[str] = ()
     failures: list[Failure] = field(default_factory=list)
     not_loaded: list[Failure] = field(default_factory=list)
@@ -282,9 +288,11 @@ class Replayer:
                         if not self._loaded(trace.name, step.index, step.load, step.expected.group, made):
                             return count + 1, NOT_LOADED
                         shift = len(step.load.records) - step.end
-                    elif not all(map(_may_go_on, left)) or any(_is_of_state(one) for one in found):
+                    elif not all(map(may_go_on, left)) or any(is_of_state(one) for one in found):
                         return count + 1, DIFFERENCE
                 described = step.expected.group
+            except NotWaited as one:
+                return count, one.reason
             except ConformError as error:
                 raise _at(error, trace.name, step.index, step.action) from None
         return len(trace.steps), ""
@@ -294,6 +302,7 @@ class Replayer:
         if reason := self._lacking(trace):
             return reason
         self._configure(trace.configuration)
+        self.result.waited = expect(self._target, due(trace))
         return "" if self._loaded(trace.name, 0, trace.start, trace.initial, made) else NOT_LOADED
 
     def _loaded(self, trace: str, index: int, load: Loadable, wanted: Json | None, made: Outcome) -> bool:
@@ -361,20 +370,6 @@ class Replayer:
             else:
                 kept.append(one)
         return kept
-
-
-HARMLESS: Final = frozenset(
-    f"response.{name}" for name in ("heartbeatIntervalMs", "throttleTimeMs", "errorMessage")
-)
-"""Differences after which the same steps follow: the coordinator's state does not depend on these fields."""
-
-
-def _may_go_on(difference: Difference) -> bool:
-    return difference.path in HARMLESS
-
-
-def _is_of_state(difference: Difference) -> bool:
-    return not difference.path.startswith("response")
 
 
 def _has(known: Capabilities, view: View) -> frozenset[str]:

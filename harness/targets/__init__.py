@@ -11,18 +11,19 @@ from harness.targets.symbolic import SymbolicIds
 
 KINDS = (
     "python (this repository's coordinator), stdio:COMMAND (a program that speaks the line protocol), "
+    "tcp:HOST:PORT (a server that speaks it), "
     "kafka:VERSION (Kafka's own coordinator in a JVM), broker:HOST:PORT (a live broker), "
     "mock (librdkafka's mock cluster)"
 )
 
 
-def open_target(name: str, dialect: str = "kip-848") -> Target:
+def open_target(name: str, dialect: str = "kip-848", wait_s: float = 0) -> Target:
     """Start the target of that name; the caller closes it.
 
-    `dialect` is what it must speak. ConformError: exit 2 for a name or dialect that there is not, 3 for a
-    target that does not start.
+    `dialect` is what it must speak; a live broker waits `wait_s` seconds in all for timers. ConformError:
+    exit 2 for a name or dialect that there is not, 3 for a target that does not start.
     """
-    target = start_target(name, dialect)
+    target = start_target(name, dialect, wait_s=wait_s)
     return target if "ids" in target.hello().controls else SymbolicIds(target)
 
 
@@ -42,14 +43,16 @@ def own_dialect(name: str) -> str:
     return f"kafka-{version.rpartition('.')[0]}" if kind == "kafka" else "kip-848"
 
 
-def start_target(name: str, dialect: str = "kip-848", timeout_s: float = TIMEOUT_S) -> Target:
+def start_target(
+    name: str, dialect: str = "kip-848", timeout_s: float = TIMEOUT_S, wait_s: float = 0
+) -> Target:
     """The same with member ids that it makes itself; of `stdio` an answer may take `timeout_s` seconds.
 
     With departures of its own a dialect is for a target that names them in `hello`, and for one that names
     its base alone: a target need not know where it departs.
     """
     dialect = spoken(dialect) if "," in dialect else dialect
-    target = _started(name, dialect, timeout_s)
+    target = _started(name, dialect, timeout_s, wait_s)
     try:
         capabilities = target.hello()
         if capabilities.dialect not in (dialect, base_of(dialect)):
@@ -64,12 +67,20 @@ def start_target(name: str, dialect: str = "kip-848", timeout_s: float = TIMEOUT
     return target
 
 
-def _started(name: str, dialect: str, timeout_s: float) -> Target:
+def _started(name: str, dialect: str, timeout_s: float, wait_s: float = 0) -> Target:
     kind, _, argument = name.partition(":")
+    if wait_s and kind != "broker":
+        raise ConformError(
+            f"--wait is for broker: targets; the target {name} needs none: leave it out.", USAGE
+        )
     if name == "python":
         return PythonTarget(dialect)
     if kind == "stdio" and argument.strip():
         return StdioTarget(argument, timeout_s)
+    if kind == "tcp":
+        from harness.targets.tcp import TcpTarget
+
+        return TcpTarget(argument, timeout_s)
     if kind == "kafka":
         from harness.targets.kafka.target import kafka_target
 
@@ -77,7 +88,7 @@ def _started(name: str, dialect: str, timeout_s: float) -> Target:
     if kind == "broker":
         from harness.targets.broker.target import BrokerTarget
 
-        return BrokerTarget(argument, dialect)
+        return BrokerTarget(argument, dialect, wait_s=wait_s)
     if name == "mock":
         from harness.targets.broker.mock_target import MockTarget
 

@@ -25,12 +25,10 @@ SHOWN: Final = 300
 _CHUNK: Final = 1 << 16
 
 
-class Program:
-    """A subprocess with a name for messages; an answer may take `timeout_s` seconds."""
+class Lines:
+    """Two ends of a conversation, with a name for messages; an answer may take `timeout_s` seconds."""
 
-    def __init__(self, command: str | Sequence[str], name: str, timeout_s: float) -> None:
-        """Start it. `command` is one as a shell reads it, or the words of one. ConformError (exit 2) if it
-        cannot be started."""
+    def __init__(self, written: IO[bytes], read: IO[bytes], name: str, timeout_s: float) -> None:
         self.name = name
         self._timeout_s = timeout_s
         self._unsent = bytearray()
@@ -39,26 +37,16 @@ class Program:
         self._lengths: deque[int] = deque()
         self._sent = 0
         self._deaf = self._broken = False
+        self._stdin, self._stdout = written, read
+        # One that neither reads nor writes must run into the time-out, not block the replay.
+        os.set_blocking(self._stdin.fileno(), False)
         with ExitStack() as stack:
-            self._stderr = stack.enter_context(tempfile.TemporaryFile())
-            self.process = self._started(command)
-            self._stdin, self._stdout = _pipes(self.process)
-            # A program that neither reads nor writes must run into the time-out, not block the replay.
-            os.set_blocking(self._stdin.fileno(), False)
             self._readable = stack.enter_context(selectors.DefaultSelector())
             self._readable.register(self._stdout, selectors.EVENT_READ)
             self._either = stack.enter_context(selectors.DefaultSelector())
             self._either.register(self._stdout, selectors.EVENT_READ)
             self._either.register(self._stdin, selectors.EVENT_WRITE)
-            self._resources = stack.pop_all()
-
-    def _started(self, command: str | Sequence[str]) -> subprocess.Popen[bytes]:
-        pipe = subprocess.PIPE
-        try:
-            words = shlex.split(command) if isinstance(command, str) else command
-            return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=self._stderr, bufsize=0)
-        except (OSError, ValueError) as error:
-            raise ConformError(f"The target {self.name} cannot be started: {error}.", USAGE) from None
+            self._selectors = stack.pop_all()
 
     def write(self, line: bytes) -> None:
         """Send a line, which ends with a line feed, at the next `read` at the latest; never waits."""
@@ -103,7 +91,7 @@ class Program:
             count = os.write(self._stdin.fileno(), self._unsent)
         except BlockingIOError:
             return
-        except BrokenPipeError:
+        except (BrokenPipeError, ConnectionResetError):
             self._deaf = True
             return
         self._sent += count
@@ -111,7 +99,12 @@ class Program:
 
     def _receive(self) -> bool:
         """Tell if the program's output has not ended."""
-        chunk = os.read(self._stdout.fileno(), _CHUNK)
+        try:
+            chunk = os.read(self._stdout.fileno(), _CHUNK)
+        except ConnectionResetError:
+            return False
+        except BlockingIOError:  # both ends of a connection are one file
+            return True
         first, *rest = chunk.split(b"\n")
         self._begun.append(first)
         if rest:
@@ -119,6 +112,45 @@ class Program:
             self._lines += rest[:-1]
             self._begun = rest[-1:]
         return bool(chunk)
+
+    def close(self) -> None:
+        """End the conversation."""
+        self._selectors.close()
+        self._stdin.close()
+        self._stdout.close()
+
+    def _ended(self, asked: str) -> ConformError:
+        raise NotImplementedError
+
+    def failed(self, what: str) -> ConformError:
+        """The error, with what is known of why."""
+        self._broken = True
+        return ConformError(f"The target {self.name} {what}.{self._tail()}", ENGINE_FAILED)
+
+    def _tail(self) -> str:
+        raise NotImplementedError
+
+
+class Program(Lines):
+    """A subprocess."""
+
+    def __init__(self, command: str | Sequence[str], name: str, timeout_s: float) -> None:
+        """Start it. `command` is one as a shell reads it, or the words of one. ConformError (exit 2) if it
+        cannot be started."""
+        self.name = name
+        with ExitStack() as stack:
+            self._stderr = stack.enter_context(tempfile.TemporaryFile())
+            self.process = self._started(command)
+            super().__init__(*_pipes(self.process), name, timeout_s)
+            self._resources = stack.pop_all()
+
+    def _started(self, command: str | Sequence[str]) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        try:
+            words = shlex.split(command) if isinstance(command, str) else command
+            return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=self._stderr, bufsize=0)
+        except (OSError, ValueError) as error:
+            raise ConformError(f"The target {self.name} cannot be started: {error}.", USAGE) from None
 
     def close(self) -> None:
         """End the program: by the end of its input, or by force if it failed or that does not do it."""
@@ -130,7 +162,7 @@ class Program:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self._stdout.close()
+        super().close()
         self._resources.close()
 
     def _ended(self, asked: str) -> ConformError:
@@ -140,13 +172,11 @@ class Program:
             code = "none yet"
         return self.failed(f"closed its output before it answered {asked} (exit code {code})")
 
-    def failed(self, what: str) -> ConformError:
-        """The error, with the end of what the program wrote to standard error."""
-        self._broken = True
+    def _tail(self) -> str:
+        """The end of what the program wrote to standard error."""
         self._stderr.seek(0)
         said = self._stderr.read().decode(errors="replace").strip()
-        tail = f" Its standard error ends with: {said[-SHOWN:]}" if said else " Its standard error is empty."
-        return ConformError(f"The target {self.name} {what}.{tail}", ENGINE_FAILED)
+        return f" Its standard error ends with: {said[-SHOWN:]}" if said else " Its standard error is empty."
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:

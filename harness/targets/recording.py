@@ -14,6 +14,7 @@ from typing import TypeAlias, TypeVar
 from harness.errors import ConformError
 from harness.files import is_stream, output_folder
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused, Target
+from harness.targets.waiting import Due, Waited, expect
 
 T = TypeVar("T")
 Note: TypeAlias = Callable[[Json, Json], None]
@@ -127,6 +128,10 @@ class Recording:
     def background(self) -> Answer:
         """Run queued work."""
         return self._do({"op": "background"}, self._target.background)
+
+    def expect(self, due: Sequence[Due]) -> Waited | None:
+        """Tell the target, if it waits. Nothing is written down."""
+        return expect(self._target, due)
 
     def close(self) -> None:
         """End the target."""

@@ -16,7 +16,7 @@ import msgspec
 
 from harness.errors import ConformError
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
-from harness.targets.program import Program, shown
+from harness.targets.program import Lines, Program, shown
 
 TIMEOUT_S: Final = 60.0
 """How long an answer may take; the first one waits for the program to start, too."""
@@ -139,7 +139,10 @@ class StdioTarget(Operations):
         self._start()
 
     def _start(self) -> None:
-        self._program = Program(self._command, self.name, self._timeout_s)
+        self._program = self._opened()
+
+    def _opened(self) -> Lines:
+        return Program(self._command, self.name, self._timeout_s)
 
     def hello(self) -> Capabilities:
         """Ask who it is."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Target, Writer, writer_of
+from harness.targets.waiting import Due, Waited, expect
 
 
 class SymbolicIds:
@@ -103,6 +104,10 @@ class SymbolicIds:
         """The writing half of the other target, by the same ids."""
         writer = writer_of(self._target)
         return None if writer is None else SymbolicWriter(self, writer)
+
+    def expect(self, due: Sequence[Due]) -> Waited | None:
+        """Tell the other target, if it waits."""
+        return expect(self._target, due)
 
     def close(self) -> None:
         """End the other target."""

@@ -1,4 +1,4 @@
-"""The documents' commands for live brokers, as they are written, on another port."""
+"""The commands of docs/targets.md for live brokers, as they are written, on another port."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from documents import all_text
 from needed_jars import needs_jars
 
 from harness.errors import NOT_CONFORMANT
 from harness.targets.broker.local import free_port
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = re.findall(r"^conform (broker .*|.*--target (?:broker:|mock).*)$", all_text(), re.MULTILINE)
+TEXT = (ROOT / "docs/targets.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^conform (broker .*|.*--target (?:broker:|mock).*)$", TEXT, re.MULTILINE)
 MOCK = [command for command in COMMANDS if "--target mock" in command]
 BROKER = [command for command in COMMANDS if command not in MOCK]
 
@@ -31,7 +31,7 @@ def run(command: str, state: Path) -> subprocess.CompletedProcess[str]:
 def test_a_broker_goes_up_is_judged_and_goes_down(tmp_path: Path) -> None:
     needs_jars("4.2.1")
     port = str(free_port())
-    up, replay, down = (command.replace("9092", port) for command in BROKER)
+    up, wait, replay, down = (command.replace("9092", port) for command in BROKER)
     try:
         started = run(up, tmp_path)
         assert started.stdout == f"broker:127.0.0.1:{port}\n", started.stderr
@@ -39,6 +39,10 @@ def test_a_broker_goes_up_is_judged_and_goes_down(tmp_path: Path) -> None:
         judged = run(replay, tmp_path)
         assert judged.returncode == NOT_CONFORMANT, judged.stderr
         assert "not compared, because the target does not show it: " in judged.stdout
+        waited = run(wait, tmp_path)
+        assert waited.returncode == 0, waited.stderr
+        assert "\n  kafka-4.2; undecided: " in waited.stdout
+        assert " for 3 timers; 1 traces end before a timer" in waited.stdout
     finally:
         assert run(down, tmp_path).returncode == 0
 
@@ -52,4 +56,4 @@ def test_the_mock_is_judged(command: str, tmp_path: Path) -> None:
 
 
 def test_there_are_commands() -> None:
-    assert (len(BROKER), len(MOCK)) == (3, 1)
+    assert (len(BROKER), len(MOCK)) == (4, 1)

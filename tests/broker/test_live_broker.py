@@ -28,6 +28,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts this 
 main()
 """
 GOLDEN = Path(__file__).parents[2] / "traces" / "golden"
+DIALECT = Path(__file__).parents[2] / "traces" / "dialects" / "kafka-4.2"
 
 
 def test_two_members_join_revoke_and_converge(target: BrokerTarget) -> None:
@@ -243,6 +244,18 @@ def test_a_run_that_is_stopped_leaves_nothing(kafka: LocalBroker, told: signal.S
     assert run.returncode == 128 + told
     assert (admin.topics(broker), admin.groups(broker)) == before
     broker.close()
+
+
+def test_timers_of_a_live_broker_are_waited_for(kafka: LocalBroker) -> None:
+    """Sessions, of a static member that is away, too, and a rebalance time-out that no heartbeat renews."""
+    files = [
+        *sorted((DIALECT / "wire").glob("*.itf.json")),
+        DIALECT / "MCKafka42Static-goal-0013-session-of-one-that-is-away-runs-out.itf.json",
+        DIALECT / "MCKafka42Tour-goal-0016-sessiontimeout.itf.json",
+    ]
+    replayed = replay_files(files, f"broker:{HOST}:{kafka.port}", "kafka-4.2", wait_s=40)
+    assert replayed.waited is not None
+    assert (replayed.differences, replayed.waited.timers, replayed.waited.note) == (0, 3, "")
 
 
 def test_what_was_recorded_is_a_behaviour(kafka: LocalBroker, tmp_path: Path) -> None:

@@ -19,6 +19,15 @@ WAIT_MS: Final = 20_000
 """How long a broker may take over a change of topics before it answers."""
 UNKNOWN_TOPIC: Final = 3
 GROUP_ID_NOT_FOUND: Final = 69
+ALTER: Final = "IncrementalAlterConfigs"
+DESCRIBE_CONFIGS: Final = "DescribeConfigs"
+GROUP_RESOURCE: Final = 32
+"""Kafka's number of the resource type GROUP."""
+SESSION_TIMEOUT: Final = "consumer.session.timeout.ms"
+HEARTBEAT_INTERVAL: Final = "consumer.heartbeat.interval.ms"
+_SET, _DELETE = 0, 1
+SETTLE_S: Final = 0.1
+"""Between the moment when a broker shows a configuration and that when its coordinator surely has it."""
 
 
 class Denied(ConformError):
@@ -127,6 +136,46 @@ def delete_group(coordinator: Connection, group: str) -> None:
     [answer] = coordinator.call("DeleteGroups", 2, {"groupsNames": [group]})["results"]
     if answer["errorCode"] != GROUP_ID_NOT_FOUND:
         _check(coordinator, f"delete the group {group}", answer)
+
+
+def configure_group(
+    broker: Connection, group: str, values: Mapping[str, int | None], timeout_s: float
+) -> None:
+    """Give a group configurations of its own, or take away those that are None, and wait until that counts.
+    Denied if the broker refuses it."""
+    changes = [
+        {"name": name, "configOperation": _DELETE if value is None else _SET, "value": _text(value)}
+        for name, value in values.items()
+    ]
+    resource = {"resourceType": GROUP_RESOURCE, "resourceName": group, "configs": changes}
+    body = {"resources": [resource], "validateOnly": False}
+    if not broker.has(ALTER, 1):
+        raise Denied(f"The broker {broker.address} does not have version 1 of {ALTER}.", ENGINE_FAILED)
+    [answer] = broker.call(ALTER, 1, body)["responses"]
+    _check(broker, f"configure the group {group}", answer)
+    wanted = {name: _text(value) for name, value in values.items() if value is not None}
+    if wanted:
+        wait_until(
+            lambda: wanted.items() <= group_settings(broker, group).items(),
+            broker.address,
+            timeout_s,
+            f"show the configurations of the group {group}",
+        )
+        time.sleep(SETTLE_S)
+
+
+def group_settings(broker: Connection, group: str) -> dict[str, str | None]:
+    """The configurations of a group, those that it has from the broker, too; none where nobody tells."""
+    if not broker.has(DESCRIBE_CONFIGS, 4):
+        return {}
+    resource = {"resourceType": GROUP_RESOURCE, "resourceName": group, "configurationKeys": None}
+    body = {"resources": [resource], "includeSynonyms": False, "includeDocumentation": False}
+    [answer] = broker.call(DESCRIBE_CONFIGS, 4, body)["results"]
+    return {one["name"]: one["value"] for one in answer["configs"] or ()}
+
+
+def _text(value: int | None) -> str | None:
+    return None if value is None else str(value)
 
 
 def assigned_alone(coordinator: Connection, group: str, names: list[str]) -> dict[str, int]:

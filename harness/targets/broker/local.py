@@ -191,6 +191,8 @@ def _properties(version: str, port: int, folder: Path, settings: Mapping[str, st
         "log.dirs": str(folder / "data"),
         "offsets.topic.num.partitions": "1",
         "offsets.topic.replication.factor": "1",
+        "group.consumer.min.session.timeout.ms": "1000",  # so that a group may have short ones
+        "group.consumer.min.heartbeat.interval.ms": "100",
         "group.coordinator.append.linger.ms": "0",  # an answer does not wait for others' writes
     }
     if [int(part) for part in version.split(".")[:2]] >= [4, 3]:

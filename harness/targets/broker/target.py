@@ -16,8 +16,10 @@ from harness.targets.broker import admin
 from harness.targets.broker.connection import TIMEOUT_S, Connection, address_of
 from harness.targets.broker.forms import HEARTBEAT, from_kafka, sorted_partitions, to_kafka, versions_of
 from harness.targets.broker.names import Names, translated
+from harness.targets.broker.patience import Patience
 from harness.targets.broker.refusing import Refusing, check_topics
 from harness.targets.broker.run_topics import RunTopics
+from harness.targets.waiting import Due, Waited
 
 CONTROLS: Final = frozenset({"topics", "describe", "fresh"})
 UNOBSERVED: Final = frozenset(
@@ -31,6 +33,9 @@ UNOBSERVED: Final = frozenset(
     }
 )
 """Fields that ConsumerGroupDescribe does not have; the host of a client is the machine of this program."""
+
+INTERVAL_MS: Final = 500
+"""The heartbeat interval of groups whose sessions may be short."""
 
 
 def ask(
@@ -50,12 +55,18 @@ def ask(
 class BrokerTarget(Refusing):
     """A live broker; the methods are those of `harness.targets.base.Target`.
 
-    `run` makes the names of this run unlike all others: `conform-RUN-foo`, `conform-RUN-1-g`. ConformError:
-    exit 2 for an address that is none, 3 for a broker that is not there or too old.
+    `run` makes the names of this run unlike all others: `conform-RUN-foo`, `conform-RUN-1-g`. For `wait_s`
+    seconds at most it waits for timers to run out: then it has the operation `fire`. ConformError: exit 2 for
+    an address that is none, 3 for a broker that is not there or too old.
     """
 
     def __init__(
-        self, address: str, dialect: str, run: str | None = None, timeout_s: float = TIMEOUT_S
+        self,
+        address: str,
+        dialect: str,
+        run: str | None = None,
+        timeout_s: float = TIMEOUT_S,
+        wait_s: float = 0,
     ) -> None:
         host, _, port = address.rpartition(":")
         host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
@@ -71,6 +82,8 @@ class BrokerTarget(Refusing):
         self._groups: dict[str, Connection] = {}
         self._topics = RunTopics(self._broker, self._names, self._assigned, timeout_s)
         self._probes = 0
+        self._patience = Patience(self.name, Waited(wait_s)) if wait_s else None
+        self._sessions: dict[str, int] = {}
         if not self._broker.has(HEARTBEAT, 0):
             self._broker.close()
             raise ConformError(
@@ -82,17 +95,66 @@ class BrokerTarget(Refusing):
     def hello(self) -> Capabilities:
         """The operations that a client has. The dialect is the one that the caller names for the broker."""
         apis = versions_of(self._broker.has)
-        return Capabilities(self.name, self._dialect, apis, CONTROLS, UNOBSERVED)
+        controls = CONTROLS | {"fire"} if self._patience else CONTROLS
+        return Capabilities(self.name, self._dialect, apis, controls, UNOBSERVED)
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         """Send one request."""
-        coordinator = self._coordinator(self._names.group(_group_of(body)))
+        group = self._names.group(_group_of(body))
+        coordinator = self._coordinator(group)
+        if self._patience is not None:
+            body = self._timed(self._patience, group, str(client.get("id", "")), body)
         response = ask(coordinator, self._names, self.name, api, version, client, body)
         return Answer(response, self._observed(observe))
+
+    def expect(self, due: Sequence[Due]) -> Waited | None:
+        """The timers that run out in the trace that begins with the next load."""
+        if self._patience is None:
+            return None
+        self._patience.expect(due)
+        return self._patience.waited
+
+    def fire(self, timer: str, group: str, member: str, observe: str | None = None) -> Answer:
+        """Wait until a timer has run out. NotWaited if that cannot be, TooEarly if it did before its time."""
+        if self._patience is None:
+            return super().fire(timer, group, member, observe)
+        self._patience.next_step()
+        self._patience.run_out(
+            lambda: any(one["memberId"] == member for one in self.describe(group)["members"])
+        )
+        return Answer(
+            None, self._observed(observe), fired=[{"timer": timer, "group": group, "member": member}]
+        )
+
+    def _timed(self, patience: Patience, group: str, client: str, body: Json) -> Json:
+        """A request at its time, with the time-outs that it starts."""
+        patience.next_step(client)
+        if group:
+            self._set_session(patience, group)
+        if body.get("rebalanceTimeoutMs", -1) > 0 and (given := patience.rebalance_ms(client)) is not None:
+            body = {**body, "rebalanceTimeoutMs": given}
+        patience.sent(client, body.get("memberEpoch", 0) < 0)
+        return body
+
+    def _set_session(self, patience: Patience, group: str) -> None:
+        """Give the group the session time-out of this step, if the broker lets groups have one."""
+        wanted_ms = patience.session_ms()
+        if not patience.shortens or self._sessions.get(group) == wanted_ms:
+            return
+        values = {admin.SESSION_TIMEOUT: wanted_ms, admin.HEARTBEAT_INTERVAL: INTERVAL_MS}
+        try:
+            admin.configure_group(self._broker, group, values, self._timeout_s)
+        except admin.Denied as denied:
+            settings = admin.group_settings(self._broker, group)
+            patience.keep_sessions(denied.message, settings.get(admin.SESSION_TIMEOUT))
+        else:
+            self._sessions[group] = wanted_ms
 
     def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:
         """Create, grow, recreate and delete topics, and wait until the coordinator has noticed."""
         check_topics(self.name, upsert)
+        if self._patience is not None:
+            self._patience.next_step()
         self._topics.change(upsert, delete)
         return Answer(None, self._observed(observe))
 
@@ -154,6 +216,10 @@ class BrokerTarget(Refusing):
         for group in list(self._groups):
             admin.delete_group(self._groups[group], group)
             del self._groups[group]
+        for group in list(self._sessions):
+            nothing = {admin.SESSION_TIMEOUT: None, admin.HEARTBEAT_INTERVAL: None}
+            admin.configure_group(self._broker, group, nothing, self._timeout_s)
+            del self._sessions[group]
 
 
 def _group_of(body: Json) -> str:

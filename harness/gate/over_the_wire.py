@@ -1,0 +1,33 @@
+"""Steps of the gate for a target over the wire: a live broker, or librdkafka's mock cluster."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from harness.doctor.examine import Doctor
+from harness.doctor.report import to_json
+from harness.engines.base import Progress
+from harness.errors import ENGINE_FAILED, HOLDS, NOT_CONFORMANT
+from harness.gate.steps import Asked, Done, Step
+from harness.targets import start_target
+
+
+def examined(asked: Asked, step: Step, progress: Progress) -> Done:
+    """Tell if the target does what it declares."""
+    doctor = Doctor(asked.target, asked.dialect, lambda: start_target(asked.target, asked.dialect))
+    result = doctor.examine(progress)
+    message, exit_code = f"level: {result.level}", HOLDS
+    if result.wrong:
+        message += f"; it does not do what it declares: {', '.join(result.wrong)}"
+        exit_code = ENGINE_FAILED if result.died else NOT_CONFORMANT
+    return Done(step, exit_code, message, 0, {"name": step.name, **to_json(result)})
+
+
+def told(asked: Asked, step: Step) -> Done:
+    """Say which dialect was found out before the first step."""
+    found = asked.identified
+    assert found is not None  # as `steps_of` lists the step only then
+    message = found.dialect
+    if found.not_told_apart:
+        message += f"; not told apart from {', '.join(found.not_told_apart)}: give --dialect if it is another"
+    return Done(step, HOLDS, message, 0, {"name": step.name, **asdict(found)})

@@ -1,0 +1,27 @@
+"""The first thing to do with a target that nobody has described: its dialect, and the traces of that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from harness.dialect_name import base_of
+from harness.identify.judge import Identified, identify
+from harness.identify.probes import read_probes
+from harness.kit import kit_folder
+from harness.replay.dialects import TEXT
+from harness.targets import open_unchecked
+
+
+def identified(target: str, progress: Callable[[str], None] = lambda _: None) -> Identified:
+    """The dialect that the target of that name speaks. ConformError as of `open_unchecked` and `identify`."""
+    with closing(open_unchecked(target)) as opened:
+        return identify(opened, read_probes(), progress)
+
+
+def own_traces(dialect: str) -> list[Path]:
+    """The folders of traces of a dialect; departures of its own do not count."""
+    base = base_of(dialect)
+    names = ("golden", "corpus") if base == TEXT.name else (f"dialects/{base}",)
+    return [kit_folder("traces") / name for name in names]

@@ -1,0 +1,36 @@
+"""The timers that run out in a trace: which step arms each, by the deadlines that the trace describes."""
+
+from __future__ import annotations
+
+from harness.replay.calls import FireTimer, SendRequest
+from harness.replay.prepared import DecodedTrace
+from harness.targets.base import Json
+from harness.targets.waiting import Due
+
+
+def due(trace: DecodedTrace) -> list[Due]:
+    """The sessions and rebalance time-outs of members that run out, in the order of the trace.
+
+    A timer that the trace starts with is left out: no step of this trace can make it short.
+    """
+    described = [trace.initial, *(step.expected.group or {} for step in trace.steps)]
+    found = []
+    for index, step in enumerate(trace.steps):
+        if not isinstance(step.call, FireTimer):
+            continue
+        armed = index
+        deadline_ms = _deadline_ms(described[index], step.call)
+        while armed and _deadline_ms(described[armed - 1], step.call) == deadline_ms:
+            armed -= 1
+        call = trace.steps[armed - 1].call
+        if armed and isinstance(call, SendRequest):
+            found.append(Due(step.call.timer, str(call.client["id"]), armed - 1, index))
+    return found
+
+
+def _deadline_ms(group: Json, fired: FireTimer) -> int | None:
+    for timer in group.get("timers", ()):
+        if (timer["timer"], timer["member"]) == (fired.timer, fired.member):
+            deadline: int = timer["deadlineMs"]
+            return deadline
+    return None

@@ -1,0 +1,86 @@
+"""Other people's coordinators, judged over the wire: the table and the findings of docs/coordinators.md."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.replay.files import replay_files, trace_files
+from harness.replay.run import Replayed
+from harness.targets.broker.local import LocalBroker
+
+ROOT = Path(__file__).parents[2]
+TRACES = trace_files([ROOT / "traces/dialects/kafka-4.2"])
+PAGE = (ROOT / "docs/coordinators.md").read_text(encoding="utf-8")
+TABLE = [
+    [cell.strip() for cell in row.split("|")[1:-1]] for row in re.findall(r"^\|.*\|$", PAGE, re.MULTILINE)
+]
+"""Rows of cells, of both tables."""
+
+
+def in_the_table(implementation: str) -> set[str]:
+    column = TABLE[0].index(implementation)
+    return {row[0] for row in TABLE[2:] if len(row) == len(TABLE[0]) and row[column] == "differs"}
+
+
+def found(result: Replayed) -> set[str]:
+    return {failure.requirement(one) for failure in result.failures for one in failure.differences}
+
+
+@pytest.fixture(scope="module")
+def kfake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """kfake as a target, built from the Go module proxy."""
+    if not shutil.which("go"):
+        pytest.skip("Go is not on this machine: kfake is in Go")
+    program = tmp_path_factory.mktemp("kfake") / "kfake"
+    environment = {**os.environ, "GOFLAGS": "-buildvcs=false -mod=readonly", "GOTOOLCHAIN": "local"}
+    source = Path(__file__).parent / "kfake"
+    fetched = subprocess.run(["go", "mod", "download"], cwd=source, env=environment, capture_output=True)
+    if fetched.returncode:
+        pytest.skip(f"kfake cannot be fetched: {fetched.stderr.decode().strip()}")
+    subprocess.run(["go", "build", "-o", str(program), "."], cwd=source, env=environment, check=True)
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdin is not None
+        yield f"broker:{process.stdout.readline().strip()}"
+        process.stdin.close()
+
+
+@pytest.mark.maven
+def test_kfake_is_judged(kfake: str) -> None:
+    result = replay_files(TRACES, kfake, "kafka-4.2", 10**6, wait_s=60)
+    assert found(result) == in_the_table("franz-go's kfake")
+    at = {
+        (Path(failure.trace).name.partition(".")[0], failure.action): failure for failure in result.failures
+    }
+    told = [
+        ("MCKafka42Closed-goal-0001-still-revoking-when-the-time-out-comes", "RebalanceTimeout"),
+        ("MCKafka42Static-goal-0013-session-of-one-that-is-away-runs-out", "SessionTimeout"),
+        ("MCKafka42Tour-goal-0018-heartbeat-revoke", "Heartbeat"),
+    ]
+    members = [
+        [one for one in at[key].differences if one.path.startswith("group.members[m1]")] for key in told
+    ]
+    assert [(members[0][0].expected, members[0][0].got["assigned"] != [])] == [("(absent)", True)]
+    assert [(members[1][0].expected, members[1][0].got["memberEpoch"])] == [("(absent)", -2)]
+    [changed] = [one for one in members[2] if one.path.endswith("subscribedTopicNames")]
+    assert (changed.expected, changed.got) == ([], ["foo"])
+    assert all(name in PAGE for name, _ in told)
+
+
+@pytest.mark.maven
+def test_kafka_is_judged(kafka: LocalBroker) -> None:
+    result = replay_files(TRACES, kafka.target, "kafka-4.2", 10**6, wait_s=60)
+    assert (found(result), in_the_table("Apache Kafka 4.2.1")) == (set(), set())
+    assert result.judged > 100
+
+
+def test_the_mock_is_judged() -> None:
+    pytest.importorskip("confluent_kafka", reason="the target mock needs confluent-kafka")
+    result = replay_files(TRACES, "mock", "kafka-4.2", 10**6)
+    assert found(result) == in_the_table("librdkafka's mock")

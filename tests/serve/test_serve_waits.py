@@ -1,0 +1,79 @@
+"""Time-outs judged over the wire: real sockets and real seconds, on the served coordinator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from served import serving
+
+from harness.errors import USAGE, ConformError
+from harness.replay.files import replay_files
+from harness.replay.report import summary, to_json
+from harness.replay.run import ANOTHER
+from harness.targets import open_target
+from harness.targets.broker import admin
+from harness.targets.broker.connection import Connection
+from harness.targets.broker.target import BrokerTarget
+from harness.targets.waiting import NO_TIME
+
+TRACES = Path(__file__).parents[2] / "traces/dialects/kafka-4.2"
+AWAY = TRACES / "MCKafka42Static-goal-0013-session-of-one-that-is-away-runs-out.itf.json"
+SESSION = TRACES / "MCKafka42Tour-goal-0016-sessiontimeout.itf.json"
+REVOKING = sorted((TRACES / "wire").glob("*.itf.json"))
+SHORT = {"group.consumer.min.heartbeat.interval.ms": 100, "group.consumer.min.session.timeout.ms": 1000}
+
+
+def test_timers_are_waited_for_and_what_there_is_no_time_for_is_said() -> None:
+    """A static member that is away, and a member that asks on while it revokes (R4, S1)."""
+    with serving(topics={}, dialect="kafka-4.2", settings=SHORT) as (_, port):
+        target = f"broker:127.0.0.1:{port}"
+        result = replay_files([*REVOKING, AWAY, SESSION], target, "kafka-4.2", wait_s=10)
+    assert [result.differences, result.coverage.actions] == [
+        0,
+        {"Join": 5, "Heartbeat": 2, "RebalanceTimeout": 1, "LeaveTemporarily": 1, "SessionTimeout": 1},
+    ]
+    assert {(one.reason, one.skipped) for one in result.ended_early} == {(ANOTHER, 4), (NO_TIME, 1)}
+    said = to_json(result, target, "kafka-4.2")
+    assert (said["waited"]["timers"], said["waited"]["budget_s"]) == (2, 10)
+    assert said["skipped"][NO_TIME] == {"traces": 1, "steps": 1}
+    lines = list(summary(result, target))
+    assert any("for 2 timers; 1 traces end before a timer that was not waited for" in line for line in lines)
+    assert any(line.startswith(f"skipped, needs {NO_TIME}: 1 steps") for line in lines)
+
+
+def test_the_configurations_of_a_group_go_with_it() -> None:
+    with serving(topics={"conform-r-foo": 1}, dialect="kafka-4.2", settings=SHORT) as (_, port):
+        looking = Connection("127.0.0.1", port)
+        target = BrokerTarget(f"127.0.0.1:{port}", "kafka-4.2", run="r", wait_s=1)
+        target.expect([])
+        target.load([], [], {})
+        join = {"groupId": "g", "memberId": "A", "memberEpoch": 0, "instanceId": None, "rackId": None}
+        join |= {"rebalanceTimeoutMs": 10_000, "subscribedTopicNames": ["foo"], "subscribedTopicRegex": None}
+        join |= {"serverAssignor": None, "topicPartitions": []}
+        answer = target.request("ConsumerGroupHeartbeat", 0, {"id": "client-A"}, join)
+        during = admin.group_settings(looking, "conform-r-1-g")
+        target.close()
+        after = admin.group_settings(looking, "conform-r-1-g")
+        looking.close()
+    assert answer.body is not None and answer.body["heartbeatIntervalMs"] == 500
+    assert (during[admin.SESSION_TIMEOUT], during[admin.HEARTBEAT_INTERVAL]) == ("45000", "500")
+    assert (after[admin.SESSION_TIMEOUT], after[admin.HEARTBEAT_INTERVAL]) == ("45000", "5000")
+
+
+def test_a_broker_that_lets_no_session_be_short_is_named() -> None:
+    """Kafka's own least session is 45 seconds: more than there is time for."""
+    with serving(topics={}, dialect="kafka-4.2", settings={}) as (_, port):
+        target = f"broker:127.0.0.1:{port}"
+        result = replay_files([SESSION], target, "kafka-4.2", wait_s=20)
+    assert [one.reason for one in result.ended_early] == [NO_TIME]
+    assert result.waited is not None and "would not configure the group" in result.waited.note
+    [line] = [line for line in summary(result, target) if line.startswith("sessions are as long as")]
+    assert "group.consumer.min" in line
+
+
+@pytest.mark.parametrize("target", ["python", "mock", "kafka:4.2.1"])
+def test_other_targets_do_not_wait(target: str) -> None:
+    with pytest.raises(ConformError, match="leave it out") as failed:
+        open_target(target, wait_s=1)
+    assert failed.value.exit_code == USAGE

@@ -24,6 +24,7 @@ from harness.pipeline.run import Run, struct
 from harness.pipeline.session import Cluster, spark_session
 from harness.pipeline.store import Store
 from harness.pipeline.verdicts import Tested, judge_by_path, judge_steps
+from harness.replay.files import ENABLED
 from harness.spechash import spec_hash
 from harness.waivers import Waivers
 
@@ -277,10 +278,11 @@ def _same(expected: int, found: int, what: str) -> None:
 
 
 def _examples(run: Run, findings: Sequence[Mapping[str, Any]], meta: Mapping[str, Any]) -> None:
-    """A trace of each finding: the shortest to it, in `examples/`."""
+    """A trace of each finding: the shortest to it, in `examples/`, with what was enabled on the way."""
     if not findings:
         return
     via = paths.shortest_ways(run) if any(not one["trace"] for one in findings) else {}
+    keys: dict[str, list[str]] = {}
     for one in findings:
         step = F.col("step") == one["step"]
         if one["trace"]:
@@ -296,4 +298,9 @@ def _examples(run: Run, findings: Sequence[Mapping[str, Any]], meta: Mapping[str
             row = run.read("steps", "graph").where(step).select("source", "state_after").collect()[0]
             described = {"description": f"Finding {one['finding']}", **meta}
             cut = paths.trace_to(via, row["source"], row["state_after"], described)
+            keys[one["finding"]] = paths.keys_to(via, row["source"])
         run.store.write(f"examples/{one['finding']}.itf.json", trace_to_text(cut))
+    possible = paths.enabled(run, (key for path in keys.values() for key in path)) if keys else {}
+    for name, path in keys.items():
+        steps = {str(number): possible.get(key, []) for number, key in enumerate(path, start=1)}
+        run.store.write(f"examples/{name}{ENABLED}", tables.text(steps) + "\n")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -17,6 +17,7 @@ from harness.pipeline.run import Run
 from harness.pipeline.tables import VERDICTS
 from harness.tlaparse import Reader
 
+_SOURCES: Final = pa.schema([("source", pa.string())])
 Via: TypeAlias = Mapping[str, tuple[str, str]]
 """State -> the state before it on a shortest path ("" for an initial one), and itself with the step into it,
 as TLC prints it."""
@@ -33,13 +34,34 @@ def shortest_ways(run: Run) -> Via:
     return {**via, **{row["state"]: ("", row["text"]) for row in initial}}
 
 
-def path_to(via: Via, state: str) -> list[str]:
-    """The states on a shortest path from an initial state to this one, as TLC prints them."""
+def keys_to(via: Via, state: str) -> list[str]:
+    """The keys of the states on a shortest path from an initial state to this one."""
     path: list[str] = []
     while state:
-        state, printed = via[state]
-        path.append(printed)
+        path.append(state)
+        state, _ = via[state]
     return path[::-1]
+
+
+def path_to(via: Via, state: str) -> list[str]:
+    """The same states, as TLC prints them."""
+    return [via[one][1] for one in keys_to(via, state)]
+
+
+def enabled(run: Run, states: Iterable[str]) -> Mapping[str, list[str]]:
+    """By the key of a state what the coordinator may be asked there: "Heartbeat/stable: m1, m2"."""
+    wanted = run.rows([{"source": one} for one in sorted(set(states))], _SOURCES)
+    steps = run.read("steps", "graph").where("operation IS NOT NULL")
+    ways = steps.select("source", "action", "branch", "error", "member").distinct()
+    found: dict[str, dict[str, list[str]]] = {}
+    for row in ways.join(wanted, "source", "left_semi").collect():
+        name = "/".join(filter(None, (row["action"], row["branch"])))
+        error = "" if row["error"] in ("", "NONE") else f" {row['error']}"
+        found.setdefault(row["source"], {}).setdefault(name + error, []).append(row["member"])
+    return {
+        state: [f"{name}: {', '.join(sorted(who))}".removesuffix(": ") for name, who in sorted(names.items())]
+        for state, names in found.items()
+    }
 
 
 def trace_to(via: Via, source: str, after: str, meta: Mapping[str, object]) -> Trace:

@@ -17,6 +17,7 @@ from harness.replay.report import shown
 from harness.replay.run import Failure
 from harness.replay.signature import place, way
 from harness.report.changes import Change, changes, plain, short
+from harness.report.mermaid import mermaid
 from harness.report.readers.check import ModelResult
 from harness.report.readers.exhaust import Exhaust, ExhaustFinding
 from harness.report.readers.replay import Replay
@@ -25,7 +26,7 @@ from harness.report.results import Results
 from harness.report.sequence import sequence
 from harness.report.sequence_words import violated
 from harness.report.stages import Stage, groups_of, stages_of
-from harness.report.story_sequence import sequence_of_story
+from harness.report.story_sequence import content_of_story
 from harness.report.trace_sequence import content_of_trace
 from harness.requirements import broken
 
@@ -37,7 +38,8 @@ _WORDS: Final = 3
 
 @dataclass(frozen=True)
 class Page:
-    """One finding. `diagram` is SVG, or empty with the reason in `lacking`; `command` shows it again.
+    """One finding. `diagram` is SVG (and `mermaid` its text), or empty with
+    the reason in `lacking`; `command` shows it again.
 
     `expected` says that a model must fail in this way. `steps` is the length of the trace, `sent` what the
     target was told in the last one, or what `told` says, and `heads` are what changes are called. `stages`
@@ -58,6 +60,7 @@ class Page:
     command: str
     stages: Sequence[Stage] = ()
     diagram: str = ""
+    mermaid: str = ""
     lacking: str = ""
     trace_title: str = "Shortest trace"
     told: str = "What the target was told in the last step"
@@ -176,6 +179,7 @@ def _of_violation(one: Violation, run: Simulation) -> Page:
     words = [
         f"{found.path}: A {short(found.expected)}, B {short(found.got)}" for found in one.differences[:_WORDS]
     ]
+    story = content_of_story(one.messages, words or [one.said]) if one.messages else None
     return Page(
         anchor="",
         title=one.title,
@@ -189,7 +193,8 @@ def _of_violation(one: Violation, run: Simulation) -> Page:
         changes=changes(one.before, one.after, one.differences),
         sent=[*one.steps, *([f"as a scenario: {one.scenario}"] if one.scenario else [])],
         command=one.again,
-        diagram=sequence_of_story(one.messages, words or [one.said]) if one.messages else "",
+        diagram=sequence("", *story, inline=True) if story else "",
+        mermaid=mermaid(*story) if story else "",
         lacking="" if one.messages else "the result has no messages.",
         told="The schedule",
         trace_title="Shortest schedule",
@@ -223,4 +228,5 @@ def _with_trace(page: Page, index: int | None, found: Sequence[Difference]) -> P
         diagram = sequence("", *content, inline=True)
     except ConformError as error:
         return replace(page, lacking=error.message)
-    return replace(page, diagram=diagram, steps=last, changes=stages[-1].changes, stages=stages)
+    page = replace(page, diagram=diagram, mermaid=mermaid(*content))
+    return replace(page, steps=last, changes=stages[-1].changes, stages=stages)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from harness.itf import Trace
 from harness.kinds.registry import kind_of
 from harness.kinds.sequences import SEQUENCES
+from harness.report.mermaid import mermaid
 from harness.report.sequence import Event, Step, sequence
 from harness.report.sequence_words import violated
 
@@ -20,6 +21,11 @@ def sequence_of_trace(
     (exit 2) for a trace of another specification.
     """
     return sequence(title, *content_of_trace(trace, title, failing), inline)
+
+
+def text_of_trace(trace: Trace, title: str) -> str:
+    """The same diagram as Mermaid text."""
+    return mermaid(*content_of_trace(trace, title))
 
 
 def content_of_trace(

@@ -36,6 +36,7 @@ def test_a_difference_on_a_target(tmp_path: Path) -> None:
     assert page.changes[0] == Change("response.memberEpoch", "", "3", "1")
     assert Change("group.groupEpoch", "0", "1") in page.changes
     assert "response.memberEpoch: 3, got 1" in page.diagram and page.diagram.count('class="band"') == 1
+    assert "    Note over L0,L1: response.memberEpoch: 3, got 1\n" in page.mermaid
     assert page.sent[0] == 'next target assignment: {"A": ["foo-0", "foo-1", "foo-2"]}'
     assert '"memberEpoch": 0' in page.sent[1]
 

@@ -53,6 +53,12 @@ def command(
     output: Annotated[
         str | None, typer.Option(metavar="URI", help="Where the tables go; build/exhaust/MODEL.")
     ] = None,
+    tables: Annotated[
+        str, typer.Option(metavar="URI", help="Spark writes findings, coverage and verdicts there, too.")
+    ] = "",
+    table_format: Annotated[
+        str, typer.Option("--format", metavar="NAME", help="Of --tables: parquet, delta or iceberg.")
+    ] = "parquet",
     master: Annotated[str, typer.Option(help="Spark's: local[2], spark://HOST:7077, yarn …")] = "local[*]",
     page: Annotated[
         bool, typer.Option("--page", help="Draw the state graph with its coverage: graph.html in the output.")
@@ -62,6 +68,10 @@ def command(
         typer.Option(
             metavar="FILE", help="What a cluster's workers run: build/conform.pex of `make package`."
         ),
+    ] = None,
+    conf: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="A setting of Spark, as of spark-submit; repeatable."),
     ] = None,
     config: Annotated[
         Path | None, typer.Option(help="The configuration, if the model is the path of a module.")
@@ -108,12 +118,15 @@ def command(
     # here, so that no other verb waits until Spark is imported
     from harness.pipeline.exhaust import Job, exhaust
     from harness.pipeline.inputs import model_dialect
+    from harness.pipeline.publish import check_format
     from harness.pipeline.report import summary
-    from harness.pipeline.session import Cluster
+    from harness.pipeline.session import Cluster, settings_of
     from harness.pipeline.sources import find_files
+    from harness.pipeline.store import scheme_of
 
     check_json_place(json_file)
     accepted = read_waivers(waivers, date.today())
+    check_format(table_format, tables)
     if name is None and not inputs:
         raise ConformError("Say what to judge: a MODEL, files with --input, or both.")
     model, entry = find_model(name, config, manifest) if name else (None, None)
@@ -123,11 +136,10 @@ def command(
     files = find_files(inputs or [])
     judged = {f"The model {one.name}": model_dialect(one) for one in (model, closed) if one}
     spoken = chosen_dialect(dialect, judged)
-    job = Job(
-        target, spoken, place, model, closed, files, page, Cluster(master, spark_memory, package), accepted
-    )
+    cluster = Cluster(master, spark_memory, package, settings_of(conf or []))
+    job = Job(*(target, spoken, place, model, closed, files, page, cluster, accepted), tables, table_format)
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
-        log = Path(folder) if "://" in place else output_folder(Path(place))
+        log = Path(folder) if scheme_of(place) else output_folder(Path(place))
         with running(f"judging {model.name if model else f'{len(files)} files'} on {target}") as progress:
             result = exhaust(job, Limits(memory, timeout), log, progress)
     for line in summary(result, model, place):

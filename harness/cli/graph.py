@@ -19,7 +19,7 @@ from harness.itf import Trace, read_trace
 from harness.kit import kit_path
 from harness.replay.files import SUFFIX
 from harness.report.sequence_words import violated
-from harness.report.trace_sequence import sequence_of_trace
+from harness.report.trace_sequence import sequence_of_trace, text_of_trace
 
 
 def command(
@@ -52,6 +52,9 @@ def command(
     sequence: Annotated[
         bool, typer.Option("--sequence", help="Draw the messages of --trace instead: a lane for each member.")
     ] = False,
+    mermaid: Annotated[
+        bool, typer.Option("--mermaid", help="Write that as Mermaid text, for an issue or a pull request.")
+    ] = False,
     manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write what is drawn as JSON, too.")
@@ -68,7 +71,8 @@ def command(
     node, with the number of states; of other specifications, states in which the same actions are possible.
     With --page every state of a large graph can be seen: an HTML file with everything in it, on which the
     steps of the trace are marked as tested. With --sequence the picture is a sequence diagram of the trace,
-    as SVG: who sends what, what is lost or late, and what each step changes.
+    as SVG: who sends what, what is lost or late, and what each step changes; with --mermaid it is that as
+    text, which issues and pull requests draw.
 
     \b
     conform graph MCOpen
@@ -76,6 +80,7 @@ def command(
     conform graph path/to/Spec.tla --fold-by pc
     conform graph --trace traces/golden/basic.itf.json
     conform graph --trace traces/counterexamples/MCNoR9.itf.json --sequence
+    conform graph --trace traces/counterexamples/MCNoR9.itf.json --mermaid
     conform graph MCStaticClosed --page
 
     Exit codes: 0; 2 a wrong command line or specification, or a trace that is not of the model; 3 TLC failed,
@@ -88,16 +93,17 @@ def command(
         raise ConformError("Who looks at a page folds it: leave out --fold and --fold-by.")
     if name is None and trace is None:
         raise ConformError("Say what to draw: a model, the path of a module (.tla), or --trace FILE.")
-    if sequence and (name or page or trace is None):
+    told = sequence or mermaid
+    if told and (name or page or trace is None):
         raise ConformError("A sequence diagram is of a trace alone: --trace FILE --sequence.")
-    if not page and not sequence:
+    if not page and not told:
         require_dot()
     output_folder(out)
     trace = kit_path(trace) if trace else None
     shown = read_trace(trace) if trace else None
     trace_name = trace.name.removesuffix(SUFFIX) if trace else ""
-    if sequence and shown:
-        return _sequence(shown, trace_name, out, json_file)
+    if told and shown:
+        return _sequence(shown, trace_name, out, sequence, mermaid, json_file)
     if name is None:
         assert shown is not None
         subject = of_trace(trace_name, shown)
@@ -114,13 +120,16 @@ def command(
     write_json(json_file, {"command": "graph", "name": stem, "exit_code": 0, **drawn})
 
 
-def _sequence(trace: Trace, name: str, out: Path, json_file: Path | None) -> None:
+def _sequence(trace: Trace, name: str, out: Path, drawn: bool, told: bool, json_file: Path | None) -> None:
     title = f"Counterexample {name}" if violated(trace) else name
-    file = out / f"{name}-sequence.svg"
-    write_text(file, sequence_of_trace(trace, title))
-    print(f"{title}: {len(trace.states) - 1:,} steps\n  {file}")
-    drawn = {"title": title, "states": len(trace.states), "files": [str(file)]}
-    write_json(json_file, {"command": "graph", "name": name, "exit_code": 0, **drawn})
+    texts = {"svg": sequence_of_trace(trace, title)} if drawn else {}
+    texts |= {"mmd": text_of_trace(trace, title)} if told else {}
+    files = [out / f"{name}-sequence.{ending}" for ending in texts]
+    for file, text in zip(files, texts.values(), strict=True):
+        write_text(file, text)
+    print(f"{title}: {len(trace.states) - 1:,} steps", *(f"  {file}" for file in files), sep="\n")
+    made = {"title": title, "states": len(trace.states), "files": [str(file) for file in files]}
+    write_json(json_file, {"command": "graph", "name": name, "exit_code": 0, **made})
 
 
 def _of_model(

@@ -40,9 +40,9 @@ def command(
     too, and DIR/mutants.json. For a model of the manifest that was not checked the recorded evidence counts.
     What is missing is said.
 
-    On the page each finding has a page of its own: the requirement, the shortest trace as a sequence diagram,
-    the state before and after the step, and the command that shows it again. Requirements say who cites them
-    in specification, coordinator and tests, and how many steps and traces exercise them.
+    On the page each finding has a page of its own: the requirement, the shortest trace step by step beside
+    its sequence diagram, what each step changes, and the command that shows it again. Requirements say who
+    cites them in specification, coordinator and tests, and how many steps and traces exercise them.
 
     \b
     conform report --results build --summary

@@ -40,6 +40,10 @@ def command(
         typer.Option(help="Take away what the protocol relies on: then a violation must be found."),
     ] = None,
     master: Annotated[str, typer.Option(help="Spark's: local[2], spark://HOST:7077, yarn …")] = "local[*]",
+    conf: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="A setting of Spark, as of spark-submit; repeatable."),
+    ] = None,
     package: Annotated[
         Path | None,
         typer.Option(
@@ -76,4 +80,4 @@ def command(
         raise ConformError("--record writes down one run: leave out --seeds.", USAGE)
     taken = set(without or ())
     wanted = Asked(seed, seeds, events, Assumption.r9 not in taken, Assumption.exemption not in taken)
-    simulate_groups(wanted, Place(out, json_file, master, spark_memory, package, record))
+    simulate_groups(wanted, Place(out, json_file, master, spark_memory, package, conf or (), record))

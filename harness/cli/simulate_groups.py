@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -40,6 +40,7 @@ class Place:
     master: str = "local[*]"
     spark_memory: str = "1500m"
     package: Path | None = None
+    conf: Sequence[str] = ()
     record: Path | None = None
     """Where what the coordinator is told and says is written."""
 
@@ -75,10 +76,10 @@ def _outcomes(parts: Parts, asked: Asked, place: Place) -> list[Outcome]:
             with _recorded(parts, place.record) as noted:
                 return [run_seed(noted, asked, asked.seed, lambda done: progress(f"{done:,} events"))]
         # here, so that one seed does not wait until Spark is imported
-        from harness.pipeline.session import Cluster
+        from harness.pipeline.session import Cluster, settings_of
         from harness.pipeline.simulating import simulate_seeds
 
-        cluster = Cluster(place.master, place.spark_memory, place.package)
+        cluster = Cluster(place.master, place.spark_memory, place.package, settings_of(place.conf))
         with tempfile.TemporaryDirectory(prefix="conform-") as folder:
             return simulate_seeds(asked, cluster, Path(folder) / "spark.log", progress)
 

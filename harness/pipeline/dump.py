@@ -41,7 +41,7 @@ def reading(pieces: Sequence[Row], place: str) -> Maker:
         for batch in batches:
             for index in batch.column(0).to_pylist():
                 with _Files(place, file_name(index)) as files:
-                    for row in _rows(pieces[index]):
+                    for row in piece_rows(pieces[index]):
                         files.add(row)
                 yield pa.RecordBatch.from_pylist([{"part": index, "rows": files.count}], WRITTEN)
 
@@ -97,7 +97,7 @@ class _Files:
             writer.close(whole=error is None)
 
 
-def _rows(piece: Row) -> Iterator[Row]:
+def piece_rows(piece: Row) -> Iterator[Row]:
     """The rows of a piece."""
     for offset, line in lines(piece["uri"], piece["start"], piece["end"]):
         row = _row(offset, line)

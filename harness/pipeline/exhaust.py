@@ -20,10 +20,12 @@ from harness.itf import Trace, trace_from_json, trace_to_text
 from harness.pipeline import inputs, paths, results, sources, tables
 from harness.pipeline.judging import FAIL, NOT_JUDGED, check_target
 from harness.pipeline.page import write_page
+from harness.pipeline.publish import PUBLISHED, check_session, publish
 from harness.pipeline.run import Run, struct
 from harness.pipeline.session import Cluster, spark_session
 from harness.pipeline.store import Store
 from harness.pipeline.verdicts import Tested, judge_by_path, judge_steps
+from harness.replay.files import ENABLED
 from harness.spechash import spec_hash
 from harness.waivers import Waivers
 
@@ -33,7 +35,10 @@ _EXAMPLES: Final = 20
 
 @dataclass(frozen=True)
 class Job:
-    """The work to judge: a model's state graph, tours of a closed model, files; and on what."""
+    """The work to judge: a model's state graph, tours of a closed model, files; and on what.
+
+    `tables` is a place that Spark knows, where the tables that people ask are written, too, in a `format`.
+    """
 
     target: str
     dialect: str
@@ -44,6 +49,8 @@ class Job:
     page: bool = False
     cluster: Cluster = field(default_factory=Cluster)
     waivers: Waivers = field(default_factory=Waivers)
+    tables: str = ""
+    format: str = "parquet"
 
 
 @dataclass
@@ -77,6 +84,7 @@ class Exhausted:
     findings: list[dict[str, Any]] = field(default_factory=list)
     coverage: list[dict[str, Any]] = field(default_factory=list)
     page: str = ""
+    tables: list[str] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
     timings: list[dict[str, Any]] = field(default_factory=list)
 
@@ -103,6 +111,8 @@ def exhaust(job: Job, limits: Limits, log: Path, progress: Progress = silent) ->
     begin = time.perf_counter()
     with spark_session(job.cluster, log / "spark.log") as spark:
         started = {"stage": "spark", "unit": "start", "rows": 0, "seconds": time.perf_counter() - begin}
+        if job.tables:
+            check_session(spark, job.format)
         return _Stages(job, Run(spark, store, progress, [started]), hidden).all(limits, log)
 
 
@@ -155,16 +165,18 @@ class _Stages:
         result.steps, result.transitions = counts["distinct_steps"], verdicts
 
     def _traces(self, result: Exhausted, limits: Limits, log: Path) -> None:
-        files = [file for file in self.job.files if sources.kind_of(file) != "dump"]
-        if not files and not self.job.tour:
+        given = [file for file in self.job.files if sources.kind_of(file) != "dump"]
+        files = [file for file in given if not sources.by_spark(file)]
+        by_spark = sources.spark_files(self.run.spark, [one for one in given if sources.by_spark(one)])
+        if not given and not self.job.tour:
             return
         toured = ""
         if self.job.tour:
             self.run.progress(f"touring {self.job.tour.name}")
             toured, made = inputs.make_tours(self.run, self.job.tour, limits, log / "tour.log")
             result.tours = made["tours"]
-        depends, counts = inputs.read_traces(self.run, files, toured)
-        _same(len(files) + result.tours, counts["files"], "files and tours")
+        depends, counts = inputs.read_traces(self.run, files, by_spark, toured)
+        _same(len(files) + len(by_spark) + result.tours, counts["files"], "files and tours")
         _same(counts["expected"], counts["rows"], "steps of the traces")
         _same(counts["rows"], counts["steps"] + counts["problems"] + counts["no_call"], "rows of steps")
         self.origins["traces"] = True
@@ -216,6 +228,10 @@ class _Stages:
         _examples(run, result.findings[:_EXAMPLES], self._meta(result))
         result.digests = {name: digest(frame) for name, frame in self._contents(verdicts)}
         result.timings = run.timings
+        if self.job.tables:
+            run.progress("writing the tables")
+            frames = {name: verdicts if name == "verdicts" else run.read(name) for name in PUBLISHED}
+            result.tables = publish(frames, self.job.tables, self.job.format)
         timed = run.spark.createDataFrame(run.timings or [], struct(tables.TIMINGS))
         timed.coalesce(1).write.mode("append").parquet(run.store.table("timings"))
 
@@ -277,10 +293,11 @@ def _same(expected: int, found: int, what: str) -> None:
 
 
 def _examples(run: Run, findings: Sequence[Mapping[str, Any]], meta: Mapping[str, Any]) -> None:
-    """A trace of each finding: the shortest to it, in `examples/`."""
+    """A trace of each finding: the shortest to it, in `examples/`, with what was enabled on the way."""
     if not findings:
         return
     via = paths.shortest_ways(run) if any(not one["trace"] for one in findings) else {}
+    keys: dict[str, list[str]] = {}
     for one in findings:
         step = F.col("step") == one["step"]
         if one["trace"]:
@@ -296,4 +313,9 @@ def _examples(run: Run, findings: Sequence[Mapping[str, Any]], meta: Mapping[str
             row = run.read("steps", "graph").where(step).select("source", "state_after").collect()[0]
             described = {"description": f"Finding {one['finding']}", **meta}
             cut = paths.trace_to(via, row["source"], row["state_after"], described)
+            keys[one["finding"]] = paths.keys_to(via, row["source"])
         run.store.write(f"examples/{one['finding']}.itf.json", trace_to_text(cut))
+    possible = paths.enabled(run, (key for path in keys.values() for key in path)) if keys else {}
+    for name, path in keys.items():
+        steps = {str(number): possible.get(key, []) for number, key in enumerate(path, start=1)}
+        run.store.write(f"examples/{name}{ENABLED}", tables.text(steps) + "\n")

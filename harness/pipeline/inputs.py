@@ -159,15 +159,22 @@ def make_tours(run: Run, model: Model, limits: Limits, log: Path) -> tuple[str, 
     return depends, run.unit(tours.FOLDER, depends, lambda: tours.write_tours(run, model, limits, log))
 
 
-def read_traces(run: Run, uris: Sequence[str], toured: str) -> tuple[str, Counts]:
-    """The key and the counts of the steps of files (see `harness.pipeline.sources`), and of the tours that
-    were made, whose key is `toured` ("" for none)."""
-    depends = key(code_key(), toured, *(_content(uri) for uri in uris))
+def read_traces(
+    run: Run, uris: Sequence[str], by_spark: Mapping[str, str], toured: str
+) -> tuple[str, Counts]:
+    """The key and the counts of the steps of files (see `harness.pipeline.sources`), of those that Spark
+    reads, with what tells whether they have changed, and of the tours that were made, whose key is `toured`
+    ("" for none)."""
+    stamps = (f"{uri} {stamp}" for uri, stamp in by_spark.items())
+    depends = key(code_key(), toured, *(_content(uri) for uri in uris), *stamps)
 
     def traces() -> Counts:
-        run.progress(f"reading {len(uris)} files")
+        run.progress(f"reading {len(uris) + len(by_spark)} files")
         rows = run.rows([{"uri": uri} for uri in uris], pa.schema([("uri", pa.string())]), len(uris))
         read = rows.mapInArrow(sources.read_files, struct(tables.TRACES))
+        if by_spark:
+            whole = sources.contents(run.spark, list(by_spark)).select(F.col("path").alias("uri"), "content")
+            read = read.unionByName(whole.mapInArrow(sources.read_contents, struct(tables.TRACES)))
         read.write.mode("overwrite").parquet(run.store.table("traces"))
         if toured:
             tours.add_tours(run)

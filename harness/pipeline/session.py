@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,11 +63,10 @@ def spark_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
     spark-submit was given count. ConformError (exit 3) if there is no Java for it or it does not start.
     SIGTERM and SIGINT end the process with one sentence, while Spark starts, too.
     """
-    from pyspark.sql import SparkSession
-
-    running = SparkSession.getActiveSession()
+    running = _running()
     if running is not None:
-        yield running
+        with _set_meanwhile(running, cluster.settings):
+            yield running
         return
     with tempfile.TemporaryDirectory(prefix="conform-spark-") as folder, _Stopping() as stopping:
         begin = time.monotonic()
@@ -80,6 +79,57 @@ def spark_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
                 archive.make(session, time.monotonic() - begin)
         finally:
             session.stop()
+
+
+def _running() -> SparkSession | None:
+    """The session that is there already: of a notebook, of a program, of a Spark Connect client."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    try:
+        session: SparkSession = SparkSession.active()
+    except PySparkException:
+        return None
+    return session
+
+
+@contextmanager
+def _set_meanwhile(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Settings of a session that is not ours, put back at the end. ConformError for one that stays."""
+    from pyspark.errors import PySparkException
+
+    before = {name: session.conf.get(name, None) for name in settings}
+    try:
+        for name, value in settings.items():
+            try:
+                session.conf.set(name, value)
+            except PySparkException:
+                raise ConformError(
+                    f"The Spark session that is there already does not change {name}: leave out that --conf, "
+                    "and give it to whoever starts the session."
+                ) from None
+        yield
+    finally:
+        for name, old in before.items():
+            with suppress(PySparkException):
+                session.conf.unset(name) if old is None else session.conf.set(name, old)
+
+
+def settings_of(given: Sequence[str]) -> dict[str, str]:
+    """Settings of `--conf KEY=VALUE`, of which the last counts. ConformError for another form."""
+    pairs = [one.partition("=") for one in given]
+    if wrong := next((one for one, pair in zip(given, pairs, strict=True) if not pair[0] or not pair[1]), ""):
+        raise ConformError(
+            f"A setting of Spark is KEY=VALUE, as in --conf spark.ui.enabled=true; not {wrong!r}."
+        )
+    return {name.strip(): value for name, _, value in pairs}
+
+
+def parallelism(session: SparkSession) -> int:
+    """Tasks that run at a time, as Spark says without a context, which Spark Connect has not."""
+    from pyspark.sql import functions as F
+
+    return max(1, session.range(1 << 16).select(F.spark_partition_id()).distinct().count())
 
 
 class _Stopping:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pickle
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
+
 from harness.errors import ENGINE_FAILED, ConformError
-from harness.pipeline.session import Cluster, spark_session
+from harness.pipeline.session import Cluster, parallelism, spark_session
 from harness.simulate.groups.run import Asked, Outcome, run_seed
 from harness.targets.groups.python import PythonParts
 
+_OUTCOME: Final = pa.schema([("outcome", pa.binary())])
 AT_A_TIME: Final = 8
 """Tasks for each core: enough that the slowest seed does not keep the others waiting."""
 
@@ -26,16 +30,25 @@ def simulate_seeds(
     progress("starting Spark")
     wanted = range(asked.seed, asked.seed + asked.seeds)
     with spark_session(cluster, log) as spark:
-        context = spark.sparkContext
-        slices = tasks or min(asked.seeds, AT_A_TIME * context.defaultParallelism)
+        slices = tasks or min(asked.seeds, AT_A_TIME * parallelism(spark))
         progress(f"{asked.seeds:,} seeds in {slices} tasks")
-        played = context.parallelize(wanted, slices).map(partial(_played, asked)).collect()
-    outcomes: list[Outcome] = sorted(played, key=lambda one: one.seed)
+        seeds = spark.range(wanted.start, wanted.stop, 1, slices)
+        played = seeds.mapInArrow(partial(_played, asked), "outcome binary").collect()
+    outcomes = sorted((_outcome(row["outcome"]) for row in played), key=lambda one: one.seed)
     if [one.seed for one in outcomes] != list(wanted):
         raise ConformError(f"Of {asked.seeds:,} seeds {len(outcomes):,} came back from Spark.", ENGINE_FAILED)
     return outcomes
 
 
-def _played(asked: Asked, seed: int) -> Outcome:
-    """One seed, on a worker. What many seeds violate alike is shrunk once, by whoever collects them."""
-    return run_seed(PythonParts(), asked, seed)
+def _played(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Seeds, on a worker. What many seeds violate alike is shrunk once, by whoever collects them."""
+    for batch in batches:
+        for seed in batch.column(0).to_pylist():
+            outcome = pickle.dumps(run_seed(PythonParts(), asked, seed))
+            yield pa.RecordBatch.from_pylist([{"outcome": outcome}], _OUTCOME)
+
+
+def _outcome(pickled: bytes) -> Outcome:
+    """An outcome that one of our own workers has sent."""
+    outcome: Outcome = pickle.loads(pickled)
+    return outcome

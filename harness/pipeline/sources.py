@@ -11,7 +11,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 from pyarrow.fs import FileSelector, FileSystem, FileType
@@ -19,9 +19,12 @@ from pyarrow.fs import FileSelector, FileSystem, FileType
 from harness.errors import ConformError
 from harness.itf import Trace, trace_from_json, trace_to_text
 from harness.kinds.scenarios import scenario_from_ops
-from harness.pipeline.store import file_system
+from harness.pipeline.store import absolute, file_system, scheme_of
 from harness.pipeline.tables import TRACES, key
 from harness.scenario.files import trace_beside, trace_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 ITF: Final = ".itf.json"
 SCENARIO: Final = ".yaml"
@@ -32,9 +35,13 @@ KINDS: Final = {ITF: "itf", SCENARIO: "scenario", LOG: "log", DUMP: "dump"}
 
 def find_files(places: Sequence[str]) -> list[str]:
     """The URIs of all files of a known kind in and below the places, in a fixed order; a file itself whatever
-    its name. ConformError for a place that is not there or has none."""
+    its name. A place that Spark reads is given back as it is. ConformError for a place that is not there or
+    has none."""
     found: dict[str, None] = {}
     for place in places:
+        if by_spark(place):
+            found[place] = None
+            continue
         files, path = file_system(place)
         info = files.get_file_info(path)
         if info.type == FileType.NotFound:
@@ -50,6 +57,49 @@ def find_files(places: Sequence[str]) -> list[str]:
     return list(found)
 
 
+def by_spark(place: str) -> bool:
+    """Tell if Spark's own file systems are asked for a place: all that are not this machine's."""
+    return scheme_of(place) not in ("", "file")
+
+
+def spark_files(spark: SparkSession, places: Sequence[str]) -> dict[str, str]:
+    """All files of a known kind in and below places that Spark reads: the URI, and size with time.
+
+    ConformError for a place that is not there or has none.
+    """
+    from pyspark.errors import PySparkException
+
+    found: dict[str, str] = {}
+    for place in places:
+        try:
+            listed = contents(spark, [place]).select("path", "length", "modificationTime").collect()
+        except PySparkException as error:
+            reason = str(error).strip().splitlines()[0]
+            raise ConformError(f"Spark cannot read the input {place}: {reason}") from None
+        here = {row["path"]: f"{row['length']} {row['modificationTime']}" for row in sorted(listed)}
+        known = {
+            uri: stamp
+            for uri, stamp in here.items()
+            if kind_of(uri) and not (uri.endswith(SCENARIO) and str(_beside(uri)) in here)
+        }
+        if not known:
+            raise ConformError(f"There is nothing to read in {place}: no {', '.join(KINDS)}.")
+        if dumps := [uri for uri in known if kind_of(uri) == "dump"]:
+            raise ConformError(f"The dump {dumps[0]} is read piece by piece: copy it to this machine.")
+        found |= known
+    return found
+
+
+def contents(spark: SparkSession, places: Sequence[str]) -> DataFrame:
+    """Files as Spark reads them whole: path, content and others."""
+    return spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(list(places))
+
+
+def _beside(uri: str) -> str:
+    folder, _, name = uri.rpartition("/")
+    return f"{folder}/{trace_beside(Path(name))}"
+
+
 def kind_of(path: str) -> str:
     """Kind of a file, by the end of its name; "" if that is not known."""
     return next((kind for suffix, kind in KINDS.items() if path.endswith(suffix)), "")
@@ -62,8 +112,7 @@ def _has_trace(files: FileSystem, path: str) -> bool:
 
 
 def _uri(place: str, root: str, path: str) -> str:
-    base = place.rstrip("/") if "://" in place else Path(place).resolve().as_uri()
-    return base + path[len(root.rstrip("/")) :]
+    return absolute(place) + path[len(root.rstrip("/")) :]
 
 
 def read_files(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -73,13 +122,22 @@ def read_files(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pylist(rows, TRACES)
 
 
-def _row(uri: str) -> dict[str, Any]:
+def read_contents(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same from rows with a `uri` and a `content` that Spark has read."""
+    for batch in batches:
+        rows = [_row(one["uri"], one["content"]) for one in batch.to_pylist()]
+        yield pa.RecordBatch.from_pylist(rows, TRACES)
+
+
+def _row(uri: str, content: bytes | None = None) -> dict[str, Any]:
     kind = kind_of(uri) or "itf"
     row: dict[str, Any] = {"uri": uri, "kind": kind}
     try:
-        files, path = file_system(uri)
-        with files.open_input_stream(path) as stream:
-            content = stream.read()
+        path = uri.rpartition("/")[2]
+        if content is None:
+            files, path = file_system(uri)
+            with files.open_input_stream(path) as stream:
+                content = stream.read()
         row["bytes"] = len(content)
         trace, left_out = _READ[kind](content, uri, path)
     except _Unreadable as problem:

@@ -8,26 +8,55 @@ finds either all of a unit or does it again.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from pyarrow import ArrowInvalid
-from pyarrow.fs import FileSelector, FileSystem, FileType
+from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
 
 from harness.errors import ConformError
 
 _LEDGER: Final = "ledger"
 
 
-def file_system(uri: str) -> tuple[FileSystem, str]:
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+"""The beginning of a URI: Spark writes some with one slash; a letter alone is a drive."""
+_SAME: Final = {"s3a": "s3", "s3n": "s3", "wasbs": "abfss"}
+"""Names of Hadoop for what pyarrow calls otherwise."""
+_DBFS: Final = "/dbfs"
+"""Where Databricks shows workers and driver its file system."""
+
+
+def scheme_of(place: str) -> str:
+    """The scheme of a URI; "" for a path of this machine."""
+    found = _SCHEME.match(place)
+    return found[1].lower() if found else ""
+
+
+def absolute(place: str) -> str:
+    """A path as a URI; a URI as it is, without slashes at its end."""
+    return place.rstrip("/") if scheme_of(place) else Path(place).resolve().as_uri()
+
+
+def file_system(place: str) -> tuple[FileSystem, str]:
     """The file system of a path or URI and the path in it. ConformError for a scheme that is not known."""
+    uri, scheme = absolute(place), scheme_of(place)
+    rest = uri.partition(":")[2]
     try:
-        if "://" not in uri:
-            uri = Path(uri).resolve().as_uri()
-        found, path = FileSystem.from_uri(uri)
+        if scheme == "dbfs":
+            if not Path(_DBFS).is_dir():
+                raise ValueError(f"{_DBFS} is not there, where a Databricks cluster shows dbfs:/")
+            return LocalFileSystem(), f"{_DBFS}/{rest.lstrip('/')}"
+        if scheme == "file" and not rest.startswith("//"):
+            return LocalFileSystem(), rest
+        found, path = FileSystem.from_uri(f"{_SAME.get(scheme, scheme)}:{rest}" if scheme else uri)
     except (ArrowInvalid, OSError, ValueError) as error:
-        raise ConformError(f"The place {uri} cannot be used: {error}.") from None
+        raise ConformError(
+            f"The pipeline's own files cannot be at {place}: {error}. Spark's other file systems are for "
+            "--input and --tables."
+        ) from None
     return found, path
 
 
@@ -35,7 +64,7 @@ class Store:
     """A folder of tables and its ledger."""
 
     def __init__(self, uri: str) -> None:
-        self.uri = uri.rstrip("/") if "://" in uri else Path(uri).resolve().as_uri()
+        self.uri = absolute(uri)
         self.files, self.root = file_system(self.uri)
         try:
             self.files.create_dir(f"{self.root}/{_LEDGER}", recursive=True)

@@ -11,8 +11,9 @@ from pyspark.sql import functions as F
 from harness.pipeline.inputs import GRAPH
 from harness.pipeline.judging import COPIED, USED, judging
 from harness.pipeline.parts import WRITTEN, rewriting
-from harness.pipeline.paths import judging_by_path, not_judged, shortest_ways
+from harness.pipeline.paths import WAYS, judging_by_path, not_judged, write_ways
 from harness.pipeline.run import Run, struct
+from harness.pipeline.session import parallelism
 from harness.pipeline.tables import VERDICTS, key
 from harness.pipeline.version import judging_key, target_key
 
@@ -43,7 +44,7 @@ def judge_steps(run: Run, tested: Tested, origin: str, depends: str, steps: int)
         run.store.forget(f"verdicts/{origin}")
         run.store.remove(f"verdicts/{origin}")
     judged = sum(sizes.values()) - sum(sizes[part] for part in waiting)
-    wave = max(1, run.spark.sparkContext.defaultParallelism * _WAVE)
+    wave = max(1, parallelism(run.spark) * _WAVE)
     for first in range(0, len(waiting), wave):
         run.progress(f"{judged:,} of {steps:,} steps of {origin} judged on {tested.target}")
         parts = {part: sizes[part] for part in waiting[first : first + wave]}
@@ -84,11 +85,11 @@ def judge_by_path(run: Run, tested: Tested, depends: str, constants: Mapping[str
 
     def work() -> dict[str, int]:
         run.progress(f"{count:,} steps by way of their shortest paths on {tested.target}")
-        ways = run.spark.sparkContext.broadcast(shortest_ways(run))
-        by_path = judging_by_path(*tested.named(), lambda: ways.value, constants)
+        by_path = judging_by_path(*tested.named(), write_ways(run), constants)
         chosen = missing.select("part", "configuration", "state_after", *COPIED[1:])
         judged = chosen.repartition(_tasks(count), "source").mapInArrow(by_path, struct(VERDICTS))
         judged.write.mode("overwrite").parquet(run.store.table("verdicts", "paths"))
+        run.store.remove(WAYS)
         return {"verdicts": count}
 
     run.unit("verdicts/paths", depends, work, "verdicts/paths")

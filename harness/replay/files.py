@@ -20,6 +20,8 @@ from harness.scenario.names import trace_beside
 from harness.targets.recording import recorded
 
 SUFFIX = ".itf.json"
+ENABLED = ".enabled.json"
+"""The end of the name of a file beside a trace: by the number of each step what was enabled before it."""
 
 
 def trace_files(paths: Sequence[Path]) -> list[Path]:

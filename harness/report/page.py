@@ -41,6 +41,7 @@ _SECTIONS: Final = {
     "graphs": "State graphs",
 }
 """Anchors, which are names of templates, and titles."""
+_SCRIPTS: Final = ("report.js", "explorer.js")
 _LEAST_S: Final = 0.1
 """The value that a logarithmic axis shows instead of 0."""
 _FEW: Final = 15
@@ -176,7 +177,7 @@ def _pictures(results: Results) -> dict[str, Any]:
         "rebalances": _rebalances(results.rebalances),
         "depths": [(graph, bars(graph.depths, Axes("depth", "states"))) for graph in results.state_graphs],
         "graphs": [(graph.stem, inline_svg(graph)) for graph in results.graphs],
-        "script": Markup((_HERE / "report.js").read_text(encoding="utf-8")),
+        "script": Markup("".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS)),
     }
 
 

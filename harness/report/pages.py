@@ -6,27 +6,29 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from harness.errors import ConformError
-from harness.itf import Trace, read_trace
-from harness.replay.compare import ABSENT, Difference, differences
-from harness.replay.decode import Decoder
+from harness.itf import read_trace
+from harness.replay.compare import Difference
 from harness.replay.dialects import TEXT
 from harness.replay.files import SUFFIX
 from harness.replay.report import shown
 from harness.replay.run import Failure
 from harness.replay.signature import place, way
+from harness.report.changes import Change, changes, plain, short
+from harness.report.mermaid import mermaid
 from harness.report.readers.check import ModelResult
 from harness.report.readers.exhaust import Exhaust, ExhaustFinding
 from harness.report.readers.replay import Replay
 from harness.report.readers.simulate import Simulation, Violation
 from harness.report.results import Results
+from harness.report.sequence import sequence
 from harness.report.sequence_words import violated
-from harness.report.story_sequence import sequence_of_story
-from harness.report.trace_sequence import sequence_of_trace
+from harness.report.stages import Stage, groups_of, stages_of
+from harness.report.story_sequence import content_of_story
+from harness.report.trace_sequence import content_of_trace
 from harness.requirements import broken
-from harness.targets.base import Answer, Json
 
 MOST: Final = 40
 """Pages; of more findings only the sentence is there."""
@@ -35,22 +37,13 @@ _WORDS: Final = 3
 
 
 @dataclass(frozen=True)
-class Change:
-    """A place in the group, a response or a record: before the step, after it as specified, and on the target
-    (None: as specified). What a place did not have before is empty."""
-
-    path: str
-    before: str
-    expected: str
-    got: str | None = None
-
-
-@dataclass(frozen=True)
 class Page:
-    """One finding. `diagram` is SVG, or empty with the reason in `lacking`; `command` shows it again.
+    """One finding. `diagram` is SVG (and `mermaid` its text), or empty with
+    the reason in `lacking`; `command` shows it again.
 
     `expected` says that a model must fail in this way. `steps` is the length of the trace, `sent` what the
-    target was told in the last one, or what `told` says, and `heads` are what changes are called.
+    target was told in the last one, or what `told` says, and `heads` are what changes are called. `stages`
+    are the trace step by step, of which `changes` are those of the last.
     """
 
     anchor: str
@@ -65,7 +58,9 @@ class Page:
     changes: Sequence[Change]
     sent: Sequence[str]
     command: str
+    stages: Sequence[Stage] = ()
     diagram: str = ""
+    mermaid: str = ""
     lacking: str = ""
     trace_title: str = "Shortest trace"
     told: str = "What the target was told in the last step"
@@ -124,7 +119,7 @@ def _of_failure(failure: Failure, count: int, replayed: Replay) -> Page:
         count=_alike(count),
         trace=failure.trace,
         steps=failure.index,
-        changes=_plain(failure.differences),
+        changes=plain(failure.differences),
         sent=(),
         command=_replay(failure.trace, replayed.target, replayed.dialect),
     )
@@ -153,7 +148,7 @@ def _of_exhaust(one: ExhaustFinding, run: Exhaust) -> Page:
         count=_alike(one.count),
         trace=trace,
         steps=one.steps,
-        changes=_plain(one.differences),
+        changes=plain(one.differences),
         sent=(),
         command=_replay(trace, run.target, run.dialect),
     )
@@ -182,9 +177,9 @@ def _of_model(model: ModelResult) -> Page:
 
 def _of_violation(one: Violation, run: Simulation) -> Page:
     words = [
-        f"{found.path}: A {_short(found.expected)}, B {_short(found.got)}"
-        for found in one.differences[:_WORDS]
+        f"{found.path}: A {short(found.expected)}, B {short(found.got)}" for found in one.differences[:_WORDS]
     ]
+    story = content_of_story(one.messages, words or [one.said]) if one.messages else None
     return Page(
         anchor="",
         title=one.title,
@@ -195,10 +190,11 @@ def _of_violation(one: Violation, run: Simulation) -> Page:
         count=one.seen,
         trace=one.schedule,
         steps=len(one.steps),
-        changes=_changes([one.before, one.after], one.differences),
+        changes=changes(one.before, one.after, one.differences),
         sent=[*one.steps, *([f"as a scenario: {one.scenario}"] if one.scenario else [])],
         command=one.again,
-        diagram=sequence_of_story(one.messages, words or [one.said]) if one.messages else "",
+        diagram=sequence("", *story, inline=True) if story else "",
+        mermaid=mermaid(*story) if story else "",
         lacking="" if one.messages else "the result has no messages.",
         told="The schedule",
         trace_title="Shortest schedule",
@@ -217,10 +213,6 @@ def _replay(trace: str, target: str, dialect: str) -> str:
     return f"conform replay {shlex.quote(trace)} --target {shlex.quote(target)}{given}"
 
 
-def _plain(found: Iterable[Difference]) -> list[Change]:
-    return [Change(one.path, "", value(one.expected), value(one.got)) for one in found]
-
-
 def _with_trace(page: Page, index: int | None, found: Sequence[Difference]) -> Page:
     """The page with what its trace shows, cut after the step `index` (None: at its end)."""
     try:
@@ -228,60 +220,13 @@ def _with_trace(page: Page, index: int | None, found: Sequence[Difference]) -> P
         if index is not None:
             trace = replace(trace, states=trace.states[: index + 1], actions=trace.actions[: index + 1])
         last = len(trace.states) - 1
-        groups = _groups(trace, page.trace)  # first: it says what topics are called
-        words = [f"{one.path}: {_short(one.expected)}, got {_short(one.got)}" for one in found[:_WORDS]]
+        groups = groups_of(trace, page.trace)  # first: it says what topics are called
+        words = [f"{one.path}: {short(one.expected)}, got {short(one.got)}" for one in found[:_WORDS]]
         words += [f"and {len(found) - _WORDS} more differences"] if len(found) > _WORDS else []
-        diagram = sequence_of_trace(trace, "", {last: words} if found else violated(trace), inline=True)
+        content = content_of_trace(trace, "", {last: words} if found else violated(trace))
+        stages = stages_of(trace, page.trace, groups, content[1], found)
+        diagram = sequence("", *content, inline=True)
     except ConformError as error:
         return replace(page, lacking=error.message)
-    return replace(page, diagram=diagram, steps=last, changes=_changes(groups, found))
-
-
-def _groups(trace: Trace, name: str) -> list[Json]:
-    """The group after each step, as `describe` has it of its kind; timers have lines of their own."""
-    decoder = Decoder()
-    described = (decoder.start(state, name, trace.meta)[1] for state in trace.states)
-    return [{field: part for field, part in group.items() if field != "timers"} for group in described]
-
-
-def _short(given: Any) -> str:
-    text = value(given).replace("\n", ", ")
-    return text if len(text) <= 40 else f"{text[:39]}…"
-
-
-def value(given: Any) -> str:
-    """A value in words: an object a field a line, without those that are not there."""
-    if given == ABSENT:
-        return "absent"
-    if not isinstance(given, dict):
-        return shown(given)
-    return "\n".join(f"{name}: {shown(part)}" for name, part in given.items() if part not in (None, ABSENT))
-
-
-def _change(one: Difference, found: Sequence[Difference]) -> Change:
-    """Changes by a step; without the fields that the target has otherwise, which have their own lines."""
-    own = {other.path.removeprefix(f"{one.path}.") for other in found if other.path != one.path}
-    if not isinstance(one.got, dict) or own.isdisjoint(one.got):
-        return Change(one.path, value(one.expected), value(one.got))
-    rest = {name: part for name, part in one.got.items() if name not in own}
-    return Change(f"{one.path}, the rest", value(one.expected), value(rest))
-
-
-def _changes(groups: Sequence[Json], found: Sequence[Difference]) -> list[Change]:
-    """Changes of the group by the last step, as the specification says, with what the target has instead."""
-    after = Answer(group=groups[-1])
-    before = Answer(group=groups[-2]) if len(groups) > 1 else after
-    changed = {one.path: _change(one, found) for one in differences(before, after)}
-    for one in found:
-        if one.path in changed:
-            earlier = changed[one.path].before
-        elif any(
-            one.path.startswith(f"{path}.") and change.before == value(ABSENT)
-            for path, change in changed.items()
-        ):
-            earlier = value(ABSENT)
-        else:
-            unchanged = one.path.startswith("group") and ".timers" not in one.path
-            earlier = value(one.expected) if unchanged else ""
-        changed[one.path] = Change(one.path, earlier, value(one.expected), value(one.got))
-    return sorted(changed.values(), key=lambda one: one.got is None)
+    page = replace(page, diagram=diagram, mermaid=mermaid(*content))
+    return replace(page, steps=last, changes=stages[-1].changes, stages=stages)

@@ -1,5 +1,15 @@
-// The filters of tables: words, one letter, and only rows that are marked. Without this script all rows are there.
+// Text to copy. Without this script it can be selected.
 "use strict";
+for (const box of document.querySelectorAll(".copied")) {
+  const button = box.querySelector("button"), text = box.querySelector("pre");
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    getSelection().selectAllChildren(text);
+    button.textContent = document.execCommand("copy") ? "copied" : "selected"; // the newer way is not for files
+  });
+}
+
+// The filters of tables: words, one letter, and only rows that are marked. Without this script all rows are there.
 for (const filters of document.querySelectorAll("[data-filters]")) {
   const rows = [...document.querySelectorAll(`#${filters.dataset.filters} tbody tr`)];
   const search = filters.querySelector("[type=search]"), only = filters.querySelector("[type=checkbox]");

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from harness.report.sequence import Event, Fate, Kind, Message, Note, Step, sequence
+from harness.report.sequence import Event, Fate, Kind, Message, Note, Step
 from harness.report.sequence_words import COORDINATOR, natural
 
 _FATES: Final[Mapping[str, Fate]] = {"lost": "lost", "late": "late", "copy": "late"}
@@ -15,8 +15,11 @@ _MESSAGE: Final = 76
 """Letters of words; longer ones are cut."""
 
 
-def sequence_of_story(messages: Sequence[Mapping[str, Any]], failing: Sequence[str]) -> str:
-    """The diagram of messages as `conform simulate --json` has them: from, to, label, kind.
+def content_of_story(
+    messages: Sequence[Mapping[str, Any]], failing: Sequence[str]
+) -> tuple[list[str], list[Step], list[Event]]:
+    """Lanes, rows and messages of a diagram; messages are as `conform simulate --json` has them: from, to,
+    label, kind.
 
     A note is from one to itself, of nobody it is the coordinator's. `failing` are words under the last one.
     """
@@ -25,7 +28,7 @@ def sequence_of_story(messages: Sequence[Mapping[str, Any]], failing: Sequence[s
     for number, one in enumerate(messages, start=1):
         steps.append(Step(number, "", failing=tuple(failing) if number == len(messages) else ()))
         events.append(_event(number, one))
-    return sequence("", [*sorted(members, key=natural), COORDINATOR], steps, events, inline=True)
+    return [*sorted(members, key=natural), COORDINATOR], steps, events
 
 
 def _event(number: int, one: Mapping[str, Any]) -> Event:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from harness.itf import Trace
 from harness.kinds.registry import kind_of
 from harness.kinds.sequences import SEQUENCES
-from harness.report.sequence import sequence
+from harness.report.mermaid import mermaid
+from harness.report.sequence import Event, Step, sequence
 from harness.report.sequence_words import violated
 
 
@@ -19,6 +20,17 @@ def sequence_of_trace(
     `failing` has words for each step that stands out; of a counterexample that is the last one. ConformError
     (exit 2) for a trace of another specification.
     """
+    return sequence(title, *content_of_trace(trace, title, failing), inline)
+
+
+def text_of_trace(trace: Trace, title: str) -> str:
+    """The same diagram as Mermaid text."""
+    return mermaid(*content_of_trace(trace, title))
+
+
+def content_of_trace(
+    trace: Trace, title: str, failing: Mapping[int, Sequence[str]] | None = None
+) -> tuple[list[str], list[Step], list[Event]]:
+    """The lanes, rows and messages of that diagram."""
     wrong = violated(trace) if failing is None else failing
-    steps = SEQUENCES[kind_of(trace, f"The trace {title}").name]
-    return sequence(title, *steps(trace, title, wrong), inline)
+    return SEQUENCES[kind_of(trace, f"The trace {title}").name](trace, title, wrong)

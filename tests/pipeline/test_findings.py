@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -83,7 +84,7 @@ def test_the_example_of_a_finding_is_the_shortest(differing: Ran) -> None:
 
 def test_the_example_of_a_finding_replays_to_the_same_difference(differing: Ran, buggy: str) -> None:
     findings = {one["finding"]: one for one in differing.rows("findings")}
-    examples = sorted((differing.place / "examples").iterdir())
+    examples = sorted((differing.place / "examples").glob("*.itf.json"))
     assert {path.name for path in examples} == {f"{name}.itf.json" for name in list(findings)[:20]}
     for path in examples:
         one = findings[path.name.removesuffix(".itf.json")]
@@ -98,13 +99,28 @@ def test_the_example_of_a_finding_replays_to_the_same_difference(differing: Ran,
         assert not replay_files([path], "python").failures
 
 
+def test_beside_an_example_stands_what_was_enabled_at_each_step(differing: Ran) -> None:
+    for path in (differing.place / "examples").glob("*.itf.json"):
+        enabled = json.loads(path.with_name(path.name.replace(".itf.json", ".enabled.json")).read_text())
+        states: Any = read_trace(path).states
+        assert list(enabled) == [str(number) for number in range(1, len(states))]
+        for number, state in enumerate(states[1:], start=1):
+            action, branch, member = (state["step"][name] for name in ("action", "branch", "member"))
+            name = "/".join(filter(None, (action, branch)))
+            ways = [way for way in enabled[str(number)] if re.match(rf"{re.escape(name)}(?: [A-Z_]+)?:", way)]
+            assert any(member in way.partition(": ")[2].split(", ") for way in ways)
+            assert len(enabled[str(number)]) > len(ways)
+    first = next(iter((differing.place / "examples").glob("*.enabled.json"))).read_text()
+    assert not re.search(r"Heartbeat/stable", str(json.loads(first)["1"]))  # nobody is a member yet
+
+
 def test_the_example_of_a_full_group_replays_with_its_size(tmp_path: Path) -> None:
     (tmp_path / "spec").mkdir()
     target = faulty("wrong")
     ran = run(tmp_path / "out", target, tiny(tmp_path / "spec", MaxGroupSize=1))
     assert any(row["error"] == "GROUP_MAX_SIZE_REACHED" for row in ran.rows("verdicts", "graph"))
     assert ran.result.findings
-    for path in (tmp_path / "out" / "examples").iterdir():
+    for path in (tmp_path / "out" / "examples").glob("*.itf.json"):
         assert read_trace(path).meta["constants"]["MaxGroupSize"] == 1
         assert replay_files([path], target).failures
 

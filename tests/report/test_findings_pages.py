@@ -12,7 +12,8 @@ from results_folder import GOLDEN, ROOT, fails_as_expected, good_build, holds, r
 
 from harness.itf import read_trace, write_trace
 from harness.manifest import read_manifest
-from harness.report.pages import MOST, Change, Pages, pages, value
+from harness.report.changes import Change, value
+from harness.report.pages import MOST, Pages, pages
 from harness.report.results import read_results
 
 COUNTEREXAMPLE = ROOT / "traces" / "counterexamples" / "MCNoR9.itf.json"
@@ -35,6 +36,7 @@ def test_a_difference_on_a_target(tmp_path: Path) -> None:
     assert page.changes[0] == Change("response.memberEpoch", "", "3", "1")
     assert Change("group.groupEpoch", "0", "1") in page.changes
     assert "response.memberEpoch: 3, got 1" in page.diagram and page.diagram.count('class="band"') == 1
+    assert "    Note over L0,L1: response.memberEpoch: 3, got 1\n" in page.mermaid
     assert page.sent[0] == 'next target assignment: {"A": ["foo-0", "foo-1", "foo-2"]}'
     assert '"memberEpoch": 0' in page.sent[1]
 
@@ -78,6 +80,14 @@ def test_what_exhaust_found_is_read_from_its_examples(tmp_path: Path) -> None:
     assert page.changes[0] == Change("response.memberId", "", '"A"', "null")
     assert page.command == f"conform replay {example} --target python"
     assert "A e1 has foo-0,1, revokes foo-2" in page.diagram
+    assert [stage.title for stage in page.stages][:3] == ["the beginning", "Join/advance", "Heartbeat/stable"]
+    assert all(not stage.enabled for stage in page.stages)
+    example.with_name("abc.enabled.json").write_text('{"2": ["Leave/leave: A"]}')
+    (page,) = found(build).shown
+    assert [stage.enabled for stage in page.stages] == [(), (), ["Leave/leave: A"], (), ()]
+    example.with_name("abc.enabled.json").write_text("[]")
+    (page,) = found(build).shown
+    assert "abc.enabled.json is not what `conform exhaust` writes" in page.lacking
 
 
 def test_the_group_of_a_finding_has_the_fields_of_its_kind(tmp_path: Path) -> None:
@@ -107,6 +117,19 @@ def test_a_model_that_must_fail_has_its_counterexample(tmp_path: Path) -> None:
     assert page.command == "conform check MCNoR9"
     assert "NoDoubleOwnership is violated" in page.diagram
     assert page.steps == 17 and all(change.got is None for change in page.changes)
+
+
+def test_each_step_of_a_closed_model_says_what_it_changes_for_clients_and_network(tmp_path: Path) -> None:
+    failing = replace(fails_as_expected("MCNoR9", "NoDoubleOwnership"), counterexample=COUNTEREXAMPLE)
+    (page,) = found(good_build(tmp_path, [holds("MCSmall"), failing])).shown
+    assert [stage.number for stage in page.stages] == list(range(18))
+    received = {change.path: (change.before, change.expected) for change in page.stages[12].changes}
+    assert page.stages[12].title == "ReceiveResponse"
+    assert received["clients.m2.owned"] == ("{}", '{<<"foo", 1>>}')
+    assert set(received) == {"clients.m2.owned", "clients.m2.told", "responses.m2"}
+    revoked = {change.path: change for change in page.stages[4].changes}
+    assert {"group.members[m1].pendingRevocation", "responses.m1"} <= set(revoked)
+    assert not {one for stage in page.stages for one in stage.changes if one.path.startswith("step")}
 
 
 def test_a_trace_that_is_not_there_any_more_is_said(tmp_path: Path) -> None:

@@ -201,6 +201,53 @@ def test_a_link_to_a_row_that_is_filtered_away_shows_it(browse: Browse) -> None:
     assert shown > 0
 
 
+def test_a_trace_is_explored_step_by_step(browse: Browse) -> None:
+    """From the failing step, which is the last, with buttons, keys, a click on the diagram, and by a link."""
+    look = """
+        const page = [...document.querySelectorAll(".page")].find((one) => one.offsetHeight);
+        const seen = () => {
+          const shown = [...page.querySelectorAll(".stage")].filter((one) => one.offsetHeight);
+          const marked = [...page.querySelectorAll(".at.now")].map((one) => one.dataset.step);
+          return [shown.map((one) => one.dataset.step).join(), marked.join(), location.hash];
+        };
+        const press = (key) =>
+          document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        const [back, on] = page.querySelectorAll("[data-by]"), picture = page.querySelector(".picture");
+        const inBox = () => {
+          const box = picture.getBoundingClientRect();
+          const at = page.querySelector(".at.now").getBoundingClientRect();
+          return at.top >= box.top && at.bottom <= box.bottom;
+        };
+    """
+    opened, at_end, stepped, pressed, clicked, first, inside = browse(
+        look
+        + """
+        const opened = [...seen(), inBox()], atEnd = on.disabled;
+        back.click();
+        const stepped = seen();
+        press("ArrowLeft"); press("ArrowLeft"); press("ArrowRight");
+        const pressed = [...seen(), inBox()];
+        const { top, left } = page.querySelector(".at[data-step='12']").getBoundingClientRect();
+        picture.firstElementChild.dispatchEvent(
+          new MouseEvent("click", { clientX: left + 5, clientY: top + 5, bubbles: true }));
+        const clicked = [...seen(), inBox()];
+        for (let times = 0; times < 20; times += 1) back.click();
+        return [opened, atEnd, stepped, pressed, clicked, [...seen(), back.disabled], picture.scrollTop];
+        """,
+        "finding-9",
+    )
+    assert opened == ["17", "17", "#finding-9", True] and at_end
+    assert stepped == ["16", "16", "#finding-9-step-16"]
+    assert pressed == ["15", "15", "#finding-9-step-15", True]
+    assert clicked == ["12", "12", "#finding-9-step-12", True]
+    assert first == ["0", "", "#finding-9-step-0", True] and inside == 0
+    at_a_step = look + "return [...seen(), inBox(), page.querySelector('.walk a').getAttribute('href')]"
+    assert browse(at_a_step, "finding-9-step-14") == [
+        *("14", "14", "#finding-9-step-14", True),
+        "#finding-9-step-14",
+    ]
+
+
 @pytest.mark.parametrize("width", [WIDE, HALF, NARROW])
 def test_no_page_is_wider_than_its_window(width: int, browse: Browse) -> None:
     """Tables and diagrams that are wider scroll by themselves; no page does. Where there is room for it,
@@ -214,7 +261,13 @@ def test_no_page_is_wider_than_its_window(width: int, browse: Browse) -> None:
           await new Promise((done) => setTimeout(done, 20));
           const all = document.documentElement;
           const tables = [...document.querySelectorAll(`#${name || "none"} .scroll`)];
-          const over = Math.max(0, ...tables.map((one) => one.scrollWidth - one.clientWidth));
+          let over = 0;
+          const stages = [...document.querySelectorAll(`#${name || "none"} .stage`)];
+          for (const stage of stages.length ? stages : [null]) {
+            if (stage) location.hash = stage.id;
+            if (stage) await new Promise((done) => setTimeout(done, 5));
+            over = Math.max(over, ...tables.map((one) => one.scrollWidth - one.clientWidth));
+          }
           seen.push([name, all.scrollWidth - all.clientWidth, over]);
         }
         return seen;

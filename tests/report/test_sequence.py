@@ -15,6 +15,7 @@ from harness.cli.main import app
 from harness.errors import USAGE
 from harness.itf import read_trace
 from harness.kinds.classic.description import CLASSIC
+from harness.report.mermaid import mermaid
 from harness.report.sequence import Message, Note, Step, sequence
 from harness.report.trace_sequence import sequence_of_trace
 
@@ -196,8 +197,35 @@ def test_the_command(tmp_path: Path) -> None:
     assert "prefers-color-scheme: dark" in file.read_text()
 
 
+def test_the_diagram_as_mermaid_text(tmp_path: Path) -> None:
+    """Lost, late, under way, wrong: MCNoR9-sequence.mmd, which was looked at as a picture, has all."""
+    words = ["graph", "--trace", str(ROOT / "traces/counterexamples/MCNoR9.itf.json"), "--mermaid"]
+    ended = CliRunner().invoke(app, [*words, "--out", str(tmp_path), "--json", str(tmp_path / "drawn.json")])
+    assert ended.exit_code == 0, ended.output
+    file = tmp_path / "MCNoR9-sequence.mmd"
+    assert json.loads((tmp_path / "drawn.json").read_text())["files"] == [str(file)]
+    assert file.read_text() == Path(__file__).with_name(file.name).read_text()
+
+
+def test_signs_that_mermaid_reads_itself_are_escaped() -> None:
+    odd = 'a;b#1 <x> & "q" %%{end}`'
+    text = mermaid([odd, "c"], [Step(1, odd, failing=(odd, "second"))], [Note(1, odd, odd)])
+    safe = "a#59;b#35;1 #60;x#62; #38; #34;q#34; #37;#37;#123;end#125;#96;"
+    assert text.splitlines() == [
+        *("sequenceDiagram", f"  participant L0 as {safe}", "  participant L1 as c"),
+        *("  rect rgba(230, 126, 34, 0.2)", f"    Note over L0: 1. {safe}"),
+        *(f"    Note over L0,L1: {safe}<br/>second", "  end"),
+    ]
+
+
 @pytest.mark.parametrize(
-    "words", [["--sequence"], ["MCTour", "--sequence"], ["--trace", str(GOLDEN), "--page", "--sequence"]]
+    "words",
+    [
+        ["--sequence"],
+        ["MCTour", "--sequence"],
+        ["MCTour", "--mermaid"],
+        ["--trace", str(GOLDEN), "--page", "--sequence"],
+    ],
 )
 def test_a_diagram_is_of_a_trace_alone(words: list[str], tmp_path: Path) -> None:
     ended = CliRunner().invoke(app, ["graph", *words, "--out", str(tmp_path)])

@@ -14,7 +14,8 @@ from test_sequence import Drawn
 from verb_results import DIFFERED, MUTATED, PAIR, REBALANCED, SIMULATED
 
 from harness.errors import EVIDENCE_MISSING, HOLDS, NOT_CONFORMANT, USAGE
-from harness.report.pages import Change, pages
+from harness.report.changes import Change
+from harness.report.pages import pages
 from harness.report.results import read_results
 
 TAG = re.compile(r"<[^>]*>")

@@ -1,0 +1,102 @@
+"""The pipeline as a guest: in a session that it did not make, on file systems that only Spark knows."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.engines.java import find_java
+from harness.errors import ConformError
+from harness.pipeline.publish import check_format
+from harness.pipeline.session import settings_of
+from harness.pipeline.sources import by_spark, find_files
+from harness.pipeline.store import Store, file_system
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The output of guest.py; a process of its own, since a process has one session."""
+    folder = tmp_path_factory.mktemp("guest")
+    ended = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("guest.py")), str(folder)],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PYSPARK_PYTHON": sys.executable,
+            "JAVA_HOME": str(find_java().resolve().parents[1]),
+        },
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout.splitlines()[-1])
+
+
+@pytest.mark.sparks
+def test_a_session_that_others_made_is_used_and_left_as_it_was(told: Any) -> None:
+    first, again = told["runs"]
+    assert (first["trace_steps"], first["failed"], first["traces"]) == (12, 0, 1)
+    assert {row["unit"] for row in again["timings"]} <= {"start"}
+    assert told["alive"] == 3 and told["settings"] == ["200", "200"]
+
+
+@pytest.mark.sparks
+def test_files_and_tables_are_where_only_spark_can_reach_them(told: Any) -> None:
+    """A scenario whose trace is beside it is not read twice; a file that is cut off is in the quarantine."""
+    first, again = told["runs"]
+    assert first["quarantined"] == 1
+    assert first["tables"][0] == "viewfs://kit/tables/findings" and len(first["tables"]) == 4
+    assert told["rows"] == again["trace_steps"] == 12  # after two runs
+
+
+@pytest.mark.sparks
+def test_what_spark_cannot_do_is_said(told: Any) -> None:
+    said = told["said"]
+    assert said["nothing"]["error"].startswith("Spark cannot read the input viewfs://kit/nothing: ")
+    assert said["delta"]["error"].startswith("This Spark session has no Delta Lake: give its package")
+    assert said["delta"]["exit_code"] == 3
+    assert "does not change spark.sql.warehouse.dir: leave out that --conf" in said["static"]["error"]
+
+
+def test_settings_are_pairs() -> None:
+    assert settings_of(["a.b=c=d", "e=", "a.b=f"]) == {"a.b": "f", "e": ""}
+    for wrong in ("a.b", "=c"):
+        with pytest.raises(ConformError, match=f"KEY=VALUE, .*; not '{wrong}'"):
+            settings_of([wrong])
+
+
+def test_a_format_is_known_and_has_a_place() -> None:
+    check_format("iceberg", "catalog.conform")
+    check_format("parquet", "")
+    with pytest.raises(ConformError, match="no format 'orc' of tables: choose parquet, delta, iceberg"):
+        check_format("orc", "x")
+    with pytest.raises(ConformError, match="Say with --tables where"):
+        check_format("delta", "")
+
+
+def test_a_place_with_a_scheme_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`dbfs:/x` once made a folder `dbfs:` here."""
+    monkeypatch.chdir(tmp_path)
+    for place in ("dbfs:/tables", "unknown://there/tables"):
+        with pytest.raises(ConformError, match=f"own files cannot be at {place}"):
+            Store(place)
+    assert list(tmp_path.iterdir()) == []
+    assert find_files(["dbfs:/in", "s3a://bucket/in"]) == ["dbfs:/in", "s3a://bucket/in"]
+    assert all(map(by_spark, ("hdfs://h/x", "dbfs:/x")))
+    assert not any(map(by_spark, ("file:///x", "x", "C:/x")))
+
+
+def test_a_uri_of_hadoop_is_pyarrows_too(tmp_path: Path) -> None:
+    s3, path = file_system("s3a://bucket/tables?region=us-east-1")
+    assert (s3.type_name, path) == ("s3", "bucket/tables")
+    (tmp_path / "a.itf.json").write_text("{}")
+    assert find_files([f"file:{tmp_path}"]) == [f"file:{tmp_path}/a.itf.json"]
+    assert Store(f"file:{tmp_path}/out").root == f"{tmp_path}/out"

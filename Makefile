@@ -40,8 +40,9 @@ check scenario generate replay exhaust simulate graph diff rebalance:
 report:
 	@$(BIN)/conform report --results $(BUILD) --out $(BUILD)/report/index.html --summary
 
+# Three files at a time on two processors: some tests wait for clients and brokers.
 test: setup
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # One file for the workers of a Spark cluster, where they do not share this machine's Python.
 package: setup

@@ -23,6 +23,10 @@ COMMANDS = [
     if line.startswith(("conform ", "python -m coordinator groups", "python -m coordinator serve --help"))
     and "conform.pex" not in line  # those: tests/pipeline/test_cluster.py
     and not re.search(r"conform broker |--target (broker:|mock)", line)  # tests/broker/test_broker_readme.py
+    and not re.search(
+        r"examples/clients/(franzgo|platformatic)/", line
+    )  # tests/clients/test_other_clients.py
+    and "--target tcp:" not in line  # tests/replay/test_tcp.py
     and "build/clients.jsonl" not in line  # tests/proxy/test_proxy_page.py
     and not re.search(r"--(target|against) kafka:", line)  # tests/kafka/test_kafka_readme.py
 ]

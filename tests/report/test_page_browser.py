@@ -201,8 +201,11 @@ def test_a_link_to_a_row_that_is_filtered_away_shows_it(browse: Browse) -> None:
     assert shown > 0
 
 
-def test_a_trace_is_explored_step_by_step(browse: Browse) -> None:
+def test_a_trace_is_explored_step_by_step(browse: Browse, page: Path) -> None:
     """From the failing step, which is the last, with buttons, keys, a click on the diagram, and by a link."""
+    longest = re.search(r'id="(finding-\d+)-step-17"', page.read_text(encoding="utf-8"))
+    assert longest
+    name = longest[1]
     look = """
         const page = [...document.querySelectorAll(".page")].find((one) => one.offsetHeight);
         const seen = () => {
@@ -234,17 +237,17 @@ def test_a_trace_is_explored_step_by_step(browse: Browse) -> None:
         for (let times = 0; times < 20; times += 1) back.click();
         return [opened, atEnd, stepped, pressed, clicked, [...seen(), back.disabled], picture.scrollTop];
         """,
-        "finding-9",
+        name,
     )
-    assert opened == ["17", "17", "#finding-9", True] and at_end
-    assert stepped == ["16", "16", "#finding-9-step-16"]
-    assert pressed == ["15", "15", "#finding-9-step-15", True]
-    assert clicked == ["12", "12", "#finding-9-step-12", True]
-    assert first == ["0", "", "#finding-9-step-0", True] and inside == 0
+    assert opened == ["17", "17", f"#{name}", True] and at_end
+    assert stepped == ["16", "16", f"#{name}-step-16"]
+    assert pressed == ["15", "15", f"#{name}-step-15", True]
+    assert clicked == ["12", "12", f"#{name}-step-12", True]
+    assert first == ["0", "", f"#{name}-step-0", True] and inside == 0
     at_a_step = look + "return [...seen(), inBox(), page.querySelector('.walk a').getAttribute('href')]"
-    assert browse(at_a_step, "finding-9-step-14") == [
-        *("14", "14", "#finding-9-step-14", True),
-        "#finding-9-step-14",
+    assert browse(at_a_step, f"{name}-step-14") == [
+        *("14", "14", f"#{name}-step-14", True),
+        f"#{name}-step-14",
     ]
 
 

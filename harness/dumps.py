@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.engines.base import Progress
-from harness.files import output_folder, write_text
+from harness.files import output_folder, read_text, write_text
 
 FOLDER: Final = "CONFORM_DUMPS"
 """The environment variable with the folder; without it nothing is shared."""
@@ -41,12 +41,14 @@ def shared_dump(
         said = f"The state graph {found} of {when} is taken: TLC wrote the same model then.\n"
         progress(said.rstrip())
         shutil.copyfile(found, dot)
-        write_text(log, said)
+        write_text(log, said + read_text(found.with_suffix(".log"), "The log"))
         return int(found.stem.rpartition("-")[2])
     states = write()
     with tempfile.TemporaryDirectory(dir=folder) as place:
-        shutil.copyfile(dot, whole := Path(place) / "whole.dot")
-        whole.replace(folder / f"{key}-{states}.dot")
+        for file, suffix in ((log, ".log"), (dot, ".dot")):  # the dump last: where it is, all is
+            shutil.copyfile(file, whole := Path(place) / suffix)
+            whole.replace(folder / f"{key}-{states}{suffix}")
     for old in sorted(folder.glob("*.dot"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
-        old.unlink(missing_ok=True)
+        for file in (old, old.with_suffix(".log")):
+            file.unlink(missing_ok=True)
     return states

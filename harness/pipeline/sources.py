@@ -67,12 +67,15 @@ def spark_files(spark: SparkSession, places: Sequence[str]) -> dict[str, str]:
 
     ConformError for a place that is not there or has none.
     """
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     found: dict[str, str] = {}
     for place in places:
         try:
             listed = contents(spark, [place]).select("path", "length", "modificationTime").collect()
+        except Py4JJavaError as error:  # as of a file system that Spark does not know
+            raise ConformError(f"Spark cannot read the input {place}: {error.java_exception}") from None
         except PySparkException as error:
             reason = str(error).strip().splitlines()[0]
             raise ConformError(f"Spark cannot read the input {place}: {reason}") from None

@@ -15,6 +15,8 @@ pytestmark = pytest.mark.maven
 CLIENTS = ROOT / "examples/clients"
 REFUSED = [*JOINED, {"do": "refuse", "error": 16}, WAIT]
 CLOSED = [*JOINED, {"do": "close"}]
+TIMES = {"HeartbeatsInTime"}
+"""Rules that a busy machine may break for a client."""
 
 
 def made(name: str, folder: Path, *command: str) -> Path:
@@ -54,7 +56,7 @@ def test_franz_go(franzgo: list[str]) -> None:
     assert "RejoinsWhenRemoved" in removed.broken()
     assert "RepeatsStaleCommit" in stale.broken()
     assert "FatalErrorsAreShown" in unreleased.broken()
-    assert not any(judged.broken() - {"HeartbeatsInTime"} for judged in others)  # a busy machine
+    assert [judged.broken() - TIMES for judged in others] == [set()] * len(others)
 
 
 def test_platformatic(platformatic: list[str]) -> None:
@@ -72,4 +74,4 @@ def test_platformatic(platformatic: list[str]) -> None:
     assert "RepeatsStaleCommit" in stale.broken()
     assert "FatalErrorsAreShown" in unreleased.broken()
     assert "LeavesWhenClosed" in closed.broken()
-    assert not any(judged.broken() - {"HeartbeatsInTime"} for judged in others)  # a busy machine
+    assert [judged.broken() - TIMES for judged in others] == [set()] * len(others)

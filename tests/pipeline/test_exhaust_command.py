@@ -36,7 +36,7 @@ def test_the_help_has_examples_and_exit_codes() -> None:
         ({"name": "MCTour", "dialect": "kip-0"}, "kip-0", 2),
         ({"inputs": ["no-such-folder"]}, "The input no-such-folder does not exist.", 2),
         ({"inputs": ["EMPTY"]}, "There is nothing to read in EMPTY: no .itf.json, .yaml, .jsonl, .dot.", 2),
-        ({"inputs": ["other://host/x"]}, "The place other://host/x cannot be used", 2),
+        ({"inputs": ["other://host/x"]}, "Spark cannot read the input other://host/x: ", 2),
         ({"name": "MCTour", "inputs": ["graph.dot"]}, "A model and a dump are two state graphs", 2),
         ({"inputs": ["graph.dot"], "target": "stdio:false"}, "closed its output before it answered hello", 3),
     ],

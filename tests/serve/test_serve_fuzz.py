@@ -1,4 +1,4 @@
-"""Frames from one seed, 100,000 in `make fuzz`: the broker neither ends nor grows, other groups do not change.
+"""Frames from a seed, 100,000 in `make fuzz`: the broker neither ends nor grows, no other group changes.
 
 Frames are valid, mutated, cut, of wrong lengths, out of order, and noise. They go to a broker without
 sockets; a few hundred come over connections that are half open, too.

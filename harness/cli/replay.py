@@ -126,7 +126,8 @@ def command(
     found: list[Cause] = []
     if result.failures:
         with running("looking for causes") as progress:
-            found = causes(result.failures, explained(result.failures, spoken, progress))
+            departures = explained(result, spoken, progress, accepted.again().covers)
+            found = causes(result.failures, departures)
         print("causes, the most serious first:")
         for line in cause_lines(found[:SHOWN]):
             print(f"  {line}")

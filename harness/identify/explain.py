@@ -11,7 +11,8 @@ from harness.errors import ConformError
 from harness.identify.judge import with_changes
 from harness.replay.causes import Place, places
 from harness.replay.jobs import Files
-from harness.replay.run import Failure, Replayer
+from harness.replay.prepared import DecodedTrace
+from harness.replay.run import Failure, Replayed, Replayer
 from harness.targets.python import PythonTarget, departures, values_of
 
 MANY = 10**6
@@ -19,20 +20,25 @@ MANY = 10**6
 
 
 def explained(
-    failures: Sequence[Failure], dialect: str, progress: Callable[[str], None] = lambda _: None
+    result: Replayed,
+    dialect: str,
+    progress: Callable[[str], None] = lambda _: None,
+    waives: Callable[[str], bool] = lambda _: False,
 ) -> dict[Place, str]:
     """The steps that one departure from a dialect explains, each with that which explains the most of them.
 
-    Of steps that differ alike only that with the shortest schedule is tried. A trace of another dialect is
-    judged by the dialect of its name.
+    A departure must also fit the steps around: where it would change the same places and the target did not,
+    it explains nothing. A step on which the Python coordinator differs without any departure has another
+    cause. Of steps that differ alike only that with the shortest schedule is tried. A trace of another
+    dialect is judged by the dialect of its name. `waives` tells by its signature if a difference is waived.
     """
     alike: dict[tuple[str, ...], list[Failure]] = {}
-    for failure in failures:
+    for failure in result.failures:
         key = (failure.action, failure.branch, failure.error, *sorted(places(failure)))
         alike.setdefault(key, []).append(failure)
     first = {key: min(found, key=lambda one: (one.index, one.trace)) for key, found in alike.items()}
-    tried = list(first.values())
-    known = {change: _explains(change, tried, dialect, progress) for change in _changes(dialect)}
+    tries = _Tries(result, list(first.values()), dialect, waives)
+    known = {change: tries.explains(change, progress) for change in _changes(dialect)}
     best = sorted(known, key=lambda change: -len(known[change]))
     found: dict[Place, str] = {}
     for key, one in first.items():
@@ -49,26 +55,52 @@ def _changes(dialect: str) -> list[str]:
     ]
 
 
-def _explains(
-    change: str, failures: Sequence[Failure], dialect: str, progress: Callable[[str], None]
-) -> set[Place]:
-    """The steps after which the Python coordinator, with this change, answers what the target did."""
-    name, _, value = change.partition("=")
-    progress(f"explaining the differences: {name}")
-    own = values_of(dialect)
-    changed = {key: one for key, one in own.items() if one != values_of(base_of(dialect))[key]}
-    target = PythonTarget(with_changes(base_of(dialect), {**changed, name: value}))
-    replayer, found = Replayer(target, MANY), set()
-    files = Files()
-    for trace in dict.fromkeys(failure.trace for failure in failures):
-        try:
-            seen = replayer.outcome(files.read(Path(trace))).failures
-        except ConformError:  # what the coordinator cannot do explains nothing
-            continue
-        said = {one.index: _said(one) for one in seen}
-        wanted = {one.index: _said(one) for one in failures if one.trace == trace}
-        found |= {(trace, index) for index, part in wanted.items() if part <= said.get(index, set())}
-    return found
+class _Tries:
+    """Replays of the traces of `failures` on the Python coordinator, with one departure after another."""
+
+    def __init__(
+        self, result: Replayed, failures: Sequence[Failure], dialect: str, waives: Callable[[str], bool]
+    ) -> None:
+        self._dialect, self._waives, self._files = dialect, waives, Files()
+        self._judged = {one.trace: one.judged for one in result.ended_early}
+        self._differ = {(one.trace, one.index) for one in result.failures}
+        self._last: Place | None = None
+        if result.not_judged and result.failures:
+            self._last = result.failures[-1].trace, result.failures[-1].index
+        without = self._of(dialect, failures)
+        self._failures = [one for one in failures if (one.trace, one.index) not in without]
+
+    def explains(self, change: str, progress: Callable[[str], None]) -> set[Place]:
+        """The steps after which the Python coordinator, with this change, answers what the target did."""
+        name, _, value = change.partition("=")
+        progress(f"explaining the differences: {name}")
+        base = base_of(self._dialect)
+        own = values_of(self._dialect)
+        changed = {key: one for key, one in own.items() if one != values_of(base)[key]}
+        return self._of(with_changes(base, {**changed, name: value}), self._failures)
+
+    def _of(self, dialect: str, failures: Sequence[Failure]) -> set[Place]:
+        replayer = Replayer(PythonTarget(dialect), MANY, waives=self._waives)
+        found: dict[Place, set[str]] = {}
+        others: set[str] = set()
+        for name in dict.fromkeys(failure.trace for failure in failures):
+            trace = self._files.read(Path(name))
+            try:
+                seen = {one.index: one for one in replayer.outcome(trace).failures}
+            except ConformError:  # what the coordinator cannot do explains nothing
+                continue
+            for one in failures:
+                if one.trace == name and one.index in seen and _said(one) <= _said(seen[one.index]):
+                    found[name, one.index] = set(places(one))
+            others.update(*(places(seen[index]) for index in self._held(trace) if index in seen))
+        return {place for place, differing in found.items() if not differing & others}
+
+    def _held(self, trace: DecodedTrace) -> list[int]:
+        """The states of a trace after which the target was judged, and was as expected."""
+        judged = [step.index for step in trace.steps][: self._judged.get(trace.name)]
+        if self._last is not None and self._last[0] == trace.name:
+            judged = [index for index in judged if index <= self._last[1]]
+        return [index for index in judged if (trace.name, index) not in self._differ]
 
 
 def _said(failure: Failure) -> set[tuple[str, str]]:

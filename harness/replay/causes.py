@@ -1,8 +1,9 @@
 """Differences of a replay by their causes: one departure of a dialect, or one root, explains many of them.
 
 A departure explains a step if an implementation that departs there, and nowhere else, would have answered as
-the target did. Other steps are grouped by their root: of the places that differ after a step, that from which
-the others follow. An error follows from nothing, a target assignment from the group's epoch, and so on.
+the target did, and would not differ in the same places after steps on which the target conforms. Other steps
+are grouped by their root: of the places that differ after a step, that from which the others follow. An
+error follows from nothing, a target assignment from the group's epoch, and so on.
 """
 
 from __future__ import annotations

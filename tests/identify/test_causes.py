@@ -4,32 +4,42 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
+from coordinator.consumer import validation
 from harness.cli.main import app
 from harness.dialects import read_measured
 from harness.identify.explain import explained
 from harness.replay.causes import Cause, causes, from_json, root, to_json
 from harness.replay.compare import Difference
 from harness.replay.jobs import Files
-from harness.replay.run import Failure, Replayer
+from harness.replay.run import DIFFERENCE, EndedEarly, Failure, Replayed, Replayer
 from harness.targets.python import PythonTarget
 
 ROOT = Path(__file__).parent.parent.parent
 TRACES = ROOT / "traces" / "dialects" / "kafka-4.2"
+TWICE = ROOT / "traces" / "golden" / "delete-groups.itf.json"
+"""The group is made, emptied, deleted and made again."""
 MIX = "kafka-4.2,UnknownGroupError=UNKNOWN_MEMBER_ID,InstanceChecked=unreleased,MetadataChange=at-once"
 
 
+def replayed_on(dialect: str, files: Iterable[Path]) -> Replayed:
+    replayer = Replayer(PythonTarget(dialect), 10_000)
+    for trace in map(Files().read, files):
+        replayer.replay(trace)
+    return replayer.result
+
+
 @cache
-def found() -> tuple[Failure, ...]:
+def replayed() -> Replayed:
     """The differences of an implementation that departs from Kafka 4.2 three times."""
-    files, replayer = Files(), Replayer(PythonTarget(MIX), 10_000)
-    for file in sorted(TRACES.glob("*.itf.json")):
-        replayer.replay(files.read(file))
-    return tuple(replayer.result.failures)
+    return replayed_on(MIX, sorted(TRACES.glob("*.itf.json")))
 
 
 def failure(index: int, *paths: str, action: str = "Heartbeat") -> Failure:
@@ -37,10 +47,11 @@ def failure(index: int, *paths: str, action: str = "Heartbeat") -> Failure:
 
 
 def test_each_departure_of_a_mix_is_one_cause() -> None:
-    grouped = causes(found(), explained(found(), "kafka-4.2"))
+    failures = replayed().failures
+    grouped = causes(failures, explained(replayed(), "kafka-4.2"))
     assert {one.departure for one in grouped} == set(MIX.split(",")[1:])
     assert len(grouped) == 3 < len({name for one in grouped for name in one.signatures})
-    assert sum(one.steps for one in grouped) == len(found())
+    assert sum(one.steps for one in grouped) == len(failures)
     assert all(one.requirements for one in grouped)
 
 
@@ -49,10 +60,34 @@ def test_what_no_single_departure_explains_is_grouped_by_its_root() -> None:
     wrong = Difference("response.memberEpoch", 1, 77)
     spoilt = [
         Failure(one.trace, one.index, one.action, one.branch, one.error, None, {}, [*one.differences, wrong])
-        for one in found()
+        for one in replayed().failures
     ]
-    assert explained(spoilt, "kafka-4.2") == {}
+    assert explained(replace(replayed(), failures=spoilt), "kafka-4.2") == {}
     assert {one.departure for one in causes(spoilt)} == {""}
+
+
+def test_a_departure_that_would_change_other_steps_explains_nothing() -> None:
+    """A target that differs as a departure says, but in a single step of a trace."""
+    departure = "PreviousEpochReset=reconciliation"
+    offsets = ROOT / "traces" / "golden" / "offsets.itf.json"
+    result = replayed_on(f"kip-848,{departure}", [offsets])
+    first, second = result.failures
+    assert set(explained(result, "kip-848").values()) == {departure}
+    alone = replace(result, failures=[first])
+    assert explained(alone, "kip-848") == {}
+    waived = {second.signature(one) for one in second.differences}
+    assert explained(alone, "kip-848", waives=waived.__contains__) != {}
+    assert explained(replace(alone, not_judged=1), "kip-848") != {}
+    early = [EndedEarly(first.trace, 4, 9, DIFFERENCE)]
+    assert explained(replace(alone, ended_early=early), "kip-848") != {}
+
+
+def test_a_bug_of_the_coordinator_itself_is_no_departure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every dialect of a broken coordinator answers alike, so none is the cause."""
+    monkeypatch.setattr(validation, "LEAVE_EPOCH", validation.JOIN_EPOCH)
+    result = replayed_on("kip-848", [TWICE])
+    assert len(result.failures) == 2
+    assert explained(result, "kip-848") == {}
 
 
 def test_the_root_is_what_the_others_follow_from() -> None:

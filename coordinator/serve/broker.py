@@ -7,15 +7,12 @@ does it; a request that waits holds up no other connection.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
-from kio.index import load_request_schema, load_response_schema
-from kio.serial import entity_writer
+from kio.index import load_request_schema
 
 from coordinator.classic.service import PENDING
 from coordinator.core.errors import AppendFailed, BadInput
@@ -29,9 +26,9 @@ from coordinator.serve.cluster_apis import (
     api_versions,
     fetch_ready_ms,
 )
-from coordinator.serve.codec import fitted
 from coordinator.serve.delete_offsets import OFFSET_DELETE, delete_offsets
 from coordinator.serve.describe_groups import DESCRIBE_GROUPS, describe_groups
+from coordinator.serve.frames import Head, Malformed, answer_frame
 from coordinator.serve.group_apis import GROUP_APIS, GroupApi
 from coordinator.serve.reading import Bytes, Unreadable, read_client, read_request
 from coordinator.service import Coordinator
@@ -52,10 +49,6 @@ VERSIONS: Final = {
     **{key: (api.first, api.last) for key, api in GROUP_APIS.items()},
 }
 """The versions in ApiVersions: first and last version by Kafka's number of the API."""
-
-
-class Malformed(Exception):
-    """A frame that is no request of this broker: its connection is to be closed. The text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,15 +216,4 @@ class Broker:
 
     def response(self, sent: Sent, answer: Json) -> bytes:
         """The frame of a response."""
-        schema: Any = load_response_schema(sent.key, sent.version)
-        buffer = io.BytesIO()
-        _writer(schema.__header_schema__)(
-            buffer, schema.__header_schema__(correlation_id=sent.correlation_id)
-        )
-        _writer(schema)(buffer, fitted(schema, answer))
-        return buffer.getvalue()
-
-
-@cache
-def _writer(schema: type) -> Any:
-    return entity_writer(schema)
+        return answer_frame(Head(sent.key, sent.version, sent.correlation_id), answer)

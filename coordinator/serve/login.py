@@ -11,8 +11,9 @@ from typing import Final
 
 from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
-from coordinator.serve.broker import Broker, Malformed
+from coordinator.serve.broker import Broker
 from coordinator.serve.cluster_apis import API_VERSIONS
+from coordinator.serve.frames import Malformed
 
 SASL_HANDSHAKE: Final = 17
 SASL_AUTHENTICATE: Final = 36

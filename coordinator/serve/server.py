@@ -15,7 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from coordinator.serve.broker import Broker, Malformed
+from coordinator.serve.broker import Broker
+from coordinator.serve.frames import Malformed
 from coordinator.serve.login import VERSIONS as SASL
 from coordinator.serve.login import Login
 

@@ -13,21 +13,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from coordinator.serve.addresses import API_VERSIONS, REWRITTEN, rewritten
+from coordinator.serve.frames import HEADER, NUMBERS, Head, Malformed, head_of, read_answer
 from coordinator.serve.group_apis import GROUP_APIS
-from harness.proxy.addresses import API_VERSIONS, REWRITTEN, rewritten
 from harness.proxy.faults import BEHIND, Fault, Faults
 from harness.proxy.link import ANSWER_S, LARGEST, Link
-from harness.proxy.messages import (
-    HEADER,
-    NUMBERS,
-    RECORDED,
-    Head,
-    Malformed,
-    error_frame,
-    head_of,
-    read_answer,
-    read_group_request,
-)
+from harness.proxy.messages import RECORDED, error_frame, read_group_request
 from harness.proxy.record import Record, seen_after
 from harness.targets.base import Json
 
@@ -38,6 +29,8 @@ SETTLE_S: Final = 0.05
 HEARTBEAT: Final = NUMBERS["ConsumerGroupHeartbeat"]
 DESCRIBE: Final = NUMBERS["ConsumerGroupDescribe"]
 METADATA: Final = NUMBERS["Metadata"]
+FOLLOWED: Final = {key: (GROUP_APIS[key].first, GROUP_APIS[key].last) for key in RECORDED}
+"""The versions of the requests that are recorded."""
 WAITS: Final = frozenset({NUMBERS["JoinGroup"], NUMBERS["SyncGroup"]})
 CHANGES_TOPICS: Final = frozenset(
     NUMBERS[api] for api in ("CreateTopics", "DeleteTopics", "CreatePartitions")
@@ -134,7 +127,8 @@ class Conversation:
     async def _of_cluster(self, head: Head, frame: bytes) -> bytes:
         """The answer about brokers, versions or topics, as the client is to see it."""
         if head.key in REWRITTEN:
-            return await rewritten(head, await self._link.call(frame, head.correlation_id), self._listener)
+            answer = await self._link.call(frame, head.correlation_id)
+            return await rewritten(head, answer, self._listener, FOLLOWED)
         async with self._shared.lock:
             answer = await self._link.call(frame, head.correlation_id)
             self._shared.record.topics(await self._metadata())

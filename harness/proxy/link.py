@@ -6,9 +6,10 @@ import asyncio
 import struct
 from typing import Final
 
-from harness.proxy.messages import Malformed, correlation_of, read_answer, request_frame
+from coordinator.serve.frames import Malformed, correlation_of, read_answer, request_frame
 from harness.targets.base import Json
 
+CLIENT_ID: Final = "conform-proxy"
 CHUNK: Final = 1 << 16
 LARGEST: Final = 100 * 2**20
 """Bytes of a frame that is passed on unread (the default limit of Kafka's own brokers)."""
@@ -63,7 +64,7 @@ class Link:
     def ask(self, key: int, api: str, version: int, body: Json) -> asyncio.Task[Json]:
         """Send a request of the recorder's own at once; its answer."""
         self._own += 1
-        future = self.send(request_frame(api, version, self._own, body), self._own)
+        future = self.send(request_frame(CLIENT_ID, api, version, self._own, body), self._own)
 
         async def read() -> Json:
             async with asyncio.timeout(ANSWER_S):

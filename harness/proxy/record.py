@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from coordinator.serve.frames import Head
 from coordinator.serve.group_apis import GROUP_APIS
 from harness.proxy.faults import Fault
-from harness.proxy.messages import RECORDED, Head
+from harness.proxy.messages import RECORDED
 from harness.targets.base import Json
 from harness.targets.broker.forms import Form, from_kafka
 from harness.targets.broker.names import Names

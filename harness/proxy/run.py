@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from coordinator.serve.frames import Malformed
 from harness.errors import ConformError
 from harness.proxy.conversation import Client, Conversation, Cut, Shared
 from harness.proxy.faults import Faults
 from harness.proxy.link import Link
-from harness.proxy.messages import Malformed
 from harness.proxy.record import Record
 
 MOST_BROKERS: Final = 100

@@ -15,8 +15,9 @@ from kio.serial import entity_reader
 from served import ROOT, ask, broker, frame, response
 
 from coordinator.core.clock import SimulatedClock
-from coordinator.serve.broker import VERSIONS, Malformed
+from coordinator.serve.broker import VERSIONS
 from coordinator.serve.codec import _members, to_json
+from coordinator.serve.frames import Malformed
 from coordinator.serve.reading import Bytes, read_client, read_request
 
 HEARTBEAT = {

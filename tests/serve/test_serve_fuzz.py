@@ -18,7 +18,7 @@ import pytest
 from served import FAST, ask, broker, frame, serving
 
 from coordinator.core.clock import SimulatedClock
-from coordinator.serve.broker import Malformed
+from coordinator.serve.frames import Malformed
 from coordinator.serve.server import Bounds
 
 WARM = 10_000

@@ -17,7 +17,7 @@ from confluent_kafka import Consumer
 from served import FAST, broker, frame, response, serving
 
 from coordinator.core.errors import BadInput
-from coordinator.serve.broker import Malformed
+from coordinator.serve.frames import Malformed
 from coordinator.serve.login import VERSIONS, Login, read_users
 
 USERS = {"alice": "a secret"}

@@ -19,8 +19,9 @@ from coordinator import Config, Coordinator
 from coordinator.core.clock import SystemClock, random_ids
 from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
-from coordinator.serve.broker import Broker, Malformed, Sent
+from coordinator.serve.broker import Broker, Sent
 from coordinator.serve.cluster import Cluster
+from coordinator.serve.frames import Malformed
 from coordinator.serve.group_apis import GROUP_APIS, GroupApi
 from coordinator.serve.server import Server
 from harness.clients.front import Front

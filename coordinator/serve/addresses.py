@@ -1,14 +1,13 @@
-"""Answers that name brokers or versions, as the client is to see them: the proxy's own listeners, and of each
-API no version that the proxy could not follow."""
+"""Answers of a broker that name brokers or versions, as a client behind a proxy is to see them: the proxy's
+own listeners, and of each API no version that the proxy could not follow."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
 
-from coordinator.serve.group_apis import GROUP_APIS
-from harness.proxy.messages import NUMBERS, RECORDED, Head, Malformed, answer_frame, read_answer
-from harness.targets.base import Json
+from coordinator.core.fields import Json
+from coordinator.serve.frames import NUMBERS, Head, Malformed, answer_frame, read_answer
 
 Listener: TypeAlias = Callable[[str, int], Awaitable[tuple[str, int]]]
 """Gives the address at which this client reaches the broker of a host and port."""
@@ -24,7 +23,6 @@ FOLLOWED: Final = {
     NUMBERS["DescribeCluster"]: (0, 2),
     NUMBERS["Produce"]: (0, 9),
     NUMBERS["Fetch"]: (0, 15),
-    **{key: (GROUP_APIS[key].first, GROUP_APIS[key].last) for key in RECORDED},
 }
 """The versions of an API that are let through. Newer ones of Produce and Fetch name brokers in their answers,
 which are passed on unread."""
@@ -40,12 +38,15 @@ def read_versions(version: int, answer: bytes) -> Json:
     return read_answer(API_VERSIONS, version, answer)
 
 
-async def rewritten(head: Head, answer: bytes, listener: Listener) -> bytes:
-    """An answer as the client is to see it. Malformed for an answer that cannot be read."""
+async def rewritten(
+    head: Head, answer: bytes, listener: Listener, followed: Mapping[int, tuple[int, int]]
+) -> bytes:
+    """An answer as the client is to see it; `followed` has the versions of more APIs that are let through.
+    Malformed for an answer that cannot be read."""
     if head.key == API_VERSIONS:
         body = read_versions(head.version, answer)
         version = 0 if body["errorCode"] == UNSUPPORTED_VERSION else head.version
-        keys = [lowered for one in body["apiKeys"] if (lowered := _lowered(one)) is not None]
+        keys = [lowered for one in body["apiKeys"] if (lowered := _lowered(one, followed)) is not None]
         return answer_frame(Head(head.key, version, head.correlation_id), {**body, "apiKeys": keys})
     first, last = FOLLOWED[head.key]
     if not first <= head.version <= last:
@@ -57,8 +58,9 @@ async def rewritten(head: Head, answer: bytes, listener: Listener) -> bytes:
     return answer_frame(head, await _at_listener(body, listener))
 
 
-def _lowered(offered: Json) -> Json | None:
-    first, last = FOLLOWED.get(offered["apiKey"], (0, offered["maxVersion"]))
+def _lowered(offered: Json, followed: Mapping[int, tuple[int, int]]) -> Json | None:
+    known = {**FOLLOWED, **followed}
+    first, last = known.get(offered["apiKey"], (0, offered["maxVersion"]))
     first, last = max(first, offered["minVersion"]), min(last, offered["maxVersion"])
     if offered["apiKey"] in HIDDEN or first > last:
         return None

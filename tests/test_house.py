@@ -67,13 +67,15 @@ def test_only_its_targets_and_the_benchmarks_touch_the_coordinator() -> None:
             "groups/local_assignors",
             "broker/connection",
         )
-    } | {f"harness/proxy/{name}.py" for name in ("addresses", "conversation", "messages", "record")}
+    } | {f"harness/proxy/{name}.py" for name in ("conversation", "link", "messages", "record", "run")}
     broker = imports(ROOT / "harness/targets/broker/connection.py")
     own = {name for name in broker if name.split(".")[0] == "coordinator"}
     assert all(name.startswith("coordinator.serve.codec") for name in own), "the messages of kio alone"
     for path in sources("harness/proxy", ".py"):
         own = {name for name in imports(path) if name.split(".")[0] == "coordinator"}
-        tables = {f"coordinator.serve.{name}" for name in ("codec", "group_apis", "reading")}
+        tables = {
+            f"coordinator.serve.{name}" for name in ("addresses", "codec", "frames", "group_apis", "reading")
+        }
         assert own <= tables, "Kafka's messages alone, and nothing that answers them"
 
 

@@ -7,7 +7,7 @@ does it; a request that waits holds up no other connection.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -85,6 +85,27 @@ class Broker:
         for topic in wanted:
             cluster.add(topic.name, max(topic.partitions, cluster.topics[topic.name].partitions))
         self._set_topics(set())
+
+    def stands_for(self, node: int, port: int) -> None:
+        """Let clients find the coordinator at the broker of this number, which they reach at this port."""
+        self._cluster.node, self._cluster.port = node, port
+
+    def take_topics(self, topics: Iterable[Topic]) -> None:
+        """Have these topics, and no others. AppendFailed where the log refuses that; then nothing changes."""
+        before, wanted = self._cluster.topics, {topic.name: topic for topic in topics}
+        if wanted == before:
+            return
+        self._cluster.topics = wanted
+        try:
+            self._set_topics(set(before))
+        except AppendFailed:
+            self._cluster.topics = before
+            raise
+
+    def has_topic(self, name: str, partitions: int) -> bool:
+        """Tell if there is a topic of this name, with so many partitions."""
+        topic = self._cluster.topics.get(name)
+        return topic is not None and topic.partitions == partitions
 
     @property
     def now_ms(self) -> int:

@@ -43,6 +43,8 @@ class Cluster:
     new_id: Callable[[], str]
     rate: int = 10
     topics: dict[str, Topic] = field(default_factory=dict)
+    node: int = BROKER_ID
+    """The number of the broker that clients find as the coordinator."""
 
     def add(self, name: str, partitions: int) -> None:
         """Create a topic, or give a topic more partitions."""

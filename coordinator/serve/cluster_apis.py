@@ -93,7 +93,7 @@ def describe_cluster(cluster: Cluster, _: int, __: Json, ___: int) -> Json:
 
 def find_coordinator(cluster: Cluster, version: int, body: Json, _: int) -> Json:
     """FindCoordinator: this broker, for each group."""
-    here = {"errorCode": 0, "errorMessage": None, "nodeId": BROKER_ID, **_address(cluster)}
+    here = {"errorCode": 0, "errorMessage": None, "nodeId": cluster.node, **_address(cluster)}
     if version < 4:
         return here
     return {"coordinators": [{"key": key, **here} for key in body["coordinatorKeys"]]}

@@ -21,7 +21,8 @@ from coordinator.core.storage import SqliteStorage
 from coordinator.serve.broker import Broker
 from coordinator.serve.cluster import Cluster
 from coordinator.serve.login import read_users
-from coordinator.serve.server import Bounds, Server
+from coordinator.serve.server import Bounds, Server, UpstreamFailed
+from coordinator.serve.upstream import Upstream
 from coordinator.service import Coordinator
 
 EXAMPLES = """\
@@ -34,23 +35,29 @@ examples:
 
     python -m coordinator serve --listen 127.0.0.1:9092 --topic foo:6 --log groups.db
 
+  Answer for groups in front of a real broker, which keeps topics and records:
+
+    python -m coordinator serve --listen 127.0.0.1:9092 --upstream 127.0.0.1:9093
+
   As Apache Kafka 4.2 behaves, with short time-outs for tests:
 
     python -m coordinator serve --topic foo:6 --dialect kafka-4.2 \\
       --set group.consumer.heartbeat.interval.ms=200 --set group.consumer.session.timeout.ms=2000
 """
 _ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[^:\[\]]+):(?P<port>\d{1,5})")
+DEFAULT_RATE = 10
 _TOPIC = re.compile(r"(?P<name>[A-Za-z0-9._-]{1,249}):(?P<partitions>\d{1,5})")
 
 
 def serve(arguments: Sequence[str]) -> int:
-    """Serve until told to stop. Exit code 0; 2 for a wrong command line, 3 where the port is not free."""
+    """Serve until told to stop. Exit code 0; 2 for a wrong command line, 3 where the port is not free or no
+    broker is upstream."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    address = _ADDRESS.fullmatch(options.listen)
-    if address is None or int(address["port"]) > 65535:
-        parser.error(f"--listen is HOST:PORT, as in 127.0.0.1:9092, not {options.listen!r}")
-    host, port = address["host"].strip("[]"), int(address["port"])
+    host, port = _address(parser, "--listen", options.listen)
+    behind = None if options.upstream is None else _address(parser, "--upstream", options.upstream)
+    if behind is not None and (options.topic or options.rate is not None):
+        parser.error("--topic and --rate do not go with --upstream: topics and records are the broker's")
     topics = [_TOPIC.fullmatch(given) for given in options.topic]
     if wrong := [given for given, read in zip(options.topic, topics, strict=True) if read is None]:
         parser.error(f"--topic is NAME:PARTITIONS, as in foo:6, not {wrong[0]!r}")
@@ -65,7 +72,8 @@ def serve(arguments: Sequence[str]) -> int:
             storage=storage,
         )
         coordinator.configure(_settings(options.set))
-        cluster = Cluster(host, port, coordinator.clock.now_ms(), lambda: str(uuid4()), options.rate)
+        rate = DEFAULT_RATE if options.rate is None else options.rate
+        cluster = Cluster(host, port, coordinator.clock.now_ms(), lambda: str(uuid4()), rate)
         for topic in topics:
             assert topic is not None
             cluster.add(topic["name"], int(topic["partitions"]))
@@ -83,12 +91,19 @@ def serve(arguments: Sequence[str]) -> int:
         print(
             f"Passwords travel to {host}:{port} as they are: give --certificate and --key.", file=sys.stderr
         )
-    server = Server(broker, Bounds(connections=options.connections), users, tls)
+    upstream = None if behind is None else Upstream(behind, broker)
+    server = Server(broker, Bounds(connections=options.connections), users, tls, upstream)
     try:
         return asyncio.run(_run(server, host, port))
     except OSError as error:
         print(
             f"python -m coordinator serve: {host}:{port} cannot be used: {error.strerror}.", file=sys.stderr
+        )
+        return 3
+    except UpstreamFailed as error:
+        print(
+            f"python -m coordinator serve: no broker of Kafka answers at {options.upstream}: {error}.",
+            file=sys.stderr,
         )
         return 3
     finally:
@@ -100,7 +115,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m coordinator serve",
         description="Serve the coordinator over Kafka's protocol. The records of each partition are the "
-        "numbers from 0 on; nothing can be produced. TLS and SASL/PLAIN are off unless asked for.",
+        "numbers from 0 on and nothing can be produced, unless a real broker has the data (--upstream). "
+        "TLS and SASL/PLAIN are off unless asked for.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -110,14 +126,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--topic", action="append", default=[], metavar="NAME:PARTITIONS", help="a topic; repeatable"
     )
+    parser.add_argument(
+        "--upstream", metavar="HOST:PORT", help="a real broker, which answers all that is not of groups"
+    )
     parser.add_argument("--dialect", default="kip-848", help=f"one of {', '.join(DIALECTS)}")
     parser.add_argument("--log", metavar="FILE", help="keep the groups in this SQLite file and go on from it")
     parser.add_argument(
         "--rate",
         type=int,
-        default=10,
         metavar="N",
-        help="new records a second in each partition (default: 10)",
+        help=f"new records a second in each partition (default: {DEFAULT_RATE})",
     )
     parser.add_argument(
         "--set",
@@ -135,6 +153,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--certificate", metavar="FILE", help="TLS: the server's certificate, as PEM")
     parser.add_argument("--key", metavar="FILE", help="TLS: the key of the certificate, as PEM")
     return parser
+
+
+def _address(parser: argparse.ArgumentParser, option: str, given: str) -> tuple[str, int]:
+    address = _ADDRESS.fullmatch(given)
+    if address is None or int(address["port"]) > 65535:
+        parser.error(f"{option} is HOST:PORT, as in 127.0.0.1:9092, not {given!r}")
+    return address["host"].strip("[]"), int(address["port"])
 
 
 def _settings(given: Sequence[str]) -> dict[str, int]:

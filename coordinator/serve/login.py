@@ -46,6 +46,11 @@ class Login:
             raise Malformed(f"a request of API {sent.key} came before the client had logged in")
         return broker.respond(replace(sent, client={**sent.client, "principal": f"User:{self.user}"}))
 
+    @property
+    def lets_in(self) -> bool:
+        """Tell if the client may send requests: it has logged in, or need not."""
+        return bool(self.user) or not self._users
+
     def answer(self, key: int, body: Json) -> Json:
         """The response to SaslHandshake or SaslAuthenticate."""
         if key == SASL_HANDSHAKE:

@@ -91,11 +91,12 @@ class _Field(NamedTuple):
 
 
 def read_request(schema: Any, data: Bytes) -> Json:
-    """A request's fields as JSON, to the end of the frame. Unreadable where the bytes are none."""
-    body = _message(schema, data)
-    if data.left:
-        raise Unreadable(f"{data.left} bytes follow the request")
-    return body
+    """A request's fields as JSON. Unreadable where the bytes are none.
+
+    Bytes behind the request mean nothing, as for Kafka: librdkafka 2.16 asks for the Metadata of all topics
+    with four bytes for a list without items, which has one byte, so three bytes follow.
+    """
+    return _message(schema, data)
 
 
 def read_client(schema: Any, data: Bytes) -> str:
@@ -133,7 +134,8 @@ def _reader(field: dataclasses.Field[Any], flexible: bool) -> Callable[[Bytes], 
     kind: Any = options[0] if nullable else field.type
     optional = nullable or field.metadata.get("kafka_type") == "uuid"
     if items := [option for option in get_args(kind) if option is not ...]:
-        return _array(_value(items[0], field.metadata.get("kafka_type"), flexible, True), flexible, nullable)
+        kafka_type = field.metadata.get("kafka_type")
+        return _array(_value(items[0], kafka_type, flexible, kafka_type == "uuid"), flexible, nullable)
     return _value(kind, field.metadata.get("kafka_type"), flexible, optional)
 
 

@@ -19,6 +19,7 @@ from coordinator.serve.broker import Broker
 from coordinator.serve.frames import Malformed
 from coordinator.serve.login import VERSIONS as SASL
 from coordinator.serve.login import Login
+from coordinator.serve.upstream import Address, Behind, Upstream
 
 TICK_S: Final = 0.01
 """How often time-outs and waiting requests are looked at."""
@@ -36,6 +37,10 @@ class Bounds:
     frame_s: float = 30.0
 
 
+class UpstreamFailed(Exception):
+    """There is no broker upstream. The text says why."""
+
+
 class Server:
     """A broker for clients that connect."""
 
@@ -45,12 +50,15 @@ class Server:
         bounds: Bounds = Bounds(),
         users: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
+        upstream: Upstream | None = None,
     ) -> None:
-        """`users` are passwords by names, for SASL/PLAIN; `tls` has the server's certificate. Both are off
-        where they are None."""
+        """`users` are passwords by names, for SASL/PLAIN; `tls` has the server's certificate; `upstream` is
+        the cluster that has the data. Each is off where it is None."""
         self._broker = broker
         self._users = users or {}
         self._tls = tls
+        self._upstream = upstream
+        self._servers: list[asyncio.Server] = []
         if self._users:
             broker.offered |= SASL
         self._bounds = bounds
@@ -59,23 +67,46 @@ class Server:
 
     async def run(self, host: str, port: int, stop: asyncio.Event, listening: asyncio.Event) -> int:
         """Serve until `stop` is set; the number of connections that were open then. OSError where the port is
-        not free."""
-        handshake_s = None if self._tls is None else self._bounds.frame_s
-        server = await asyncio.start_server(
-            self._connected, host, port, limit=1 << 16, ssl=self._tls, ssl_handshake_timeout=handshake_s
-        )
-        ticks = asyncio.create_task(self._tick())
-        listening.set()
+        not free; UpstreamFailed where there is no broker upstream."""
+        tasks = []
         try:
+            address = None if self._upstream is None else self._upstream.address
+            port = await self._listen(host, port, address)
+            if self._upstream is not None:
+                await self._begin(self._upstream, host, port)
+                tasks.append(asyncio.create_task(self._upstream.watch()))
+            tasks.append(asyncio.create_task(self._tick()))
+            listening.set()
             await stop.wait()
         finally:
-            server.close()
-            ticks.cancel()
+            for server in self._servers:
+                server.close()
+            for running in tasks:
+                running.cancel()
             open_ones = len(self._connections)
             for task in list(self._connections):
                 task.cancel()
             await asyncio.gather(*self._connections, return_exceptions=True)
         return open_ones
+
+    async def _listen(self, host: str, port: int, upstream: Address | None) -> int:
+        """Listen at a port (0: any free one), for a broker behind this server or for none; the port."""
+
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await self._connected(reader, writer, upstream)
+
+        handshake_s = None if self._tls is None else self._bounds.frame_s
+        server = await asyncio.start_server(
+            connected, host, port, limit=1 << 16, ssl=self._tls, ssl_handshake_timeout=handshake_s
+        )
+        self._servers.append(server)
+        return int(server.sockets[0].getsockname()[1])
+
+    async def _begin(self, upstream: Upstream, host: str, port: int) -> None:
+        try:
+            await upstream.begin(port, lambda address: self._listen(host, 0, address))
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, Malformed) as error:
+            raise UpstreamFailed(str(error) or "it is silent") from None
 
     async def _tick(self) -> None:
         while True:
@@ -95,7 +126,9 @@ class Server:
             if future is not None and not future.done():
                 future.set_result(response)
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _connected(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, upstream: Address | None
+    ) -> None:
         task = asyncio.current_task()
         assert task is not None
         host = str((writer.get_extra_info("peername") or ("?",))[0])
@@ -105,7 +138,7 @@ class Server:
             return
         self._connections.add(task)
         try:
-            await self._converse(reader, writer, host)
+            await self._converse(reader, writer, host, upstream)
         except Malformed as error:
             _log.warning("closed the connection from %s: %s", host, error)
         except TimeoutError:
@@ -118,24 +151,47 @@ class Server:
             self._connections.discard(task)
             writer.close()
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str) -> None:
+    async def _converse(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, upstream: Address | None
+    ) -> None:
         login = Login(self._users)
-        while True:
-            async with asyncio.timeout(self._bounds.idle_s):
-                (size,) = struct.unpack(">i", await reader.readexactly(4))
-            if not 0 <= size <= self._bounds.frame_bytes:
-                raise Malformed(f"a frame of {size} bytes; at most {self._bounds.frame_bytes} are read")
-            async with asyncio.timeout(self._bounds.frame_s):
-                frame = await reader.readexactly(size)
-            response = login.handle(self._broker, frame, host)
-            self._deliver()
-            if isinstance(response, int):
-                response = await self._later(response, reader)
-            writer.write(struct.pack(">i", len(response)) + response)
-            async with asyncio.timeout(self._bounds.frame_s):
-                await writer.drain()
-            if login.failed:
-                raise Malformed("its client could not log in")
+        behind = None
+        if self._upstream is not None and upstream is not None:
+            behind = Behind(self._upstream, upstream, writer)
+        try:
+            while True:
+                frame = await self._frame(reader)
+                if behind is None or not login.lets_in or not await behind.answers(frame):
+                    await self._answer(login, frame, host, reader, writer)
+                async with asyncio.timeout(self._bounds.frame_s):
+                    await writer.drain()
+                if login.failed:
+                    raise Malformed("its client could not log in")
+        finally:
+            if behind is not None:
+                behind.close()
+
+    async def _frame(self, reader: asyncio.StreamReader) -> bytes:
+        async with asyncio.timeout(self._bounds.idle_s):
+            (size,) = struct.unpack(">i", await reader.readexactly(4))
+        if not 0 <= size <= self._bounds.frame_bytes:
+            raise Malformed(f"a frame of {size} bytes; at most {self._bounds.frame_bytes} are read")
+        async with asyncio.timeout(self._bounds.frame_s):
+            return await reader.readexactly(size)
+
+    async def _answer(
+        self,
+        login: Login,
+        frame: bytes,
+        host: str,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        response = login.handle(self._broker, frame, host)
+        self._deliver()
+        if isinstance(response, int):
+            response = await self._later(response, reader)
+        writer.write(struct.pack(">i", len(response)) + response)
 
     async def _later(self, ticket: int, reader: asyncio.StreamReader) -> bytes:
         """The response of a request that waits, unless its client goes before."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from needed_jars import needs_jars
@@ -10,6 +12,7 @@ from needed_jars import needs_jars
 from harness.targets.broker import local
 from harness.targets.broker.target import BrokerTarget
 
+sys.path.append(str(Path(__file__).parents[1] / "serve"))
 VERSION = "4.2.1"
 
 

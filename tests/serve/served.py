@@ -22,6 +22,7 @@ from coordinator.serve.broker import Broker
 from coordinator.serve.cluster import Cluster
 from coordinator.serve.codec import from_json, to_json
 from coordinator.serve.server import Bounds, Server
+from coordinator.serve.upstream import Upstream
 from harness.targets.broker.local import free_port
 
 ROOT = Path(__file__).parents[2]
@@ -76,16 +77,18 @@ def serving(
     bounds: Bounds | None = None,
     users: dict[str, str] | None = None,
     tls: ssl.SSLContext | None = None,
+    upstream: int | None = None,
     **options: Any,
 ) -> Iterator[tuple[Recorded, int]]:
-    """A broker on a socket, and its port, while the context lasts."""
+    """A broker on a socket, and its port, while the context lasts; in front of the broker at another port."""
     port = free_port()
     made = broker(port=port, clock=SystemClock(), **options)
     loop = asyncio.new_event_loop()
     stop, listening, ready = asyncio.Event(), asyncio.Event(), threading.Event()
 
     async def main() -> None:
-        server = Server(made, bounds or Bounds(), users, tls)
+        behind = None if upstream is None else Upstream(("127.0.0.1", upstream), made)
+        server = Server(made, bounds or Bounds(), users, tls, behind)
         running = asyncio.create_task(server.run("127.0.0.1", port, stop, listening))
         await listening.wait()
         ready.set()

@@ -199,12 +199,22 @@ def test_topics_come_grow_and_go_and_a_topic_made_again_has_another_id() -> None
         (struct.pack(">hhi", 999, 0, 1), "no API 999"),
         (struct.pack(">hhi", 68, 9, 1), "versions 0 to 1, not 9"),
         (struct.pack(">hhi", 68, 0, 1) + b"\xff" * 20, "cannot be read"),
-        (frame(68, 1, HEARTBEAT) + b"\x00", "1 bytes follow the request"),
+        (
+            frame(10, 4, {"keyType": 0, "coordinatorKeys": ["g"]}).replace(b"\x02g", b"\x00"),
+            "a field is null that may not be",
+        ),
     ],
 )
 def test_a_malformed_frame_says_why(data: bytes, why: str) -> None:
     with pytest.raises(Malformed, match=why):
         broker({"foo": 2}).handle(data, "127.0.0.1")
+
+
+def test_bytes_behind_a_request_mean_nothing() -> None:
+    """As for Kafka: librdkafka asks for the Metadata of all topics with three bytes too many."""
+    request = frame(3, 12, {"topics": None, "allowAutoTopicCreation": False}) + b"\x01\x00\x00"
+    answer = response(3, 12, broker({"foo": 2}).handle(request, "127.0.0.1"))
+    assert [topic["name"] for topic in answer["topics"]] == ["foo"]
 
 
 def test_a_classic_group_is_described() -> None:

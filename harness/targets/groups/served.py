@@ -24,6 +24,7 @@ from coordinator.serve.cluster import Cluster
 from coordinator.serve.frames import Malformed
 from coordinator.serve.group_apis import GROUP_APIS, GroupApi
 from coordinator.serve.server import Server
+from coordinator.serve.upstream import Address
 from harness.clients.front import Front
 from harness.clients.timeline import COMMIT, FIND, HEARTBEAT, OFFSET_FETCH, Partitions, Setup
 from harness.errors import ENGINE_FAILED, ConformError
@@ -112,7 +113,13 @@ class _Server(Server):
         """The number of connections."""
         return len(self._connections)
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str) -> None:
+    async def _converse(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        host: str,
+        upstream: Address | None = None,
+    ) -> None:
         queue: asyncio.Queue[_Arrived | Exception] = asyncio.Queue(_AHEAD)
         waiting: list[int] = []
         reading = asyncio.create_task(self._read_ahead(reader, host, queue, waiting))

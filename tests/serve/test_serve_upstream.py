@@ -1,0 +1,154 @@
+"""The coordinator in front of another broker: groups are answered here, data comes from the broker."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from served import FAST, serving
+from test_serve_command import COMMAND, program
+
+from harness.errors import ConformError
+from harness.targets.broker.connection import Connection
+from harness.targets.broker.local import free_port
+
+TOPIC, GROUP = 2, 32
+"""Types of resources that have configurations."""
+
+
+def until(done: Callable[[], bool], act: Callable[[], object] = lambda: None) -> None:
+    """The bound is for a server that hangs, not a measure."""
+    end = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < end
+        act()
+        time.sleep(0.01)
+
+
+def topics_of(connection: Connection) -> dict[str, int]:
+    answer = connection.call("Metadata", 12, {"topics": None, "allowAutoTopicCreation": False})
+    return {topic["name"]: len(topic["partitions"]) for topic in answer["topics"]}
+
+
+def test_consumers_read_the_brokers_records_in_groups_that_are_here() -> None:
+    """A topic grows while librdkafka consumes; the group is not known to the broker behind."""
+    with (
+        serving(topics={"foo": 1}, rate=20) as (_, behind),
+        serving(topics={}, settings=FAST, upstream=behind) as (_, port),
+    ):
+        here = {"bootstrap.servers": f"127.0.0.1:{port}"}
+        settings = {"group.id": "g", "group.protocol": "consumer", "auto.offset.reset": "earliest"}
+        consumer = Consumer({**here, **settings})
+        consumer.subscribe(["foo"])
+        read: dict[int, list[int]] = {}
+
+        def poll() -> None:
+            message = consumer.poll(0.05)
+            if message is not None:
+                assert message.error() is None and message.value() == str(message.offset()).encode()
+                read.setdefault(message.partition(), []).append(message.offset())
+
+        until(lambda: set(read) == {0}, poll)
+        admin = AdminClient(here)
+        admin.create_partitions([NewPartitions("foo", 3)])["foo"].result(30)
+        until(lambda: set(read) == {0, 1, 2}, poll)
+        groups = admin.list_consumer_groups().result(30).valid
+        behind_it = AdminClient({"bootstrap.servers": f"127.0.0.1:{behind}"})
+        assert [group.group_id for group in groups] == ["g"]
+        assert behind_it.list_consumer_groups().result(30).valid == []
+        brokers = admin.list_topics(timeout=30).brokers.values()
+        assert [(broker.host, broker.port) for broker in brokers] == [("127.0.0.1", port)]
+        consumer.close()
+    assert all(offsets == list(range(len(offsets))) for offsets in read.values()), "in order, none left out"
+
+
+def test_the_coordinator_has_the_topics_of_the_broker() -> None:
+    """A topic that is created, deleted and created anew, with another id, through either of the two."""
+    with (
+        serving(topics={"foo": 1}) as (_, behind),
+        serving(topics={}, upstream=behind) as (made, port),
+    ):
+        known = made._coordinator.topics
+        assert {name: topic.partitions for name, topic in known.items()} == {"foo": 1}
+        first = known["foo"].id
+        admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"})
+        admin.create_topics([NewTopic("bar", 2)])["bar"].result(30)
+        until(lambda: set(made._coordinator.topics) == {"foo", "bar"})
+        admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{behind}"})
+        admin.delete_topics(["foo"])["foo"].result(30)
+        admin.create_topics([NewTopic("foo", 2)])["foo"].result(30)
+        until(lambda: made._coordinator.topics.get("foo", known["foo"]).id != first)
+        assert made._coordinator.topics["foo"].partitions == 2
+
+
+def test_each_request_goes_where_it_is_answered() -> None:
+    """Configurations of groups are here, those of topics the broker's; so are addresses."""
+    with (
+        serving(topics={"foo": 1}) as (there, behind),
+        serving(topics={}, upstream=behind) as (_, port),
+    ):
+        connection = Connection("127.0.0.1", port)
+        there.seen.clear()
+
+        def configs(kind: int, name: str) -> Any:
+            resource = {"resourceType": kind, "resourceName": name, "configurationKeys": None}
+            body = {"resources": [resource], "includeSynonyms": False, "includeDocumentation": False}
+            return connection.call("DescribeConfigs", 4, body)["results"][0]
+
+        assert configs(GROUP, "g")["errorCode"] == 0 and not there.seen
+        configs(TOPIC, "foo")
+        assert {key for key, _ in there.seen} == {32}
+        [found] = connection.call("FindCoordinator", 4, {"keyType": 0, "coordinatorKeys": ["g"]})[
+            "coordinators"
+        ]
+        assert (found["host"], found["port"], found["nodeId"]) == ("127.0.0.1", port, 0)
+        assert topics_of(connection) == {"foo": 1}
+        offered = {one["apiKey"] for one in connection.call("ApiVersions", 3, {})["apiKeys"]}
+        assert {0, 1, 3, 11, 68} <= offered
+        connection.close()
+
+
+def test_a_broker_that_went_and_came_back(caplog: pytest.LogCaptureFixture) -> None:
+    """Requests of groups are answered meanwhile; a request for the broker closes its connection."""
+    behind = free_port()
+    with program("--topic", "foo:1", port=behind) as run, serving(topics={}, upstream=behind) as (made, port):
+        groups, data = Connection("127.0.0.1", port), Connection("127.0.0.1", port)
+        assert topics_of(data) == {"foo": 1}
+        run.kill()
+        run.wait()
+        with pytest.raises(ConformError):
+            topics_of(data)
+        until(lambda: "cannot be read" in caplog.text)
+        assert groups.call("ListGroups", 4, {"statesFilter": []})["groups"] == []
+        with program("--topic", "foo:2", port=behind):
+            until(lambda: made._coordinator.topics["foo"].partitions == 2)
+            again = Connection("127.0.0.1", port)
+            assert topics_of(again) == {"foo": 2}
+            for connection in (again, groups, data):
+                connection.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--upstream", "127.0.0.1:1"], 3, "no broker of Kafka answers at 127.0.0.1:1"),
+        (["--upstream", "127.0.0.1"], 2, "--upstream is HOST:PORT"),
+        (
+            ["--upstream", "127.0.0.1:1", "--topic", "foo:1"],
+            2,
+            "--topic and --rate do not go with --upstream",
+        ),
+    ],
+)
+def test_a_wrong_upstream_is_a_sentence(words: list[str], code: int, sentence: str, tmp_path: Path) -> None:
+    run = subprocess.run(
+        [*COMMAND, "--listen", f"127.0.0.1:{free_port()}", *words], capture_output=True, text=True, timeout=60
+    )
+    assert run.returncode == code
+    assert sentence in run.stderr and "Traceback" not in run.stderr

@@ -1,13 +1,19 @@
-"""The records of the kinds of groups that have types of their own. A new kind takes a line here."""
+"""The records of all kinds of groups, by their types. A new kind takes a line here."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
+from coordinator.classic.records import GROUP_METADATA as CLASSIC_METADATA
+from coordinator.classic.records import ClassicRecord, classic_from_wire, classic_to_wire
 from coordinator.connect.records import KINDS as CONNECT_TYPES
 from coordinator.connect.records import ConnectRecord, connect_from_wire, connect_to_wire
+from coordinator.consumer.records import TYPES, Record, consumer_from_wire, consumer_to_wire
+from coordinator.core import fields
+from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
+from coordinator.offsets.records import OFFSET_COMMIT, OffsetRecord, offset_from_wire, offset_to_wire
 
 
 class Codec(NamedTuple):
@@ -22,6 +28,31 @@ class Codec(NamedTuple):
     value_bytes: Callable[[Any], int] | None = None
 
 
-CODECS: Final[tuple[Codec, ...]] = (Codec(CONNECT_TYPES, ConnectRecord, connect_from_wire, connect_to_wire),)
+AnyRecord: TypeAlias = Record | OffsetRecord | ClassicRecord | ConnectRecord
+
+CODECS: Final[tuple[Codec, ...]] = (
+    Codec(TYPES, Record, consumer_from_wire, consumer_to_wire),
+    Codec((OFFSET_COMMIT,), OffsetRecord, offset_from_wire, offset_to_wire),
+    Codec((CLASSIC_METADATA,), ClassicRecord, classic_from_wire, classic_to_wire),
+    Codec(CONNECT_TYPES, ConnectRecord, connect_from_wire, connect_to_wire),
+)
 BY_TYPE: Final = {name: codec for codec in CODECS for name in codec.types}
 BY_CLASS: Final = {codec.made: codec for codec in CODECS}
+
+
+def to_wire(record: AnyRecord, offset: int) -> Json:
+    """The record as JSON, with its offset in the log."""
+    return BY_CLASS[type(record)].write(record, offset)
+
+
+def from_wire(value: object) -> AnyRecord:
+    """The record that the JSON stands for; its offset is ignored. BadInput where it is none. A record that
+    was read before is given back: what is loaded again and again need not be read again."""
+    if isinstance(value, tuple):
+        return cast("AnyRecord", value)
+    source = fields.as_object(value, "a record")
+    fields.known(source, ("offset", "key", "value"), "a record")
+    kind = fields.text(fields.mapping(source, "key", "a record"), "type", "a record's key")
+    if kind not in BY_TYPE:
+        raise BadInput(f"there is no record type {kind!r}; there are {', '.join(sorted(BY_TYPE))}")
+    return cast("AnyRecord", BY_TYPE[kind].read(source))

@@ -25,7 +25,6 @@ from coordinator.consumer.load import configs_of, restore_volatile, volatile_of
 from coordinator.consumer.membership import TIMEOUTS
 from coordinator.consumer.model import Group, Topics
 from coordinator.consumer.notice import notice_everywhere
-from coordinator.consumer.records import from_wire, to_wire
 from coordinator.consumer.request import JOIN_EPOCH, HeartbeatRequest, client_of
 from coordinator.consumer.response import error_response
 from coordinator.consumer.validation import validate_heartbeat
@@ -59,6 +58,7 @@ from coordinator.offsets.handlers import offset_commit, offset_commit_error, off
 from coordinator.offsets.records import Offsets
 from coordinator.offsets.request import CommitRequest, FetchRequest
 from coordinator.others import OtherGroups
+from coordinator.record_kinds import from_wire, to_wire
 
 
 class Coordinator:

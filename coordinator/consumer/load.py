@@ -26,7 +26,8 @@ from typing import Final
 from coordinator.admin.configs import changed_configs
 from coordinator.computing.load import restored, volatile_computation
 from coordinator.consumer.model import AWAY, NO_TARGET, NOTHING, UNKNOWN_METADATA, Group, Member
-from coordinator.consumer.records import Record, replay
+from coordinator.consumer.records import Record
+from coordinator.consumer.replay import replay
 from coordinator.core import fields, wire
 from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json

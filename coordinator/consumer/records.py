@@ -1,4 +1,4 @@
-"""The records that persist a group (P1), and replaying them: the only way a group's durable state changes.
+"""The records that persist a consumer group (P1).
 
 On the wire a record is {"offset": n, "key": {"type": T, "groupId": g[, "memberId": m]}, "value": {...}}; the
 value of a tombstone is null.
@@ -7,45 +7,27 @@ value of a tombstone is null.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
-from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+from typing import Final, NamedTuple
 
-from coordinator.classic.records import GROUP_METADATA as CLASSIC_METADATA
-from coordinator.classic.records import (
-    ClassicRecord,
-    classic_from_json,
-    classic_from_wire,
-    classic_to_json,
-    classic_to_wire,
-)
+from coordinator.classic.records import classic_from_json, classic_to_json
 from coordinator.consumer import partition_epochs
 from coordinator.consumer.model import (
     AWAY,
     NO_TARGET,
     NOTHING,
-    UNKNOWN_METADATA,
     ClientAssignor,
     Given,
-    Group,
-    Member,
     MemberMetadata,
     Partitions,
     Target,
     TopicImage,
     Topics,
-    exists,
 )
 from coordinator.consumer.partition_epochs import NOTHING_GIVEN
 from coordinator.consumer.subscription import regex_problem, shared
 from coordinator.core import fields, wire
 from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
-from coordinator.offsets.records import OFFSET_COMMIT, OffsetRecord, offset_from_wire, offset_to_wire
-
-if TYPE_CHECKING:
-    from coordinator.connect.records import ConnectRecord
 
 GROUP_METADATA: Final = "ConsumerGroupMetadata"
 PARTITION_METADATA: Final = "ConsumerGroupPartitionMetadata"
@@ -112,119 +94,6 @@ class Record(NamedTuple):
     value: Value | None
 
 
-AnyRecord: TypeAlias = "Record | OffsetRecord | ClassicRecord | ConnectRecord"
-
-
-def replay(groups: dict[str, Group], record: Record, initial_epoch: int) -> None:
-    """Apply one record. What results is a function of the last record of each key alone.
-
-    A group starts at `initial_epoch`, and so does its target. Any compaction leaves the same state (P3), and
-    the records of one group may come in any order.
-    """
-    group = groups.get(record.group_id)
-    value = record.value
-    if value is None:
-        if group is not None:
-            _replay_tombstone(group, record)
-            if not exists(group):
-                del groups[group.id]
-        return
-    if group is None:
-        group = groups[record.group_id] = Group(record.group_id, initial_epoch, initial_epoch)
-    if isinstance(value, CurrentAssignment):
-        _hold(group, record, value.member_epoch, value.held)
-        if value.previous_epoch is not None and value.revoking is not None:
-            _recorded(group.members[record.member_id or ""], value.previous_epoch, value.revoking)
-        group.members[record.member_id or ""].given = value.given
-    elif isinstance(value, Target):
-        group.targets[record.member_id or ""] = value
-    elif isinstance(value, AssignmentEpoch):
-        group.assignment_epoch = value.assignment_epoch
-    elif isinstance(value, GroupEpoch):
-        group.epoch = value.epoch
-    elif isinstance(value, MemberUpdate):
-        _set_metadata(group, record, value.metadata)
-    else:
-        group.metadata = value.topics
-
-
-def _replay_tombstone(group: Group, record: Record) -> None:
-    member_id = record.member_id or ""
-    if record.type == GROUP_METADATA:
-        group.epoch = 0
-    elif record.type == PARTITION_METADATA:
-        group.metadata = {}
-    elif record.type == TARGET_METADATA:
-        group.assignment_epoch = 0
-    elif record.type == TARGET_MEMBER:
-        group.targets.pop(member_id, None)
-    elif member_id in group.members:
-        if record.type == MEMBER_METADATA:
-            _set_metadata(group, record, UNKNOWN_METADATA)
-        else:
-            _hold(group, record, 0, NOTHING)
-        member = group.members[member_id]
-        if member.metadata is UNKNOWN_METADATA and not member.epoch:
-            del group.members[member_id]
-
-
-def _member(group: Group, member_id: str) -> Member:
-    member = group.members.get(member_id)
-    if member is None:
-        member = group.members[member_id] = Member(UNKNOWN_METADATA)
-    return member
-
-
-def _hold(group: Group, record: Record, epoch: int, held: Partitions) -> None:
-    """Set what a member holds. Compaction may show a former owner's release after its successor's gain."""
-    member_id = record.member_id or ""
-    member = _member(group, member_id)
-    for partition in member.held - held:
-        if group.owners.get(partition) == member_id:
-            del group.owners[partition]
-    group.owners.update(dict.fromkeys(held, member_id))
-    member.epoch = epoch
-    member.held = held
-    member.assigned = held - member.revoking
-
-
-def _recorded(member: Member, previous_epoch: int, revoking: Partitions) -> None:
-    """RevocationRecorded: what is volatile in KIP-848's text."""
-    member.previous_epoch = previous_epoch
-    member.revoking = revoking
-    member.assigned = member.held - revoking
-
-
-def _set_metadata(group: Group, record: Record, metadata: MemberMetadata) -> None:
-    """Set what a member says about itself, and the indexes of it; order as in `_hold`."""
-    member_id = record.member_id or ""
-    member = _member(group, member_id)
-    old, subscriptions = member.metadata, group.subscriptions
-    member.metadata = metadata
-    if old.instance_id is not None and group.instances.get(old.instance_id) == member_id:
-        del group.instances[old.instance_id]
-    if metadata.instance_id is not None:
-        group.instances[metadata.instance_id] = member_id
-    if metadata.classic is None:
-        group.classic.discard(member_id)
-    else:
-        group.classic.add(member_id)
-    if old is not UNKNOWN_METADATA:
-        before = (old.subscription, old.regex)
-        subscriptions[before] -= 1
-        if not subscriptions[before]:
-            del subscriptions[before]
-    if metadata is not UNKNOWN_METADATA:
-        now = (metadata.subscription, metadata.regex)
-        subscriptions[now] = subscriptions.get(now, 0) + 1
-
-
-@cache
-def _kinds() -> ModuleType:
-    """The records of other kinds of groups, which may have the values of this module and so import it."""
-    return import_module("coordinator.record_kinds")
-
-
 def topics_to_wire(topics: Topics) -> list[Json]:
     """[{"topicId", "topicName", "numPartitions"}] by name."""
     return [
@@ -233,15 +102,8 @@ def topics_to_wire(topics: Topics) -> list[Json]:
     ]
 
 
-def to_wire(record: AnyRecord, offset: int) -> Json:
+def consumer_to_wire(record: Record, offset: int) -> Json:
     """The record as JSON, with its offset in the log."""
-    if isinstance(record, OffsetRecord):
-        return offset_to_wire(record, offset)
-    if isinstance(record, ClassicRecord):
-        return classic_to_wire(record, offset)
-    if not isinstance(record, Record):
-        written: Json = _kinds().BY_CLASS[type(record)].write(record, offset)
-        return written
     key = {"type": record.type, "groupId": record.group_id}
     if record.member_id is not None:
         key["memberId"] = record.member_id
@@ -306,25 +168,10 @@ def assignor_to_wire(assignor: ClientAssignor) -> Json:
     }
 
 
-def from_wire(value: object) -> AnyRecord:
-    """The record that the JSON stands for; its offset is ignored. BadInput where it is none. A record that
-    was read before is given back: what is loaded again and again need not be read again."""
-    if isinstance(value, tuple):
-        return cast("AnyRecord", value)
-    source = fields.as_object(value, "a record")
-    fields.known(source, ("offset", "key", "value"), "a record")
+def consumer_from_wire(source: Mapping[str, object]) -> Record:
+    """The record that the JSON stands for. BadInput where it is none."""
     key = fields.mapping(source, "key", "a record")
     kind = fields.text(key, "type", "a record's key")
-    if kind == OFFSET_COMMIT:
-        return offset_from_wire(source)
-    if kind == CLASSIC_METADATA:
-        return classic_from_wire(source)
-    if kind in _kinds().BY_TYPE:
-        read_there: AnyRecord = _kinds().BY_TYPE[kind].read(source)
-        return read_there
-    if kind not in _VALUE_FROM_WIRE:
-        kinds = ", ".join(sorted([*_VALUE_FROM_WIRE, OFFSET_COMMIT, CLASSIC_METADATA, *_kinds().BY_TYPE]))
-        raise BadInput(f"there is no record type {kind!r}; there are {kinds}")
     where = f"a {kind} record"
     names = ("type", "groupId", "memberId") if kind in MEMBER_TYPES else ("type", "groupId")
     fields.known(key, names, f"the key of {where}")
@@ -418,3 +265,4 @@ _VALUE_FROM_WIRE: Final[dict[str, Callable[[Mapping[str, object], str], Value]]]
     ),
     CURRENT_ASSIGNMENT: _current_assignment,
 }
+TYPES: Final = frozenset(_VALUE_FROM_WIRE)

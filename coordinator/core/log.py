@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from coordinator.consumer.load import groups_from
 from coordinator.consumer.model import Group
-from coordinator.consumer.records import AnyRecord, Record, from_wire, replay, to_wire
+from coordinator.consumer.records import Record
+from coordinator.consumer.replay import replay
 from coordinator.core.errors import AppendFailed, BatchTooLarge
 from coordinator.core.fields import Json
 from coordinator.core.record_size import batch_bytes, parts_of
@@ -15,6 +16,7 @@ from coordinator.core.step import Result, Timer, Volatile
 from coordinator.core.storage import LogStorage
 from coordinator.migration.batches import batches_of, leftovers
 from coordinator.offsets.records import OffsetRecord, Offsets, replay_offset
+from coordinator.record_kinds import AnyRecord, from_wire, to_wire
 
 
 class Log:

@@ -17,17 +17,15 @@ from coordinator.classic.records import ClassicRecord, GroupMetadata
 from coordinator.connect.records import ConnectRecord, Lost
 from coordinator.consumer.model import ClassicMetadata, ClientAssignor, MemberMetadata, Partitions, Target
 from coordinator.consumer.records import (
-    AnyRecord,
     AssignmentEpoch,
     CurrentAssignment,
     GroupEpoch,
     MemberUpdate,
     PartitionMetadata,
-    Record,
     Value,
 )
 from coordinator.offsets.records import OffsetRecord
-from coordinator.record_kinds import BY_CLASS
+from coordinator.record_kinds import BY_CLASS, AnyRecord
 
 BATCH_HEADER: Final = 61
 MOST_OFFSET: Final = 5
@@ -67,14 +65,14 @@ def _value(record: AnyRecord) -> int | None:
     """Bytes of the value; None for a tombstone."""
     if record.value is None:
         return None
+    if (measured := BY_CLASS[type(record)].value_bytes) is not None:
+        return _INT16 + measured(record.value) + _TAGS
     if isinstance(record, OffsetRecord):
         return _INT16 + _INT64 + _INT32 + _text(record.value.metadata) + _INT64 + _UUID + _TAGS
     if isinstance(record, ClassicRecord):
         return _INT16 + _group_metadata(record.value)
     if isinstance(record, ConnectRecord):
         return _INT16 + _connect_value(record.value) + _TAGS
-    if not isinstance(record, Record):
-        return _INT16 + BY_CLASS[type(record)].value_bytes(record.value) + _TAGS
     return _INT16 + _consumer_value(record.value) + _TAGS
 
 

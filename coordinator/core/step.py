@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from coordinator.assignors import GroupAssignment, PartitionAssignor
 from coordinator.computing.model import Computation
 from coordinator.consumer.model import Group, MemberMetadata, Partitions, Subscription, Target, Topics
-from coordinator.consumer.records import AnyRecord, Record, Value
+from coordinator.consumer.records import Record, Value
 from coordinator.core.config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, Config
 from coordinator.core.dialect import Dialect
 from coordinator.core.fields import Json
+from coordinator.record_kinds import AnyRecord
 
 if TYPE_CHECKING:
     from coordinator.classic.rebalance import ClassicStep

@@ -19,10 +19,10 @@ from coordinator.consumer.records import (
     GROUP_METADATA,
     MEMBER_METADATA,
     PARTITION_METADATA,
-    AnyRecord,
     Record,
 )
 from coordinator.core.record_size import batch_bytes, parts_of
+from coordinator.record_kinds import AnyRecord
 
 INDEPENDENT: Final = frozenset({MEMBER_METADATA, PARTITION_METADATA, CURRENT_ASSIGNMENT})
 """Records that can be applied independently, in the KIP's words, and what members hold by their target."""

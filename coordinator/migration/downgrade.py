@@ -21,11 +21,11 @@ from coordinator.consumer.records import (
     PARTITION_METADATA,
     TARGET_MEMBER,
     TARGET_METADATA,
-    AnyRecord,
     Record,
 )
 from coordinator.core.step import Env, Result
 from coordinator.migration.protocol import CONSUMER, owning
+from coordinator.record_kinds import AnyRecord
 
 
 def leaves_only_classic(group: Group, gone: Set[str]) -> bool:

@@ -19,18 +19,18 @@ from coordinator.consumer.records import (
     PARTITION_METADATA,
     TARGET_MEMBER,
     TARGET_METADATA,
-    AnyRecord,
     AssignmentEpoch,
     CurrentAssignment,
     GroupEpoch,
     MemberUpdate,
     PartitionMetadata,
     Record,
-    replay,
 )
+from coordinator.consumer.replay import replay
 from coordinator.core.errors import BadInput, ErrorCode, RequestRejected
 from coordinator.core.step import Env, Timer
 from coordinator.migration.protocol import CONSUMER, Said, assigned_to, metadata_of, read_protocols
+from coordinator.record_kinds import AnyRecord
 
 
 def upgraded(

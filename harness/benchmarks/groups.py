@@ -22,9 +22,9 @@ from coordinator.consumer.records import (
     PartitionMetadata,
     Record,
     Value,
-    to_wire,
 )
 from coordinator.core.storage import LogStorage
+from coordinator.record_kinds import to_wire
 from harness.benchmarks.shapes import PARTITIONS_PER_TOPIC, Size, topic_id, topic_name
 from harness.errors import ENGINE_FAILED, ConformError
 

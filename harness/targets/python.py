@@ -9,8 +9,8 @@ from typing import Final, ParamSpec, TypeVar
 from coordinator import AppendFailed, BadInput, Coordinator, Dialect, SimulatedClock
 from coordinator.apis import APIS
 from coordinator.classic.service import PENDING
-from coordinator.consumer.records import AnyRecord, from_wire
 from coordinator.core.dialect import CHOICES, DIALECTS, shown
+from coordinator.record_kinds import AnyRecord, from_wire
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
 

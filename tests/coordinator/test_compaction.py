@@ -13,10 +13,11 @@ from group_driver import IDS, GroupDriver
 from coordinator import Config, Coordinator, Dialect
 from coordinator.consumer.load import groups_from, restore_volatile
 from coordinator.consumer.model import Group, Partition, Subscription
-from coordinator.consumer.records import Record, from_wire
+from coordinator.consumer.records import Record
 from coordinator.core.clock import SimulatedClock, numbered_ids
 from coordinator.core.step import Env
 from coordinator.core.storage import SqliteStorage
+from coordinator.record_kinds import from_wire
 
 TOPIC = "00000000-0000-0000-0000-000000000001"
 Key = tuple[str, str, str | None]

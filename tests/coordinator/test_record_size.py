@@ -13,7 +13,6 @@ from coordinator.consumer.records import (
     MEMBER_METADATA,
     PARTITION_METADATA,
     TARGET_MEMBER,
-    AnyRecord,
     CurrentAssignment,
     GroupEpoch,
     MemberUpdate,
@@ -22,6 +21,7 @@ from coordinator.consumer.records import (
 )
 from coordinator.core.record_size import BATCH_HEADER, batch_bytes, parts_of, record_bytes
 from coordinator.offsets.records import CommittedOffset, OffsetRecord
+from coordinator.record_kinds import AnyRecord
 
 FOO, BAR = "00000000-0000-4000-8000-0000000000f0", "00000000-0000-4000-8000-0000000000b0"
 EPOCH = Record(GROUP_METADATA, "g", None, GroupEpoch(5))

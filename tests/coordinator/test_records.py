@@ -6,7 +6,7 @@ from typing import Any
 
 from group_driver import CLIENT, IDS, GroupDriver, topic_partitions
 
-from coordinator.consumer.records import from_wire, to_wire
+from coordinator.record_kinds import from_wire, to_wire
 
 
 def types(records: list[tuple[str, str | None, Any]]) -> list[tuple[str, str | None]]:

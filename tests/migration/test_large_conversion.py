@@ -13,8 +13,8 @@ from mixed_driver import MixedDriver, said
 
 from coordinator import Config, Coordinator, SimulatedClock
 from coordinator.classic.embedded import Assignment, write_assignment
-from coordinator.consumer.records import from_wire
 from coordinator.core.record_size import batch_bytes
+from coordinator.record_kinds import from_wire
 
 Json = dict[str, Any]
 

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from coordinator.members.consumer import codes, heartbeat
-from coordinator.members.consumer.assignors import Computer, PartitionAssignor
+from coordinator.members.consumer.assignors import Computer, GroupMetadata, PartitionAssignor
 from coordinator.members.consumer.lifecycle import Lifecycle
 from coordinator.members.consumer.offsets import VERSION as OFFSETS_VERSION
 from coordinator.members.consumer.types import (
@@ -268,8 +268,9 @@ class Member(Lifecycle):
                 self._offsets_answered(self.offsets.fetch_answered(body, self.owned), now_ms)
             case Purpose.COMPUTE:
                 self._computer.answered(body)
-                self._ended(not self._computer.waits, now_ms, body["errorCode"])
-                if self._computer.waits:
+                well = body["errorCode"] not in {codes.STALE_MEMBER_EPOCH, *codes.RETRIABLE}
+                self._ended(well, now_ms, body["errorCode"])
+                if not well:
                     self._wait_for_heartbeat(now_ms)
             case Purpose.COMMIT | Purpose.COMMIT_BEFORE_REVOCATION:
                 self._commit_answered(request, self.offsets.commit_answered(request.body, body), now_ms)
@@ -325,7 +326,8 @@ class Member(Lifecycle):
             self._computer.told()
         assignment = body.get("assignment")
         if rose and self._state is State.STABLE:
-            self._computer.epoch_rose(assignment)
+            place = self.settings.group_id, self.epoch, self.member_id, self.settings.instance_id
+            self._computer.epoch_rose(assignment, GroupMetadata(*place))
         if assignment is not None and self._state is State.STABLE:
             told = from_wire(assignment["assignedTopicPartitions"])
             # What is told again is reported again, but not at once: that would go on until others revoke.

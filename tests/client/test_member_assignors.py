@@ -13,12 +13,11 @@ from coordinator.members.consumer.assignors import (
     AssignedPart,
     AssignedTopic,
     Assignment,
-    GroupMetadata,
     Metadata,
 )
 from coordinator.members.consumer.local import Consumer
 from coordinator.members.consumer.machine import Member
-from coordinator.members.consumer.types import Partitions, Settings
+from coordinator.members.consumer.types import GroupMetadata, Partitions, Settings
 
 
 class Heaviest:

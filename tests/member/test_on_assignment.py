@@ -8,8 +8,8 @@ import pytest
 from member_driver import FENCED, Driver, answer, names, parts
 
 from coordinator.members.consumer import Member, Partitions, Settings
-from coordinator.members.consumer.assignors import Assignment, GroupMetadata, Metadata
-from coordinator.members.consumer.types import to_wire
+from coordinator.members.consumer.assignors import Assignment, Metadata
+from coordinator.members.consumer.types import GroupMetadata, to_wire
 
 Json = dict[str, Any]
 

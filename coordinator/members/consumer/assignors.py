@@ -12,7 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
 from coordinator.members.consumer import codes
-from coordinator.members.consumer.types import NOTHING, Json, Partitions, from_wire, to_wire
+from coordinator.members.consumer.types import (
+    NOTHING,
+    GroupMetadata,
+    Json,
+    Partitions,
+    from_wire,
+    to_wire,
+)
 
 PREPARE = "ConsumerGroupPrepareAssignment"
 INSTALL = "ConsumerGroupInstallAssignment"
@@ -42,15 +49,6 @@ class AssignedTopic(NamedTuple):
 
     name: str
     partitions: int
-
-
-class GroupMetadata(NamedTuple):
-    """The member's place in its group, as its assignors are told (KIP-848's ConsumerGroupMetadata)."""
-
-    group_id: str
-    member_epoch: int
-    member_id: str
-    instance_id: str | None
 
 
 class AssignedPart(NamedTuple):

@@ -22,13 +22,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from coordinator.members.consumer import codes, heartbeat
-from coordinator.members.consumer.assignors import Computer, GroupMetadata, PartitionAssignor
+from coordinator.members.consumer.assignors import Computer, PartitionAssignor
 from coordinator.members.consumer.lifecycle import Lifecycle
 from coordinator.members.consumer.offsets import VERSION as OFFSETS_VERSION
 from coordinator.members.consumer.types import (
     NOTHING,
     Callback,
     CallbackName,
+    GroupMetadata,
     Json,
     MemberError,
     Partitions,

@@ -10,11 +10,10 @@ from coordinator.members.consumer.assignors import (
     AssignedPart,
     AssignedTopic,
     Assignment,
-    GroupMetadata,
     Metadata,
     PartitionAssignor,
 )
-from coordinator.members.consumer.types import Partitions
+from coordinator.members.consumer.types import GroupMetadata, Partitions
 
 NEWS: Final = 2
 """How often an assignor has something new to tell the others, so that groups come to rest (R8)."""

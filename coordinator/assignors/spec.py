@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 TopicPartition = tuple[str, int]
@@ -15,12 +15,17 @@ GroupAssignment = dict[str, frozenset[TopicPartition]]
 
 @dataclass(frozen=True, slots=True)
 class MemberSubscription:
-    """A member as an assignor knows it: its topics and its current target assignment."""
+    """A member as an assignor knows it (KIP-848's AssignmentMemberSpec): its topics, its current target
+    assignment, and what it says of itself."""
 
     topics: frozenset[str]
     """Topics that are not in `AssignmentSpec.partitions` do not exist and are ignored; may be empty."""
     assigned: frozenset[TopicPartition]
     """May hold partitions that the member may no longer have; no assignor gives those back to it."""
+    instance_id: str | None = None
+    """None for a dynamic member (S1)."""
+    rack_id: str | None = None
+    """None where the member does not say it. Neither `range` nor `uniform` looks at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,8 @@ class AssignmentSpec:
     """By member id."""
     partitions: Mapping[str, int]
     """Topic -> number of partitions, for the topics that exist."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Topic id -> its name, for the same topics; empty where topics are given by name."""
 
 
 class PartitionAssignorError(Exception):

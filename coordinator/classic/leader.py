@@ -6,8 +6,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from coordinator.classic.assignors import ASSIGNORS, GroupMember
-from coordinator.classic.embedded import Assignment, read_subscription, write_assignment
+from coordinator.classic.assignors import ASSIGNORS, GroupMember, with_user_data
+from coordinator.classic.embedded import read_subscription, write_assignment
 from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
 
@@ -27,8 +27,9 @@ def lead(protocol: str, members: Iterable[Mapping[str, Any]], partitions: Mappin
         except BadInput as error:
             raise BadInput(f"member {member['memberId']!r} says what cannot be read: {error}") from None
         known[member["memberId"]] = GroupMember(subscription, member["groupInstanceId"])
-    assigned = ASSIGNORS[protocol].assign(known, partitions)
+    assignor = ASSIGNORS[protocol]
+    assigned = with_user_data(assignor, assignor.assign(known, partitions))
     return [
-        {"memberId": name, "assignment": b64encode(write_assignment(Assignment(given))).decode()}
+        {"memberId": name, "assignment": b64encode(write_assignment(given)).decode()}
         for name, given in sorted(assigned.items())
     ]

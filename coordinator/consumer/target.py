@@ -96,11 +96,18 @@ def _assign(step: Step, members: Mapping[str, MemberMetadata]) -> GroupAssignmen
     }
     subscriptions = {
         member_id: MemberSubscription(
-            ids[member.subscription, member.regex], step.targets.get(member_id, NO_TARGET).partitions
+            ids[member.subscription, member.regex],
+            step.targets.get(member_id, NO_TARGET).partitions,
+            member.instance_id,
+            member.rack_id,
         )
         for member_id, member in sorted(members.items())
     }
-    spec = AssignmentSpec(subscriptions, {image.id: image.partitions for image in topics.values()})
+    spec = AssignmentSpec(
+        subscriptions,
+        {image.id: image.partitions for image in topics.values()},
+        {image.id: name for name, image in topics.items()},
+    )
     return select_assignor(step.env.assignors, members.values()).assign(spec)
 
 

@@ -47,6 +47,11 @@ class Config:
 SESSION_TIMEOUT: Final = "group.consumer.session.timeout.ms"
 HEARTBEAT_INTERVAL: Final = "group.consumer.heartbeat.interval.ms"
 ASSIGNORS: Final = "group.consumer.assignors"
+CLASS_NAMES: Final = {
+    "org.apache.kafka.server.group.consumer.UniformAssignor": "uniform",
+    "org.apache.kafka.server.group.consumer.RangeAssignor": "range",
+}
+"""Class that KIP-848 names in group.consumer.assignors -> the name of that assignor (D3)."""
 
 CONFIG_NAMES: Final = {
     SESSION_TIMEOUT: "session_timeout_ms",
@@ -75,7 +80,7 @@ def configured(
 ) -> tuple[Config, Mapping[str, PartitionAssignor]]:
     """Both with the settings, by Kafka's names; times in milliseconds. BadInput where one may not be so.
 
-    group.consumer.assignors is a list of names, the default first.
+    group.consumer.assignors is a list of names, or of KIP-848's class names, the default first.
     """
     where = "the configuration"
     fields.known(settings, (*CONFIG_NAMES, ASSIGNORS), where)
@@ -85,7 +90,7 @@ def configured(
         if name in settings
     }
     if ASSIGNORS in settings:
-        chosen = fields.names(settings, ASSIGNORS, where)
+        chosen = [CLASS_NAMES.get(name, name) for name in fields.names(settings, ASSIGNORS, where)]
         if not chosen or not set(chosen) <= set(assignors):
             raise BadInput(f"{ASSIGNORS} must be some of {', '.join(assignors)}, not {chosen}")
         assignors = {name: assignors[name] for name in chosen}

@@ -18,6 +18,7 @@ from coordinator.classic.embedded import (
     write_subscription,
 )
 from coordinator.members.classic import ClassicMember, Request, Settings
+from coordinator.members.consumer.types import GroupMetadata
 
 Json = dict[str, Any]
 Partitions = frozenset[TopicPartition]
@@ -59,8 +60,8 @@ class ScriptedAssignor:
             raise self.error
         return self.result
 
-    def on_assignment(self, partitions: Partitions, generation: int) -> None:
-        self._log.append(f"on assignment {named(partitions)}".strip())
+    def on_assignment(self, assignment: Assignment, group: GroupMetadata) -> None:
+        self._log.append(f"on assignment {named(assignment.partitions)}".strip())
 
 
 class ScriptedMember:

@@ -299,3 +299,19 @@ def test_what_the_schema_cannot_say_is_bad_input(body: dict[str, Any]) -> None:
             "ConsumerGroupInstallAssignment", **{"memberId": "m1", "memberEpoch": 1, "groupEpoch": 2, **body}
         )
     assert g.group() == before
+
+
+def test_h3_what_two_heartbeats_say_is_kept_beside_each_other() -> None:
+    """H3 judges a request by itself: a server-side assignor and client-side ones that come one after the
+    other are both known. A client-side one that all offer is used, else the server-side one has its vote."""
+    g = ClientGroup()
+    g.join("m1", serverAssignor="range")
+    answer = g.beat("m1", 1, clientAssignors=[offer()])
+    assert (answer["errorCode"], answer["shouldComputeAssignment"]) == (0, True)
+    (known,) = g.group()["members"]
+    assert (known["serverAssignor"], [one["name"] for one in known["clientAssignors"]]) == ("range", ["x"])
+    g.join("m2")
+    assert g.chosen() == ""
+    asked = {"groupIds": ["g"]}
+    (described,) = g.coordinator.request("ConsumerGroupDescribe", 0, {}, asked)["groups"]
+    assert described["assignorName"] == "range"

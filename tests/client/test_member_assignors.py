@@ -8,10 +8,16 @@ import pytest
 from client_driver import FOO
 
 from coordinator import Coordinator, SimulatedClock
-from coordinator.members.consumer.assignors import AssignedMember, AssignedPart, Assignment, Metadata
+from coordinator.members.consumer.assignors import (
+    AssignedMember,
+    AssignedPart,
+    AssignedTopic,
+    Assignment,
+    Metadata,
+)
 from coordinator.members.consumer.local import Consumer
 from coordinator.members.consumer.machine import Member
-from coordinator.members.consumer.types import Partitions, Settings
+from coordinator.members.consumer.types import GroupMetadata, Partitions, Settings
 
 
 class Heaviest:
@@ -26,16 +32,21 @@ class Heaviest:
         self.fails = self.lies = False
         self.told: list[tuple[int, str, int]] = []
         self.computed = 0
+        self.topics: dict[str, AssignedTopic] = {}
+        self.group: GroupMetadata | None = None
 
     def metadata(self) -> Metadata:
         return Metadata(1, str(self.weight))
 
-    def assign(self, members: Mapping[str, AssignedMember], topics: Mapping[str, int]) -> Assignment:
+    def assign(
+        self, members: Mapping[str, AssignedMember], topics: Mapping[str, AssignedTopic]
+    ) -> Assignment:
         self.computed += 1
+        self.topics = dict(topics)
         if self.fails:
             raise RuntimeError("no idea")
         heaviest = max(members, key=lambda name: (int(members[name].metadata.content), name))
-        everything = frozenset((topic, n) for topic, count in topics.items() for n in range(count))
+        everything = frozenset((topic, n) for topic, shown in topics.items() for n in range(shown.partitions))
         parts = {name: everything if name == heaviest else frozenset() for name in members}
         if self.lies:
             parts[heaviest] = frozenset()
@@ -43,7 +54,10 @@ class Heaviest:
             {name: AssignedPart(part, Metadata(1, f"to {name}")) for name, part in parts.items()}
         )
 
-    def on_assignment(self, error: int, metadata: Metadata, partitions: Partitions) -> None:
+    def on_assignment(
+        self, error: int, metadata: Metadata, partitions: Partitions, group: GroupMetadata
+    ) -> None:
+        self.group = group
         self.told.append((error, metadata.content, len(partitions)))
 
 
@@ -85,6 +99,47 @@ def test_a5_the_group_gets_what_a_members_assignor_says() -> None:
     assert g.owners() == {"m1": 0, "m2": 2, "m3": 0}
     assert g.assignors["m3"].told[-1] == (0, "to m3", 0)
     assert sum(assignor.computed for assignor in g.assignors.values()) >= 1
+
+
+def test_a5_an_assignor_is_shown_the_names_of_topics() -> None:
+    """KIP-848's AssignmentTopicMetadata: the name and the number of partitions."""
+    assert Group(m1=1).run(1).assignors["m1"].topics == {FOO: AssignedTopic("foo", 2)}
+
+
+def test_k3_an_assignor_is_told_the_members_place_in_the_group() -> None:
+    """KIP-848's third argument of onAssignment: group, epoch, member id, instance id."""
+    g = Group(m1=1).run()
+    epoch = g.coordinator.describe("g")["assignmentEpoch"]
+    assert g.assignors["m1"].group == GroupMetadata("g", epoch, "m1", None)
+
+
+@pytest.mark.parametrize(
+    ("code", "again"), [(113, True), (14, False), (15, False), (16, False), (848, False)]
+)
+def test_a9_an_install_that_fails_is_over_unless_it_was_stale(code: int, again: bool) -> None:
+    """A9: "Upon receiving any other errors, the consumer abandon the process"."""
+    member = Member(Settings("g"), "m1", (Heaviest(1),))
+    member.subscribe(["foo"], now_ms=0)
+    told = {"errorCode": 0, "memberId": "m1", "memberEpoch": 1, "heartbeatIntervalMs": 5_000}
+    prepared = {"errorCode": 0, "groupEpoch": 2, "assignorName": "heaviest", "topics": []}
+    shown = {"memberId": "m1", "instanceId": None, "rackId": None, "subscribedTopicIds": []}
+    shown |= {"topicPartitions": [], "assignor": {"metadataVersion": 1, "metadataBytes": "1", "reason": 0}}
+    bodies = {
+        "ConsumerGroupHeartbeat": told,
+        "ConsumerGroupPrepareAssignment": {**prepared, "members": [shown]},
+        "ConsumerGroupInstallAssignment": {"errorCode": code},
+        "FindCoordinator": {"coordinators": [{"errorCode": 0}]},
+    }
+    told["shouldComputeAssignment"] = True
+    sent = []
+    for now_ms in range(0, 4_000, 200):
+        request = member.take_request(now_ms)
+        if request is not None:
+            sent.append(request.api.removeprefix("ConsumerGroup"))
+            member.answered(request.correlation, bodies[request.api], now_ms)
+            told["shouldComputeAssignment"] = False
+    assert (sent.count("InstallAssignment") > 1) is again, sent
+    assert sent.count("PrepareAssignment") == 1
 
 
 def test_e1_other_metadata_is_another_assignment() -> None:

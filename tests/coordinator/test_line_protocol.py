@@ -244,6 +244,17 @@ def test_configure_before_the_first_request() -> None:
     assert "before the first request" in session.refused({"op": "configure", **settings})
 
 
+def test_configure_takes_the_class_names_of_the_kip() -> None:
+    """D3: group.consumer.assignors is "a list of full class names", the first one the default."""
+    session = Session()
+    kip = "org.apache.kafka.server.group.consumer."
+    session.ok("configure", **{"group.consumer.assignors": [f"{kip}RangeAssignor", f"{kip}UniformAssignor"]})
+    described = {"api": "DescribeConfigs", "version": 4, "client": {}}
+    resource = {"resourceType": 4, "resourceName": "", "configurationKeys": ["group.consumer.assignors"]}
+    answer = session.ok("request", **described, body={"resources": [resource]})
+    assert answer["body"]["results"][0]["configs"][0]["value"] == "range,uniform"
+
+
 def test_any_operation_can_be_observed(joined: Session) -> None:
     answer = joined.answer(join("m2", observe="g"))
     assert [member["memberId"] for member in answer["group"]["members"]] == ["m1", "m2"]

@@ -188,3 +188,11 @@ def test_equal_topic_ids_in_another_spelling_are_equal() -> None:
     owned = [{"topicId": IDS["foo"].upper().replace("-", ""), "partitions": [1, 0]}]
     g.request(memberId="m1", memberEpoch=1, topicPartitions=owned)
     assert g.member("m1")["acknowledged"] is True
+
+
+def test_h9_every_response_without_an_error_has_the_member_id() -> None:
+    """H9: the KIP has it in the response to a join only (REQUIREMENTS.md)."""
+    g = GroupDriver()
+    assert g.join("m1")["memberId"] == "m1"
+    assert g.heartbeat("m1")["memberId"] == "m1"
+    assert g.heartbeat("m1", 7)["memberId"] is None

@@ -59,8 +59,29 @@ def test_assignor_sees_metadata_and_the_current_target() -> None:
     (_, first), (_, second) = recorded([None, None])
     foo = frozenset({IDS["foo"]})
     both = frozenset({(IDS["foo"], 0), (IDS["foo"], 1)})
-    assert first == AssignmentSpec({"m0": MemberSubscription(foo, frozenset())}, {IDS["foo"]: 2})
+    counts, names = {IDS["foo"]: 2}, {IDS["foo"]: "foo"}
+    assert first == AssignmentSpec({"m0": MemberSubscription(foo, frozenset())}, counts, names)
     assert second.members == {"m0": MemberSubscription(foo, both), "m1": MemberSubscription(foo, frozenset())}
+
+
+def test_assignor_sees_what_members_say_of_themselves_and_the_names_of_topics() -> None:
+    """A2: instance id and rack as they are now, and the name of each topic, also of one that a regular
+    expression found; not of topics that nobody subscribes to."""
+    calls: list[tuple[str, AssignmentSpec]] = []
+    coordinator = Coordinator(assignors={"a": Recorder("a", calls)})
+    for name in ("foo", "bar"):
+        coordinator.upsert_topic(name, IDS[name], 1)
+
+    def send(member: str, epoch: int, **more: object) -> None:
+        body = {"groupId": "g", "memberId": member, "memberEpoch": epoch, "rebalanceTimeoutMs": 1, **more}
+        assert coordinator.request(API, 0, CLIENT, body)["errorCode"] == 0
+
+    send("m0", 0, subscribedTopicRegex="f.*", instanceId="i", rackId="east")
+    send("m0", 1, rackId="west")
+    send("m1", 0, subscribedTopicNames=["foo"])
+    said = {name: (one.instance_id, one.rack_id) for name, one in calls[-1][1].members.items()}
+    assert said == {"m0": ("i", "west"), "m1": (None, None)}
+    assert calls[-1][1].names == {IDS["foo"]: "foo"}
 
 
 def test_target_is_only_computed_when_the_group_epoch_moves_on() -> None:

@@ -9,7 +9,7 @@ from member_driver import FENCED, Driver, answer, names, parts
 
 from coordinator.members.consumer import Member, Partitions, Settings
 from coordinator.members.consumer.assignors import Assignment, Metadata
-from coordinator.members.consumer.types import to_wire
+from coordinator.members.consumer.types import GroupMetadata, to_wire
 
 Json = dict[str, Any]
 
@@ -29,7 +29,9 @@ class Noting:
     def assign(self, *_: object) -> Assignment:
         return Assignment()
 
-    def on_assignment(self, error: int, metadata: Metadata, partitions: Partitions) -> None:
+    def on_assignment(
+        self, error: int, metadata: Metadata, partitions: Partitions, group: GroupMetadata
+    ) -> None:
         self.told.append((error, metadata.content, names(partitions)))
 
 

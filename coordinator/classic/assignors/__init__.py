@@ -7,7 +7,13 @@ from typing import Final
 
 from coordinator.classic.assignors.range import RangeAssignor
 from coordinator.classic.assignors.roundrobin import RoundRobinAssignor
-from coordinator.classic.assignors.spec import ClassicAssignor, GroupMember, RebalanceProtocol
+from coordinator.classic.assignors.spec import (
+    AddsUserData,
+    ClassicAssignor,
+    GroupMember,
+    RebalanceProtocol,
+    with_user_data,
+)
 from coordinator.classic.assignors.sticky import CooperativeStickyAssignor, StickyAssignor
 
 ASSIGNORS: Final[dict[str, ClassicAssignor]] = {
@@ -25,8 +31,10 @@ def rebalance_protocol(assignors: Iterable[ClassicAssignor]) -> RebalanceProtoco
 
 __all__ = [
     "ASSIGNORS",
+    "AddsUserData",
     "ClassicAssignor",
     "GroupMember",
     "RebalanceProtocol",
     "rebalance_protocol",
+    "with_user_data",
 ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from coordinator.assignors.spec import GroupAssignment, TopicPartition
-from coordinator.classic.embedded import Subscription
+from coordinator.classic.embedded import Assignment, Subscription
 
 
 class RebalanceProtocol(IntEnum):
@@ -49,6 +49,21 @@ class ClassicAssignor(Protocol):
         members; one that a member subscribes to has one, unless it must first be given up by another (C3).
         User data that cannot be read says nothing: a member that writes it may be of another assignor.
         """
+
+
+@runtime_checkable
+class AddsUserData(Protocol):
+    """An assignor whose leader has user data for members (CSA: "custom data in both the subscription and
+    assignment")."""
+
+    def assignment_data(self, handed: GroupAssignment) -> Mapping[str, bytes]:
+        """User data by member id, for what `assign` has just handed out; no entry, no user data."""
+
+
+def with_user_data(assignor: ClassicAssignor, handed: GroupAssignment) -> dict[str, Assignment]:
+    """The assignment of each member, with its user data (C5)."""
+    data = assignor.assignment_data(handed) if isinstance(assignor, AddsUserData) else {}
+    return {name: Assignment(given, data.get(name)) for name, given in handed.items()}
 
 
 def in_order(members: Mapping[str, GroupMember]) -> list[str]:

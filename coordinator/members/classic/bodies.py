@@ -61,7 +61,7 @@ def heartbeat(settings: Settings, member_id: str, generation: int) -> Json:
 
 
 def sync(
-    settings: Settings, member_id: str, generation: int, protocol: str, handed: Mapping[str, Partitions]
+    settings: Settings, member_id: str, generation: int, protocol: str, handed: Mapping[str, Assignment]
 ) -> Json:
     """C1: what a leader assigns to each member; a follower assigns nothing."""
     version = settings.subscription_version
@@ -72,7 +72,7 @@ def sync(
         "assignments": [
             {
                 "memberId": name,
-                "assignment": base64.b64encode(write_assignment(Assignment(given), version)).decode(),
+                "assignment": base64.b64encode(write_assignment(given, version)).decode(),
             }
             for name, given in sorted(handed.items())
         ],

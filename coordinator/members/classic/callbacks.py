@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections import deque
 
 from coordinator.classic.assignors import ClassicAssignor
+from coordinator.classic.embedded import Assignment
 from coordinator.members.classic.types import NOTHING, HearsAssignment, Partitions
 from coordinator.members.consumer.metrics import RebalanceMetrics
-from coordinator.members.consumer.types import Callback, CallbackName
+from coordinator.members.consumer.types import Callback, CallbackName, GroupMetadata
 
 
 class Callbacks:
@@ -20,7 +21,7 @@ class Callbacks:
     def __init__(self, metrics: RebalanceMetrics) -> None:
         self.owned: Partitions = NOTHING
         self._metrics = metrics
-        self._waiting: deque[Callback | tuple[HearsAssignment, Partitions, int]] = deque()
+        self._waiting: deque[Callback | tuple[HearsAssignment, Assignment, GroupMetadata]] = deque()
         self._running: Callback | None = None
         self._error: BaseException | None = None
 
@@ -48,11 +49,13 @@ class Callbacks:
             if some:
                 self._waiting.append(Callback(name, some))
 
-    def assign(self, new: Partitions, whole: Partitions, assignor: ClassicAssignor, generation: int) -> None:
+    def assign(
+        self, new: Partitions, whole: Assignment, assignor: ClassicAssignor, group: GroupMetadata
+    ) -> None:
         """After what was revoked: the assignor hears of the whole assignment, the listener of what is new,
         even if that is nothing."""
         if isinstance(assignor, HearsAssignment):
-            self._waiting.append((assignor, whole, generation))
+            self._waiting.append((assignor, whole, group))
         self._waiting.append(Callback(CallbackName.ASSIGNED, new))
 
     def lose(self) -> None:
@@ -81,9 +84,9 @@ class Callbacks:
                     self.owned -= following.partitions
                 self._metrics.callback_began(following.name, now_ms)
                 return following
-            assignor, whole, generation = following
+            assignor, whole, group = following
             try:
-                assignor.on_assignment(whole, generation)
+                assignor.on_assignment(whole, group)
             except Exception as error:
                 self.fail(error)
         return None

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coordinator.assignors.spec import GroupAssignment, TopicPartition
-from coordinator.classic.assignors import ClassicAssignor, GroupMember, RebalanceProtocol
+from coordinator.classic.assignors import AddsUserData, ClassicAssignor, GroupMember, RebalanceProtocol
 from coordinator.classic.assignors.sticky import claim_of_fields, holders
-from coordinator.members.classic.types import NOTHING, Partitions
+from coordinator.classic.embedded import Assignment
+from coordinator.members.classic.types import NOTHING, HearsAssignment, Partitions
+from coordinator.members.consumer.types import GroupMetadata
 
 
 class InconsistentAssignment(Exception):
@@ -79,3 +81,12 @@ class TwoPhases:
     def assign(self, members: Mapping[str, GroupMember], partitions: Mapping[str, int]) -> GroupAssignment:
         """The part of the assignment of `inner` that may be handed out."""
         return hand_out(self.inner.assign(members, partitions), members)
+
+    def assignment_data(self, handed: GroupAssignment) -> Mapping[str, bytes]:
+        """That of `inner`, for what is handed out."""
+        return self.inner.assignment_data(handed) if isinstance(self.inner, AddsUserData) else {}
+
+    def on_assignment(self, assignment: Assignment, group: GroupMetadata) -> None:
+        """Tell `inner`, where it wants to know."""
+        if isinstance(self.inner, HearsAssignment):
+            self.inner.on_assignment(assignment, group)

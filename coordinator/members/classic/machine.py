@@ -32,9 +32,11 @@ from coordinator.classic.assignors import (
     GroupMember,
     RebalanceProtocol,
     rebalance_protocol,
+    with_user_data,
 )
 from coordinator.classic.embedded import (
     NO_GENERATION,
+    Assignment,
     read_assignment,
     read_subscription,
 )
@@ -53,7 +55,7 @@ from coordinator.members.classic.errors import (
 from coordinator.members.classic.handout import InconsistentAssignment, check
 from coordinator.members.classic.types import NOTHING, Partitions, Phase, Request, Settings
 from coordinator.members.consumer.metrics import RebalanceMetrics
-from coordinator.members.consumer.types import Callback, CallbackName, Json, MemberError
+from coordinator.members.consumer.types import Callback, CallbackName, GroupMetadata, Json, MemberError
 
 
 def common_protocol(assignors: Sequence[ClassicAssignor]) -> RebalanceProtocol:
@@ -300,7 +302,7 @@ class ClassicMember:
             return None
         return bodies.sync(self.settings, self.member_id, self.generation, self._chosen, handed)
 
-    def _handed(self) -> Mapping[str, Partitions]:
+    def _handed(self) -> Mapping[str, Assignment]:
         """The leader's part (C3); it checks what its assignor made, whoever wrote that (C4)."""
         if not self._assigns:
             return {}
@@ -310,10 +312,11 @@ class ClassicMember:
             )
             for one in self._leads
         }
-        handed = self._assignors[self._chosen].assign(members, self._partitions or {})
+        assignor = self._assignors[self._chosen]
+        handed = assignor.assign(members, self._partitions or {})
         if self.protocol is RebalanceProtocol.COOPERATIVE:
             check(handed, members)
-        return handed
+        return with_user_data(assignor, handed)
 
     # Answers
 
@@ -364,21 +367,21 @@ class ClassicMember:
             self.phase = Phase.SYNC
         elif request.api == "SyncGroup":
             try:
-                assigned = read_assignment(base64.b64decode(body["assignment"])).partitions
+                assignment = read_assignment(base64.b64decode(body["assignment"]))
             except BadInput as error:
                 self._end(error, now_ms)
             else:
-                self._assigned(assigned, now_ms)
+                self._assigned(assignment, now_ms)
 
-    def _assigned(self, assigned: Partitions, now_ms: int) -> None:
+    def _assigned(self, assignment: Assignment, now_ms: int) -> None:
         """KIP-429's third step (C3, C6): revoke, then assign; whoever revoked rejoins at once, so that its
         partitions find their new owner."""
         self.phase, self._prepared = Phase.STABLE, False
+        assigned, assignor = assignment.partitions, self._assignors[self._chosen]
         revoked = self.owned - assigned
         self._callbacks.give_up(revoked)
-        self._callbacks.assign(
-            assigned - self.owned, assigned, self._assignors[self._chosen], self.generation
-        )
+        place = self.settings.group_id, self.generation, self.member_id, self.settings.instance_id
+        self._callbacks.assign(assigned - self.owned, assignment, assignor, GroupMetadata(*place))
         self._owned_since = self.generation
         self._last = assigned, self.generation
         self._due_ms = now_ms + self.settings.heartbeat_interval_ms

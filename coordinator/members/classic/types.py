@@ -7,7 +7,8 @@ from enum import Enum
 from typing import Final, Protocol, runtime_checkable
 
 from coordinator.assignors.spec import TopicPartition
-from coordinator.members.consumer.types import Json
+from coordinator.classic.embedded import Assignment
+from coordinator.members.consumer.types import GroupMetadata, Json
 
 Partitions = frozenset[TopicPartition]
 
@@ -18,8 +19,9 @@ NOTHING: Final[Partitions] = frozenset()
 class HearsAssignment(Protocol):
     """An assignor that wants to know what its member is assigned (C6: onAssignment)."""
 
-    def on_assignment(self, partitions: Partitions, generation: int) -> None:
-        """All that the member is assigned, before the listener hears of what is new."""
+    def on_assignment(self, assignment: Assignment, group: GroupMetadata) -> None:
+        """All that the member is assigned, with the leader's user data for it, before the listener hears of
+        what is new."""
 
 
 class Phase(Enum):

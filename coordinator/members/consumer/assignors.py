@@ -12,7 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
 from coordinator.members.consumer import codes
-from coordinator.members.consumer.types import NOTHING, Json, Partitions, from_wire, to_wire
+from coordinator.members.consumer.types import (
+    NOTHING,
+    GroupMetadata,
+    Json,
+    Partitions,
+    from_wire,
+    to_wire,
+)
 
 PREPARE = "ConsumerGroupPrepareAssignment"
 INSTALL = "ConsumerGroupInstallAssignment"
@@ -35,6 +42,13 @@ class AssignedMember(NamedTuple):
     topics: frozenset[str]
     metadata: Metadata
     partitions: Partitions
+
+
+class AssignedTopic(NamedTuple):
+    """A topic as the assignor is shown it."""
+
+    name: str
+    partitions: int
 
 
 class AssignedPart(NamedTuple):
@@ -62,10 +76,14 @@ class PartitionAssignor(Protocol):
     def metadata(self) -> Metadata:
         """The user data for the member that computes; a changed answer bumps the group epoch."""
 
-    def assign(self, members: Mapping[str, AssignedMember], topics: Mapping[str, int]) -> Assignment:
-        """All partitions of `topics` (id -> how many), each to one member that subscribes to it."""
+    def assign(
+        self, members: Mapping[str, AssignedMember], topics: Mapping[str, AssignedTopic]
+    ) -> Assignment:
+        """All partitions of `topics` (by id), each to one member that subscribes to it."""
 
-    def on_assignment(self, error: int, metadata: Metadata, partitions: Partitions) -> None:
+    def on_assignment(
+        self, error: int, metadata: Metadata, partitions: Partitions, group: GroupMetadata
+    ) -> None:
         """This member's part, with what is its own but not released yet (K3): once for each epoch, as the
         member moves to it, before its listener hears of what it may use."""
 
@@ -95,8 +113,6 @@ class Computer:
     def __init__(self, assignors: tuple[PartitionAssignor, ...]) -> None:
         self._assignors = {assignor.name: assignor for assignor in assignors}
         self._sent: list[Json] = []
-        self.waits = False
-        """For the member's next epoch, which a heartbeat tells."""
         self.due = ""
         """The API of what is to be sent, "" for nothing."""
         self._install: Json = {}
@@ -120,7 +136,7 @@ class Computer:
 
     def stop(self) -> None:
         """Fenced: it is no longer this member's task, and it is told everything anew."""
-        self.due, self.waits, self._told = "", False, _NOT_TOLD
+        self.due, self._told = "", _NOT_TOLD
 
     def body(self, group_id: str, member_id: str, epoch: int) -> Json:
         """The request that is due."""
@@ -128,10 +144,10 @@ class Computer:
         return head if self.due == PREPARE else {**head, **self._install}
 
     def answered(self, body: Mapping[str, Any]) -> None:
-        """KIP-848 "Response Handling": what is stale is tried again at the next epoch, all else is over."""
+        """KIP-848 "Response Handling": what is stale is tried again at the next epoch. A coordinator that
+        cannot prepare now is asked again; after any other error of an install the exchange is over (A9)."""
         error, api = body["errorCode"], self.due
-        self.waits = error == codes.STALE_MEMBER_EPOCH or error in codes.RETRIABLE
-        if self.waits:
+        if error == codes.STALE_MEMBER_EPOCH or (api == PREPARE and error in codes.RETRIABLE):
             return
         self.due = ""
         if api == PREPARE and error == codes.NONE and body["assignorName"] in self._assignors:
@@ -140,7 +156,10 @@ class Computer:
 
     def _assign(self, assignor: PartitionAssignor, body: Mapping[str, Any]) -> Json:
         members = {one["memberId"]: _shown(one) for one in body["members"]}
-        topics = {topic["topicId"]: topic["numPartitions"] for topic in body["topics"]}
+        topics = {
+            topic["topicId"]: AssignedTopic(topic["topicName"], topic["numPartitions"])
+            for topic in body["topics"]
+        }
         try:
             assignment = assignor.assign(members, topics)
         except Exception:
@@ -157,7 +176,7 @@ class Computer:
         ]
         return {"groupEpoch": body["groupEpoch"], "error": assignment.error, "members": parts}
 
-    def epoch_rose(self, assignment: Mapping[str, Any] | None) -> None:
+    def epoch_rose(self, assignment: Mapping[str, Any] | None, group: GroupMetadata) -> None:
         """Tell the assignors what the member's new epoch assigns (K3). Without an assignment that is what
         they were told last; one that comes while the member keeps its epoch is not theirs to hear: it is the
         same target, or says what to revoke before the next one."""
@@ -167,7 +186,7 @@ class Computer:
             partitions |= from_wire(assignment.get("pendingTopicPartitions", []))
             self._told = assignment.get("error", 0), metadata, partitions
         for assignor in self._assignors.values():
-            assignor.on_assignment(*self._told)
+            assignor.on_assignment(*self._told, group)
 
 
 def _shown(one: Mapping[str, Any]) -> AssignedMember:

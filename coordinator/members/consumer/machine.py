@@ -29,6 +29,7 @@ from coordinator.members.consumer.types import (
     NOTHING,
     Callback,
     CallbackName,
+    GroupMetadata,
     Json,
     MemberError,
     Partitions,
@@ -268,8 +269,9 @@ class Member(Lifecycle):
                 self._offsets_answered(self.offsets.fetch_answered(body, self.owned), now_ms)
             case Purpose.COMPUTE:
                 self._computer.answered(body)
-                self._ended(not self._computer.waits, now_ms, body["errorCode"])
-                if self._computer.waits:
+                well = body["errorCode"] not in {codes.STALE_MEMBER_EPOCH, *codes.RETRIABLE}
+                self._ended(well, now_ms, body["errorCode"])
+                if not well:
                     self._wait_for_heartbeat(now_ms)
             case Purpose.COMMIT | Purpose.COMMIT_BEFORE_REVOCATION:
                 self._commit_answered(request, self.offsets.commit_answered(request.body, body), now_ms)
@@ -325,7 +327,8 @@ class Member(Lifecycle):
             self._computer.told()
         assignment = body.get("assignment")
         if rose and self._state is State.STABLE:
-            self._computer.epoch_rose(assignment)
+            place = self.settings.group_id, self.epoch, self.member_id, self.settings.instance_id
+            self._computer.epoch_rose(assignment, GroupMetadata(*place))
         if assignment is not None and self._state is State.STABLE:
             told = from_wire(assignment["assignedTopicPartitions"])
             # What is told again is reported again, but not at once: that would go on until others revoke.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 Json: TypeAlias = dict[str, Any]
 """A JSON object in the wire form of Kafka's schemas, lowerCamelCase."""
@@ -78,6 +78,16 @@ class Callback:
     name: CallbackName
     partitions: Partitions
     error: int = 0
+
+
+class GroupMetadata(NamedTuple):
+    """The member's place in its group, as its assignors are told (the KIPs' ConsumerGroupMetadata)."""
+
+    group_id: str
+    generation: int
+    """The member epoch, or the generation of a classic group."""
+    member_id: str
+    instance_id: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from typing import Final
 from coordinator.members.consumer.assignors import (
     AssignedMember,
     AssignedPart,
+    AssignedTopic,
     Assignment,
     Metadata,
     PartitionAssignor,
 )
-from coordinator.members.consumer.types import Partitions
+from coordinator.members.consumer.types import GroupMetadata, Partitions
 
 NEWS: Final = 2
 """How often an assignor has something new to tell the others, so that groups come to rest (R8)."""
@@ -36,12 +37,14 @@ class _Spread:
         """E1: another reason is another version of the group's metadata."""
         return Metadata(version=1, reason=min(self._told, NEWS))
 
-    def assign(self, members: Mapping[str, AssignedMember], topics: Mapping[str, int]) -> Assignment:
+    def assign(
+        self, members: Mapping[str, AssignedMember], topics: Mapping[str, AssignedTopic]
+    ) -> Assignment:
         """Each partition to the subscriber that has the fewest so far."""
         parts: dict[str, set[tuple[str, int]]] = {name: set() for name in self.in_order(sorted(members))}
-        for topic, partitions in sorted(topics.items()):
+        for topic, shown in sorted(topics.items()):
             able = [name for name in parts if topic in members[name].topics]
-            for index in range(partitions):
+            for index in range(shown.partitions):
                 parts[min(able, key=lambda name: len(parts[name]))].add((topic, index))
         return Assignment({name: AssignedPart(frozenset(part)) for name, part in parts.items()})
 
@@ -49,7 +52,9 @@ class _Spread:
         """The member ids in the order in which they are served."""
         return names
 
-    def on_assignment(self, error: int, metadata: Metadata, partitions: Partitions) -> None:
+    def on_assignment(
+        self, error: int, metadata: Metadata, partitions: Partitions, group: GroupMetadata
+    ) -> None:
         """It counts what it was told."""
         self._told += 1
 
@@ -64,7 +69,9 @@ class _Reversed(_Spread):
 class _Picky(_Spread):
     name = "picky"
 
-    def assign(self, members: Mapping[str, AssignedMember], topics: Mapping[str, int]) -> Assignment:
+    def assign(
+        self, members: Mapping[str, AssignedMember], topics: Mapping[str, AssignedTopic]
+    ) -> Assignment:
         if len(members) == 3:
             raise RuntimeError("A group of three is not to my liking.")
         return super().assign(members, topics)

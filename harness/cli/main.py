@@ -7,7 +7,7 @@ import importlib.metadata
 import importlib.util
 import sys
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -31,6 +31,12 @@ MOVED = {
 """Options that a verb had, and `compare` has now."""
 
 
+def _end(ctx: Any, error: ConformError) -> NoReturn:
+    print(f"conform: {error.message}", file=sys.stderr)
+    ctx.exit(error.exit_code)
+    raise AssertionError
+
+
 class _Conform(typer.core.TyperGroup):
     """Imports a verb only where it is asked for: one alone is there in half the time. Prints a failure as its
     sentence and ends with its exit code."""
@@ -41,7 +47,10 @@ class _Conform(typer.core.TyperGroup):
     def get_command(self, ctx: Any, name: str) -> Any:
         if name not in self.list_commands(ctx):
             return None
-        verb = importlib.import_module(f"harness.cli.{name}").command
+        try:
+            verb = importlib.import_module(f"harness.cli.{name}").command
+        except ConformError as error:  # of a package that brings a kind of group
+            _end(ctx, error)
         alone = typer.Typer(pretty_exceptions_show_locals=False, add_completion=False, rich_markup_mode=None)
         if isinstance(verb, typer.Typer):
             alone.add_typer(verb, name=name)
@@ -69,8 +78,7 @@ class _Conform(typer.core.TyperGroup):
         try:
             return super().invoke(ctx)
         except ConformError as error:
-            print(f"conform: {error.message}", file=sys.stderr)
-            ctx.exit(error.exit_code)
+            _end(ctx, error)
 
 
 app = typer.Typer(

@@ -80,7 +80,8 @@ def command(
     """
     check_json_place(json_file)
     if importlib.util.find_spec(OPERATORS) is None:
-        raise ConformError(f"Mutants are made with {OPERATORS}: pip install 'group-conformance[dev]'.", USAGE)
+        needed = "pip install 'group-conformance[mutate]'"
+        raise ConformError(f"Mutants are made with {OPERATORS}: {needed}.", USAGE)
     from harness.mutate.equivalent import FILE, read_equivalent, stale
     from harness.mutate.mutant import read_only
     from harness.mutate.report import COLUMNS, Mutated, rows, survivors, to_json

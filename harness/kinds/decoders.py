@@ -18,9 +18,12 @@ from harness.kinds.decoding import KindDecoder
 from harness.kinds.migration.decode import migration_decoder
 from harness.kinds.migration.description import MIGRATION
 from harness.kinds.migration.steps import MIGRATION_ACTIONS
+from harness.plugins import parts
 from harness.replay.contents import Contents
 
+_ACTIONS: Final = parts("actions")
 _KINDS: Final[Mapping[str, tuple[Callable[[Contents], KindDecoder[Any]], Collection[str]]]] = {
+    **{name: (decoder, _ACTIONS[name]) for name, decoder in parts("decoder").items()},
     CLASSIC.name: (classic_decoder, CLASSIC_HANDLERS),
     CONNECT.name: (connect_decoder, CONNECT_HANDLERS),
     MIGRATION.name: (migration_decoder, MIGRATION_ACTIONS),

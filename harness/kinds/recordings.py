@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.dialect_name import base_of
+from harness.errors import USAGE, ConformError
 from harness.kinds.classic.description import CLASSIC
 from harness.kinds.classic.recorded import ClassicRecording
 from harness.kinds.classic.recorded_log import ClassicLogReader
@@ -21,6 +22,7 @@ from harness.kinds.migration.description import MIGRATION
 from harness.kinds.migration.recorded import KafkaMigrationRecording, MigrationRecording
 from harness.kinds.migration.recorded_log import MigrationLogReader
 from harness.kinds.registry import KINDS
+from harness.plugins import parts
 from harness.replay import wire
 from harness.replay.dialects import TEXT
 from harness.validate.log import LogReader, lines_of
@@ -36,7 +38,10 @@ def read_log(path: Path, group: str | None = None, dialect: str | None = None) -
     """
     found = _first(path, group)
     kind = MIGRATION if found.migrates else next((kind for kind in KINDS if found.api in kind.apis), CONSUMER)
-    return READERS[kind.name](path, found.group, dialect or found.dialect).whole()
+    reader = READERS.get(kind.name)
+    if reader is None:
+        raise ConformError(f"{path} is of a {kind.adjective} group, whose logs cannot be judged.", USAGE)
+    return reader(path, found.group, dialect or found.dialect).whole()
 
 
 def _migration(path: Path, group: str, dialect: str) -> LogReader[Any]:
@@ -50,6 +55,7 @@ READERS: Final[Mapping[str, Callable[[Path, str, str], LogReader[Any]]]] = {
     CONNECT.name: lambda path, group, _: ConnectLogReader(path, group, ConnectRecording()),
     CONSUMER.name: lambda path, group, _: ConsumerReader(path, group, ConsumerRecording()),
     MIGRATION.name: _migration,
+    **parts("reader"),
 }
 """By the name of each kind: a reader of the log of a group, in a dialect."""
 

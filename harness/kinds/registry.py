@@ -1,4 +1,6 @@
-"""The kinds of groups that there are. A new kind takes a folder beside this file, and a line here."""
+"""The kinds of groups that there are. A new kind takes a folder beside this file, and a line here.
+
+One of another package takes entry points there (`harness/plugins.py`)."""
 
 from __future__ import annotations
 
@@ -12,8 +14,10 @@ from harness.kinds.connect.description import CONNECT
 from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.description import Kind
 from harness.kinds.migration.description import MIGRATION
+from harness.plugins import kinds
 
-KINDS: Final = (CLASSIC, CONNECT, MIGRATION, CONSUMER)
+_OWN: Final = (CLASSIC, CONNECT, MIGRATION, CONSUMER)
+KINDS: Final[tuple[Kind, ...]] = (*kinds(Kind, [kind.name for kind in _OWN]), *_OWN)
 """A trace is of the first kind that has its variables: those of a consumer group are in others, too."""
 
 APIS: Final = {kind.name: kind.apis for kind in KINDS}

@@ -23,5 +23,8 @@ from harness.kinds.consumer.scenario.write import rewritten as rewritten
 from harness.kinds.consumer.scenario.write import scenario_text as scenario_text
 from harness.kinds.features.computing_scenario import CLIENT
 from harness.kinds.migration.scenario import MIGRATION
+from harness.plugins import parts
 
-LANGUAGES: Final = {language.name: language for language in (CLASSIC, CONNECT, CLIENT, MIGRATION)}
+LANGUAGES: Final = {
+    language.name: language for language in (CLASSIC, CONNECT, CLIENT, MIGRATION, *parts("language").values())
+}

@@ -13,6 +13,7 @@ from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.consumer.sequence import consumer_steps
 from harness.kinds.migration.description import MIGRATION
 from harness.kinds.migration.sequence import migration_steps
+from harness.plugins import parts
 from harness.report.sequence import Event, Step
 
 Steps: TypeAlias = Callable[
@@ -25,5 +26,6 @@ SEQUENCES: Final[Mapping[str, Steps]] = {
     CONNECT.name: consumer_steps,
     MIGRATION.name: migration_steps,
     CONSUMER.name: consumer_steps,
+    **parts("sequence"),
 }
 """By the name of the kind."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from harness.errors import ConformError
 from harness.itf import Trace
 from harness.kinds.registry import kind_of
 from harness.kinds.sequences import SEQUENCES
@@ -33,4 +34,9 @@ def content_of_trace(
 ) -> tuple[list[str], list[Step], list[Event]]:
     """The lanes, rows and messages of that diagram."""
     wrong = violated(trace) if failing is None else failing
-    return SEQUENCES[kind_of(trace, f"The trace {title}").name](trace, title, wrong)
+    kind = kind_of(trace, f"The trace {title}")
+    if kind.name not in SEQUENCES:
+        raise ConformError(
+            f"The trace {title} is of a {kind.adjective} group, which has no sequence diagram."
+        )
+    return SEQUENCES[kind.name](trace, title, wrong)

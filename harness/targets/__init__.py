@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint
+from typing import cast
+
 from harness.dialect_name import base_of
 from harness.errors import USAGE, ConformError
+from harness.plugins import TARGETS, bad, declared, loaded
 from harness.targets.base import Target
 from harness.targets.python import PythonTarget, spoken
 from harness.targets.stdio import TIMEOUT_S, StdioTarget
@@ -93,4 +97,23 @@ def _started(name: str, dialect: str, timeout_s: float, wait_s: float = 0) -> Ta
         from harness.targets.broker.mock_target import MockTarget
 
         return MockTarget(dialect)
-    raise ConformError(f"There is no target {name!r}; there are {KINDS}.", USAGE)
+    points = declared(TARGETS)
+    if kind in points:
+        return _brought(points[kind], argument, dialect)
+    others = f"; packages that are installed bring {', '.join(sorted(points))}" if points else ""
+    raise ConformError(f"There is no target {name!r}; there are {KINDS}{others}.", USAGE)
+
+
+def _brought(point: EntryPoint, argument: str, dialect: str) -> Target:
+    """The target of another package. ConformError (exit 3) if it fails, or gives something else."""
+    factory = loaded(point)
+    try:
+        target = factory(argument, dialect)
+    except ConformError:
+        raise
+    except Exception as error:
+        raise bad(point, f"does not start: {type(error).__name__}: {error}") from error
+    methods = [name for name in vars(Target) if not name.startswith("_")]
+    if lacking := [name for name in methods if not hasattr(target, name)]:
+        raise bad(point, f"gave no target: {type(target).__name__} lacks {', '.join(lacking)}")
+    return cast(Target, target)

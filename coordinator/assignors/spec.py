@@ -56,5 +56,6 @@ class PartitionAssignor(Protocol):
 
         Each partition of a topic that has a subscriber goes to exactly one of its subscribers, and nothing
         else is assigned. The order of mappings and sets in `spec` makes no difference.
-        Raises PartitionAssignorError if the assignor cannot compute one.
+        Raises PartitionAssignorError if the assignor cannot compute one. Any other error, and an assignment
+        that is not legal, counts as that (checked.py).
         """

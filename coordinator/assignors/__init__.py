@@ -9,6 +9,7 @@ from coordinator.assignors.range import RangeAssignor
 from coordinator.assignors.spec import (
     AssignmentSpec,
     GroupAssignment,
+    LooksAtRacks,
     MemberSubscription,
     PartitionAssignor,
     PartitionAssignorError,
@@ -29,6 +30,7 @@ __all__ = [
     "BUILT_IN",
     "AssignmentSpec",
     "GroupAssignment",
+    "LooksAtRacks",
     "MemberSubscription",
     "PartitionAssignor",
     "PartitionAssignorError",

@@ -85,6 +85,33 @@ def test_assignor_sees_what_members_say_of_themselves_and_the_names_of_topics() 
     assert calls[-1][1].names == {IDS["foo"]: "foo"}
 
 
+@pytest.mark.parametrize("looks", [True, False])
+def test_e1_another_rack_bumps_where_the_assignor_looks_at_racks(looks: bool) -> None:
+    """E1, A2: racks are "the input of the assignment function" for such an assignor, and no other. A static
+    member that returns with another rack is such a change, too; one that returns with its own is none."""
+    calls: list[tuple[str, AssignmentSpec]] = []
+    assignor = Recorder("a", calls)
+    if looks:
+        vars(assignor)["looks_at_racks"] = True
+    coordinator = Coordinator(assignors={"a": assignor})
+    coordinator.upsert_topic("foo", IDS["foo"], 1)
+
+    def epoch_after(member: str, epoch: int, **more: object) -> int:
+        body = {"groupId": "g", "memberId": member, "memberEpoch": epoch, "rebalanceTimeoutMs": 1, **more}
+        assert coordinator.request(API, 0, CLIENT, body)["errorCode"] == 0
+        return int(coordinator.describe("g")["groupEpoch"])
+
+    joins = {"subscribedTopicNames": ["foo"], "instanceId": "i"}
+    assert epoch_after("m0", 0, rackId="east", **joins) == 1
+    west = epoch_after("m0", 1, rackId="west")
+    assert (west, calls[-1][1].members["m0"].rack_id) == ((2, "west") if looks else (1, "east"))
+    assert epoch_after("m0", west, rackId="west", rebalanceTimeoutMs=2) == west
+    epoch_after("m0", -2, instanceId="i")
+    assert epoch_after("m1", 0, rackId="west", **joins) == west
+    epoch_after("m1", -2, instanceId="i")
+    assert epoch_after("m2", 0, rackId="north", **joins) == west + looks
+
+
 FOO = IDS["foo"]
 
 

@@ -12,6 +12,7 @@ from typing import Final
 from coordinator.admin.configs import GROUP, GROUP_CONFIG, NAMES, known_name
 from coordinator.admin.groups import STATES_OF_ALL, TYPES
 from coordinator.admin.opened import coordinator_on
+from coordinator.admin.other_members import other_group
 from coordinator.admin.requests import DELETE, SET
 from coordinator.admin.table import partitions, table
 from coordinator.apis import APIS
@@ -194,12 +195,12 @@ def _left_out(group: Json) -> str:
 
 
 def _described(coordinator: Coordinator, listed: Json) -> Json:
-    """ConsumerGroupDescribe's answer, the group's type, and what it has committed."""
+    """ConsumerGroupDescribe's answer, or its like for a group of another type, and what it has committed."""
     group_id = listed["groupId"]
     (group,) = _ask(coordinator, "ConsumerGroupDescribe", {"groupIds": [group_id]})["groups"]
     every = {"groups": [{"groupId": group_id, "topics": None}]}
     (offsets,) = _ask(coordinator, "OffsetFetch", every)["groups"]
-    known = listed if group["errorCode"] else {**listed, **group}
+    known = {**listed, **(other_group(coordinator.describe(group_id)) if group["errorCode"] else group)}
     return {
         **{name: value for name, value in known.items() if not name.startswith("error")},
         "offsets": [

@@ -18,11 +18,14 @@ def _cell(value: object) -> str:
     return "-" if value is None or value == "" else str(value)
 
 
-def partitions(assignment: Json) -> str:
-    """An assignment of ConsumerGroupDescribe, as foo-0, foo-1."""
+def partitions(assignment: Json | None) -> str:
+    """An assignment as foo-0, foo-1, or A, A-1 of connectors and tasks; "" where it is not known."""
+    given = assignment or {}
     names = [
         f"{topic['topicName'] or topic['topicId']}-{index}"
-        for topic in assignment["topicPartitions"]
+        for topic in given.get("topicPartitions", ())
         for index in topic["partitions"]
     ]
+    for work in given.get("connectorsAndTasks", ()):
+        names += [*work["connectors"], *(f"{task['connectorId']}-{task['taskId']}" for task in work["tasks"])]
     return ", ".join(sorted(names))

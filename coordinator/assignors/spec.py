@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 TopicPartition = tuple[str, int]
 """A topic (its name or its id: whatever `AssignmentSpec.partitions` uses) and a partition's index, from 0."""
@@ -25,7 +25,7 @@ class MemberSubscription:
     instance_id: str | None = None
     """None for a dynamic member (S1)."""
     rack_id: str | None = None
-    """None where the member does not say it. Neither `range` nor `uniform` looks at it."""
+    """None where the member does not say it. Neither `range` nor `uniform` looks at it: see LooksAtRacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,5 +56,14 @@ class PartitionAssignor(Protocol):
 
         Each partition of a topic that has a subscriber goes to exactly one of its subscribers, and nothing
         else is assigned. The order of mappings and sets in `spec` makes no difference.
-        Raises PartitionAssignorError if the assignor cannot compute one.
+        Raises PartitionAssignorError if the assignor cannot compute one. Any other error, and an assignment
+        that is not legal, counts as that (checked.py).
         """
+
+
+@runtime_checkable
+class LooksAtRacks(Protocol):
+    """An assignor that says, by its attribute alone, that racks are a part of its input: where it is the one
+    that is used, a member's rack that changes bumps the group epoch (E1)."""
+
+    looks_at_racks: bool

@@ -157,8 +157,9 @@ def parse_connect(api: str, client: Mapping[str, Any], body: Json) -> ConnectReq
     return _PARSERS[api](body, client_of(client))
 
 
-def validate(request: ConnectRequest) -> None:
-    """W4, H3, H4. Raises RequestRejected with INVALID_REQUEST or UNSUPPORTED_ASSIGNOR."""
+def validate(request: ConnectRequest, waits: bool) -> None:
+    """W4, H3, H4. Raises RequestRejected with INVALID_REQUEST or UNSUPPORTED_ASSIGNOR. To a worker that waits
+    for its first target epoch 0 is not the first heartbeat: what has not changed is left out (H7)."""
     if not isinstance(request, WorkerHeartbeat):
         if not request.group_id or not request.member_id or request.member_epoch < 0:
             sentence = "GroupId and MemberId must be given, and a MemberEpoch from 0 on."
@@ -166,6 +167,8 @@ def validate(request: ConnectRequest) -> None:
         return
     heartbeat = request.heartbeat
     for clause in _INVALID:
+        if clause is validation.join_lacks_rebalance_timeout and waits:
+            continue
         if (problem := clause(heartbeat)) is not None:
             raise RequestRejected(ErrorCode.INVALID_REQUEST, problem)
     if heartbeat.server_assignor is not None:

@@ -22,6 +22,7 @@ from coordinator.consumer.load import groups_from, restore_volatile
 from coordinator.consumer.membership import delete_group, rebalance_timeout, session_timeout
 from coordinator.consumer.metadata import notice_topics
 from coordinator.consumer.model import Group, Partition, TopicImage, group_state
+from coordinator.consumer.request import JOIN_EPOCH
 from coordinator.core import fields
 from coordinator.core.dialect import Dialect
 from coordinator.core.errors import AppendFailed, BadInput, ErrorCode, RequestRejected
@@ -63,7 +64,7 @@ class ConnectGroups:
         group_id = request.group_id
         try:
             admit(group_id)
-            validate(request)
+            validate(request, self._waits(request))
             if group_id in others:
                 heartbeat = isinstance(request, WorkerHeartbeat)
                 error = env.dialect.OtherKindError if heartbeat else "GROUP_ID_NOT_FOUND"
@@ -75,6 +76,14 @@ class ConnectGroups:
         except AppendFailed as refused:
             return refusal(request, ErrorCode.COORDINATOR_NOT_AVAILABLE, refused.sentence)
         return worked.response or {}
+
+    def _waits(self, request: ConnectRequest) -> bool:
+        """Waits (W1): has the worker joined, and waits for the first target that is computed with it?"""
+        group = self.groups.get(request.group_id)
+        if group is None or not isinstance(request, WorkerHeartbeat):
+            return False
+        member = group.members.get(request.heartbeat.member_id)
+        return member is not None and member.epoch == JOIN_EPOCH
 
     def _handled(self, request: ConnectRequest, env: Env, now_ms: int) -> Worked:
         group, work = self.groups.get(request.group_id), self._work.get(request.group_id, NO_WORK)

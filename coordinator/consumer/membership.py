@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from coordinator.assignors import LooksAtRacks
 from coordinator.computing import select
 from coordinator.consumer.metadata import refresh_group, write_group
 from coordinator.consumer.model import ClientAssignor, Group, MemberMetadata
@@ -108,9 +109,22 @@ def preference_changed(step: Step) -> bool:
     return select_assignor(assignors, before).name != select_assignor(assignors, now).name
 
 
+def rack_counts(step: Step, known: MemberMetadata | None, metadata: MemberMetadata) -> bool:
+    """E1: is another rack another input of the assignor? So it is for one that looks at racks (A2)."""
+    if known is None or metadata.rack_id == known.rack_id:
+        return False
+    members = step.metadata_of_members()
+    if select.selected(members):
+        return False
+    assignor = select_assignor(step.env.assignors, members.values())
+    return isinstance(assignor, LooksAtRacks) and assignor.looks_at_racks
+
+
 def write_member(step: Step, member_id: str, metadata: MemberMetadata, bumps: bool) -> None:
     step.members = {**step.metadata_of_members(), member_id: metadata}
-    refresh_group(step, bumps or preference_changed(step))
+    before = step.group.members.get(member_id)
+    racks = rack_counts(step, None if before is None else before.metadata, metadata)
+    refresh_group(step, bumps or preference_changed(step) or racks)
     step.write(MEMBER_METADATA, member_id, MemberUpdate(step.epoch, metadata))
     write_group(step)
 

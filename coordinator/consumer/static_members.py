@@ -13,7 +13,13 @@ held by nobody                   Join, Rejoin     UNKNOWN_MEMBER_ID   a heartbea
 from __future__ import annotations
 
 from coordinator.computing.select import settle
-from coordinator.consumer.membership import new_member_metadata, preference_changed, said_by, says_otherwise
+from coordinator.consumer.membership import (
+    new_member_metadata,
+    preference_changed,
+    rack_counts,
+    said_by,
+    says_otherwise,
+)
 from coordinator.consumer.metadata import refresh_group, write_group
 from coordinator.consumer.model import AWAY, NO_TARGET, NOTHING, Group, Member, MemberMetadata
 from coordinator.consumer.reconcile import Reconciled, write_current
@@ -107,7 +113,7 @@ def take_place(step: Step, holder: str, member_id: str, metadata: MemberMetadata
     step.members = members
     step.place_of = holder
     changed = says_otherwise(step.env.dialect, known, metadata) or preference_changed(step)
-    refresh_group(step, removes or changed)
+    refresh_group(step, removes or changed or rack_counts(step, known, metadata))
     if whole or metadata != known:
         step.write(MEMBER_METADATA, member_id, MemberUpdate(step.epoch, metadata))
     write_group(step)

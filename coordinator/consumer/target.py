@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from coordinator.assignors import (
+    BUILT_IN,
     AssignmentSpec,
     GroupAssignment,
     MemberSubscription,
     PartitionAssignor,
     PartitionAssignorError,
+    checked,
 )
 from coordinator.computing.select import by_member, settle
 from coordinator.consumer.model import NO_TARGET, MemberMetadata, Target
@@ -108,7 +110,8 @@ def _assign(step: Step, members: Mapping[str, MemberMetadata]) -> GroupAssignmen
         {image.id: image.partitions for image in topics.values()},
         {image.id: name for name, image in topics.items()},
     )
-    return select_assignor(step.env.assignors, members.values()).assign(spec)
+    assignor = select_assignor(step.env.assignors, members.values())
+    return assignor.assign(spec) if isinstance(assignor, BUILT_IN) else checked(assignor, spec)
 
 
 def select_assignor(

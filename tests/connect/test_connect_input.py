@@ -386,3 +386,25 @@ def test_w4_a_join_that_is_refused(change: Json, error: str, sentence: str) -> N
     said = g.join("w1", **change)
     assert (ErrorCode(said["errorCode"]).name, g.coordinator.end) == (error, 0)
     assert sentence in said["errorMessage"]
+
+
+def test_h7_a_worker_that_waits_for_its_first_target_says_only_what_has_changed() -> None:
+    """W4: "RebalanceTimeoutMs must be larger than zero in the first heartbeat request"; a waiting worker has
+    sent that, and its epoch is still 0."""
+    g = ConnectGroup()
+    for worker in ("w1", "w2"):
+        g.join(worker, timeout_ms=7_000)
+    before, end = g.member("w2"), g.coordinator.end
+    for worker, computes in (("w1", True), ("w2", False)):
+        answer = g.request(HEARTBEAT, memberId=worker, memberEpoch=0)
+        said = (answer["errorCode"], answer["memberEpoch"], answer["shouldComputeAssignment"])
+        assert said == (0, 0, computes)
+    assert (g.member("w2"), g.coordinator.end) == (before, end)
+    assert before["rebalanceTimeoutMs"] == 7_000
+    assert g.request(HEARTBEAT, memberId="w2", memberEpoch=0, rebalanceTimeoutMs=0)["errorCode"] == 42
+    assert g.request(HEARTBEAT, memberId="w3", memberEpoch=0)["errorCode"] == 42
+    g.rebalance(w1="A", w2="A-1 A-2")
+    assert g.beat("w2", 0)["memberEpoch"] == g.group()["groupEpoch"]
+    assert g.request(HEARTBEAT, memberId="w2", memberEpoch=0)["errorCode"] == 42, (
+        "it has a target: it rejoins"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from offset_driver import commit_body
 
 from coordinator import Coordinator, SimulatedClock
 from coordinator.__main__ import main
+from coordinator.classic.embedded import Assignment, write_assignment
 from coordinator.core.storage import SqliteStorage
 
 SESSION = "group.consumer.session.timeout.ms"
@@ -90,6 +92,48 @@ def test_describe(groups: Command) -> None:
     assert [group["groupState"] for group in shown] == ["Empty", "Stable", "Empty"]
     assert shown[2]["offsets"] == [{"topic": "foo", "partition": 1, "offset": 7}]
     assert shown[1]["members"][0]["assignment"]["topicPartitions"][0]["topicId"] == IDS["foo"]
+
+
+def classic_group(coordinator: Coordinator, name: str, protocol_type: str) -> None:
+    """A stable classic group of one member, who is assigned foo-1, in bytes that only consumers read."""
+    coordinator.use_ids([f"{name}-member"])
+    body = {"groupId": name, "memberId": "", "groupInstanceId": "i", "protocolType": protocol_type}
+    join = {**body, "sessionTimeoutMs": 10_000, "rebalanceTimeoutMs": 60_000}
+    join["protocols"] = [{"name": "range", "metadata": ""}]
+    coordinator.request("JoinGroup", 9, CLIENT, join, id=1)
+    coordinator.advance(3_000)
+    given = write_assignment(Assignment(frozenset({("foo", 1)})))
+    assigned = [{"memberId": f"{name}-member", "assignment": b64encode(given).decode()}]
+    sync = {**body, "memberId": f"{name}-member", "generationId": 1, "protocolName": "range"}
+    coordinator.request("SyncGroup", 5, CLIENT, {**sync, "assignments": assigned})
+
+
+def test_describe_shows_the_members_of_groups_of_every_type(groups: Command) -> None:
+    """KIP-848: a member's current assignment is "Provided for both generic group and consumer group"."""
+    storage = SqliteStorage(str(groups.log))
+    coordinator = Coordinator(clock=SimulatedClock(), storage=storage)
+    classic_group(coordinator, "old", "consumer")
+    classic_group(coordinator, "other", "connect")
+    worker = {"groupId": "work", "memberId": "w", "memberEpoch": 0, "rebalanceTimeoutMs": 1}
+    assignor = {"name": "x", "minimumVersion": 0, "maximumVersion": 0, "version": 0, "metadata": ""}
+    coordinator.request("ConnectGroupHeartbeat", 0, CLIENT, {**worker, "clientAssignors": [assignor]})
+    call = {"groupId": "work", "memberId": "w", "memberEpoch": 0}
+    coordinator.request("ConnectGroupPrepareAssignment", 0, CLIENT, call)
+    part = {"memberId": "w", "connectorsAndTasks": [{"connectors": ["foo"], "tasks": []}]}
+    install = {**call, "groupEpoch": 1, "members": [part]}
+    assert coordinator.request("ConnectGroupInstallAssignment", 0, CLIENT, install)["errorCode"] == 0
+    coordinator.request("ConnectGroupHeartbeat", 0, CLIENT, {**worker, "clientAssignors": [assignor]})
+    storage.close()
+    assert groups("describe", "--group", "old", "--group", "other", "--group", "work") == 0
+    rows = [line.split() for line in groups.out.splitlines()]
+    assert ["old", "classic", "Stable", "1", "-", "range"] in rows
+    assert ["old-member", "i", "1", "client", "/127.0.0.1", "foo-1", "-"] in rows
+    assert ["other-member", "i", "1", "client", "/127.0.0.1", "-", "-"] in rows
+    assert ["w", "-", "1", "client", "/127.0.0.1", "foo", "foo"] in rows
+    shown = {group["groupId"]: group for group in groups.json("describe", "--all-groups")["groups"]}
+    (member,) = shown["old"]["members"]
+    assert member["assignment"] == {"topicPartitions": [{"topicName": "foo", "partitions": [1]}]}
+    assert "members" not in shown["simple"]
 
 
 def test_describe_by_type_and_state(groups: Command) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import pytest
-from group_driver import API, CLIENT, IDS, GroupDriver, given
+from group_driver import API, CLIENT, IDS, GroupDriver, given, partition_names
 
 from coordinator import BadInput, Coordinator
 from coordinator.assignors import AssignmentSpec, GroupAssignment, MemberSubscription
@@ -82,6 +83,92 @@ def test_assignor_sees_what_members_say_of_themselves_and_the_names_of_topics() 
     said = {name: (one.instance_id, one.rack_id) for name, one in calls[-1][1].members.items()}
     assert said == {"m0": ("i", "west"), "m1": (None, None)}
     assert calls[-1][1].names == {IDS["foo"]: "foo"}
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_e1_another_rack_bumps_where_the_assignor_looks_at_racks(looks: bool) -> None:
+    """E1, A2: racks are "the input of the assignment function" for such an assignor, and no other. A static
+    member that returns with another rack is such a change, too; one that returns with its own is none."""
+    calls: list[tuple[str, AssignmentSpec]] = []
+    assignor = Recorder("a", calls)
+    if looks:
+        vars(assignor)["looks_at_racks"] = True
+    coordinator = Coordinator(assignors={"a": assignor})
+    coordinator.upsert_topic("foo", IDS["foo"], 1)
+
+    def epoch_after(member: str, epoch: int, **more: object) -> int:
+        body = {"groupId": "g", "memberId": member, "memberEpoch": epoch, "rebalanceTimeoutMs": 1, **more}
+        assert coordinator.request(API, 0, CLIENT, body)["errorCode"] == 0
+        return int(coordinator.describe("g")["groupEpoch"])
+
+    joins = {"subscribedTopicNames": ["foo"], "instanceId": "i"}
+    assert epoch_after("m0", 0, rackId="east", **joins) == 1
+    west = epoch_after("m0", 1, rackId="west")
+    assert (west, calls[-1][1].members["m0"].rack_id) == ((2, "west") if looks else (1, "east"))
+    assert epoch_after("m0", west, rackId="west", rebalanceTimeoutMs=2) == west
+    epoch_after("m0", -2, instanceId="i")
+    assert epoch_after("m1", 0, rackId="west", **joins) == west
+    epoch_after("m1", -2, instanceId="i")
+    assert epoch_after("m2", 0, rackId="north", **joins) == west + looks
+
+
+FOO = IDS["foo"]
+
+
+class Plugged:
+    """An assignor whose answer is made up by `answer`."""
+
+    name = "plugged"
+
+    def __init__(self) -> None:
+        self.answer: Callable[[AssignmentSpec], GroupAssignment] = lambda spec: {}
+
+    def assign(self, spec: AssignmentSpec) -> GroupAssignment:
+        return self.answer(spec)
+
+
+def _raise(spec: AssignmentSpec) -> GroupAssignment:
+    raise KeyError("no such rack")
+
+
+ILLEGAL: dict[str, tuple[Callable[[AssignmentSpec], GroupAssignment], str]] = {
+    "raises": (_raise, "raised"),
+    "nothing": (lambda spec: cast(GroupAssignment, None), "raised"),
+    "left out": (lambda spec: {"m1": frozenset({(FOO, 0)})}, "leaves out partition 1"),
+    "twice": (lambda spec: dict.fromkeys(spec.members, frozenset({(FOO, 0), (FOO, 1)})), "to m1 and m2"),
+    "a stranger": (lambda spec: {"m3": frozenset({(FOO, 0), (FOO, 1)})}, "m3, which is no member"),
+    "no such partition": (lambda spec: {"m1": frozenset((FOO, n) for n in (0, 1, 2))}, "does not exist"),
+    "no such topic": (lambda spec: {"m1": frozenset({(IDS["bar"], 0)})}, "does not exist"),
+    "not subscribed": (lambda spec: {"m2": frozenset({(FOO, 0), (FOO, 1)})}, "does not subscribe"),
+}
+
+
+@pytest.mark.parametrize("case", ILLEGAL)
+def test_an_assignor_of_somebody_else_cannot_install_what_is_not_legal(
+    case: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A4, A7: the group keeps its target, its members are told, and the log says why; then it goes on."""
+    plugged = Plugged()
+    coordinator = Coordinator(assignors={"plugged": plugged})
+    coordinator.upsert_topic("foo", FOO, 2)
+
+    def join(member: str, topic: str) -> dict[str, Any]:
+        body = {"groupId": "g", "memberId": member, "memberEpoch": 0, "rebalanceTimeoutMs": 1}
+        return coordinator.request(API, 0, CLIENT, {**body, "subscribedTopicNames": [topic]})
+
+    def targets() -> list[list[str]]:
+        return [partition_names(one["target"]) for one in coordinator.describe("g")["members"]]
+
+    plugged.answer = lambda spec: {"m1": frozenset({(FOO, 0), (FOO, 1)})}
+    join("m1", "foo")
+    plugged.answer, why = ILLEGAL[case]
+    answer = join("m2", "bar" if case == "not subscribed" else "foo")
+    assert (answer["errorCode"], answer["assignment"]["error"]) == (0, 1)
+    assert targets() == [["foo-0", "foo-1"], []]
+    assert [why in record.getMessage() for record in caplog.records] == [True]
+    plugged.answer = lambda spec: {"m2": frozenset({(FOO, 0), (FOO, 1)}), "m1": frozenset()}
+    assert join("m2", "foo")["assignment"]["error"] == 0
+    assert targets() == [[], ["foo-0", "foo-1"]]
 
 
 def test_target_is_only_computed_when_the_group_epoch_moves_on() -> None:

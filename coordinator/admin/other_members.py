@@ -1,0 +1,59 @@
+"""Members of classic and Connect groups as ConsumerGroupDescribe, which lacks them, would tell (D2).
+
+KIP-848, "Admin#describeConsumerGroups": the current assignment of a member is "Provided for both generic
+group and consumer group", its target for consumer groups only.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import Final
+
+from coordinator.admin.groups import CLASSIC, CONNECT, CONSUMER
+from coordinator.classic.embedded import read_assignment
+from coordinator.core.errors import BadInput
+from coordinator.core.fields import Json
+
+_SAID: Final = ("memberId", "instanceId", "clientId", "clientHost")
+
+
+def other_group(group: Json) -> Json:
+    """Epoch, assignor and members of a group as `Coordinator.describe` has it; nothing of another kind."""
+    if group.get("type") == CLASSIC:
+        return {
+            "groupEpoch": group["generation"],
+            "assignorName": group["protocol"],
+            "members": [_classic(group, member) for member in group["members"]],
+        }
+    if group.get("type") == CONNECT:
+        epochs = {name: group[name] for name in ("groupEpoch", "assignmentEpoch")}
+        return {**epochs, "members": [_worker(member) for member in group["members"]]}
+    return {}
+
+
+def _classic(group: Json, member: Json) -> Json:
+    said = {name: member[name] for name in _SAID}
+    readable = group["protocolType"] == CONSUMER and member["assignment"]
+    assignment = _read(member["assignment"]) if readable else None
+    return {**said, "memberEpoch": group["generation"], "assignment": assignment, "targetAssignment": None}
+
+
+def _read(assignment: str) -> Json | None:
+    """An assignment in the embedded consumer protocol, None for bytes that are none."""
+    try:
+        given = read_assignment(b64decode(assignment)).partitions
+    except BadInput:
+        return None
+    topics: dict[str, list[int]] = {}
+    for topic, index in sorted(given):
+        topics.setdefault(topic, []).append(index)
+    return {
+        "topicPartitions": [{"topicName": topic, "partitions": indexes} for topic, indexes in topics.items()]
+    }
+
+
+def _worker(member: Json) -> Json:
+    said = {name: member.get(name) for name in _SAID}
+    names = {"assignment": "assigned", "targetAssignment": "target"}
+    told = {name: {"connectorsAndTasks": member[field] or []} for name, field in names.items()}
+    return {**said, "memberEpoch": member["memberEpoch"], **told}

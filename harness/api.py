@@ -93,17 +93,21 @@ def replay(
     waivers: str | Path | None = None,
     max_differences: int = ALL,
     jobs: int = 1,
+    wait: float = 0,
     progress: Callable[[Replayed], None] = lambda _: None,
 ) -> Verdict:
     """Replay traces on a target, as `conform replay` does. Differences are in the verdict, not raised.
 
     `places` are files or folders of traces, `target` and `dialect` the names that `conform replay` takes;
     by default the dialect is the one of all traces. `waivers` is a TOML file. `progress` is called after each
-    trace. ConformError: exit code 2 for a file that is not a trace, 3 for a target that fails.
+    trace. `wait` is for a live broker: so many seconds in all for sessions and rebalance time-outs, which are
+    made short. ConformError: exit code 2 for a file that is not a trace, 3 for a target that fails.
     """
     files = traces(places)
     known = dialects_of(files)
     spoken = chosen_dialect(dialect, {"Every trace": next(iter(known))} if len(known) == 1 else {})
     accepted = read_waivers(None if waivers is None else Path(waivers), date.today())
-    result = replay_files(files, target, spoken, max_differences, progress, accepted.covers, jobs=jobs)
+    result = replay_files(
+        files, target, spoken, max_differences, progress, accepted.covers, jobs=jobs, wait_s=wait
+    )
     return Verdict(target, spoken, result, accepted)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from harness.cli.console import check_json_place, print_table, running, write_json
+from harness.cli.kept_option import KeptFolder, NoKept
 from harness.clients.judge import Judged
 from harness.clients.over_sockets import Sockets, judge_agent, shortest_on_wire
 from harness.clients.run import Result, left_out, lines, rows, run_seeds, shortest, to_json
 from harness.clients.simulated import simulate
 from harness.clients.timeline import Setup
 from harness.errors import NOT_CONFORMANT, ConformError
+from harness.kept import FOLDER, Kept, tried
 from harness.targets.base import Json
 
 
@@ -40,6 +42,8 @@ def command(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write rules and findings as JSON, too.")
     ] = None,
+    kept_folder: KeptFolder = FOLDER,
+    no_kept: NoKept = False,
 ) -> None:
     """Run a consumer under random schedules with faults, and say for each rule if it holds.
 
@@ -47,6 +51,7 @@ def command(
     socket. A rule is a property of the client's view, with its requirement. Of a rule that is broken the
     shortest schedule is printed that shows it. A rule that had nothing to judge says so. A finding about an
     agent shows itself 5 times of 5, and 5 times of 5 with all times doubled; what does not is only named.
+    Seeds under which a rule was broken before are tried first.
 
     \b
     conform client reference
@@ -59,11 +64,15 @@ def command(
     check_json_place(json_file)
     if (name is None) == (agent is None):
         raise ConformError("Name one client to judge: `reference`, MODULE:CLASS, or an agent with --agent.")
-    if agent is not None:
-        client, result = agent, _over_sockets(agent, range(seed, seed + (seeds or 20)), jobs)
-    else:
-        assert name is not None
-        client, result = name, _simulated(name, range(seed, seed + (seeds or 300)))
+    client = agent or name or ""
+    kept = Kept(None if no_kept else kept_folder, "client", client, "kip-848")
+    before = [int(one.get("seed", 0)) for one in kept.read()]
+    asked = dict.fromkeys([*before, *range(seed, seed + (seeds or (20 if agent else 300)))])
+    result = _over_sockets(client, asked, jobs) if agent else _simulated(client, asked)
+    broken = {found.seed for found in result.found.values()}
+    not_kept = kept.write({"seed": one} for one in sorted(broken))
+    if before:
+        print(tried("seed", len(before), len(broken.intersection(before))))
     print_table(["requirement", "rule", "verdict", "judged"], rows(result))
     if said := left_out(result):
         print(f"\n{said}")
@@ -72,13 +81,15 @@ def command(
         print("\n".join(lines(found)))
     for rule, found in result.unsure.items():
         print(f"\n{rule} broke under seed {found.seed}, but not in each of 5 repetitions: no finding.")
+    if not_kept:
+        print(not_kept)
     write_json(json_file, to_json(client, result))
     if result.found:
         raise ConformError(f"{client} breaks {', '.join(result.found)}.", NOT_CONFORMANT)
     print(f"{client}: {result.schedules} schedules, no rule broken")
 
 
-def _simulated(name: str, seeds: range) -> Result:
+def _simulated(name: str, seeds: Iterable[int]) -> Result:
     from harness.targets.groups.client import client_parts
 
     parts = client_parts(name)
@@ -93,7 +104,7 @@ def _simulated(name: str, seeds: range) -> Result:
     return result
 
 
-def _over_sockets(agent: str, seeds: range, jobs: int) -> Result:
+def _over_sockets(agent: str, seeds: Iterable[int], jobs: int) -> Result:
     from harness.targets.groups.served import ServedCoordinator
 
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -12,14 +13,16 @@ import typer
 
 from harness.cli.console import check_json_place, running, write_json
 from harness.cli.dialect_option import METAVAR, named
+from harness.cli.kept_option import KeptFolder, NoKept
 from harness.errors import NOT_CONFORMANT, ConformError
 from harness.files import output_folder
+from harness.kept import FOLDER, Kept, tried
 from harness.simulate.left_out import left_out
 from harness.simulate.pair import Pair
 from harness.simulate.repeat import repeat
 from harness.simulate.report import Asked, explain, explain_found, file_name, summary, to_json
-from harness.simulate.run import Simulated, simulate
-from harness.simulate.schedule import read_schedule, write_schedule
+from harness.simulate.run import Simulated, simulate, simulate_again
+from harness.simulate.schedule import read_schedule, schedule_of, write_schedule
 from harness.targets import open_target
 from harness.targets.base import Target
 from harness.targets.recording import recorded
@@ -63,6 +66,8 @@ def command(
             metavar="FILE", help="Differences that are accepted: signature, reason, expires (TOML)."
         ),
     ] = None,
+    kept_folder: KeptFolder = FOLDER,
+    no_kept: NoKept = False,
 ) -> None:
     """Compare two implementations on the same random schedule.
 
@@ -70,6 +75,7 @@ def command(
     drawn from the seed and from what the first implementation shows. Response, group, armed timers and
     written records are compared. The first difference ends a run; its schedule is shrunk to the shortest one
     after which they differ in the same way. Schedules are written to files, which --replay takes.
+    Those of the last runs on the same targets are tried first, and end a run on which they still fail.
 
     \b
     conform compare --target python --against "stdio:python -m coordinator --stdio"
@@ -81,7 +87,9 @@ def command(
     asked = Asked(target, against, dialect, against_dialect or dialect, seed, steps, length)
     if schedule is not None:
         return _replay(asked, schedule, record)
-    _compare(asked, out, json_file, waivers, max_differences, record)
+    both = ", ".join(dict.fromkeys((asked.dialect, asked.against_dialect)))
+    kept = Kept(None if no_kept else kept_folder, "compare", f"{target} against {against}", both)
+    _compare(asked, out, json_file, waivers, max_differences, record, kept)
 
 
 def _compare(
@@ -91,6 +99,7 @@ def _compare(
     waivers: Path | None,
     max_differences: int,
     record: Path | None,
+    kept: Kept,
 ) -> None:
     """Two targets."""
     accepted = read_waivers(waivers, date.today())
@@ -103,8 +112,17 @@ def _compare(
         def show(so_far: Simulated) -> None:
             progress(f"{so_far.steps:,} steps, {len(so_far.found)} differences")
 
-        result = simulate(pair, asked.seed, asked.steps, asked.length, max_differences, accepted.covers, show)
+        before = [schedule_of(one, kept.path or out) for one in kept.read()]
+        result = simulate_again(pair, before, accepted.covers)
+        again = len(result.found)
+        if not again:
+            result = simulate(
+                pair, asked.seed, asked.steps, asked.length, max_differences, accepted.covers, show
+            )
         omitted = left_out(pair.dialects, pair.can)
+    not_kept = kept.write(asdict(one.schedule) for one in result.found)
+    if before:
+        print(tried("schedule", len(before), again, "nothing else was tried"))
     for line in summary(asked, result, pair.hidden, omitted, accepted):
         print(line)
     files = [out / file_name(one.signature, asked.seed) for one in result.found]
@@ -113,6 +131,8 @@ def _compare(
         for line in explain_found(asked, one, path):
             print(line)
     write_json(json_file, to_json(asked, result, pair.hidden, omitted, accepted, files))
+    if not_kept:
+        print(not_kept)
     problems = list(accepted.problems())
     if result.found:
         problems.insert(0, f"{asked.target} and {asked.against} differ: {result.found[0].signature}.")

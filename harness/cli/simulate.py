@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place
+from harness.cli.kept_option import KeptFolder, NoKept
 from harness.cli.simulate_groups import Assumption, Place, replay_groups, simulate_groups
 from harness.errors import USAGE, ConformError
+from harness.kept import FOLDER
 from harness.simulate.groups.run import Asked
 
 
@@ -51,6 +53,8 @@ def command(
         ),
     ] = None,
     spark_memory: Annotated[str, typer.Option(help="Memory for Spark's JVM, as Java takes it.")] = "1500m",
+    kept_folder: KeptFolder = FOLDER,
+    no_kept: NoKept = False,
 ) -> None:
     """Simulate whole groups under random faults.
 
@@ -63,7 +67,8 @@ def command(
     the network that drops what a process gave up on, or exemption, by which a zombie may still own what is
     another's.
 
-    Schedules are written to files, which --replay takes. --record writes the log of a run, which conform
+    Schedules are written to files, which --replay takes. Those of the last runs are tried first, and end a
+    run in which they still fail. --record writes the log of a run, which conform
     validate takes. Two implementations are compared by conform compare.
 
     \b
@@ -80,4 +85,16 @@ def command(
         raise ConformError("--record writes down one run: leave out --seeds.", USAGE)
     taken = set(without or ())
     wanted = Asked(seed, seeds, events, Assumption.r9 not in taken, Assumption.exemption not in taken)
-    simulate_groups(wanted, Place(out, json_file, master, spark_memory, package, conf or (), record))
+    simulate_groups(
+        wanted,
+        Place(
+            out,
+            json_file,
+            master,
+            spark_memory,
+            package,
+            conf or (),
+            record,
+            None if no_kept or record else kept_folder,
+        ),
+    )

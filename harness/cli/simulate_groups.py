@@ -13,13 +13,26 @@ from pathlib import Path
 from harness.cli.console import running, write_json
 from harness.errors import NOT_CONFORMANT, ConformError
 from harness.files import output_folder, write_text
+from harness.kept import Kept, tried
 from harness.kinds.scenarios import scenario_from_ops
 from harness.simulate.groups.operations import Noted, operations_of
 from harness.simulate.groups.parts import Parts
 from harness.simulate.groups.report import explain, file_name, summary, to_json
-from harness.simulate.groups.run import Asked, Found, Outcome, Simulated, play, run_seed, shrunk, summed
-from harness.simulate.groups.scene import Story
-from harness.simulate.groups.schedule import read_schedule, write_schedule
+from harness.simulate.groups.run import (
+    Asked,
+    Found,
+    Outcome,
+    Simulated,
+    play,
+    run_seed,
+    shown,
+    shrunk,
+    summed,
+)
+from harness.simulate.groups.scene import Counts, Story
+from harness.simulate.groups.schedule import read_schedule, schedule_of, write_schedule
+from harness.simulate.groups.schedule import to_json as to_json_schedule
+from harness.targets.base import Json
 from harness.targets.groups.python import PythonParts
 from harness.targets.recording import opened_log
 
@@ -43,18 +56,30 @@ class Place:
     conf: Sequence[str] = ()
     record: Path | None = None
     """Where what the coordinator is told and says is written."""
+    kept: Path | None = None
+    """Where what fails is kept for the next run."""
 
 
 def simulate_groups(asked: Asked, place: Place) -> None:
     """Play seeds, and write down what they violate. ConformError (exit 11) if they violate anything."""
     parts = PythonParts()
     output_folder(place.out)
-    started = time.monotonic()
-    result = summed(asked, _outcomes(parts, asked, place))
-    result.seconds = time.monotonic() - started
-    for line in summary(result):
-        print(line)
-    result.found = _shrunk(parts, result)
+    kept = Kept(place.kept, "simulate", "python", _assumptions(asked))
+    before = [_kept(one, kept.path or place.out) for one in kept.read()]
+    still = {found.kind: found for one in before if (found := shown(parts, one))}
+    if before:
+        print(tried("schedule", len(before), len(still), "nothing else was tried"))
+    if still:
+        result = Simulated(asked, 0, Counts.none(), "", list(still.values()))
+    else:
+        started = time.monotonic()
+        result = summed(asked, _outcomes(parts, asked, place))
+        result.seconds = time.monotonic() - started
+        for line in summary(result):
+            print(line)
+        result.found = _shrunk(parts, result)
+    if not_kept := kept.write(_entry(found) for found in result.found):
+        print(not_kept)
     files, scenarios = [], []
     for found in result.found:
         path = place.out / file_name(found)
@@ -67,6 +92,24 @@ def simulate_groups(asked: Asked, place: Place) -> None:
     if result.found:
         violated = ", ".join(f"{one.requirement} {one.invariant}" for one in result.found)
         raise ConformError(f"Violated: {violated}.", NOT_CONFORMANT)
+
+
+def _assumptions(asked: Asked) -> str:
+    """The dialect, and what is taken away: schedules under other assumptions are others."""
+    gone = [name for name in ("r9", "exemption") if not getattr(asked, name)]
+    return " without ".join(("kip-848", *gone))
+
+
+def _entry(found: Found) -> Json:
+    """A violation as it is kept."""
+    return {"seed": found.seed, "settling": found.settling, "schedule": to_json_schedule(found.schedule)}
+
+
+def _kept(entry: Json, path: Path) -> Found:
+    """A violation that was kept, before its schedule is played."""
+    schedule = schedule_of(entry.get("schedule"), path)
+    settling = bool(entry.get("settling"))
+    return Found(int(entry.get("seed", 0)), len(schedule.events), "", "", "", schedule, settling)
 
 
 def _outcomes(parts: Parts, asked: Asked, place: Place) -> list[Outcome]:

@@ -115,10 +115,10 @@ def to_json(
 def explain_found(asked: Asked, found: Found, path: Path) -> Iterator[str]:
     """A kind of difference in full, and the command that shows it again."""
     yield f"{found.signature}"
-    yield (
-        f"  first in run {found.run}, operation {found.operations}; shrunk to "
-        f"{len(found.schedule.operations)} operations: {path}"
+    first = (
+        f"first in run {found.run}, operation {found.operations}" if found.run else "kept from an earlier run"
     )
+    yield f"  {first}; shrunk to {len(found.schedule.operations)} operations: {path}"
     yield from explain(asked, found.schedule, len(found.schedule.operations), found.done.differences)
     yield f"  again: {asked.replay(path)}"
 

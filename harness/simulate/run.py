@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from harness.errors import ENGINE_FAILED, ConformError
@@ -18,7 +18,7 @@ from harness.targets.base import Json
 @dataclass(frozen=True, slots=True)
 class Found:
     """A kind of difference: the shrunk schedule, what its last operation shows, the group before that, and
-    where it was found first: in which run (from 1), after how many operations of it."""
+    where it was found first: in which run (from 1; 0 is an earlier command), after how many operations."""
 
     signature: str
     schedule: Schedule
@@ -62,6 +62,22 @@ def simulate(
     while result.steps < steps and len(result.found) < most:
         generator = Generator(random.Random(rng.getrandbits(64)), pair.can, pair.dialects)
         _run(pair, generator, min(length, steps - result.steps), result, waives, progress)
+    return result
+
+
+def simulate_again(
+    pair: Pair, schedules: Iterable[Schedule], waives: Callable[[str], bool] = lambda _: False
+) -> Simulated:
+    """Do schedules of earlier runs again: each kind of difference that is still there, and is not waived."""
+    result = Simulated()
+    for schedule in schedules:
+        if (differs := repeat(pair, schedule)) is None:
+            continue
+        signature = differs.done.signatures()[0]
+        result.seen[signature] += 1
+        if not waives(signature) and result.seen[signature] == 1:
+            short = Schedule(schedule.settings, schedule.operations[: differs.number])
+            result.found.append(Found(signature, short, differs.done, differs.before, 0, differs.number))
     return result
 
 

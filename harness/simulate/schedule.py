@@ -95,7 +95,7 @@ def _error(body: Any) -> int | None:
 
 
 def write_schedule(schedule: Schedule, path: Path) -> None:
-    """Write it as JSON, one operation a line."""
+    """Write it as JSON, one operation a line; `schedule_of` reads the same."""
     lines = ",\n".join(f"  {json.dumps(operation)}" for operation in schedule.operations)
     settings = json.dumps(schedule.settings)
     write_text(path, f'{{\n "settings": {settings},\n "operations": [\n{lines}\n ]\n}}\n')
@@ -107,6 +107,11 @@ def read_schedule(path: Path) -> Schedule:
         data: Any = json.loads(read_text(path, "The schedule"))
     except ValueError as error:
         raise ConformError(f"The schedule {path} is not JSON: {error}.", USAGE) from None
+    return schedule_of(data, path)
+
+
+def schedule_of(data: Any, path: Path) -> Schedule:
+    """The schedule that JSON says, which `path` has. ConformError (exit 2) where it says none."""
     if not isinstance(data, dict) or set(data) != {"settings", "operations"}:
         raise ConformError(f"The schedule {path} must have settings and operations, and nothing else.", USAGE)
     settings, operations = data["settings"], data["operations"]

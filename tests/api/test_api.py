@@ -39,6 +39,11 @@ def test_a_waiver_that_covers_nothing_does_not_conform(tmp_path: Path) -> None:
     assert "covers nothing" in str(verdict)
 
 
+def test_waiting_is_for_a_live_broker() -> None:
+    with pytest.raises(conform.ConformError, match="--wait is for broker: targets; the target python"):
+        conform.replay(GOLDEN / "basic.itf.json", wait=5)
+
+
 def test_by_default_the_traces_are_those_for_every_implementation() -> None:
     files = conform.traces()
     folders = {

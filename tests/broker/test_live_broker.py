@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from broker_bodies import BAR, CLIENT, FOO, START, commit, fetch, heartbeat, join, owned, send, topic
 
+from harness import api
 from harness.cli.validate import command as validate
 from harness.replay.files import replay_files
 from harness.targets import open_target
@@ -253,7 +254,7 @@ def test_timers_of_a_live_broker_are_waited_for(kafka: LocalBroker) -> None:
         DIALECT / "MCKafka42Static-goal-0013-session-of-one-that-is-away-runs-out.itf.json",
         DIALECT / "MCKafka42Tour-goal-0016-sessiontimeout.itf.json",
     ]
-    replayed = replay_files(files, f"broker:{HOST}:{kafka.port}", "kafka-4.2", wait_s=40)
+    replayed = api.replay(files, f"broker:{HOST}:{kafka.port}", dialect="kafka-4.2", wait=40).result
     assert replayed.waited is not None
     assert (replayed.differences, replayed.waited.timers, replayed.waited.note) == (0, 3, "")
 

@@ -14,7 +14,10 @@ HERE = Path(__file__).parent
 def conform(*words: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(HERE)}
     return subprocess.run(
-        [sys.executable, "-m", "harness", "client", *words], capture_output=True, text=True, env=environment
+        [sys.executable, "-m", "harness", "client", *words, "--no-kept"],
+        capture_output=True,
+        text=True,
+        env=environment,
     )
 
 

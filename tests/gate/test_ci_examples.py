@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +50,3 @@ def test_the_job_of_gitlab_builds_installs_and_gates_as_the_workflow() -> None:
     assert words[len(gate) :] == ["--code-quality", reports["codequality"]]
     out = words[words.index("--out") + 1]
     assert (job["artifacts"]["paths"], reports["junit"]) == ([out], f"{out}/gate.xml")
-
-
-def test_the_shell_completes_verbs_and_options() -> None:
-    for typed, place, completed in (
-        ("conform re", 1, {"replay", "report"}),
-        ("conform replay --max", 2, {"--max-differences"}),
-    ):
-        asks = {"_CONFORM_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(place)}
-        program = Path(sys.executable).with_name("conform")
-        ended = subprocess.run([program], env={**os.environ, **asks}, capture_output=True, text=True)
-        assert set(ended.stdout.split()) == completed, ended.stderr

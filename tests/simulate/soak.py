@@ -71,6 +71,7 @@ def simulated(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         seed=options.seed,
         out=output_folder(Path("build") / "simulate"),
         json_file=result,
+        no_kept=True,
     )
     found = json.loads(result.read_text(encoding="utf-8"))
     return {

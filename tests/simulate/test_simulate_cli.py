@@ -14,6 +14,13 @@ import seeded_target
 from harness.cli.compare import command
 from harness.errors import ConformError
 
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run in a folder of its own, where what fails is kept."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("here"))
+
+
 OTHER = f"stdio:{sys.executable} -m coordinator --stdio"
 BUG = seeded_target.target("kafka-4.2", "AwaySession", "renewed")
 SIGNATURE = "LeaveTemporarily/NONE: group.timers[session].deadlineMs"
@@ -56,6 +63,12 @@ def test_a_difference_is_explained_and_can_be_seen_again(
     assert shown[-1].endswith(f"--dialect kafka-4.2 --replay {path}")
     (found,) = json.loads((tmp_path / "result.json").read_text())["found"]
     assert (found["signature"], found["file"]) == (SIGNATURE, str(path))
+
+    with pytest.raises(ConformError, match=f"differ: {SIGNATURE.split('[')[0]}"):
+        command("python", BUG, "kafka-4.2", seed=1, out=tmp_path)
+    kept = capsys.readouterr().out
+    assert kept.startswith("1 kept schedule tried first: 1 still fails, nothing else was tried\n0 runs, 0 ")
+    assert "  kept from an earlier run; shrunk to 3 operations: " in kept
 
     with pytest.raises(ConformError, match="differ after operation 3 of ") as caught:
         command("python", BUG, "kafka-4.2", schedule=path)

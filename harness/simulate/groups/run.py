@@ -156,17 +156,29 @@ def shrunk(parts: Parts, found: Found) -> Found:
             "again: the members or the coordinator are not deterministic.",
             ENGINE_FAILED,
         )
-    story = Story()
     events = shrink(_without_wholes(events, fails), fails, simpler=_simpler)
     events = _sooner(events, fails)
-    failed = play(parts, settings, events, found.settling, story)
-    assert failed is not None
-    schedule = replace(found.schedule, events=tuple(events[: failed.after]))
+    short = shown(parts, replace(found, schedule=replace(found.schedule, events=tuple(events))))
+    assert short is not None
+    return short
+
+
+def shown(parts: Parts, found: Found) -> Found | None:
+    """The violation of the schedule of `found`, and what happens in it; None if there is none."""
+    schedule, story = found.schedule, Story()
+    failed = play(parts, schedule.settings, schedule.events, found.settling, story)
+    if failed is None:
+        return None
+    violation = failed.violation
+    kind = violation.requirement, violation.invariant
+    events = tuple(schedule.events[: failed.after])
     before, after = one_group(story.before, story.after)
     return replace(
         found,
-        said=failed.violation.said,
-        schedule=schedule,
+        requirement=kind[0],
+        invariant=kind[1],
+        said=violation.said,
+        schedule=Schedule(schedule.settings, events, *kind),
         story=tuple(story.messages),
         undescribed=tuple(sorted(story.undescribed.items())),
         before=before,

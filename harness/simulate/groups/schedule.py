@@ -59,14 +59,20 @@ class Schedule:
     invariant: str = ""
 
 
-def write_schedule(schedule: Schedule, path: Path) -> None:
-    """Write it as JSON, one event a line."""
-    head = {
+def to_json(schedule: Schedule) -> Json:
+    """The schedule as JSON."""
+    return {
         "settings": schedule.settings.to_json(),
         "requirement": schedule.requirement,
         "invariant": schedule.invariant,
+        "events": list(schedule.events),
     }
-    lines = ",\n".join(f"  {json.dumps(event)}" for event in schedule.events)
+
+
+def write_schedule(schedule: Schedule, path: Path) -> None:
+    """Write it as JSON, one event a line."""
+    head = to_json(schedule)
+    lines = ",\n".join(f"  {json.dumps(event)}" for event in head.pop("events"))
     said = "".join(f" {json.dumps(name)}: {json.dumps(value)},\n" for name, value in head.items())
     write_text(path, f'{{\n{said} "events": [\n{lines}\n ]\n}}\n')
 
@@ -86,6 +92,11 @@ def read_schedule(path: Path) -> Schedule:
         data: Any = json.loads(read_text(path, "The schedule"))
     except ValueError as error:
         raise ConformError(f"The schedule {path} is not JSON: {error}.", USAGE) from None
+    return schedule_of(data, path)
+
+
+def schedule_of(data: Any, path: Path) -> Schedule:
+    """The schedule that JSON says, which `path` has. ConformError (exit 2) where it says none."""
     if not isinstance(data, dict) or not isinstance(data.get("events"), list) or not data["events"]:
         raise ConformError(f"The schedule {path} needs a list of events.", USAGE)
     for number, event in enumerate(data["events"], start=1):

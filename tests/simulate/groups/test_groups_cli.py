@@ -13,6 +13,12 @@ from harness.errors import ConformError
 from harness.kinds.consumer.scenario.load import load_scenario
 
 
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run in a folder of its own, where what fails is kept."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("here"))
+
+
 def test_a_seed_that_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = tmp_path / "result.json"
     command(seed=3, events=400, out=tmp_path / "out", json_file=result)
@@ -47,6 +53,16 @@ def test_a_violation_is_shrunk_and_can_be_seen_again(
     assert len(owners) == 2 and all(owner in violation["said"] for owner in owners)
     scenario = load_scenario(Path(violation["scenario"]))
     assert {step.does for step in scenario.steps} == {"Request", "SessionTimeout"}
+
+    with pytest.raises(ConformError, match=r"^Violated: R7 NoDoubleOwnership\.$"):
+        command(seed=1, without=[Assumption.exemption], out=tmp_path / "again", json_file=result)
+    assert capsys.readouterr().out.startswith(
+        "1 kept schedule tried first: 1 still fails, nothing else was tried\nR7 NoDoubleOwnership: baz-0"
+    )
+    (again,) = json.loads(result.read_text())["violations"]
+    assert again.keys() == violation.keys() and (again["steps"], again["seed"]) == (violation["steps"], 14)
+    command(seed=1, events=50, out=tmp_path / "again")
+    assert "tried first" not in capsys.readouterr().out, "with the exemption it is another dialect's"
 
     with pytest.raises(ConformError, match=f"after event {len(violation['steps'])}: R7, NoDouble") as caught:
         command(schedule=Path(violation["schedule"]))

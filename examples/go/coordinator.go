@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"example.org/coordinator/lineprotocol"
 )
 
 // config has what a broker's configuration says (D3), times in milliseconds.
@@ -20,17 +22,16 @@ type script struct {
 	fails  bool
 }
 
-// Coordinator of many groups. Time moves by `advance` alone, so that the same operations give the same answers.
+// Coordinator of many groups. Time moves by `Advance` alone, so that the same operations give the same answers.
 type Coordinator struct {
+	lineprotocol.IDs
 	config  config
 	now     int64
 	topics  map[string]Topic // the cluster's, by name
 	groups  map[string]*Group
-	log     []Record
+	log     []lineprotocol.Record
 	batches []int // where the batches of the log end
 	scripts map[string]script
-	ids     []string
-	drawn   int
 	started bool
 }
 
@@ -44,16 +45,10 @@ func newCoordinator() *Coordinator {
 
 // newID is for a member that joins without one (H1): an id that the group does not have, or it would be a rejoin.
 func (c *Coordinator) newID(group string) string {
-	for {
-		c.drawn++
-		id := fmt.Sprintf("00000000-0000-4000-8000-%012x", c.drawn)
-		if len(c.ids) > 0 {
-			id, c.ids = c.ids[0], c.ids[1:]
-		}
-		if g := c.groups[group]; g == nil || !contains(g.Members, id) {
-			return id
-		}
-	}
+	return c.Next(func(id string) bool {
+		g := c.groups[group]
+		return g != nil && contains(g.Members, id)
+	})
 }
 
 // commit writes the records of a step as one batch (P4), and shows what they make of the group (P3).
@@ -85,8 +80,8 @@ func (c *Coordinator) noticeTopics() {
 	}
 }
 
-// setTopics creates topics, recreates them under another id (T2), adds partitions, or deletes; all or nothing.
-func (c *Coordinator) setTopics(upsert []topicUpdate, remove []string) error {
+// SetTopics creates topics, recreates them under another id (T2), adds partitions, or deletes; all or nothing.
+func (c *Coordinator) SetTopics(upsert []lineprotocol.Topic, remove []string) error {
 	topics := maps.Clone(c.topics)
 	for _, name := range remove {
 		if _, found := topics[name]; !found {
@@ -95,7 +90,7 @@ func (c *Coordinator) setTopics(upsert []topicUpdate, remove []string) error {
 		delete(topics, name)
 	}
 	for _, one := range upsert {
-		if one.Name == "" || !isUUID(one.ID) || one.Partitions < 1 || slices.Contains(remove, one.Name) {
+		if one.Name == "" || !lineprotocol.IsUUID(one.ID) || one.Partitions < 1 || slices.Contains(remove, one.Name) {
 			return fmt.Errorf("a topic needs a name, a UUID as id, and at least one partition")
 		}
 		for name, topic := range topics {
@@ -110,46 +105,45 @@ func (c *Coordinator) setTopics(upsert []topicUpdate, remove []string) error {
 	return nil
 }
 
-// timer that is armed: "session" (H8) or "rebalance" (R4) of a member, or the "group"'s, which is empty (E5).
-type timer struct {
-	Timer      string `json:"timer"`
-	Group      string `json:"group"`
-	Member     string `json:"member"`
-	DeadlineMs int64  `json:"deadlineMs"`
+func armedAt(deadlineMs int64, timer, group, member string) lineprotocol.Armed {
+	return lineprotocol.Armed{
+		Timer: lineprotocol.Timer{Timer: timer, Group: group, Member: member}, DeadlineMs: deadlineMs,
+	}
 }
 
-func (g *Group) timers() []timer {
-	armed := []timer{}
+// timers that are armed: "session" (H8) or "rebalance" (R4) of a member, or the "group"'s, which is empty (E5).
+func (g *Group) timers() []lineprotocol.Armed {
+	armed := []lineprotocol.Armed{}
 	if g.EmptyDeadline != nil {
-		armed = append(armed, timer{"group", g.ID, "", *g.EmptyDeadline})
+		armed = append(armed, armedAt(*g.EmptyDeadline, "group", g.ID, ""))
 	}
 	for _, id := range slices.Sorted(maps.Keys(g.Members)) {
 		member := g.Members[id]
-		armed = append(armed, timer{"session", g.ID, id, member.SessionDeadline})
+		armed = append(armed, armedAt(member.SessionDeadline, "session", g.ID, id))
 		if member.RebalanceDeadline != nil {
-			armed = append(armed, timer{"rebalance", g.ID, id, *member.RebalanceDeadline})
+			armed = append(armed, armedAt(*member.RebalanceDeadline, "rebalance", g.ID, id))
 		}
 	}
 	return armed
 }
 
 // fire runs what an armed timer is for, and says which it was.
-func (c *Coordinator) fire(due timer) object {
+func (c *Coordinator) fire(due lineprotocol.Armed) lineprotocol.Timer {
 	s := c.begin(due.Group)
-	if due.Timer == "group" {
+	if due.Timer.Timer == "group" {
 		s.group = newGroup(due.Group)
 	} else {
 		s.remove(due.Member)
 	}
 	c.commit(s)
-	return object{"timer": due.Timer, "group": due.Group, "member": due.Member}
+	return due.Timer
 }
 
-// advance moves the clock, and fires each timer at its time.
-func (c *Coordinator) advance(ms int64) []object {
-	end, fired := c.now+ms, []object{}
+// Advance moves the clock, and fires each timer at its time.
+func (c *Coordinator) Advance(ms int64) (lineprotocol.Fired, error) {
+	end, fired := c.now+ms, lineprotocol.Fired{}
 	for {
-		due := []timer{}
+		due := []lineprotocol.Armed{}
 		for _, group := range c.groups {
 			for _, one := range group.timers() {
 				if one.DeadlineMs <= end {
@@ -159,22 +153,22 @@ func (c *Coordinator) advance(ms int64) []object {
 		}
 		if len(due) == 0 {
 			c.now = end
-			return fired
+			return fired, nil
 		}
-		first := slices.MinFunc(due, func(a, b timer) int {
+		first := slices.MinFunc(due, func(a, b lineprotocol.Armed) int {
 			return cmp.Or(
 				cmp.Compare(a.DeadlineMs, b.DeadlineMs), cmp.Compare(a.Group, b.Group),
-				cmp.Compare(a.Timer, b.Timer), cmp.Compare(a.Member, b.Member),
+				cmp.Compare(a.Timer.Timer, b.Timer.Timer), cmp.Compare(a.Member, b.Member),
 			)
 		})
 		c.now = max(c.now, first.DeadlineMs)
-		fired = append(fired, c.fire(first))
+		fired.Timers = append(fired.Timers, c.fire(first))
 	}
 }
 
-// restart makes this a new coordinator that loads the first records of the log (P2). A batch that is not kept
+// Restart makes this a new coordinator that loads the first records of the log (P2). A batch that is not kept
 // whole is lost whole (P4).
-func (c *Coordinator) restart(keep int) error {
+func (c *Coordinator) Restart(keep int) error {
 	kept := 0
 	for _, end := range c.batches {
 		if end <= keep {
@@ -193,8 +187,10 @@ func (c *Coordinator) restart(keep int) error {
 	return nil
 }
 
-// load replaces everything by a state.
-func (c *Coordinator) load(records []Record, topics []topicUpdate, volatile volatileState) error {
+// Load replaces everything by a state.
+func (c *Coordinator) Load(
+	records []lineprotocol.Record, topics []lineprotocol.Topic, volatile lineprotocol.Volatile,
+) error {
 	groups, err := replayAll(records)
 	if err != nil {
 		return err
@@ -207,7 +203,7 @@ func (c *Coordinator) load(records []Record, topics []topicUpdate, volatile vola
 		}
 	}
 	loaded := newCoordinator()
-	if err := loaded.setTopics(topics, nil); err != nil {
+	if err := loaded.SetTopics(topics, nil); err != nil {
 		return err
 	}
 	loaded.config, loaded.groups, loaded.now = c.config, groups, volatile.ClockMs
@@ -220,7 +216,7 @@ func (c *Coordinator) load(records []Record, topics []topicUpdate, volatile vola
 	return nil
 }
 
-func replayAll(records []Record) (map[string]*Group, error) {
+func replayAll(records []lineprotocol.Record) (map[string]*Group, error) {
 	groups := map[string]*Group{}
 	for _, record := range records {
 		if err := replay(groups, record); err != nil {
@@ -232,7 +228,7 @@ func replayAll(records []Record) (map[string]*Group, error) {
 
 // takeOver sets what records do not hold: as it is given, else as a new coordinator assumes it (P2). Then all timers
 // start anew, nothing is acknowledged, and what a member holds beyond its target is being revoked.
-func (c *Coordinator) takeOver(given map[string]volatileGroup) {
+func (c *Coordinator) takeOver(given map[string]lineprotocol.VolatileGroup) {
 	for id, g := range c.groups {
 		g.EmptyDeadline = nil
 		if len(g.Members) == 0 {

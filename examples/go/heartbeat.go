@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+
+	"example.org/coordinator/lineprotocol"
 )
 
 // step is one step in the making: the group as it was, and a copy that becomes the group once the records of the
@@ -26,7 +28,7 @@ func (c *Coordinator) begin(id string) *step {
 }
 
 // heartbeat handles one request (KIP-848, "Request Handling") and returns the body of its response.
-func (c *Coordinator) heartbeat(h *Heartbeat) object {
+func (c *Coordinator) heartbeat(h *Heartbeat) lineprotocol.HeartbeatResponse {
 	if wrong := h.validate(); wrong != nil {
 		return errorResponse(wrong)
 	}
@@ -42,10 +44,10 @@ func (c *Coordinator) heartbeat(h *Heartbeat) object {
 	if wrong != nil {
 		return errorResponse(wrong)
 	}
-	return response
+	return *response
 }
 
-func (s *step) handle(h *Heartbeat) (object, *rejected) {
+func (s *step) handle(h *Heartbeat) (*lineprotocol.HeartbeatResponse, *rejected) {
 	g := s.group
 	holder := g.holder(h.InstanceID)
 	returns := h.joins() && holder != "" && g.Members[holder].Epoch == Away
@@ -85,7 +87,7 @@ func (s *step) handle(h *Heartbeat) (object, *rejected) {
 }
 
 // join is for a member id that the group does not have, or has and replaces (H1).
-func (s *step) join(h *Heartbeat) object {
+func (s *step) join(h *Heartbeat) *lineprotocol.HeartbeatResponse {
 	if _, known := s.group.Members[h.MemberID]; known {
 		s.renewed = h.MemberID
 	}
@@ -96,7 +98,7 @@ func (s *step) join(h *Heartbeat) object {
 }
 
 // comeBack gives a static member the place of the one that is away: its target, and what it held (S1).
-func (s *step) comeBack(h *Heartbeat, holder string) object {
+func (s *step) comeBack(h *Heartbeat, holder string) *lineprotocol.HeartbeatResponse {
 	g := s.group
 	place := g.Members[holder].Metadata
 	fresh := Member{Metadata: h.metadata(), Assigned: Partitions{}, Revoking: Partitions{}}
@@ -115,7 +117,7 @@ func (s *step) comeBack(h *Heartbeat, holder string) object {
 }
 
 // goAway keeps a static member's place until its session ends; what it was told to revoke is free (S1, H2).
-func (s *step) goAway(h *Heartbeat, member Member) (object, *rejected) {
+func (s *step) goAway(h *Heartbeat, member Member) (*lineprotocol.HeartbeatResponse, *rejected) {
 	if member.InstanceID == nil || *member.InstanceID != *h.InstanceID {
 		return nil, &rejected{unknownMemberID, "The member does not have that instance id."}
 	}
@@ -168,7 +170,7 @@ func subscribes(m Metadata, topic string) bool {
 
 // accept does steps 2 and 3 of an accepted request. `before` is the member as it was, `current` says that the
 // request has its epoch, `joins` that it is a fresh member.
-func (s *step) accept(h *Heartbeat, before Member, current, joins bool) object {
+func (s *step) accept(h *Heartbeat, before Member, current, joins bool) *lineprotocol.HeartbeatResponse {
 	s.updateTarget()
 	g, c, id := s.group, s.c, h.MemberID
 	target := g.Targets[id]
@@ -190,15 +192,14 @@ func (s *step) accept(h *Heartbeat, before Member, current, joins bool) object {
 	g.Members[id] = after
 	g.EmptyDeadline = nil
 	converged := after.Epoch == g.AssignmentEpoch && len(after.Revoking) == 0
-	var assignment object
+	var assignment *lineprotocol.Assignment
 	if !(after.Acknowledged && converged && after.Assigned.equals(target.Partitions)) { // R5
 		pending := Partitions{}
 		if converged {
 			pending = target.Partitions.minus(after.Assigned) // R3, H9
 		}
-		assignment = object{
-			"error": target.Error, "assignedTopicPartitions": wire(after.Assigned),
-			"pendingTopicPartitions": wire(pending), "metadataVersion": 0, "metadataBytes": "",
+		assignment = &lineprotocol.Assignment{
+			Error: target.Error, Assigned: wire(after.Assigned), Pending: wire(pending),
 		}
 	}
 	return response(id, after.Epoch, c.config.heartbeatIntervalMs, assignment)
@@ -218,19 +219,14 @@ func nowAcknowledged(h *Heartbeat, before, after Member, target Target, current,
 
 func deadline(ms int64) *int64 { return &ms }
 
-func response(member string, epoch int32, intervalMs int64, assignment object) object {
-	body := object{
-		"throttleTimeMs": 0, "errorCode": 0, "errorMessage": nil, "memberId": member, "memberEpoch": epoch,
-		"shouldComputeAssignment": false, "heartbeatIntervalMs": intervalMs, "assignment": nil,
+func response(
+	member string, epoch int32, intervalMs int64, assignment *lineprotocol.Assignment,
+) *lineprotocol.HeartbeatResponse {
+	return &lineprotocol.HeartbeatResponse{
+		MemberID: &member, MemberEpoch: epoch, HeartbeatIntervalMs: intervalMs, Assignment: assignment,
 	}
-	if assignment != nil {
-		body["assignment"] = assignment
-	}
-	return body
 }
 
-func errorResponse(wrong *rejected) object {
-	body := response("", 0, 0, nil)
-	body["memberId"], body["errorCode"], body["errorMessage"] = nil, wrong.code, wrong.message
-	return body
+func errorResponse(wrong *rejected) lineprotocol.HeartbeatResponse {
+	return lineprotocol.HeartbeatResponse{ErrorCode: wrong.code, ErrorMessage: &wrong.message}
 }

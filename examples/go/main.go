@@ -1,11 +1,11 @@
-// A KIP-848 group coordinator that speaks the conformance kit's line protocol: one JSON object a line in, one out.
+// A KIP-848 group coordinator that speaks the conformance kit's line protocol.
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"os"
+
+	"example.org/coordinator/lineprotocol"
 )
 
 const usage = `usage: coordinator --stdio
@@ -21,18 +21,8 @@ func main() {
 		fmt.Fprint(os.Stderr, usage)
 		os.Exit(2)
 	}
-	coordinator, out := newCoordinator(), json.NewEncoder(os.Stdout)
-	in := bufio.NewReaderSize(os.Stdin, 1<<16)
-	for {
-		line, err := in.ReadBytes('\n')
-		if len(line) > 1 {
-			if failed := out.Encode(coordinator.answer(line)); failed != nil {
-				fmt.Fprintln(os.Stderr, failed)
-				os.Exit(1)
-			}
-		}
-		if err != nil {
-			return
-		}
+	if err := lineprotocol.Serve(newCoordinator(), os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }

@@ -1,86 +1,63 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+
+	"example.org/coordinator/lineprotocol"
 )
-
-// The records that persist a group (P1).
-const (
-	groupRecord           = "ConsumerGroupMetadata"
-	topicsRecord          = "ConsumerGroupPartitionMetadata"
-	memberRecord          = "ConsumerGroupMemberMetadata"
-	assignmentEpochRecord = "ConsumerGroupTargetAssignmentMetadata"
-	targetRecord          = "ConsumerGroupTargetAssignmentMember"
-	currentRecord         = "ConsumerGroupCurrentMemberAssignment"
-)
-
-// Key of a record; MemberID is nil where it names no member.
-type Key struct {
-	Type     string  `json:"type"`
-	GroupID  string  `json:"groupId"`
-	MemberID *string `json:"memberId,omitempty"`
-}
-
-// Record as it is on the wire. A value that is null is a tombstone.
-type Record struct {
-	Offset int    `json:"offset"`
-	Key    *Key   `json:"key"`
-	Value  object `json:"value"`
-}
 
 // changes are the records of a step: what differs between the group before and after it (P1). Together they are
 // one batch (P4).
-func (s *step) changes() []Record {
+func (s *step) changes() []lineprotocol.Record {
 	old, g := s.old, s.group
-	records := []Record{}
+	records := []lineprotocol.Record{}
 	write := func(kind, member string, value object) {
-		key := Key{Type: kind, GroupID: g.ID}
+		key := lineprotocol.Key{Type: kind, GroupID: g.ID}
 		if member != "" {
 			key.MemberID = &member
 		}
-		records = append(records, Record{Key: &key, Value: value})
+		records = append(records, lineprotocol.Record{Key: &key, Value: value})
 	}
 	for _, id := range slices.Sorted(maps.Keys(old.Members)) {
 		if _, stays := g.Members[id]; !stays {
-			write(currentRecord, id, nil)
-			write(targetRecord, id, nil)
-			write(memberRecord, id, nil)
+			write(lineprotocol.CurrentRecord, id, nil)
+			write(lineprotocol.TargetRecord, id, nil)
+			write(lineprotocol.MemberRecord, id, nil)
 		}
 	}
 	if g.Epoch == 0 && old.Epoch != 0 { // the group is deleted
-		write(assignmentEpochRecord, "", nil)
-		write(topicsRecord, "", nil)
-		write(groupRecord, "", nil)
+		write(lineprotocol.AssignmentEpochRecord, "", nil)
+		write(lineprotocol.TopicsRecord, "", nil)
+		write(lineprotocol.GroupRecord, "", nil)
 		return records
 	}
 	ids := slices.Sorted(maps.Keys(g.Members))
 	for _, id := range ids {
 		before, known := old.Members[id]
 		if !known || s.renewed == id || !reflect.DeepEqual(before.Metadata, g.Members[id].Metadata) {
-			write(memberRecord, id, memberValue(g.Epoch, g.Members[id].Metadata))
+			write(lineprotocol.MemberRecord, id, memberValue(g.Epoch, g.Members[id].Metadata))
 		}
 	}
 	if g.Epoch != old.Epoch {
 		if old.Epoch == 0 || !maps.Equal(g.Topics, old.Topics) {
-			write(topicsRecord, "", object{"epoch": g.Epoch, "topics": topicsValue(g.Topics)})
+			write(lineprotocol.TopicsRecord, "", object{"epoch": g.Epoch, "topics": topicsValue(g.Topics)})
 		}
-		write(groupRecord, "", object{"epoch": g.Epoch})
+		write(lineprotocol.GroupRecord, "", object{"epoch": g.Epoch})
 	}
 	for _, id := range ids {
 		before, known := old.Targets[id]
 		target := g.Targets[id]
 		if !known || s.renewed == id || before.Error != target.Error || !before.Partitions.equals(target.Partitions) {
-			write(targetRecord, id, object{
+			write(lineprotocol.TargetRecord, id, object{
 				"error": target.Error, "topicPartitions": wire(target.Partitions), "metadataVersion": 0, "metadataBytes": "",
 			})
 		}
 	}
 	if g.AssignmentEpoch != old.AssignmentEpoch {
-		write(assignmentEpochRecord, "", object{"assignmentEpoch": g.AssignmentEpoch})
+		write(lineprotocol.AssignmentEpochRecord, "", object{"assignmentEpoch": g.AssignmentEpoch})
 	}
 	for _, id := range ids {
 		before, after := old.Members[id], g.Members[id]
@@ -89,7 +66,7 @@ func (s *step) changes() []Record {
 			if after.Epoch == Away {
 				told = 0
 			}
-			write(currentRecord, id, object{
+			write(lineprotocol.CurrentRecord, id, object{
 				"memberEpoch": after.Epoch, "error": told, "topicPartitions": wire(after.held()),
 				"metadataVersion": 0, "metadataBytes": "",
 			})
@@ -106,38 +83,22 @@ func memberValue(epoch int32, m Metadata) object {
 	}
 }
 
-func topicsValue(topics map[string]Topic) []object {
-	listed := []object{}
+func topicsValue(topics map[string]Topic) []lineprotocol.TopicMetadata {
+	listed := []lineprotocol.TopicMetadata{}
 	for _, name := range slices.Sorted(maps.Keys(topics)) {
 		topic := topics[name]
-		listed = append(listed, object{"topicId": topic.ID, "topicName": name, "numPartitions": topic.Partitions})
+		listed = append(listed, lineprotocol.TopicMetadata{
+			TopicID: topic.ID, TopicName: name, NumPartitions: topic.Partitions,
+		})
 	}
 	return listed
 }
 
-// recordValue has the fields of all values, to read them.
-type recordValue struct {
-	Epoch           int32
-	AssignmentEpoch int32
-	Topics          []struct {
-		TopicID, TopicName string
-		NumPartitions      int32
-	}
-	InstanceID, RackID   *string
-	ClientID, ClientHost string
-	SubscribedTopicNames []string
-	SubscribedTopicRegex *string
-	RebalanceTimeoutMs   int64
-	ServerAssignor       *string
-	Error                int
-	MemberEpoch          int32
-	TopicPartitions      []TopicPartitions
-}
-
 // replay applies one record (P2). What records do not hold is set afterwards (takeOver).
-func replay(groups map[string]*Group, record Record) error {
-	if record.Key == nil {
-		return fmt.Errorf("a record needs a key")
+func replay(groups map[string]*Group, record lineprotocol.Record) error {
+	value, err := record.Read()
+	if err != nil {
+		return err
 	}
 	g, id := groups[record.Key.GroupID], ""
 	if g == nil {
@@ -146,31 +107,27 @@ func replay(groups map[string]*Group, record Record) error {
 	if record.Key.MemberID != nil {
 		id = *record.Key.MemberID
 	}
-	var value recordValue
-	if text, err := json.Marshal(record.Value); err != nil || json.Unmarshal(text, &value) != nil {
-		return fmt.Errorf("the value of a %s cannot be read", record.Key.Type)
-	}
 	held, err := partitionsOf(value.TopicPartitions)
 	if err != nil {
 		return err
 	}
 	member := g.Members[id]
 	switch record.Key.Type {
-	case groupRecord:
+	case lineprotocol.GroupRecord:
 		g.Epoch = value.Epoch
-	case assignmentEpochRecord:
+	case lineprotocol.AssignmentEpochRecord:
 		g.AssignmentEpoch = value.AssignmentEpoch
-	case topicsRecord:
+	case lineprotocol.TopicsRecord:
 		g.Topics = map[string]Topic{}
 		for _, topic := range value.Topics {
 			g.Topics[topic.TopicName] = Topic{topic.TopicID, topic.NumPartitions}
 		}
-	case targetRecord:
+	case lineprotocol.TargetRecord:
 		g.Targets[id] = Target{held, value.Error}
 		if record.Value == nil {
 			delete(g.Targets, id)
 		}
-	case memberRecord:
+	case lineprotocol.MemberRecord:
 		member.Metadata = Metadata{
 			value.InstanceID, value.RackID, value.ClientID, value.ClientHost, list(value.SubscribedTopicNames),
 			value.SubscribedTopicRegex, value.RebalanceTimeoutMs, value.ServerAssignor,
@@ -179,7 +136,7 @@ func replay(groups map[string]*Group, record Record) error {
 		if record.Value == nil && member.Epoch == 0 {
 			delete(g.Members, id)
 		}
-	case currentRecord:
+	case lineprotocol.CurrentRecord:
 		member.Epoch, member.Assigned = value.MemberEpoch, held
 		g.Members[id] = member
 		if record.Value == nil && member.RebalanceTimeoutMs == 0 {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"example.org/coordinator/lineprotocol"
 )
 
 // Kafka's error codes, as far as they are answered.
@@ -17,42 +19,13 @@ const (
 	unsupportedAssignor  = 112
 )
 
-// Heartbeat is the body of ConsumerGroupHeartbeat (H10). A nil pointer or list says that the field is absent,
-// which is not the same as empty (H7).
+// Heartbeat is the body of a request, and what was read of it.
 type Heartbeat struct {
-	GroupID            string            `json:"groupId"`
-	MemberID           string            `json:"memberId"`
-	MemberEpoch        *int32            `json:"memberEpoch"`
-	InstanceID         *string           `json:"instanceId"`
-	RackID             *string           `json:"rackId"`
-	RebalanceTimeoutMs *int32            `json:"rebalanceTimeoutMs"`
-	Names              []string          `json:"subscribedTopicNames"`
-	Regex              *string           `json:"subscribedTopicRegex"`
-	ServerAssignor     *string           `json:"serverAssignor"`
-	ClientAssignors    []ClientAssignor  `json:"clientAssignors"`
-	TopicPartitions    []TopicPartitions `json:"topicPartitions"`
-
+	lineprotocol.Heartbeat
 	epoch     int32
 	timeoutMs int64 // -1: unchanged
 	owned     Partitions
-	client    Client
-}
-
-// ClientAssignor is a client-side assignor, of which this coordinator supports none (H4).
-type ClientAssignor struct {
-	Name            string `json:"name"`
-	MinimumVersion  int16  `json:"minimumVersion"`
-	MaximumVersion  int16  `json:"maximumVersion"`
-	Reason          int8   `json:"reason"`
-	MetadataVersion int16  `json:"metadataVersion"`
-	MetadataBytes   string `json:"metadataBytes"`
-}
-
-// Client is who sends a request.
-type Client struct {
-	ID        string `json:"id"`
-	Host      string `json:"host"`
-	Principal string `json:"principal"`
+	client    lineprotocol.Client
 }
 
 // rejected is a request that is answered with an error of the protocol.
@@ -115,7 +88,7 @@ func repeats(names []string) bool {
 	return len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names)
 }
 
-func badAssignors(offered []ClientAssignor) bool {
+func badAssignors(offered []lineprotocol.ClientAssignor) bool {
 	names := []string{}
 	for _, one := range offered {
 		names = append(names, one.Name)
@@ -127,12 +100,12 @@ func badAssignors(offered []ClientAssignor) bool {
 	return repeats(names)
 }
 
-func badPartitions(given []TopicPartitions) bool {
+func badPartitions(given []lineprotocol.TopicPartitions) bool {
 	seen := Partitions{}
 	for _, topic := range given {
 		for _, index := range topic.Partitions {
 			one := Partition{topic.TopicID, index}
-			if index < 0 || seen.has(one) || topic.TopicID == noTopic {
+			if index < 0 || seen.has(one) || topic.TopicID == lineprotocol.NoTopic {
 				return true
 			}
 			seen[one] = struct{}{}

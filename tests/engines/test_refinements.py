@@ -1,4 +1,5 @@
-"""Ownership, the page above the protocol (R7): a model without a rule of it breaks it."""
+"""Ownership, the page above the protocol (R7), and the short form of classic groups (M1): a model without a
+rule breaks them."""
 
 from __future__ import annotations
 
@@ -26,6 +27,13 @@ BREAKS = {
     "Pending": "ReceiveResponse",
 }
 """Control -> the action of the step that is none of Ownership."""
+BREAKS_SHORT = {
+    "MCInShortOneStep": ("JoinGroup", "m1"),
+    "MCInShortBarrier": ("JoinGroup", "m2"),
+    "MCInShortHasty": ("SyncGroup", "m1"),
+    "MCInShortAssigned": ("JoinGroup", "m1"),
+}
+"""Control of the short form -> action and member of its last step."""
 
 
 def steps(entry: Entry) -> list[str]:
@@ -52,3 +60,8 @@ def test_without_r9_a_late_heartbeat_takes_what_is_used() -> None:
     *before, last = steps(ENTRIES["MCOwnershipNoR9"])
     assert last == "Heartbeat m2"
     assert "LoseRequest m2" in before
+
+
+@pytest.mark.parametrize("name", BREAKS_SHORT)
+def test_the_step_that_is_none_of_the_short_form(name: str) -> None:
+    assert steps(ENTRIES[name])[-1] == " ".join(BREAKS_SHORT[name])

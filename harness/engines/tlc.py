@@ -43,6 +43,10 @@ MAVEN_CENTRAL: Final = "https://repo.maven.apache.org/maven2"
 ANSWERED: Final = frozenset({0, 10, 11, 12, 13, 14})
 """Exit codes of a run that gave an answer: holds, assumption, deadlock, safety, liveness, assertion."""
 
+_VIOLATIONS: Final = frozenset({2107, 2108, 2110, 2112})
+"""Codes of messages that something is violated. Of a property that is a whole specification
+(`Init /\\ [][Next]_v`) the message says where its text is, and not its name."""
+
 _PROGRESS = re.compile(r"Progress\((\d+)\) at [^:]*:\d+:\d+: ([\d,]+) states generated.*?, ([\d,]+) distinct")
 
 
@@ -194,6 +198,8 @@ class Tlc:
         report = tlc_output.read_report(lines)
         temporal = config.names("PROPERTY")
         violated = report.violated
+        if report.outcome is Outcome.HOLDS and _VIOLATIONS & {message.code for message in report.messages}:
+            report.outcome = Outcome.VIOLATED
         if report.outcome is Outcome.VIOLATED and violated is None and len(temporal) == 1:
             violated = temporal[0]
         digest = spec_hash(model.module, model.config or config_beside(model.module))

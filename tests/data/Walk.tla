@@ -18,5 +18,7 @@ Rests == <>[](at = 2)
 NotTwo == at # 2
 NotStart == at # 0
 NoJump == [][at' # 1 \/ at = 0]_at
+OnlyForward == Init /\ [][Forward]_at
+FromOne == at = 1 /\ [][Next]_at
 Confused == at < 2 \/ at = "two"
 ====

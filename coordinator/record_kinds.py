@@ -8,6 +8,9 @@ from typing import Any, Final, NamedTuple
 from coordinator.connect.records import KINDS as CONNECT_TYPES
 from coordinator.connect.records import ConnectRecord, connect_from_wire, connect_to_wire
 from coordinator.core.fields import Json
+from coordinator.core.plain_records import plain_to_wire, value_bytes
+from coordinator.share.records import TYPES as SHARE_TYPES
+from coordinator.share.records import ShareRecord, share_from_wire
 
 
 class Codec(NamedTuple):
@@ -22,6 +25,9 @@ class Codec(NamedTuple):
     value_bytes: Callable[[Any], int] | None = None
 
 
-CODECS: Final[tuple[Codec, ...]] = (Codec(CONNECT_TYPES, ConnectRecord, connect_from_wire, connect_to_wire),)
+CODECS: Final[tuple[Codec, ...]] = (
+    Codec(SHARE_TYPES, ShareRecord, share_from_wire, plain_to_wire, value_bytes),
+    Codec(CONNECT_TYPES, ConnectRecord, connect_from_wire, connect_to_wire),
+)
 BY_TYPE: Final = {name: codec for codec in CODECS for name in codec.types}
 BY_CLASS: Final = {codec.made: codec for codec in CODECS}

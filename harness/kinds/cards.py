@@ -13,9 +13,12 @@ from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.features.closed_card import ClosedDescriber
 from harness.kinds.migration.card import MigrationDescriber
 from harness.kinds.migration.description import MIGRATION
+from harness.kinds.share.description import SHARE
+from harness.kinds.share.pictures import ShareDescriber
 from harness.values import State
 
 DESCRIBERS: Final[Sequence[tuple[Sequence[str], Callable[[Sequence[State]], Describer]]]] = (
+    (SHARE.variables, ShareDescriber),
     (CONSUMER.variables, GroupDescriber),
     (MIGRATION.variables, MigrationDescriber),
     (CLASSIC.variables, ClassicDescriber),

@@ -12,8 +12,9 @@ from harness.kinds.connect.description import CONNECT
 from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.description import Kind
 from harness.kinds.migration.description import MIGRATION
+from harness.kinds.share.description import SHARE
 
-KINDS: Final = (CLASSIC, CONNECT, MIGRATION, CONSUMER)
+KINDS: Final = (SHARE, CLASSIC, CONNECT, MIGRATION, CONSUMER)
 """A trace is of the first kind that has its variables: those of a consumer group are in others, too."""
 
 APIS: Final = {kind.name: kind.apis for kind in KINDS}

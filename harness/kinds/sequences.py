@@ -13,6 +13,8 @@ from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.consumer.sequence import consumer_steps
 from harness.kinds.migration.description import MIGRATION
 from harness.kinds.migration.sequence import migration_steps
+from harness.kinds.share.description import SHARE
+from harness.kinds.share.pictures import share_steps
 from harness.report.sequence import Event, Step
 
 Steps: TypeAlias = Callable[
@@ -24,6 +26,7 @@ SEQUENCES: Final[Mapping[str, Steps]] = {
     CLASSIC.name: classic_steps,
     CONNECT.name: consumer_steps,
     MIGRATION.name: migration_steps,
+    SHARE.name: share_steps,
     CONSUMER.name: consumer_steps,
 }
 """By the name of the kind."""

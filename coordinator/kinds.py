@@ -16,6 +16,8 @@ from coordinator.core.fields import Json
 from coordinator.core.step import Env
 from coordinator.core.timers import Due
 from coordinator.offsets.records import Offsets
+from coordinator.share.service import APIS as SHARE_APIS
+from coordinator.share.service import ShareGroups, parse_share
 
 if TYPE_CHECKING:
     from coordinator.core.log import Log
@@ -89,6 +91,7 @@ class Kind(Generic[G]):
 
 CLASSIC: Final = Kind("classic", CLASSIC_APIS, parse_classic, ClassicGroups)
 CONNECT: Final = Kind("connect", CONNECT_APIS, parse_connect, ConnectGroups)
-KINDS: Final[tuple[Kind[Groups], ...]] = (CLASSIC, CONNECT)
+SHARE: Final = Kind("share", SHARE_APIS, parse_share, ShareGroups)
+KINDS: Final[tuple[Kind[Groups], ...]] = (SHARE, CLASSIC, CONNECT)
 KIND_OF: Final = {api: kind for kind in KINDS for api in kind.apis}
 """By the name of each API that is of one kind alone."""

@@ -13,7 +13,10 @@ from coordinator.consumer.records import TYPES, Record, consumer_from_wire, cons
 from coordinator.core import fields
 from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
+from coordinator.core.plain_records import plain_to_wire, value_bytes
 from coordinator.offsets.records import OFFSET_COMMIT, OffsetRecord, offset_from_wire, offset_to_wire
+from coordinator.share.records import TYPES as SHARE_TYPES
+from coordinator.share.records import ShareRecord, share_from_wire
 
 
 class Codec(NamedTuple):
@@ -28,12 +31,13 @@ class Codec(NamedTuple):
     value_bytes: Callable[[Any], int] | None = None
 
 
-AnyRecord: TypeAlias = Record | OffsetRecord | ClassicRecord | ConnectRecord
+AnyRecord: TypeAlias = Record | OffsetRecord | ClassicRecord | ConnectRecord | ShareRecord
 
 CODECS: Final[tuple[Codec, ...]] = (
     Codec(TYPES, Record, consumer_from_wire, consumer_to_wire),
     Codec((OFFSET_COMMIT,), OffsetRecord, offset_from_wire, offset_to_wire),
     Codec((CLASSIC_METADATA,), ClassicRecord, classic_from_wire, classic_to_wire),
+    Codec(SHARE_TYPES, ShareRecord, share_from_wire, plain_to_wire, value_bytes),
     Codec(CONNECT_TYPES, ConnectRecord, connect_from_wire, connect_to_wire),
 )
 BY_TYPE: Final = {name: codec for codec in CODECS for name in codec.types}

@@ -84,6 +84,19 @@ CONNECT: Final = {
 WORKER: Final = "worker"
 """The branch of a step of a Connect group whose action consumer groups have, too."""
 
+SHARE: Final = {
+    "ShareJoin": ("Q1", "Q4"),
+    "ShareHeartbeat": ("Q2", "Q5"),
+    "ShareLeave": ("Q6",),
+    "ShareTimeout": ("Q6",),
+    "ShareTopic": ("Q3",),
+    "ShareFailOver": ("Q8",),
+    "ShareDelete": ("Q8",),
+}
+"""The same for a share group; a request that is refused exercises Q7 besides."""
+REFUSED: Final = "refused"
+"""The branch of such a request."""
+
 CONVERSIONS: Final = {"upgrade": ("M1", "M3"), "downgrade": ("M1",)}
 """The requirements of steps that convert a group, by their branch (`harness.kinds.migration`)."""
 MIXED: Final = "mixed"
@@ -99,6 +112,8 @@ def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
         return BY_ACTION[action][::-1] if fenced else BY_ACTION[action]
     if branch in CONVERSIONS:
         return CONVERSIONS[branch]
+    if action in SHARE:
+        return ("Q7", *SHARE[action][:1]) if branch == REFUSED else SHARE[action]
     if action in CLASSIC:
         return ("M2", "M3") if branch.startswith(MIXED) else CLASSIC[action]
     if action in CONNECT and (branch == WORKER or action not in BY_ACTION):

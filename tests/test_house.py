@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent.parent
-ID = re.compile(r"\b(?:[ERHASTOPMCKWDGZ]\d{1,2})\b")
+ID = re.compile(r"\b(?:[ERHASTOPMCKWDGQZ]\d{1,2})\b")
 ROW = re.compile(r"^\| ([A-Z]\d{1,2}) \| .* \| (done|partly: .*|out of scope: .*) \|$", re.MULTILINE)
 NOT_REQUIREMENTS = re.compile(r"\bRFC \d+|\bC[0-3] controls?\b|\bT\d{2}:|#[0-9A-Fa-f]{3,8}\b")
 

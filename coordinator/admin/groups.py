@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from coordinator.admin.requests import DeleteRequest, ListRequest
 from coordinator.consumer.membership import delete_group
@@ -19,7 +19,8 @@ from coordinator.offsets.records import Offsets
 CONSUMER: Final = "consumer"
 CLASSIC: Final = "classic"
 CONNECT: Final = "connect"
-TYPES: Final = {CONSUMER: CONSUMER, CLASSIC: CLASSIC, CONNECT: CONNECT, "generic": CLASSIC}
+SHARE: Final = "share"
+TYPES: Final = {CONSUMER: CONSUMER, CLASSIC: CLASSIC, CONNECT: CONNECT, SHARE: SHARE, "generic": CLASSIC}
 """Values of a types filter, and the type that each means; `generic` is KIP-848's word for `classic`."""
 GROUP_STATES: Final = ("Empty", "Assigning", "Reconciling", "Stable", "Dead")
 """The states of consumer groups (E5). No group that is listed is Dead."""
@@ -85,7 +86,7 @@ def deletion(
     return with_tombstones(tombstones, result, env.config.max_batch_bytes)
 
 
-def check_deletion(groups: Mapping[str, Group], offsets: Offsets, group_id: str) -> None:
+def check_deletion(groups: Mapping[str, Any], offsets: Offsets, group_id: str) -> None:
     """DeletionError. Raises RequestRejected: there is no such group, or it has members."""
     group = groups.get(group_id)
     if group is None and group_id not in offsets:

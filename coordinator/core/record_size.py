@@ -73,6 +73,7 @@ def _value(record: AnyRecord) -> int | None:
         return _INT16 + _group_metadata(record.value)
     if isinstance(record, ConnectRecord):
         return _INT16 + _connect_value(record.value) + _TAGS
+    assert isinstance(record, Record)  # what else there is measures its own values
     return _INT16 + _consumer_value(record.value) + _TAGS
 
 

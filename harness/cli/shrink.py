@@ -62,10 +62,10 @@ def command(
     pair of steps can be left out, and no request can say less. It is written as a trace for `conform replay`
     and, where it is of KIP-848's text, as a scenario.
 
-    A trace of a classic or Connect group, of one that migrates, or of members that compute, is done again
-    by the model that its #meta names, in which a request may carry another epoch or generation. One that
-    no model has is cut after the step that fails, and of the steps before it those are left out that lead
-    back to a state.
+    A trace of a classic, share or Connect group, of one that migrates, or of members that compute, is done
+    again by the model that its #meta names, in which a request may carry another epoch or generation. One
+    that no model has is cut after the step that fails, and of the steps before it those are left out that
+    lead back to a state.
 
     \b
     conform replay build/more --target "stdio:your-program"

@@ -14,12 +14,15 @@ from harness.kinds.features.closed_card import ClosedDescriber
 from harness.kinds.migration.card import MigrationDescriber
 from harness.kinds.migration.description import MIGRATION
 from harness.kinds.registry import KINDS
+from harness.kinds.share.description import SHARE
+from harness.kinds.share.pictures import ShareDescriber
 from harness.plugins import parts
 from harness.values import State
 
 _BROUGHT: Final = parts("describer")
 DESCRIBERS: Final[Sequence[tuple[Sequence[str], Callable[[Sequence[State]], Describer]]]] = (
     *((kind.variables, _BROUGHT[kind.name]) for kind in KINDS if kind.name in _BROUGHT),
+    (SHARE.variables, ShareDescriber),
     (CONSUMER.variables, GroupDescriber),
     (MIGRATION.variables, MigrationDescriber),
     (CLASSIC.variables, ClassicDescriber),

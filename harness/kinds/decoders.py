@@ -18,6 +18,9 @@ from harness.kinds.decoding import KindDecoder
 from harness.kinds.migration.decode import migration_decoder
 from harness.kinds.migration.description import MIGRATION
 from harness.kinds.migration.steps import MIGRATION_ACTIONS
+from harness.kinds.share.decode import HANDLERS as SHARE_HANDLERS
+from harness.kinds.share.decode import share_decoder
+from harness.kinds.share.description import SHARE
 from harness.plugins import parts
 from harness.replay.contents import Contents
 
@@ -27,6 +30,7 @@ _KINDS: Final[Mapping[str, tuple[Callable[[Contents], KindDecoder[Any]], Collect
     CLASSIC.name: (classic_decoder, CLASSIC_HANDLERS),
     CONNECT.name: (connect_decoder, CONNECT_HANDLERS),
     MIGRATION.name: (migration_decoder, MIGRATION_ACTIONS),
+    SHARE.name: (share_decoder, SHARE_HANDLERS),
     CONSUMER.name: (consumer_decoder, HANDLERS),
 }
 """By the name of the kind: a function that makes a decoder which numbers inputs as given, and the actions

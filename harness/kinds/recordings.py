@@ -22,6 +22,8 @@ from harness.kinds.migration.description import MIGRATION
 from harness.kinds.migration.recorded import KafkaMigrationRecording, MigrationRecording
 from harness.kinds.migration.recorded_log import MigrationLogReader
 from harness.kinds.registry import KINDS
+from harness.kinds.share.description import SHARE
+from harness.kinds.share.recorded import ShareLogReader, ShareRecording
 from harness.plugins import parts
 from harness.replay import wire
 from harness.replay.dialects import TEXT
@@ -53,6 +55,7 @@ def _migration(path: Path, group: str, dialect: str) -> LogReader[Any]:
 READERS: Final[Mapping[str, Callable[[Path, str, str], LogReader[Any]]]] = {
     CLASSIC.name: lambda path, group, _: ClassicLogReader(path, group, ClassicRecording()),
     CONNECT.name: lambda path, group, _: ConnectLogReader(path, group, ConnectRecording()),
+    SHARE.name: lambda path, group, _: ShareLogReader(path, group, ShareRecording()),
     CONSUMER.name: lambda path, group, _: ConsumerReader(path, group, ConsumerRecording()),
     MIGRATION.name: _migration,
     **parts("reader"),

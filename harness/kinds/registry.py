@@ -14,9 +14,10 @@ from harness.kinds.connect.description import CONNECT
 from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.description import Kind
 from harness.kinds.migration.description import MIGRATION
+from harness.kinds.share.description import SHARE
 from harness.plugins import kinds
 
-_OWN: Final = (CLASSIC, CONNECT, MIGRATION, CONSUMER)
+_OWN: Final = (SHARE, CLASSIC, CONNECT, MIGRATION, CONSUMER)
 KINDS: Final[tuple[Kind, ...]] = (*kinds(Kind, [kind.name for kind in _OWN]), *_OWN)
 """A trace is of the first kind that has its variables: those of a consumer group are in others, too."""
 

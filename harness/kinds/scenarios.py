@@ -23,8 +23,10 @@ from harness.kinds.consumer.scenario.write import rewritten as rewritten
 from harness.kinds.consumer.scenario.write import scenario_text as scenario_text
 from harness.kinds.features.computing_scenario import CLIENT
 from harness.kinds.migration.scenario import MIGRATION
+from harness.kinds.share.scenario import SHARE
 from harness.plugins import parts
 
 LANGUAGES: Final = {
-    language.name: language for language in (CLASSIC, CONNECT, CLIENT, MIGRATION, *parts("language").values())
+    language.name: language
+    for language in (SHARE, CLASSIC, CONNECT, CLIENT, MIGRATION, *parts("language").values())
 }

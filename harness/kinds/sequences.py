@@ -13,6 +13,8 @@ from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.consumer.sequence import consumer_steps
 from harness.kinds.migration.description import MIGRATION
 from harness.kinds.migration.sequence import migration_steps
+from harness.kinds.share.description import SHARE
+from harness.kinds.share.pictures import share_steps
 from harness.plugins import parts
 from harness.report.sequence import Event, Step
 
@@ -25,6 +27,7 @@ SEQUENCES: Final[Mapping[str, Steps]] = {
     CLASSIC.name: classic_steps,
     CONNECT.name: consumer_steps,
     MIGRATION.name: migration_steps,
+    SHARE.name: share_steps,
     CONSUMER.name: consumer_steps,
     **parts("sequence"),
 }

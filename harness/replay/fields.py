@@ -53,8 +53,8 @@ _OF_REQUEST: Final = {"memberEpoch": "E3", "topicPartitions": "K2"}
 def of_difference(one: Difference, action: str, branch: str, error: str, operation: Json) -> str:
     """The requirement of a field that differs in a step; "" if neither field nor step has one.
 
-    A field without a requirement of its own, and one of a classic or Connect group, has the first of the
-    step; an error code that of the error that is expected, or else of the error that came.
+    A field without a requirement of its own, and one of a kind in OTHER_KINDS, has the first of the step; an
+    error code that of the error that is expected, or else of the error that came.
     """
     if one.path.startswith(_OF_A_PROCESS):
         return _of_process(one.path, operation)
@@ -69,9 +69,9 @@ def of_difference(one: Difference, action: str, branch: str, error: str, operati
     return "R1" if named == "R3" and branch in _REVOKES else named
 
 
-OTHER_KINDS: Final = ("C", "D", "M", "O", "W")
-"""Requirements of classic groups, administration, migration, commits and Connect groups begin so: what their
-steps show has one requirement, that of the step."""
+OTHER_KINDS: Final = ("C", "D", "M", "O", "Q", "W")
+"""Requirements of classic groups, administration, migration, commits, share groups and Connect groups begin
+so: what their steps show has one requirement, that of the step."""
 _OF_A_PROCESS: Final = ("request.", "member.")
 
 

@@ -24,6 +24,7 @@ LETTERS: Final = {
     "C": "classic groups",
     "M": "migration",
     "W": "Connect groups",
+    "Q": "share groups",
     "G": "the kit itself",
     "Z": "out of scope",
 }

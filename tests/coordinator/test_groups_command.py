@@ -80,8 +80,8 @@ def test_a_filter_that_means_nothing_is_a_mistake(groups: Command) -> None:
     assert groups("list", "--state", "preparingRebalance", "--type", "connect") == 0
     assert groups("list", "--state", "empty,stale") == 2
     assert "there is no state 'stale'; there are Empty, Assigning" in groups.err
-    assert groups("list", "--type", "share") == 2
-    assert "there is no type 'share'" in groups.err
+    assert groups("list", "--type", "streams") == 2
+    assert "there is no type 'streams'" in groups.err
 
 
 def test_describe(groups: Command) -> None:

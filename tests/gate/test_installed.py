@@ -157,7 +157,7 @@ def test_the_workflow_gates_a_coordinator_without_java_and_without_a_checkout(
     assert done == {"evidence", "replay", "simulate"}
     left_out = {line.partition(":")[0] for line in data["left_out"]}
     assert {name.split()[0] for name in left_out} == {"replay", "scenario", "check", "exhaust", "random"}
-    lacking = {"classic", "cooperative", "connect", "migration"}
+    lacking = {"classic", "cooperative", "connect", "migration", "share"}
     assert {name for name in left_out if name.startswith("replay ")} == {f"replay {name}" for name in lacking}
     assert sum(replay["target_steps"] for replay in data["replays"]) > 400
     cases = ElementTree.parse(tmp_path / "conformance" / "gate.xml").getroot().findall(".//testcase/skipped")
@@ -190,7 +190,7 @@ def test_the_example_has_every_operation_and_no_difference(tmp_path: Path, my_co
     )
     assert (code, replayed["differences"], replayed["unobserved"]) == (HOLDS, 0, [])
     administration = {"ListGroups", "DeleteGroups", "IncrementalAlterConfigs"}
-    kinds = {"JoinGroup", "ConnectGroupHeartbeat", "ConsumerGroupPrepareAssignment"}
+    kinds = {"JoinGroup", "ConnectGroupHeartbeat", "ShareGroupHeartbeat", "ConsumerGroupPrepareAssignment"}
     others = {"OffsetCommit", "OffsetFetch", *kinds}
     assert set(replayed["skipped"]) == {*others, *administration}, "as its README says"
     assert replayed["target_steps"] >= 400

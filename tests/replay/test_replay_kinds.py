@@ -15,6 +15,7 @@ from harness.kinds.classic.steps import CLASSIC_HANDLERS
 from harness.kinds.connect.steps import CONNECT_HANDLERS
 from harness.kinds.features.computing import HANDLERS
 from harness.kinds.migration.steps import MIGRATION_ACTIONS
+from harness.kinds.share.decode import HANDLERS as SHARE_HANDLERS
 from harness.replay.decode import Decoder
 from harness.replay.files import replay_files, trace_files
 from harness.replay.prepared import DecodedTrace
@@ -45,6 +46,7 @@ class Kind:
 KINDS = (
     Kind("classic", CLASSIC_HANDLERS.keys(), 200, "Recovery", 50),
     Kind("connect", CONNECT_HANDLERS.keys(), 100, "lost", 20),
+    Kind("share", SHARE_HANDLERS.keys(), 60, "coordinator", 5),
     Kind("migration", MIGRATION_ACTIONS, 100, "converted", 20),
     Kind("client", set(HANDLERS), 60, "", 60, complete=False),
 )

@@ -14,6 +14,7 @@ from harness.kinds.actions import INITIAL, UNTRACED, actions_of_spec
 from harness.kinds.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
 from harness.kinds.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
 from harness.kinds.consumer.steps import HANDLERS, OTHER_ACTIONS
+from harness.kinds.share.decode import HANDLERS as SHARE_HANDLERS
 from harness.replay.decode import Decoder
 
 SPEC = Path(__file__).parents[2] / "spec"
@@ -23,7 +24,7 @@ CLIENT = CORPUS.parent / "client"
 
 def test_every_action_of_the_spec_has_a_handler_or_is_declared_and_no_name_is_left_over() -> None:
     known = {*HANDLERS, *OTHER_ACTIONS, *CLASSIC_HANDLERS, *CLASSIC_OTHERS}
-    known |= {*CONNECT_HANDLERS, *CONNECT_OTHERS}
+    known |= {*CONNECT_HANDLERS, *CONNECT_OTHERS, *SHARE_HANDLERS}
     assert actions_of_spec(SPEC) == {INITIAL, *known, *UNTRACED}
 
 

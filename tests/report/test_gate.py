@@ -313,7 +313,8 @@ def test_traces_of_every_kind_are_replayed_and_a_broken_one_fails(here: Path, fo
         (trace, at)
         for trace in traces
         for at, state in enumerate(cast(Any, trace.states))
-        if state["step"]["response"]["error"] == "NONE" and state["step"]["action"] in ("Join", "JoinGroup")
+        if state["step"]["response"]["error"] == "NONE"
+        and state["step"]["action"] in ("Join", "JoinGroup", "ShareJoin")
     )
     state: Any = trace.states[at]
     said = state["step"]["response"]

@@ -145,8 +145,8 @@ def test_a_step_that_cannot_be_is_told(played: Mapping[str, Any]) -> None:
     [
         (
             "protocol: connect",
-            "protocol: share",
-            "line 2: 'share' is none of classic, connect, client, migration; leave it out",
+            "protocol: streams",
+            "line 2: 'streams' is none of share, classic, connect, client, migration; leave it out",
         ),
         ("join: {worker: W9}", "joins: {worker: W9}", "'joins' is none"),
         (

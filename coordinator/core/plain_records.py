@@ -1,0 +1,94 @@
+"""Records whose value is its JSON, in its normal form: for kinds of groups without a use for more.
+
+A kind has a subclass of `PlainRecord`, and a table of its types: each field of a value, and what reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+
+from coordinator.consumer.model import TopicImage, Topics
+from coordinator.core import fields, wire
+from coordinator.core.errors import BadInput
+from coordinator.core.fields import Json
+
+Tables: TypeAlias = Mapping[str, Mapping[str, Callable[[Json, str, str], Any]]]
+"""By record type: each field of its value, and what reads it (of a value, by name; and where it is)."""
+
+
+class PlainRecord(NamedTuple):
+    """A record; `member_id` is None where the key names no member, `value` for a tombstone."""
+
+    type: str
+    group_id: str
+    member_id: str | None
+    value: Json | None
+
+
+R = TypeVar("R", bound=PlainRecord)
+
+
+def plain_to_wire(record: PlainRecord, offset: int) -> Json:
+    """The record as JSON, with its offset in the log."""
+    key = {"type": record.type, "groupId": record.group_id}
+    if record.member_id is not None:
+        key["memberId"] = record.member_id
+    return {"offset": offset, "key": key, "value": record.value}
+
+
+def plain_from_wire(
+    made: Callable[..., R], tables: Tables, of_members: frozenset[str], source: Mapping[str, object]
+) -> R:
+    """The record that the JSON stands for; the keys of some types name a member. BadInput if it is none."""
+    key = fields.mapping(source, "key", "a record")
+    kind = fields.text(key, "type", "a record's key")
+    where, table = f"a {kind} record", tables[kind]
+    names = ("groupId", "memberId") if kind in of_members else ("groupId",)
+    fields.known(key, ("type", *names), f"the key of {where}")
+    group_id, member_id = [*(fields.text(key, name, f"the key of {where}") for name in names), None][:2]
+    if "value" not in source:
+        raise BadInput(f"{where} needs the field 'value', null for a tombstone")
+    if source["value"] is None:
+        return made(kind, group_id, member_id, None)
+    value = fields.mapping(source, "value", where)
+    fields.known(value, table, where)
+    return made(kind, group_id, member_id, {name: read(value, name, where) for name, read in table.items()})
+
+
+positive: Final = partial(fields.integer, least=1)
+"""A number of at least 1."""
+
+
+def partitions(value: Json, name: str, where: str) -> list[Json]:
+    """Partitions in their normal form."""
+    return wire.to_wire(wire.from_wire(value.get(name), where))
+
+
+def topics_in(value: Json, name: str, where: str) -> Topics:
+    """The topics that a value has: [{"topicId", "topicName", "numPartitions"}]."""
+    found = {}
+    for entry in fields.items(value, name, where):
+        topic = fields.as_object(entry, f"a topic of {where}")
+        image = TopicImage(
+            fields.topic_id(topic.get("topicId"), where), positive(topic, "numPartitions", where)
+        )
+        found[fields.text(topic, "topicName", where)] = image
+    return found
+
+
+_UUID: Final = 36
+"""The length of an id of a topic as text; Kafka's value has 16 bytes for it."""
+
+
+def value_bytes(value: Any) -> int:
+    """Bytes of a value as Kafka has it (P4): flexible, with a length of 2 bytes, a state an int8."""
+    if value is None or isinstance(value, str):
+        text = value or ""
+        return 16 if len(text) == _UUID and text.count("-") == 4 else 2 + len(text.encode())
+    if isinstance(value, dict):
+        return sum(1 if name == "state" else value_bytes(one) for name, one in value.items())
+    if isinstance(value, list):
+        return 2 + sum(value_bytes(one) + isinstance(one, dict) for one in value)
+    return 4

@@ -1,0 +1,1 @@
+"""Share groups (spec/ShareGroups.tla)."""

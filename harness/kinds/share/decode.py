@@ -1,0 +1,99 @@
+"""From a trace of a share group to prepared steps: what is sent, and what must come back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from harness.kinds.decoding import KindDecoder
+from harness.kinds.features.sessions import SessionDecoding, SessionLoad, Written, events
+from harness.kinds.rows import record_of
+from harness.kinds.share.description import SHARE
+from harness.kinds.share.state import REQUESTS, ShareGroup, ShareMember, ShareReader, ShareState, ShareStep
+from harness.replay import wire
+from harness.replay.calls import Call, SendRequest
+from harness.replay.contents import Contents
+from harness.targets.base import Json
+
+
+def _request(before: ShareState, after: ShareState) -> Call:
+    asked, member = after.step.request, after.step.member
+    names = None if asked.subscription is None else sorted(asked.subscription)
+    said = {"memberId": member, "memberEpoch": asked.epoch, "rackId": None, "subscribedTopicNames": names}
+    return SendRequest(SHARE.api, wire.client(member), {"groupId": wire.GROUP, **said})
+
+
+_partitions: Final = wire.expected_partitions
+HANDLERS: Final = events("Share") | dict.fromkeys(REQUESTS, _request)
+
+
+def _said(one: ShareMember) -> Json:
+    client = {"rackId": None, "clientId": wire.client_id(one.member), "clientHost": wire.CLIENT_HOST}
+    return {**client, "subscribedTopicNames": sorted(one.subscription)} if one.epoch else {}
+
+
+def _current(one: ShareMember) -> Json:
+    epochs = {"memberEpoch": one.epoch, "previousMemberEpoch": one.previous_epoch, "state": 0}
+    return {**epochs, "assignedPartitions": _partitions(one.assigned)}
+
+
+_RECORDS: Final = Written[ShareGroup](
+    "ShareGroup",
+    (
+        ("MemberMetadata", True, _said),
+        ("PartitionMetadata", False, lambda group: {"topics": wire.metadata(dict(group.metadata))}),
+        ("Metadata", False, lambda group: {"epoch": group.epoch}),
+        ("TargetAssignmentMember", True, lambda one: {"topicPartitions": _partitions(one.target)}),
+        ("TargetAssignmentMetadata", False, lambda group: {"assignmentEpoch": group.assignment_epoch}),
+        ("CurrentMemberAssignment", True, _current),
+    ),
+    ShareMember("", 0, 0, frozenset(), frozenset(), frozenset()),
+    ("TargetAssignmentMetadata", "PartitionMetadata", "Metadata"),
+)
+"""Q8: the values of records."""
+
+
+class ShareLoad(SessionLoad[ShareGroup, ShareStep]):
+    """A whole state."""
+
+    name = SHARE.name
+    records_of = _RECORDS
+    none = ShareGroup(0, 0, frozenset(), frozenset())
+
+
+class ShareDecoding(SessionDecoding[ShareGroup, ShareStep]):
+    """A trace of a share group."""
+
+    handlers = frozenset(HANDLERS)
+    api = SHARE.api
+    kind = SHARE.name
+    load = ShareLoad
+    calls = HANDLERS
+
+    def described(self, group: ShareGroup) -> Json:
+        """Nothing of a group that does not exist but its epochs."""
+        shown: Json = {
+            "groupId": wire.GROUP,
+            "state": group.title,
+            "groupEpoch": group.epoch,
+            "assignmentEpoch": group.assignment_epoch,
+            "metadata": wire.metadata(dict(group.metadata)),
+            "members": [record_of(ShareMember).described(one, wire.SHOWN) for one in group.named.values()],
+        }
+        return {**shown, "type": SHARE.name} if group.epoch else shown
+
+    def body(self, after: ShareState) -> Json:
+        """Q5, Q7, and of DeleteGroups."""
+        step, answer = after.step, after.step.response
+        told = None if answer.assigned is None else {"topicPartitions": _partitions(answer.assigned)}
+        return {
+            **{"throttleTimeMs": 0, "errorCode": wire.ERROR_CODES[step.error], "errorMessage": None},
+            "memberId": step.member if step.error == "NONE" else None,
+            "memberEpoch": answer.epoch,
+            "heartbeatIntervalMs": wire.HEARTBEAT_INTERVAL_MS if answer.epoch > 0 else 0,
+            "assignment": told,
+        }
+
+
+def share_decoder(inputs: Contents) -> KindDecoder[ShareState]:
+    """Decodes traces of share groups."""
+    return KindDecoder(ShareReader(), lambda meta, name: ShareDecoding(), inputs)

@@ -1,0 +1,79 @@
+"""Recorded runs of share groups: reading a log, and what is compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from harness.kinds.features.plain_recording import Observed, PlainLogReader, PlainRecording
+from harness.kinds.rows import BESIDE
+from harness.kinds.share.description import SHARE
+from harness.kinds.share.state import (
+    REQUESTS,
+    ShareGroup,
+    ShareMember,
+    ShareReader,
+    ShareRequest,
+    ShareResponse,
+)
+from harness.targets.base import Json
+from harness.validate.log import ERRORS
+
+
+@dataclass(slots=True)
+class Line(Observed):
+    """One step."""
+
+    number: Annotated[int, BESIDE]
+    said: Annotated[Json, BESIDE]
+    does: str
+    member: str = ""
+    request: ShareRequest = field(default_factory=lambda: ShareRequest(0, None))
+    response: ShareResponse | None = None
+    topic: str = ""
+    partitions: int = 0
+    seen: ShareGroup | None = None
+
+
+class ShareLogReader(PlainLogReader):
+    """Reads a log of a share group. A group of which a target hides something is not compared."""
+
+    line = Line
+    api, word, deletes = SHARE.api, "Share", True
+
+    def _asked(self, number: int, said: Json, told: Json | None) -> Line:
+        body = said["body"]
+        names = body.get("subscribedTopicNames")
+        asked = ShareRequest(body["memberEpoch"], None if names is None else frozenset(names))
+        response = None if told is None else self._answered(told)
+        return Line(number, said, "Request", body["memberId"], asked, response)
+
+    def _answered(self, told: Json) -> ShareResponse:
+        given = told.get("assignment")
+        assigned = None if given is None else self._topics.partitions(given["topicPartitions"])
+        return ShareResponse(ERRORS[told["errorCode"]], told.get("memberEpoch", 0), assigned)
+
+    def _seen(self, answer: Json) -> ShareGroup | None:
+        group: Any = self._group_in(answer)
+        if group is None or self._hidden:
+            return None
+        partitions = self._topics.partitions
+        members = [
+            ShareMember(
+                *(one["memberId"], one["memberEpoch"], one["previousMemberEpoch"]),
+                frozenset(one["subscribedTopicNames"]),
+                *(partitions(one["target"]), partitions(one["assigned"])),
+            )
+            for one in group["members"]
+        ]
+        epochs = group["groupEpoch"], group["assignmentEpoch"]
+        return ShareGroup(*epochs, self._topics.sizes(group["metadata"]), frozenset(members))
+
+
+class ShareRecording(PlainRecording):
+    """Share groups (RecordedShare.tla)."""
+
+    module = "RecordedShare"
+    requests = REQUESTS
+    templates = "kinds/share/"
+    reader = ShareReader

@@ -1,0 +1,117 @@
+--------------------------- MODULE ShareProperties --------------------------
+(***************************************************************************)
+(* What must always hold of share groups (Q1-Q8): predicates on one group's*)
+(* state, and on the two states of a step.  None of them asks a function   *)
+(* that makes the step what it should have made.                           *)
+(*                                                                         *)
+(* Left out: that members make progress, as no member is modelled.         *)
+(***************************************************************************)
+EXTENDS ShareGroups, FiniteSets
+
+\* @type: ($share) => Bool;
+ShareTypeOK(g) ==
+  /\ DOMAIN g.members = MemberIds /\ DOMAIN g.metadata = Topics
+  /\ \A t \in Topics : g.metadata[t] >= 0
+  /\ \A m \in MemberIds : g.members[m].epoch = 0 => g.members[m] = NoMember
+
+\* Q2, Q4: no member is ahead of the target, and the target not of the group.
+\* @type: ($share) => Bool;
+EpochsOrdered(g) ==
+  /\ 0 <= g.assignmentEpoch /\ g.assignmentEpoch <= g.epoch
+  /\ \A m \in Members(g) :
+       0 <= g.members[m].previousEpoch /\ g.members[m].previousEpoch < g.members[m].epoch
+         /\ g.members[m].epoch <= g.assignmentEpoch
+
+\* Q3: the group knows nothing of topics that nobody subscribes to.
+\* @type: ($share) => Bool;
+OnlySubscribedTopics(g) ==
+  \A t \in Topics : g.metadata[t] > 0 => \E m \in Members(g) : t \in g.members[m].subscription
+
+\* Q4: at its epoch a target is of every partition that each member subscribes
+\* to, whoever has it, too, and of no other.
+\* @type: ($share) => Bool;
+EveryoneHasEverything(g) ==
+  g.epoch = g.assignmentEpoch =>
+    \A m \in Members(g), t \in Topics :
+      LET count == IF t \in g.members[m].subscription THEN g.metadata[t] ELSE 0
+          own == {r \in g.members[m].target : r[1] = t}
+      IN Cardinality(own) = count /\ \A r \in own : 0 <= r[2] /\ r[2] < count
+
+\* Q5: who is at the assignment epoch has all of its target, and no more.
+\* @type: ($share) => Bool;
+AssignedAtOnce(g) ==
+  \A m \in Members(g) : g.members[m].epoch = g.assignmentEpoch => g.members[m].assigned = g.members[m].target
+
+\* Q3: the group epoch goes up by one where members come, go or subscribe to
+\* something else, or topics are seen to be others, and nowhere else.
+\* @type: ($share, $share) => Bool;
+EpochBumpedExactly(g, h) ==
+  LET saying(x) == [m \in Members(x) |-> x.members[m].subscription]
+      changes == saying(g) # saying(h) \/ g.metadata # h.metadata
+  IN Exists(h) => h.epoch = IF changes THEN g.epoch + 1 ELSE g.epoch
+
+\* Q2: epochs do not go back while the group, or the member, is there.
+\* @type: ($share, $share) => Bool;
+EpochsGoUp(g, h) ==
+  Exists(g) /\ Exists(h) =>
+    /\ g.epoch <= h.epoch /\ g.assignmentEpoch <= h.assignmentEpoch
+    /\ \A m \in Members(g) \intersect Members(h) : g.members[m].epoch <= h.members[m].epoch
+
+\* Q5, Q6: what a member has changes with its own requests alone.
+\* @type: ($share, $share, $shareStep) => Bool;
+OthersKeepTheirs(g, h, s) ==
+  \A m \in Members(g) \ {s.member} :
+    Exists(h) =>
+      /\ h.members[m].epoch = g.members[m].epoch
+      /\ h.members[m].assigned = g.members[m].assigned
+      /\ h.members[m].subscription = g.members[m].subscription
+
+\* Q7: a refused request changes nothing.
+\* @type: ($share, $share, $shareStep) => Bool;
+RefusedChangesNothing(g, h, s) == s.response.error \notin {"", "NONE"} => h = g
+
+\* Q1: who joins and is not refused is a member that subscribes to what it says.
+\* @type: ($share, $shareStep) => Bool;
+JoinsAsItSays(h, s) ==
+  s.action = "ShareJoin" /\ s.response.error = "NONE" =>
+    s.member \in Members(h) /\ {h.members[s.member].subscription} = s.request.subscription
+
+\* Q2, Q7: the errors, each where it must be and nowhere else.
+\* @type: ($share, $shareStep) => Bool;
+ShareErrorsExactly(g, s) ==
+  LET said == s.request.epoch
+      known == s.member \in Members(g)
+      bad == s.member = "" \/ said < -1 \/ (said = 0 /\ s.request.subscription \in {{}, {{}}})
+      mine == {g.members[s.member].epoch, g.members[s.member].previousEpoch}
+  IN s.action \in {"ShareJoin", "ShareHeartbeat", "ShareLeave"} =>
+    /\ s.response.error = "INVALID_REQUEST" <=> bad
+    /\ s.response.error = "GROUP_ID_NOT_FOUND" <=> (~bad /\ said # 0 /\ ~Exists(g))
+    /\ s.response.error = "UNKNOWN_MEMBER_ID" <=> (~bad /\ said # 0 /\ Exists(g) /\ ~known)
+    /\ s.response.error = "FENCED_MEMBER_EPOCH" <=> (~bad /\ said > 0 /\ known /\ said \notin mine)
+
+\* Q5: an answer is the member's epoch; it is told what it has where it cannot know it.
+\* @type: ($share, $share, $shareStep) => Bool;
+ToldWhatItHas(g, h, s) ==
+  s.response.error = "NONE" /\ s.action \in {"ShareJoin", "ShareHeartbeat"} =>
+    LET told == s.response.assigned
+        after == h.members[s.member]
+    IN /\ s.response.epoch = after.epoch
+       /\ told \in {{}, {after.assigned}}
+       /\ told = {} => s.request.epoch = g.members[s.member].epoch /\ after.assigned = g.members[s.member].assigned
+       /\ s.request.epoch = 0 => told # {}
+
+\* Q6: who leaves or whose session ends is gone, and nobody else is.
+\* @type: ($share, $share, $shareStep) => Bool;
+GoneExactly(g, h, s) ==
+  LET gone == Members(g) \ Members(h) IN
+  IF s.action = "ShareTimeout" \/ (s.action = "ShareLeave" /\ s.response.error = "NONE")
+    THEN gone = {s.member} /\ h.assignmentEpoch = g.assignmentEpoch
+    ELSE gone = {}
+
+\* Q8: a new coordinator knows what the old one knew; only an empty group is deleted.
+\* @type: ($share, $share, $shareStep) => Bool;
+KeptAndDeleted(g, h, s) ==
+  /\ s.action = "ShareFailOver" => h = g
+  /\ Exists(g) /\ ~Exists(h) <=> s.action = "ShareDelete" /\ s.response.error = "NONE"
+  /\ s.action = "ShareDelete" /\ Exists(g) => (s.response.error = "NON_EMPTY_GROUP" <=> Members(g) # {})
+=============================================================================

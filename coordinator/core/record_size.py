@@ -22,6 +22,7 @@ from coordinator.consumer.records import (
     GroupEpoch,
     MemberUpdate,
     PartitionMetadata,
+    Record,
     Value,
 )
 from coordinator.offsets.records import OffsetRecord

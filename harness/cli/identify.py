@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,9 @@ from harness.cli.console import check_json_place, running, write_json
 from harness.files import write_text
 from harness.identify.judge import Identified
 from harness.identify.own import identified
+
+NAMED = 6
+"""Departures that a line names."""
 
 
 def command(
@@ -56,19 +60,27 @@ def command(
     write_json(json_file, {"command": "identify", **asdict(result)})
 
 
+def _some(names: Iterable[str]) -> str:
+    """The first names, and how many more there are, which --json has."""
+    first, rest = [*islice(known := iter(names), NAMED)], sum(1 for _ in known)
+    return ", ".join(first) + (f", and {rest} more (--json has them)" if rest else "")
+
+
 def lines(result: Identified) -> Iterator[str]:
     """The result in words, the dialect first."""
     changes = ", ".join(f"{name}={value}" for name, value in result.changes.items())
-    parts = [result.base + (f" except {changes}" if changes else "")]
+    yield result.base + (f" except {changes}" if changes else "")
     if result.inconsistent:
         said = (f"{name} ({' and '.join(values)})" for name, values in result.inconsistent.items())
-        parts.append(f"inconsistent in {', '.join(said)}")
+        yield f"inconsistent: {', '.join(said)}"
     if result.unknown:
-        said = (f"{name} ({count} probes)" for name, count in result.unknown.items())
-        parts.append(f"like no known choice in probes of {', '.join(said)}")
-    if result.undecided:
-        parts.append(f"undecided: {', '.join(result.undecided)}")
-    yield "; ".join(parts)
+        said = (f"{name} {count}" for name, count in result.unknown.most_common())
+        yield (
+            f"{result.unknown.total()} of {result.probes} probes fit no value of their departure: "
+            f"{_some(said)}"
+        )
+    if undecided := [name for name in result.undecided if name not in result.unknown]:
+        yield f"undecided, for want of a probe that tells their values apart: {_some(undecided)}"
     if result.as_well:
         yield f"the same departures: {', '.join(result.as_well)}"
     if result.not_told_apart:

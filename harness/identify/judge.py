@@ -97,6 +97,7 @@ class _Judge:
         self, target: Target, known: Capabilities, probes: Sequence[Probe], progress: Callable[[str], None]
     ) -> None:
         unobserved = known.unobserved | {HISTORY}
+        self._progress = progress
         self._view = View(Capabilities(target.name, "", {}, known.controls, unobserved))
         self._configures = "configure" in known.controls
         asked = Asked(target, self._view, self._configures)
@@ -123,23 +124,33 @@ class _Judge:
         return sum(map(bool, found)), sum(found)
 
     def improved(self, dialect: str) -> str:
-        """The dialect after the best changes, one departure at a time, while one makes it fit better."""
+        """The dialect after the best changes, one departure at a time, while one makes it fit all probes
+        better. A change is tried on the probes that differ and on its own ones first."""
         while True:
-            values = values_of(dialect)
-            wrong = {probe.number for probe in self._probes if self.distance(dialect, probe)}
-            best, gain = dialect, (0, 0)
-            for name, value in ((name, value) for name, every in departures().items() for value in every):
-                if not wrong or value == values[name]:
-                    continue
-                other = self._with(dialect, name, value)
-                concerned = [one for one in self._probes if one.number in wrong or one.departure == name]
-                before, after = self.loss(dialect, concerned), self.loss(other, concerned)
-                better = before[0] - after[0], before[1] - after[1]
-                if better > gain:
-                    best, gain = other, better
-            if best == dialect:
+            loss = self.loss(dialect, self._probes)
+            self._progress(f"{len(self._probes) - loss[0]} of {len(self._probes)} probes fit {dialect}")
+            gains = self._gains(dialect)
+            fitting = (other for other in gains if self.loss(other, self._probes) < loss)
+            better = next(fitting, None)
+            if better is None:
                 return dialect
-            dialect = best
+            dialect = better
+
+    def _gains(self, dialect: str) -> list[str]:
+        """The dialect with one other value of a departure, where that fits the probes concerned better, the
+        best first."""
+        values = values_of(dialect)
+        wrong = {probe.number for probe in self._probes if self.distance(dialect, probe)}
+        gains: list[tuple[tuple[int, int], str]] = []
+        for name, value in ((name, value) for name, every in departures().items() for value in every):
+            if not wrong or value == values[name]:
+                continue
+            other = self._with(dialect, name, value)
+            concerned = [one for one in self._probes if one.number in wrong or one.departure == name]
+            before, after = self.loss(dialect, concerned), self.loss(other, concerned)
+            if (gain := (before[0] - after[0], before[1] - after[1])) > (0, 0):
+                gains.append((gain, other))
+        return [other for _, other in sorted(gains, key=lambda one: one[0], reverse=True)]
 
     def alike(self, mix: str, changes: Mapping[str, str]) -> list[str]:
         """The named dialects that explain as much as a mix does, each with these changes; never none."""

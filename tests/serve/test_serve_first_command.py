@@ -28,7 +28,7 @@ def test_the_traces_are_those_of_the_dialect_that_is_found(dialect: str, traces:
         ended = CliRunner().invoke(app, words)
     said = json.loads(result.read_text())
     assert said["dialect"] == traces
-    assert f"\n  {traces}; undecided: " in ended.output
+    assert f"\n  {traces}\n  undecided, for want of a probe" in ended.output
     assert said["traces"] == len(trace_files(own_traces(traces)))
     assert (ended.exit_code == HOLDS) == (said["differences"] == 0)
     assert said["differences"] == 0 or dialect != traces

@@ -17,8 +17,9 @@ from harness.report.results import Results
 from harness.report.verdict import MEANINGS, findings, worst
 
 WIDTH = 80
-_FAMILY = re.compile(r"(MC)?[A-Z][a-z]{2,}")
-"""The first word of a model's name: models that share the word are shown together."""
+_FAMILY = re.compile(r"(MC)?([A-Z][a-z])?[A-Z][a-z]{2,}")
+"""The first word of a model's name, or two if the first has two letters. Models that share it
+are shown together."""
 _MOST_MODELS = 18
 _MOST_FINDINGS = 8
 

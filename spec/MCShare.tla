@@ -30,9 +30,11 @@ OnlySubscribed == OnlySubscribedTopics(share)
 Simple == EveryoneHasEverything(share)
 AtOnce == AssignedAtOnce(share)
 
-\* Controls, which must fail: in a consumer group each of the first two holds.
+\* Controls, which must fail.
+\* Q4: in a consumer group no two members have the same partition.
 NobodyShares ==
   \A m, n \in Members(share) : m # n => share.members[m].assigned \intersect share.members[n].assigned = {}
+\* Q5: a member hears of another epoch with its next heartbeat.
 NobodyIsBehind == \A m \in Members(share) : share.members[m].epoch = share.epoch
 
 \* Step properties.

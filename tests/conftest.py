@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from warm_tlc import WarmTlc
 
 from harness.dumps import FOLDER
+from harness.engines import tlc
 
 # Tests of many verbs need the state graphs of the same few models.
 os.environ.setdefault(FOLDER, str(Path(__file__).parents[1] / "build" / "dumps"))
@@ -50,3 +52,13 @@ def what_other_files_left_is_no_garbage() -> Iterator[None]:
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_java_runs_tlc_many_times() -> Iterator[None]:
+    """Two thirds of a short run of TLC is the start of Java."""
+    warm, own = WarmTlc(), tlc.run_program
+    tlc.run_program = warm.run
+    yield
+    tlc.run_program = own
+    warm.stop()

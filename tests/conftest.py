@@ -25,15 +25,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONGEST = (
-    *(
-        "clients/test_wired_clients.py",
-        "fuzz/test_fuzz.py",
-        "properties/test_group_machine.py",
-        "test_readme.py",
-    ),
-    *("mutants/test_coordinator_mutants.py", "mutants/test_spec_mutants.py", "graph/test_web_browser.py"),
-    *("serve/test_serve_fuzz.py", "proxy/test_proxy_clients.py"),
-    *("gate/test_installed.py", "replay/test_ahead.py", "shrink/test_shrink_command.py", "diff/test_diff.py"),
+    *("replay/test_ahead.py", "mutants/test_coordinator_mutants.py", "test_readme.py"),
+    *("gate/test_installed.py", "doctor/test_doctor.py", "replay/test_partial_targets.py"),
+    *("serve/test_serve_fuzz.py", "clients/test_wired_clients.py", "gate/test_installed_verbs.py"),
+    *("api/test_pytest_plugin.py", "toy/test_toy_kind.py", "graph/test_web_browser.py"),
+    *("properties/test_group_machine.py", "mutants/test_spec_mutants.py", "proxy/test_proxy_clients.py"),
+    *("engines/test_stages.py", "shrink/test_shrink_command.py", "fuzz/test_fuzz.py"),
+    *("validate/test_validate.py", "report/test_page_browser.py", "replay/test_jobs.py"),
 )
 """Files that take more than 10 seconds, in this order; one that began last would run alone at the end."""
 

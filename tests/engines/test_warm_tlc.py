@@ -26,8 +26,9 @@ RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "a name that is not there": ("SPECIFICATION Nowhere\n", ()),
     "random behaviours": ("SPECIFICATION Counting\n", SIMULATE),
 }
+# Java, its processes, times, places and progress.
 OF_A_RUN = re.compile(
-    r"@!@!@STARTMSG (2401:3|2187:0|2188:0|2200:0) @!@!@\n(?s:.*?)@!@!@ENDMSG.*\n"  # Java, processes, progress
+    r"@!@!@STARTMSG (2401:3|2187:0|2188:0|2200:0|2209:0) @!@!@\n(?s:.*?)@!@!@ENDMSG.*\n"
     r"|^(Starting|Finished|Parsing file|Progress|Checking temporal|The coverage) ?.*\n| at \d{4}-.*",
     re.MULTILINE,
 )

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from warm_tlc import WarmTlc
 
 from harness.dumps import FOLDER
+from harness.engines import tlc
 
 # Tests of many verbs need the state graphs of the same few models.
 os.environ.setdefault(FOLDER, str(Path(__file__).parents[1] / "build" / "dumps"))
@@ -23,15 +25,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONGEST = (
-    *(
-        "clients/test_wired_clients.py",
-        "fuzz/test_fuzz.py",
-        "properties/test_group_machine.py",
-        "test_readme.py",
-    ),
-    *("mutants/test_coordinator_mutants.py", "mutants/test_spec_mutants.py", "graph/test_web_browser.py"),
-    *("serve/test_serve_fuzz.py", "proxy/test_proxy_clients.py"),
-    *("gate/test_installed.py", "replay/test_ahead.py", "shrink/test_shrink_command.py", "diff/test_diff.py"),
+    *("replay/test_ahead.py", "mutants/test_coordinator_mutants.py", "test_readme.py"),
+    *("gate/test_installed.py", "doctor/test_doctor.py", "replay/test_partial_targets.py"),
+    *("serve/test_serve_fuzz.py", "clients/test_wired_clients.py", "gate/test_installed_verbs.py"),
+    *("api/test_pytest_plugin.py", "toy/test_toy_kind.py", "graph/test_web_browser.py"),
+    *("properties/test_group_machine.py", "mutants/test_spec_mutants.py", "proxy/test_proxy_clients.py"),
+    *("engines/test_stages.py", "shrink/test_shrink_command.py", "fuzz/test_fuzz.py"),
+    *("validate/test_validate.py", "report/test_page_browser.py", "replay/test_jobs.py"),
 )
 """Files that take more than 10 seconds, in this order; one that began last would run alone at the end."""
 
@@ -50,3 +50,13 @@ def what_other_files_left_is_no_garbage() -> Iterator[None]:
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_java_runs_tlc_many_times() -> Iterator[None]:
+    """Two thirds of a short run of TLC is the start of Java."""
+    warm, own = WarmTlc(), tlc.run_program
+    tlc.run_program = warm.run
+    yield
+    tlc.run_program = own
+    warm.stop()

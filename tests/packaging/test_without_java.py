@@ -25,7 +25,7 @@ WITHOUT = (
 )
 WITH = (
     "scenario traces/golden/basic.yaml",
-    "generate MCTour --tour --out {out}",
+    "generate MCTour --simulate 1 --out {out}",
 )
 
 

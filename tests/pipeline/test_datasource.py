@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pipeline_runs import GOLDEN, TRACE
+from pipeline_runs import GOLDEN, ROOT, TRACE, Ran
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -64,3 +64,18 @@ def test_columns_say_what_they_mean(session: Any) -> None:
 def test_a_place_without_such_files_is_said(session: Any) -> None:
     with pytest.raises(PySparkException, match=r"There is nothing to read in .*golden: no \.dot"):
         session.read.format("tlc-dump").load(str(GOLDEN)).count()
+
+
+def test_the_notebook_asks_the_tables_of_a_run(session: Any, differing: Ran, capsys: Any) -> None:
+    """Its cells, in their order, on a run with findings."""
+    cells = json.loads((ROOT / "examples" / "spark" / "findings.ipynb").read_text())["cells"]
+    named: dict[str, Any] = {}
+    for cell in (one for one in cells if one["cell_type"] == "code"):
+        code = "".join(cell["source"]).replace("build/exhaust/MCTour", str(differing.place))
+        exec(compile(code, cell["id"], "exec"), named)
+    findings = differing.rows("findings")
+    broken = {row["requirement"]: row["steps"] for row in named["broken"].collect()}
+    assert sum(broken.values()) == sum(one["count"] for one in findings) and len(broken) == 2
+    assert sum(row["failed"] for row in named["shares"].collect()) == differing.result.failed
+    assert len(named["way"]) == min(one["steps"] for one in findings) + 1
+    assert capsys.readouterr().out.rstrip().endswith(" -> ".join(named["way"][1:]))

@@ -13,7 +13,7 @@ import pytest
 
 from harness.engines.java import find_java
 from harness.errors import ConformError
-from harness.pipeline.publish import check_format
+from harness.pipeline.publish import check_format, reason_of
 from harness.pipeline.session import settings_of
 from harness.pipeline.sources import by_spark, find_files
 from harness.pipeline.store import Store, file_system
@@ -82,6 +82,14 @@ def test_a_format_is_known_and_has_a_place() -> None:
         check_format("delta", "")
 
 
+def test_an_error_of_java_is_said_by_its_reason() -> None:
+    """Delta for another version of Spark fails so."""
+    said = "An error occurred while calling o559.save.\n: java.lang.NoSuchMethodError: 'void x()'\n\tat y\n"
+    assert reason_of(said) == "java.lang.NoSuchMethodError: 'void x()'"
+    assert reason_of("[PATH_EXISTS] It is there.\n\nMore") == "[PATH_EXISTS] It is there."
+    assert reason_of("") == "no reason was given"
+
+
 def test_a_place_with_a_scheme_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`dbfs:/x` once made a folder `dbfs:` here."""
     monkeypatch.chdir(tmp_path)
@@ -100,3 +108,26 @@ def test_a_uri_of_hadoop_is_pyarrows_too(tmp_path: Path) -> None:
     (tmp_path / "a.itf.json").write_text("{}")
     assert find_files([f"file:{tmp_path}"]) == [f"file:{tmp_path}/a.itf.json"]
     assert Store(f"file:{tmp_path}/out").root == f"{tmp_path}/out"
+
+
+@pytest.mark.sparks
+def test_a_server_of_spark_connect_that_cannot_be_used_is_said(tmp_path: Path) -> None:
+    """Port 1 has no server, and the client of Spark Connect may not be installed."""
+    words = [
+        sys.executable,
+        "-m",
+        "harness",
+        "exhaust",
+        "--input",
+        str(ROOT / "traces/golden/basic.itf.json"),
+        "--output",
+        str(tmp_path),
+    ]
+    environment = {**os.environ, "SPARK_REMOTE": "sc://127.0.0.1:1"}
+    ended = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 3, ended.stderr
+    said = ended.stderr.splitlines()[-1]
+    assert said.startswith(
+        "conform: The Spark Connect server sc://127.0.0.1:1, which SPARK_REMOTE names, cannot"
+    )
+    assert said.endswith("Its client is in pip install 'pyspark[connect]'.")

@@ -25,21 +25,24 @@ def explained(
     progress: Callable[[str], None] = lambda _: None,
     waives: Callable[[str], bool] = lambda _: False,
 ) -> dict[Place, str]:
-    """The steps that one departure from a dialect explains, each with that which explains the most of them.
+    """The steps that one departure explains, each with that which explains the most of them.
 
+    The traces are of the named dialect on which `dialect` is based; its departures are tried like all others.
     A departure must also fit the steps around: where it would change the same places and the target did not,
     it explains nothing. A step on which the Python coordinator differs without any departure has another
-    cause. Of steps that differ alike only that with the shortest schedule is tried. A trace of another
-    dialect is judged by the dialect of its name. `waives` tells by its signature if a difference is waived.
+    cause. Of steps that differ alike only that with the shortest schedule is tried. `waives` tells by its
+    signature if a difference is waived.
     """
     alike: dict[tuple[str, ...], list[Failure]] = {}
     for failure in result.failures:
         key = (failure.action, failure.branch, failure.error, *sorted(places(failure)))
         alike.setdefault(key, []).append(failure)
     first = {key: min(found, key=lambda one: (one.index, one.trace)) for key, found in alike.items()}
-    tries = _Tries(result, list(first.values()), dialect, waives)
-    known = {change: tries.explains(change, progress) for change in _changes(dialect)}
-    best = sorted(known, key=lambda change: -len(known[change]))
+    base = base_of(dialect)
+    tries = _Tries(result, list(first.values()), base, waives)
+    known = {change: tries.explains(change, progress) for change in _changes(base)}
+    declared = {f"{name}={value}" for name, value in values_of(dialect).items()}
+    best = sorted(known, key=lambda change: (-len(known[change]), change not in declared))
     found: dict[Place, str] = {}
     for key, one in first.items():
         place = one.trace, one.index
@@ -74,10 +77,7 @@ class _Tries:
         """The steps after which the Python coordinator, with this change, answers what the target did."""
         name, _, value = change.partition("=")
         progress(f"explaining the differences: {name}")
-        base = base_of(self._dialect)
-        own = values_of(self._dialect)
-        changed = {key: one for key, one in own.items() if one != values_of(base)[key]}
-        return self._of(with_changes(base, {**changed, name: value}), self._failures)
+        return self._of(with_changes(self._dialect, {name: value}), self._failures)
 
     def _of(self, dialect: str, failures: Sequence[Failure]) -> set[Place]:
         replayer = Replayer(PythonTarget(dialect), MANY, waives=self._waives)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final, TypeAlias
 
-from harness.replay.compare import HARMLESS
+from harness.replay.compare import HARMLESS, Difference
 from harness.replay.run import Failure
 from harness.replay.signature import place
 from harness.requirements import requirements
@@ -27,6 +27,7 @@ _ROOTS: Final = (
     r"response\.errorCode",
     r"fired",
     r"group\.members\[\]$",
+    r"group\.members\[\]\.(subscribed|instanceId|rackId|serverAssignor|clientAssignors|rebalanceTimeoutMs)",
     r"group\.groupEpoch",
     r"group\.assignmentEpoch",
     r"group\.members\[\]\.target",
@@ -54,8 +55,8 @@ _SERIOUS: Final = (
 @dataclass(frozen=True, slots=True)
 class Cause:
     """Differences with one cause. `departure` is "MetadataChange=at-once", or "" where no departure explains
-    them; `what` is their root, `requirements` those of the step with the shortest schedule, which is `step`
-    of `trace`."""
+    them; `what` is their root, `requirements` that of the root, or of a departure those of the step with the
+    shortest schedule, which is `step` of `trace`."""
 
     departure: str
     what: str
@@ -71,24 +72,46 @@ def causes(failures: Sequence[Failure], explained: Mapping[Place, str] | None = 
     """The causes of failures, the most serious first, those that no departure explains before the others.
     `explained` has the departures of steps."""
     known = explained or {}
-    alike: dict[tuple[str, str], list[Failure]] = {}
+    alike: dict[tuple[str, ...], list[Failure]] = {}
     for failure in failures:
         departure = known.get((failure.trace, failure.index), "")
-        alike.setdefault((departure, "" if departure else root(failure)), []).append(failure)
-    made = [(_rank(found), _cause(departure, found)) for (departure, _), found in alike.items()]
+        key = () if departure else (root(failure), _requirement(failure), *_states(failure))
+        alike.setdefault((departure, *key), []).append(failure)
+    made = [(_rank(found), _cause(departure, found)) for (departure, *_), found in alike.items()]
     made.sort(key=lambda one: (bool(one[1].departure), one[0], -one[1].differences, one[1].what))
     return [cause for _, cause in made]
 
 
 def root(failure: Failure) -> str:
     """The place from which the other differences of a step follow."""
-    found = sorted(places(failure), key=lambda where: (_order(_ROOTS, where), where))
-    return found[0]
+    return _place(_first(failure))
+
+
+def _first(failure: Failure) -> Difference:
+    return min(failure.differences, key=lambda one: (_order(_ROOTS, _place(one)), _place(one)))
+
+
+def _requirement(failure: Failure) -> str:
+    """The requirement of the root; of who is a member that of the action: a time-out, a leave, a join."""
+    of_action = requirements(failure.action, "", "")
+    if root(failure) == "group.members[]" and of_action:
+        return of_action[0]
+    return failure.requirement(_first(failure))
+
+
+def _states(failure: Failure) -> Sequence[str]:
+    """The states of the group where that is the root: what is expected, and what came."""
+    one = _first(failure)
+    return (str(one.expected), str(one.got)) if one.path == "group.state" else ()
 
 
 def places(failure: Failure) -> list[str]:
     """The places that differ after a step, without members and indices."""
-    return list(dict.fromkeys(place(one.path, one.expected, one.got) for one in failure.differences))
+    return list(dict.fromkeys(map(_place, failure.differences)))
+
+
+def _place(one: Difference) -> str:
+    return place(one.path, one.expected, one.got)
 
 
 def _order(patterns: Sequence[str], where: str) -> int:
@@ -104,10 +127,12 @@ def _rank(failures: Sequence[Failure]) -> int:
 def _cause(departure: str, failures: Sequence[Failure]) -> Cause:
     first = min(failures, key=lambda one: (one.index, one.trace))
     signatures = (failure.signature(one) for failure in failures for one in failure.differences)
+    states = " -> ".join(_states(first))
+    own = _requirement(first)
     return Cause(
         departure,
-        root(first),
-        requirements(first.action, first.branch, first.error),
+        " ".join(part for part in (root(first), states) if part),
+        (own,) if own and not departure else requirements(first.action, first.branch, first.error),
         sum(len(failure.differences) for failure in failures),
         len(failures),
         tuple(dict.fromkeys(signatures)),

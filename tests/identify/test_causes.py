@@ -90,7 +90,31 @@ def test_a_bug_of_the_coordinator_itself_is_no_departure(monkeypatch: pytest.Mon
     assert explained(result, "kip-848") == {}
 
 
+def test_a_dialect_with_departures_is_explained_by_them() -> None:
+    """As after `conform identify`: the traces are of Kafka 4.2 itself."""
+    assert explained(replayed(), MIX) == explained(replayed(), "kafka-4.2") != {}
+
+
+def test_different_requirements_are_different_causes() -> None:
+    """A member that stays where its session has run out, and one that stays in a revocation; two states."""
+    listed = [
+        failure(2, "group.members[m]", action="SessionTimeout"),
+        failure(3, "group.members[n]", action="RebalanceTimeout"),
+        failure(4, "group.members[n]", action="RebalanceTimeout"),
+        replace(failure(5), differences=[Difference("group.state", "Stable", "Empty")]),
+        replace(failure(6), differences=[Difference("group.state", "Dead", "Empty")]),
+    ]
+    assert [(one.what, one.requirements, one.steps) for one in causes(listed)] == [
+        ("group.members[]", ("R4",), 2),
+        ("group.members[]", ("H8",), 1),
+        ("group.state Dead -> Empty", ("E5",), 1),
+        ("group.state Stable -> Empty", ("E5",), 1),
+    ]
+
+
 def test_the_root_is_what_the_others_follow_from() -> None:
+    said = failure(1, "group.groupEpoch", "group.members[m].subscribedTopicNames", "response.memberEpoch")
+    assert root(said) == "group.members[].subscribedTopicNames"
     assert root(failure(1, "group.timers[session m]", "response.errorCode")) == "response.errorCode 1 -> 2"
     assert root(failure(1, "group.members[m].assigned", "group.groupEpoch")) == "group.groupEpoch"
     assert root(failure(1, "records[0]", "response.heartbeatIntervalMs")) == "records[]"

@@ -231,10 +231,13 @@ HARMLESS: Final = frozenset(
 """Differences that change nothing: the coordinator's state does not depend on these fields."""
 
 
+STATE: Final = "group.state"
+
+
 def may_go_on(difference: Difference) -> bool:
     """Tell if the same steps follow after it. The group's state follows from its epochs and members, which
     are compared, too."""
-    return difference.path in HARMLESS or difference.path == "group.state"
+    return difference.path in HARMLESS or difference.path == STATE
 
 
 def is_of_state(difference: Difference) -> bool:

@@ -12,7 +12,7 @@ from harness.errors import ENGINE_FAILED, ConformError
 from harness.kinds.unscripted import UNSCRIPTED, UnscriptedJudge
 from harness.replay import wire
 from harness.replay.ahead import StepsAhead
-from harness.replay.compare import Difference, differences, is_of_state, may_go_on
+from harness.replay.compare import STATE, Difference, differences, is_of_state, may_go_on
 from harness.replay.coverage import Called, Coverage
 from harness.replay.dialects import TEXT
 from harness.replay.fields import of_difference, rules_of_process
@@ -117,8 +117,9 @@ class Outcome:
 class Replayed:
     """The sum of all traces. A judged step was compared as far as the target can be observed, but for what is
     `unobserved`. After a difference the target is loaded with the state that the spec has there, so that what
-    follows is judged by itself. `not_loaded` are states that the target did not load: no differences, as
-    the adapter is to blame. Of what was not judged, `not_judged` steps came after enough differences, all
+    follows is judged by itself; of a target that cannot be loaded a group's state that stays wrong is one
+    difference. `not_loaded` are states that the target did not load: no differences, as the adapter is to
+    blame. Of what was not judged, `not_judged` steps came after enough differences, all
     others are in `ended_early`. `waived` differences are neither failures nor in `differences`.
     `member_steps` are those of client processes that were compared; `waited` is what a target that waits for
     its timers took for that."""
@@ -266,6 +267,7 @@ class Replayer:
         everything = trace.needs <= self._has
         shift, before = 0, trace.start.state.group
         described: Json | None = trace.initial
+        wrong: set[str] = set()
         for count, step in enumerate(trace.steps):
             if not everything and (lacking := step.needs() - self._has):
                 return count, max(lacking)
@@ -278,13 +280,16 @@ class Replayer:
                     before = step.load.state.group
                 if judged is None:
                     return count, ANOTHER
-                answer, found = judged
+                answer, seen = judged
+                found = [one for one in seen if one.path not in wrong]
+                wrong = {one.path for one in seen if one.path == STATE}
                 if found:
                     left = self._fail(_failure(trace.name, step, described, answer, found), made)
                     if self.full:
                         return count + 1, FULL
                     if LOAD in self._has:
                         self._ahead.discard()
+                        wrong.clear()
                         if not self._loaded(trace.name, step.index, step.load, step.expected.group, made):
                             return count + 1, NOT_LOADED
                         shift = len(step.load.records) - step.end

@@ -137,8 +137,8 @@ def falsified(said: Json, operation: Json, lie: str) -> Json:
 
     `error`: a member that leaves is unknown. `greedy`: a member is given what it waits for at once.
     `forgetful`: only joins are given anything.
-    `group epoch`, `acknowledged`, `deadline`, `metadata`, `late metadata` (only after requests): the
-    description is wrong. `records`: they are.
+    `state`: a group that reconciles is called empty. `group epoch`, `acknowledged`, `deadline`, `metadata`,
+    `late metadata` (only after requests): the description is wrong. `records`: they are.
     """
     body, group = said.get("body"), said.get("group")
     if lie == "error" and body and operation["body"].get("memberEpoch") == -1:
@@ -158,6 +158,8 @@ def falsified(said: Json, operation: Json, lie: str) -> Json:
     late = lie == "late metadata" and operation["op"] == "request"
     if group and (late or lie == "metadata"):
         group["metadata"] = [{"topicName": "another"}]
+    if lie == "state" and group and group["state"] == "Reconciling":
+        group["state"] = "Empty"
     if lie == "acknowledged" and group:
         for member in group["members"]:
             member["acknowledged"] = not member["acknowledged"]

@@ -344,8 +344,8 @@ class Replayer:
         return ""
 
     def _seen(self, configuration: Json) -> Json:
-        """What a configuration has that shows: the first delay of a classic group may be the target's own
-        where neither a description nor a clock tells how long it is."""
+        """A configuration without what does not show: the first delay of a classic group may be the target's
+        own where neither a description nor a clock tells how long it is."""
         hidden = {INITIAL_DELAY} if not self._view.shows(CLASSIC) and not self._view.ticks else set()
         return {name: value for name, value in configuration.items() if name not in hidden}
 

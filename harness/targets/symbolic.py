@@ -31,7 +31,7 @@ class SymbolicIds:
         self._theirs: dict[str, str] = {}
         self._ours: dict[str, str] = {}
         self._joining: dict[str, str] = {}
-        """Of joins without a member id that wait: the request's id by that of the member in the spec."""
+        """Joins without a member id that wait: the request's id, by that of the member in the spec."""
 
     @property
     def name(self) -> str:

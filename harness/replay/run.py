@@ -21,7 +21,7 @@ from harness.replay.members import MemberReplayer
 from harness.replay.prepared import DecodedTrace, Loadable, Step
 from harness.replay.rules import Rule, broken_rules
 from harness.replay.signature import place, signature
-from harness.replay.view import RECORDS, View
+from harness.replay.view import CLASSIC, INITIAL_DELAY, RECORDS, View
 from harness.replay.waits import due
 from harness.targets.base import Answer, Capabilities, Json, Refused, Target
 from harness.targets.members import StartProcess
@@ -342,13 +342,21 @@ class Replayer:
             return "topics"
         if trace.start.state.configs and wire.ALTER not in self._has:
             return wire.ALTER
-        if trace.configuration != self._configuration and "configure" not in self._has:
+        if "configure" not in self._has and self._seen(trace.configuration) != self._seen(
+            self._configuration
+        ):
             return "configure"
         return ""
 
+    def _seen(self, configuration: Json) -> Json:
+        """A configuration without what does not show: the first delay of a classic group may be the target's
+        own where neither a description nor a clock tells how long it is."""
+        hidden = {INITIAL_DELAY} if not self._view.shows(CLASSIC) and not self._view.ticks else set()
+        return {name: value for name, value in configuration.items() if name not in hidden}
+
     def _configure(self, configuration: Json) -> None:
         """Configure the target as the trace's model assumes: made new, so that it had no request yet."""
-        if configuration != self._configuration:
+        if configuration != self._configuration and "configure" in self._has:
             self._target.load([], [], {"clockMs": 0})
             self._target.configure({**wire.CONFIGURATION, **configuration})
             self._configuration = configuration

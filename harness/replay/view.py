@@ -25,6 +25,10 @@ CONFIGS: Final = "configs"
 """The group's own configurations, in a description if it has some (D1)."""
 DELAY: Final = "delayRemainingMs"
 """How much longer a classic group's delay of the first rebalance may be made (C1)."""
+INITIAL_DELAY: Final = "group.initial.rebalance.delay.ms"
+"""The configuration of which that is the rest."""
+CLASSIC: Final = "classic"
+"""All of a classic group's description but its state."""
 DELETED_TOPICS: Final = "members.deletedTopics"
 """Partitions of deleted topics that members have: a target may leave them out."""
 _PARTITIONS: Final = ("assigned", "pendingRevocation", "target")
@@ -45,6 +49,7 @@ NAMES: Final = (
     DELETED_TOPICS,
     CONFIGS,
     DELAY,
+    CLASSIC,
     *(f"timers.{name}" for name in (*TIMERS, "deadlineMs")),
     RECORDS,
     *(f"records.{name}" for name in (*RECORD_TYPES, *RECORD_FIELDS)),
@@ -137,6 +142,8 @@ class View:
         return {**record, "value": _without(record["value"], self._record)}
 
     def _of_group(self, group: Json, there: Container[str] | None) -> Json:
+        if CLASSIC in self._group and group.get("type") == CLASSIC:
+            return {name: group.get(name) for name in ("groupId", "type", "state")}
         shown = {name: value for name, value in group.items() if name not in self._group}
         if self._member and isinstance(shown.get("members"), list):
             shown["members"] = [_without(one, self._member) for one in shown["members"]]

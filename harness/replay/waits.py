@@ -11,12 +11,16 @@ from harness.targets.waiting import Due
 def due(trace: DecodedTrace) -> list[Due]:
     """The sessions and rebalance time-outs of members that run out, in the order of the trace.
 
-    A timer that the trace starts with is left out: no step of this trace can make it short.
+    A timer that the trace starts with is left out: no step of this trace can make it short. Of the timers
+    `join` of classic groups those are named that a target with a longer rebalance time-out prolongs.
     """
     described = [trace.initial, *(step.expected.group or {} for step in trace.steps)]
     found = []
     for index, step in enumerate(trace.steps):
         if not isinstance(step.call, FireTimer):
+            continue
+        if step.call.timer == "join":
+            found += [Due("join", "", index, index)] if _is_prolonged_no_more(described, index) else []
             continue
         armed = index
         deadline_ms = _deadline_ms(described[index], step.call)
@@ -26,6 +30,16 @@ def due(trace: DecodedTrace) -> list[Due]:
         if armed and isinstance(call, SendRequest):
             found.append(Due(step.call.timer, str(call.client["id"]), armed - 1, index))
     return found
+
+
+def _is_prolonged_no_more(described: list[Json], index: int) -> bool:
+    """Tell if the initial delay ends at this step although another member has joined since it began."""
+    if described[index].get("delayRemainingMs") != 0:
+        return False
+    began = index
+    while began and described[began - 1].get("delayRemainingMs") == 0:
+        began -= 1
+    return len(described[index]["members"]) > len(described[began]["members"])
 
 
 def _deadline_ms(group: Json, fired: FireTimer) -> int | None:

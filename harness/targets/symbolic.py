@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Target, Writer, writer_of
-from harness.targets.waiting import Due, Waited, expect
+from harness.targets.waiting import NO_ID, Due, NotWaited, Waited, expect
 
 
 class SymbolicIds:
@@ -22,11 +22,16 @@ class SymbolicIds:
     "" for it, as that request has no member id either.
     """
 
+    _reads = True
+    """Tell if a request without an answer waits; where requests are written ahead none has an answer."""
+
     def __init__(self, target: Target) -> None:
         self._target = target
         self._following: list[str] = []
         self._theirs: dict[str, str] = {}
         self._ours: dict[str, str] = {}
+        self._joining: dict[str, str] = {}
+        """Joins without a member id that wait: the request's id, by that of the member in the spec."""
 
     @property
     def name(self) -> str:
@@ -41,12 +46,18 @@ class SymbolicIds:
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         """Send one request; the answer to a join without member id binds the id that it gives."""
         sent = self._sent(body)
+        if not self._joining.keys().isdisjoint(_named(body)):
+            raise NotWaited(self.name, NO_ID)
         answer = self._target.request(api, version, client, sent, observe)
-        made = (answer.body or {}).get("memberId")
-        if not body.get("memberId") and made and self._following:
-            ours = self._following.pop(0)
-            self._theirs[ours], self._ours[made] = made, ours
+        if "memberId" in body and not body["memberId"] and self._following:
+            if answer.body is None and self._reads:
+                self._joining[self._following.pop(0)] = f"{api} {client.get('id')}"
+            elif made := (answer.body or {}).get("memberId"):
+                self._bind(self._following.pop(0), made)
         return self._translated(answer)
+
+    def _bind(self, ours: str, made: str) -> None:
+        self._theirs[ours], self._ours[made] = made, ours
 
     def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:
         """Change topics."""
@@ -76,6 +87,7 @@ class SymbolicIds:
     def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
         """Replace the state: ids that are loaded are the spec's, so all bindings are forgotten."""
         self._following.clear()
+        self._joining.clear()
         self._theirs.clear()
         self._ours.clear()
         self._target.load(records, topics, volatile)
@@ -120,6 +132,11 @@ class SymbolicIds:
         return self._ours.get(member, member)
 
     def _translated(self, answer: Answer) -> Answer:
+        for late in answer.completed:
+            made = str((late.get("body") or {}).get("memberId") or "")
+            for ours in [ours for ours, sent in self._joining.items() if made and sent == late.get("id")]:
+                del self._joining[ours]
+                self._bind(ours, made)
         if not self._ours:
             return answer
         return Answer(
@@ -143,7 +160,10 @@ class SymbolicIds:
         if isinstance(value, str):
             return self._our(value)
         if isinstance(value, dict):
-            return {name: one if type(one) in _NAMELESS else self._shown(one) for name, one in value.items()}
+            shown = {name: one if type(one) in _NAMELESS else self._shown(one) for name, one in value.items()}
+            if "generationId" in shown and isinstance(shown.get("members"), list):
+                shown["members"].sort(key=_member_id)
+            return shown
         return [self._shown(one) for one in value] if isinstance(value, list) else value
 
     def _record(self, record: Json) -> Json:
@@ -162,6 +182,8 @@ class SymbolicIds:
 class SymbolicWriter(SymbolicIds):
     """The writing half of `SymbolicIds`. After a join without a member id it waits for the answer, which
     binds the id."""
+
+    _reads = False
 
     def __init__(self, reading: SymbolicIds, writer: Writer) -> None:
         super().__init__(writer)
@@ -199,6 +221,12 @@ class SymbolicWriter(SymbolicIds):
 _NAMELESS: Final = frozenset({int, float, bool, type(None)})
 _NAMING: Final = frozenset({"members", "assignments"})
 """Lists of a request, LeaveGroup's and SyncGroup's, whose items name members."""
+
+
+def _named(body: Json) -> set[str]:
+    """The members that a request names."""
+    others = [one.get("memberId") for name in _NAMING & body.keys() for one in body[name]]
+    return {str(one) for one in (body.get("memberId"), *others) if one}
 
 
 def _member_id(member: Json) -> str:

@@ -12,7 +12,10 @@ from harness.targets.base import Target
 NO_TIME: Final = "more seconds of --wait than are left"
 NO_TIMER: Final = "a timer that no client can shorten"
 ANOTHER_FIRST: Final = "another timer not to run out first"
-REASONS: Final = frozenset({NO_TIME, NO_TIMER, ANOTHER_FIRST})
+TOO_SLOW: Final = "a longer group.initial.rebalance.delay.ms of the broker"
+PROLONGED: Final = "an initial delay that is prolonged no more, which a broker's rebalance time-out decides"
+NO_ID: Final = "the member id that a join has made while it waits"
+REASONS: Final = frozenset({NO_TIME, NO_TIMER, ANOTHER_FIRST, TOO_SLOW, PROLONGED, NO_ID})
 """The lack for which a timer was not waited for."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from harness.errors import ENGINE_FAILED, ConformError
@@ -19,6 +19,8 @@ WAIT_MS: Final = 20_000
 """How long a broker may take over a change of topics before it answers."""
 UNKNOWN_TOPIC: Final = 3
 GROUP_ID_NOT_FOUND: Final = 69
+DESCRIBE_GROUPS: Final = "DescribeGroups"
+LEAVE: Final = "LeaveGroup"
 ALTER: Final = "IncrementalAlterConfigs"
 DESCRIBE_CONFIGS: Final = "DescribeConfigs"
 GROUP_RESOURCE: Final = 32
@@ -126,6 +128,33 @@ def describe_group(coordinator: Connection, group: str) -> Json:
     [answer] = coordinator.call(DESCRIBE, version, {"groupIds": [group]})["groups"]
     described: Json = answer
     return described
+
+
+def describe_classic(coordinator: Connection, group: str) -> Json:
+    """A group as DescribeGroups has it: Dead where it is none, or of another kind."""
+    if not coordinator.has(DESCRIBE_GROUPS, 5):
+        return {"groupState": "Dead", "members": []}
+    [answer] = coordinator.call(DESCRIBE_GROUPS, 5, {"groups": [group]})["groups"]
+    described: Json = answer
+    return described
+
+
+def empty_classic(coordinator: Connection, group: str, made: Sequence[str]) -> None:
+    """Let every member of a classic group leave; `made` are member ids that may not have joined."""
+    members = describe_classic(coordinator, group)["members"]
+    named = dict.fromkeys(made) | {one["memberId"]: one["groupInstanceId"] for one in members}
+    if named:
+        leaving = [{"memberId": one, "groupInstanceId": named[one], "reason": None} for one in named]
+        coordinator.call(LEAVE, 5, {"groupId": group, "members": leaving})
+
+
+def wait_for_empty(coordinator: Connection, group: str, timeout_s: float) -> None:
+    """Until a classic group that all have left is Empty: one whose first rebalance is delayed is not yet."""
+
+    def seen() -> bool:
+        return describe_classic(coordinator, group)["groupState"] in ("Empty", "Dead")
+
+    wait_until(seen, coordinator.address, timeout_s, f"let all members leave the group {group}")
 
 
 def delete_group(coordinator: Connection, group: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import select
 import socket
 import struct
 import time
@@ -53,7 +54,7 @@ class Connection:
         self._timeout_s = timeout_s
         self._correlation_id = 0
         self._failure: Unreachable | None = None
-        self._unanswered = False
+        self._asked: tuple[str, int] | None = None
         self._socket = self._connected()
         try:
             self.versions = self._negotiated()
@@ -89,28 +90,53 @@ class Connection:
 
     def call(self, api: str, version: int, body: Json, client_id: str = CLIENT_ID) -> Json:
         """Send one request and wait for its response. ValueError, in words, for a body that is not one."""
+        self.begin(api, version, body, client_id)
+        return self._answer()
+
+    def begin(self, api: str, version: int, body: Json, client_id: str = CLIENT_ID) -> None:
+        """Send one request whose answer may take long: `poll` for it before anything else."""
         if self._failure is not None:
             raise self._failure
         self._correlation_id += 1
         frame = self._encoded(api, version, body, client_id)
         try:
-            if self._unanswered:
+            if self._asked:
                 self._socket.close()
                 self._socket = self._connected()
-            self._unanswered = True
-            answer = self._decoded(api, version, self._exchanged(api, frame))
+            self._asked = api, version
+            self._exchanged(api, frame)
         except Unreachable as failure:
             self._failure = failure
             raise
-        self._unanswered = False
+
+    def poll(self, wait_s: float) -> Json | None:
+        """The answer to the request that was begun, if it comes in this time."""
+        if not select.select([self._socket], [], [], wait_s)[0]:
+            return None
+        return self._answer()
+
+    def another(self) -> Connection:
+        """One more connection to the same broker."""
+        return Connection(*self._place, self._timeout_s)
+
+    def _answer(self) -> Json:
+        api, version = self._asked or ("", 0)
+        try:
+            answer = self._decoded(api, version, self._exchanged(api, None))
+        except Unreachable as failure:
+            self._failure = failure
+            raise
+        self._asked = None
         return answer
 
-    def _exchanged(self, api: str, frame: bytes) -> bytes:
-        """Send a frame and receive one."""
+    def _exchanged(self, api: str, frame: bytes | None) -> bytes:
+        """Send a frame; or receive one, where there is none to send."""
         deadline = time.monotonic() + self._timeout_s
         try:
-            self._socket.settimeout(self._timeout_s)
-            self._socket.sendall(frame)
+            if frame is not None:
+                self._socket.settimeout(self._timeout_s)
+                self._socket.sendall(frame)
+                return b""
             (length,) = struct.unpack(">i", self._received(4, deadline))
             if not 0 <= length <= LARGEST:
                 raise self._nonsense(api)

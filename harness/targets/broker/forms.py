@@ -11,12 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from harness.kinds.registry import APIS
 from harness.targets.base import Json
 from harness.targets.broker.names import Names, translated
 
 HEARTBEAT: Final = "ConsumerGroupHeartbeat"
 COMMIT: Final = "OffsetCommit"
 FETCH: Final = "OffsetFetch"
+JOIN: Final = "JoinGroup"
+CLASSIC: Final = APIS["classic"]
 DESCRIBE: Final = "ConsumerGroupDescribe"
 
 Has = Callable[[str, int], bool]
@@ -58,8 +61,15 @@ def to_kafka(api: str, version: int, body: Json, names: Names, has: Has) -> Form
     return Form(api, version, translated(body, names.to_broker), by_id)
 
 
+def classic_form(api: str, version: int, body: Json, names: Names) -> Form:
+    """A request of a classic group: Kafka's own, whose only name of this run is the group's."""
+    return Form(api, version, {**body, "groupId": names.group(body["groupId"])}, {})
+
+
 def from_kafka(form: Form, answer: Json, names: Names) -> Json:
     """The response to that request in the spec's form."""
+    if form.api in CLASSIC:
+        return _from_classic(form, answer)
     body: Json = translated(answer, names.from_broker)
     if form.api == HEARTBEAT:
         if assignment := body["assignment"]:
@@ -72,6 +82,12 @@ def from_kafka(form: Form, answer: Json, names: Names) -> Json:
             {**group, "topics": _topics_back(form, group["topics"])} for group in body["groups"]
         ]
     return body
+
+
+def _from_classic(form: Form, answer: Json) -> Json:
+    if form.api != JOIN:
+        return answer
+    return {**answer, "members": sorted(answer["members"], key=lambda member: str(member["memberId"]))}
 
 
 def sorted_partitions(topic_partitions: list[Json]) -> list[Json]:

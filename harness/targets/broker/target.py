@@ -13,17 +13,28 @@ from typing import Final
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.targets.base import Answer, Capabilities, Json, Refused
 from harness.targets.broker import admin
+from harness.targets.broker.classic import Waiting, measured_delay
 from harness.targets.broker.connection import TIMEOUT_S, Connection, address_of
-from harness.targets.broker.forms import HEARTBEAT, from_kafka, sorted_partitions, to_kafka, versions_of
+from harness.targets.broker.forms import (
+    CLASSIC,
+    HEARTBEAT,
+    JOIN,
+    Form,
+    classic_form,
+    from_kafka,
+    sorted_partitions,
+    to_kafka,
+    versions_of,
+)
 from harness.targets.broker.names import Names, translated
 from harness.targets.broker.patience import Patience
 from harness.targets.broker.refusing import Refusing, check_topics
 from harness.targets.broker.run_topics import RunTopics
-from harness.targets.waiting import Due, Waited
+from harness.targets.waiting import NO_TIMER, PROLONGED, Due, NotWaited, Waited
 
 CONTROLS: Final = frozenset({"topics", "describe", "fresh"})
 UNOBSERVED: Final = frozenset(
-    {"records", "metadata", "timers", "members.deletedTopics"}
+    {"records", "metadata", "timers", "members.deletedTopics", "classic"}
     | {
         f"members.{field}"
         for field in (
@@ -32,7 +43,8 @@ UNOBSERVED: Final = frozenset(
         )
     }
 )
-"""Fields that ConsumerGroupDescribe does not have; the host of a client is the machine of this program."""
+"""Fields that ConsumerGroupDescribe does not have; the host of a client is the machine of this program. Of a
+classic group the state is shown."""
 
 INTERVAL_MS: Final = 500
 """The heartbeat interval of groups whose sessions may be short."""
@@ -84,6 +96,13 @@ class BrokerTarget(Refusing):
         self._probes = 0
         self._patience = Patience(self.name, Waited(wait_s)) if wait_s else None
         self._sessions: dict[str, int] = {}
+        self._waiting = Waiting(self.name)
+        self._left: dict[str, Connection] = {}
+        """Classic groups that all have left, which cannot be deleted before they are Empty."""
+        self._delay_s: float | None = None
+        self._step = -1
+        self._joins: set[int] = set()
+        """The steps at which a trace's initial delay is over, and a broker's is not."""
         if not self._broker.has(HEARTBEAT, 0):
             self._broker.close()
             raise ConformError(
@@ -95,36 +114,90 @@ class BrokerTarget(Refusing):
     def hello(self) -> Capabilities:
         """The operations that a client has. The dialect is the one that the caller names for the broker."""
         apis = versions_of(self._broker.has)
+        apis |= {api: [last, last] for api, last in CLASSIC.items() if self._broker.has(api, last)}
         controls = CONTROLS | {"fire"} if self._patience else CONTROLS
         return Capabilities(self.name, self._dialect, apis, controls, UNOBSERVED)
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         """Send one request."""
+        self._step += 1
         group = self._names.group(_group_of(body))
         coordinator = self._coordinator(group)
-        if self._patience is not None:
+        if api in CLASSIC:
+            return self._classic(coordinator, api, version, str(client.get("id", "")), body, observe)
+        if self._patience is not None and not self._waiting.used:
             body = self._timed(self._patience, group, str(client.get("id", "")), body)
         response = ask(coordinator, self._names, self.name, api, version, client, body)
         return Answer(response, self._observed(observe))
+
+    def _classic(
+        self, coordinator: Connection, api: str, version: int, client: str, body: Json, observe: str | None
+    ) -> Answer:
+        """Send a request of a classic group, which may wait; other requests may be answered by it."""
+        form = classic_form(api, version, body, self._names)
+        delay_s = self._initial_delay_s() if api == JOIN else self._delay_s or 0.0
+        group = form.body["groupId"]
+
+        def fence() -> None:
+            admin.describe_classic(coordinator, group)
+
+        try:
+            answer = self._waiting.send(coordinator.another, fence, api, version, client, form.body, delay_s)
+        except ValueError as error:
+            raise Refused(self.name, f"request {api}", str(error)) from None
+        response = None if answer is None else from_kafka(form, answer, self._names)
+        return Answer(response, self._observed(observe), completed=self._completed(self._waiting.late(fence)))
+
+    def _completed(self, late: list[tuple[str, Json]]) -> list[Json]:
+        return [
+            {"id": sent, "body": from_kafka(Form(sent.partition(" ")[0], 0, {}, {}), answer, self._names)}
+            for sent, answer in late
+        ]
+
+    def _initial_delay_s(self) -> float:
+        """How long the first rebalance of a new group is delayed, which a group of its own shows once."""
+        if self._delay_s is None:
+            self._probes += 1
+            probe = f"{self._prefix}probe-{self._probes}"
+            coordinator = self._coordinator(probe)
+            self._delay_s = measured_delay(coordinator, probe)
+            admin.empty_classic(coordinator, probe, [])
+            admin.wait_for_empty(coordinator, probe, self._timeout_s)
+            admin.delete_group(coordinator, probe)
+            del self._groups[probe]
+        return self._delay_s
 
     def expect(self, due: Sequence[Due]) -> Waited | None:
         """The timers that run out in the trace that begins with the next load."""
         if self._patience is None:
             return None
         self._patience.expect(due)
+        self._joins = {one.fires for one in due if one.timer == "join"}
+        self._step = -1
         return self._patience.waited
 
     def fire(self, timer: str, group: str, member: str, observe: str | None = None) -> Answer:
         """Wait until a timer has run out. NotWaited if that cannot be, TooEarly if it did before its time."""
         if self._patience is None:
             return super().fire(timer, group, member, observe)
+        fired = [{"timer": timer, "group": group, "member": member}]
+        self._step += 1
+        if self._waiting.used:
+            if timer != "join":
+                raise NotWaited(self.name, NO_TIMER)
+            if self._step in self._joins:
+                raise NotWaited(self.name, PROLONGED)
+            theirs = self._names.group(group)
+            coordinator, delay_s = self._coordinator(theirs), self._delay_s or 0.0
+            late = self._waiting.join_timeout(
+                lambda: admin.describe_classic(coordinator, theirs), delay_s, self._patience.waited
+            )
+            return Answer(None, self._observed(observe), fired=fired, completed=self._completed(late))
         self._patience.next_step()
         self._patience.run_out(
             lambda: any(one["memberId"] == member for one in self.describe(group)["members"])
         )
-        return Answer(
-            None, self._observed(observe), fired=[{"timer": timer, "group": group, "member": member}]
-        )
+        return Answer(None, self._observed(observe), fired=fired)
 
     def _timed(self, patience: Patience, group: str, client: str, body: Json) -> Json:
         """A request at its time, with the time-outs that it starts."""
@@ -153,6 +226,7 @@ class BrokerTarget(Refusing):
     def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:
         """Create, grow, recreate and delete topics, and wait until the coordinator has noticed."""
         check_topics(self.name, upsert)
+        self._step += 1
         if self._patience is not None:
             self._patience.next_step()
         self._topics.change(upsert, delete)
@@ -165,6 +239,10 @@ class BrokerTarget(Refusing):
         code = described["errorCode"]
         if code not in (0, admin.GROUP_ID_NOT_FOUND):
             raise Refused(self.name, "describe", f"error {code}, {described['errorMessage']}")
+        if code:
+            state = admin.describe_classic(self._coordinator(theirs), theirs)["groupState"]
+            if state != "Dead":
+                return {"groupId": group, "type": "classic", "state": state}
         return description(group, translated(described, self._names.from_broker))
 
     def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
@@ -179,9 +257,12 @@ class BrokerTarget(Refusing):
         """Delete what the run made. ConformError (exit 3) names what could not be deleted."""
         try:
             self._delete_groups()
+            for group in list(self._left):
+                admin.wait_for_empty(self._left[group], group, self._timeout_s)
+                admin.delete_group(self._left.pop(group), group)
             self._topics.delete_all()
         except ConformError as error:
-            left = ", ".join([*self._groups, *self._topics.left()])
+            left = ", ".join([*self._groups, *self._left, *self._topics.left()])
             raise ConformError(f"{error.message} What may be left there: {left}.", error.exit_code) from None
         finally:
             for connection in self._connections.values():
@@ -214,8 +295,13 @@ class BrokerTarget(Refusing):
 
     def _delete_groups(self) -> None:
         for group in list(self._groups):
-            admin.delete_group(self._groups[group], group)
+            if self._waiting.used:
+                admin.empty_classic(self._groups[group], group, sorted(self._waiting.made))
+                self._left[group] = self._groups[group]
+            else:
+                admin.delete_group(self._groups[group], group)
             del self._groups[group]
+        self._waiting.close()
         for group in list(self._sessions):
             nothing = {admin.SESSION_TIMEOUT: None, admin.HEARTBEAT_INTERVAL: None}
             admin.configure_group(self._broker, group, nothing, self._timeout_s)

@@ -27,6 +27,7 @@ COMMANDS = [
         r"examples/clients/(franzgo|platformatic)/", line
     )  # tests/clients/test_other_clients.py
     and "--target tcp:" not in line  # tests/replay/test_tcp.py
+    and not re.search(r"Adapter\b|/adapter\b", line)  # tests/gate/test_adapters.py
     and "build/clients.jsonl" not in line  # tests/proxy/test_proxy_page.py
     and not re.search(r"--(target|against) kafka:", line)  # tests/kafka/test_kafka_readme.py
 ]

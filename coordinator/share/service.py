@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from coordinator.consumer import validation
 from coordinator.consumer.records import topics_to_wire
@@ -15,9 +15,6 @@ from coordinator.core.step import Env
 from coordinator.sessions import SessionGroups
 from coordinator.share.model import NO_GROUP, ShareGroup, ShareMember, heard, tells, without
 from coordinator.share.records import groups_from, records_of
-
-if TYPE_CHECKING:
-    pass
 
 APIS: Final = {"ShareGroupHeartbeat": (1, 1)}
 _FIELDS: Final = ("groupId", "memberId", "memberEpoch", "rackId", "subscribedTopicNames")

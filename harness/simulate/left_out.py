@@ -16,6 +16,7 @@ LEFT_OUT: Final = (
     "classic groups (JoinGroup, SyncGroup, Heartbeat, LeaveGroup): conform replay traces/classic has them",
     "groups that migrate between the protocols: conform replay traces/migration has them",
     "Connect groups: conform replay traces/connect has them",
+    "share groups: conform replay traces/share has them",
     "client-side assignors (PrepareAssignment, InstallAssignment): conform replay traces/client has them",
     "administration (ListGroups, DeleteGroups, configurations): conform replay traces/corpus has it",
     "regular expressions: Kafka resolves them in the background, a dialect at once",

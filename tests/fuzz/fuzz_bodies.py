@@ -33,12 +33,14 @@ class Known:
         self._coordinator = coordinator
 
     def kind(self, group: str) -> str:
-        """consumer, classic, connect or "" for a group that is not there."""
+        """consumer, classic, connect, share or "" for a group that is not there."""
         others = self._coordinator.others
         if group in self._coordinator._groups:
             return "consumer"
         if group in others.classic.groups:
             return "classic"
+        if group in others.share.groups:
+            return "share"
         return "connect" if group in others.connect.groups else ""
 
     def members(self, group: str) -> dict[str, int]:
@@ -48,6 +50,8 @@ class Known:
             return {name: member.epoch for name, member in consumers.members.items()}
         if (classic := live.others.classic.groups.get(group)) is not None:
             return dict.fromkeys(classic.pending, 0) | dict.fromkeys(classic.members, classic.generation)
+        if (share := live.others.share.groups.get(group)) is not None:
+            return {name: member.epoch for name, member in share.members.items()}
         return {}
 
     def member(self, rng: Random, group: str) -> tuple[str, int]:
@@ -280,6 +284,15 @@ def worker_heartbeat(rng: Random, known: Known, group: str) -> Json:
     return body
 
 
+def share_heartbeat(rng: Random, known: Known, group: str) -> Json:
+    """ShareGroupHeartbeat."""
+    member, epoch = known.member(rng, group)
+    body: Json = {"groupId": group, "memberId": member, "memberEpoch": _epoch(rng, epoch)}
+    if body["memberEpoch"] == 0 or rng.random() < 0.2:
+        body["subscribedTopicNames"] = rng.sample(TOPICS, rng.choice((0, 1, 1, 2)))
+    return body
+
+
 def install_work(rng: Random, known: Known, group: str) -> Json:
     """ConnectGroupInstallAssignment: every connector and task that was prepared, to somebody."""
     prepared = known.prepared(group)
@@ -389,6 +402,7 @@ BUILDERS: Final[dict[str, tuple[Builder, int]]] = {
     "Heartbeat": (classic_heartbeat, 4),
     "LeaveGroup": (leave_group, 3),
     "ConnectGroupHeartbeat": (worker_heartbeat, 12),
+    "ShareGroupHeartbeat": (share_heartbeat, 5),
     "ConnectGroupPrepareAssignment": (prepare, 3),
     "ConnectGroupInstallAssignment": (install_work, 3),
     "ConsumerGroupPrepareAssignment": (prepare, 4),
@@ -409,7 +423,8 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "classic": ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit"),
     "connect": tuple(api for api in BUILDERS if api.startswith("Connect")),
-    "": ("ConsumerGroupHeartbeat", "JoinGroup", "ConnectGroupHeartbeat"),
+    "share": ("ShareGroupHeartbeat",),
+    "": ("ConsumerGroupHeartbeat", "JoinGroup", "ConnectGroupHeartbeat", "ShareGroupHeartbeat"),
 }
 """The requests that a group of each kind gets most often."""
 

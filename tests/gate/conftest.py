@@ -10,19 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from wheel_parts import PARTS
 
 ROOT = Path(__file__).parents[2]
-PARTS = (
-    "harness",
-    "coordinator",
-    "spec",
-    "traces",
-    "pyproject.toml",
-    "setup.py",
-    "MANIFEST.in",
-    "README.md",
-    "LICENSE",
-)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from test_installed import PARTS
+from wheel_parts import PARTS
 
 from harness.cli.main import VERBS
 

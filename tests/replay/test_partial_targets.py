@@ -307,7 +307,7 @@ def test_what_was_skipped_is_in_the_json_and_in_the_summary(
     result = json.loads((tmp_path / "a.json").read_text())
     assert result["skipped"]["fire"] == {"traces": 2, "steps": 14}
     assert result["unobserved"] == ["records", "timers.deadlineMs"]
-    (early,) = [one for one in result["ended_early"] if one["reason"] == "restart"]
+    early = next(one for one in result["ended_early"] if one["reason"] == "restart")
     assert early["trace"].endswith(".itf.json") and early["skipped"] == 4 and early["judged"] > 0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from coordinator.consumer import records
+from coordinator.consumer import records, replay
 from coordinator.consumer.model import Group, Partitions
 from coordinator.core.errors import BadInput
 from coordinator.offsets.records import OffsetRecord, Offsets, replay_offset
@@ -15,18 +15,18 @@ from harness.targets.groups.python import PythonParts
 
 
 def _tombstone_needs_its_member(patch: pytest.MonkeyPatch) -> None:
-    right = records._replay_tombstone
+    right = replay._replay_tombstone
 
-    def replay(group: Group, record: records.Record) -> None:
+    def tombstone(group: Group, record: records.Record) -> None:
         if record.type == records.MEMBER_METADATA and record.member_id not in group.members:
             raise BadInput("there is no such member to remove")
         right(group, record)
 
-    patch.setattr(records, "_replay_tombstone", replay)
+    patch.setattr(replay, "_replay_tombstone", tombstone)
 
 
 def _gain_needs_the_release(patch: pytest.MonkeyPatch) -> None:
-    right = records._hold
+    right = replay._hold
 
     def hold(group: Group, record: records.Record, epoch: int, held: Partitions) -> None:
         for partition in held:
@@ -34,16 +34,16 @@ def _gain_needs_the_release(patch: pytest.MonkeyPatch) -> None:
                 raise BadInput("a partition is still owned by another member")
         right(group, record, epoch, held)
 
-    patch.setattr(records, "_hold", hold)
+    patch.setattr(replay, "_hold", hold)
 
 
 def _last_offset_stays(patch: pytest.MonkeyPatch) -> None:
 
-    def replay(offsets: Offsets, record: OffsetRecord) -> None:
+    def without_last(offsets: Offsets, record: OffsetRecord) -> None:
         if record.value is not None or len(offsets.get(record.group_id, ())) == 1:
             replay_offset(offsets, record)
 
-    patch.setattr("coordinator.core.log.replay_offset", replay)
+    patch.setattr("coordinator.core.log.replay_offset", without_last)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ class Known:
             return "consumer"
         if group in others.classic.groups:
             return "classic"
-        if group in others.share.groups:
+        if group in others._of["share"].groups:
             return "share"
         return "connect" if group in others.connect.groups else ""
 
@@ -50,7 +50,7 @@ class Known:
             return {name: member.epoch for name, member in consumers.members.items()}
         if (classic := live.others.classic.groups.get(group)) is not None:
             return dict.fromkeys(classic.pending, 0) | dict.fromkeys(classic.members, classic.generation)
-        if (share := live.others.share.groups.get(group)) is not None:
+        if (share := live.others._of["share"].groups.get(group)) is not None:
             return {name: member.epoch for name, member in share.members.items()}
         return {}
 

@@ -188,9 +188,10 @@ class Server:
         writer: asyncio.StreamWriter,
     ) -> None:
         response = login.handle(self._broker, frame, host)
-        self._deliver()
         if isinstance(response, int):
             response = await self._later(response, reader)
+        else:
+            self._deliver()
         writer.write(struct.pack(">i", len(response)) + response)
 
     async def _later(self, ticket: int, reader: asyncio.StreamReader) -> bytes:

@@ -175,3 +175,17 @@ def test_a_fault_while_time_passes_ends_neither_the_server_nor_other_requests() 
         assert client.call("JoinGroup", 3, group | times)["errorCode"] == 0, "after the group's first delay"
         client.close()
         assert looked > 3
+
+
+def test_a_join_that_waits_for_nothing_is_answered_at_once() -> None:
+    """Without an initial delay the barrier opens before anybody looks at the requests that wait."""
+    settings = {"group.initial.rebalance.delay.ms": 0}
+    with serving(topics={"foo": 1}, settings=settings) as (_, port):
+        client = Connection("127.0.0.1", port)
+        join: dict[str, object] = {"groupId": "c", "memberId": "", "protocolType": "consumer"}
+        join |= {"sessionTimeoutMs": 10_000, "rebalanceTimeoutMs": 20_000}
+        join |= {"protocols": [{"name": "range", "metadata": "AAA="}]}
+        join["memberId"] = client.call("JoinGroup", 5, join)["memberId"]
+        answer = client.call("JoinGroup", 5, join)
+        client.close()
+    assert (answer["errorCode"], answer["leader"]) == (0, join["memberId"])

@@ -129,9 +129,10 @@ class _Server(Server):
                 if isinstance(arrived, Exception):
                     raise arrived
                 response = self._judged.answer(arrived)
-                self._deliver()
                 if isinstance(response, int):
                     response = await self._later(response, reader)
+                else:
+                    self._deliver()
                 if arrived.held_ms:
                     await asyncio.sleep(arrived.held_ms / 1000)
                 if arrived.number in waiting:

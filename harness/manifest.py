@@ -40,10 +40,11 @@ _FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "seconds": (int, float),
     "tier": (str,),
     "tour": (str,),
+    "slow": (str,),
 }
 _EXPECT: Final[dict[str, tuple[type, ...]]] = {"outcome": (str,), "property": (str,), "length": (int,)}
 _SIMULATE: Final[dict[str, tuple[type, ...]]] = {"num": (int,), "depth": (int,), "seed": (int,)}
-_OPTIONAL: Final = frozenset({"config", "args", "distinct_states", "depth", "tour"})
+_OPTIONAL: Final = frozenset({"config", "args", "distinct_states", "depth", "tour", "slow"})
 _KINDS: Final = {str: "a text", int: "a number", float: "a number", dict: "an object", bool: "true or false"}
 
 
@@ -55,7 +56,8 @@ class Entry:
     counterexample}; the last two belong to "violated" and "deadlock". `distinct_states` and `depth` are the
     engine's figures (Apalache has no states; its depth is the number of steps that it looked ahead).
     `args` are the engine's (`ARGUMENTS`), `seconds` a rough running time, `bounds` a sentence for readers.
-    `tour` is the closed model whose long paths go with an open one in `conform exhaust`, or "".
+    `tour` is the closed model whose long paths go with an open one in `conform exhaust`, or "". `slow` says
+    why a model takes 10 s of processor or more for fewer than 10,000 states; "" for the others.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Entry:
     seconds: float
     tier: str
     tour: str
+    slow: str
 
     def model(self) -> Model:
         """The model as an engine takes it. One worker for a model that must fail: more may find a longer way
@@ -161,6 +164,7 @@ def _entry(raw: Any, number: int, path: Path) -> Entry:
         seconds=float(raw["seconds"]),
         tier=raw["tier"],
         tour=raw.get("tour", ""),
+        slow=raw.get("slow", ""),
     )
 
 

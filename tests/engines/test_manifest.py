@@ -12,6 +12,7 @@ from harness.engines.base import Outcome
 from harness.errors import USAGE, ConformError
 from harness.manifest import read_manifest
 
+SPEC = Path(__file__).parents[2] / "spec"
 HOLDS: dict[str, Any] = {
     "name": "Counter",
     "module": "Counter.tla",
@@ -124,3 +125,12 @@ def test_a_file_that_is_no_manifest(specs: Path, text: str, message: str) -> Non
 def test_a_simulation_has_no_states_to_expect(specs: Path) -> None:
     entry = without("distinct_states", "depth") | {"args": {"simulate": {"num": 1, "depth": 2, "seed": 3}}}
     assert read_manifest(write(specs, entry)).entries[0].expected() == {"outcome": "holds"}
+
+
+def test_a_slow_model_with_few_states_has_a_reason() -> None:
+    """By the processor time of the records: clocks depend on what else ran."""
+    for entry in read_manifest(SPEC / "manifest.json").entries:
+        record = json.loads((SPEC / "evidence" / f"{entry.name}.json").read_text())
+        few = (record["facts"].get("distinct_states") or 0) < 10_000
+        slow = entry.engine == "tlc" and few and (record.get("processor") or 0) >= 10
+        assert bool(entry.slow) == slow, f"{entry.name}: {record.get('processor')} s, {entry.slow!r}"

@@ -138,7 +138,7 @@ def command(
     exit_code = NOT_CONFORMANT
     if result.failures:
         print("first difference:")
-        for line in explain(result.failures[0], target, spoken):
+        for line in explain(result.failures[0], target, spoken, wait):
             print(line)
         problems.insert(
             0,

@@ -171,7 +171,7 @@ class Gate:
         steps = f"{result.traces} traces, {result.judged:,} steps on {target}"
         message = "\n".join([f"{steps}, {result.differences} differences", *left_out(result, accepted)])
         if result.failures:
-            message += "\n" + "\n".join(explain(result.failures[0], target, dialect))
+            message += "\n" + "\n".join(explain(result.failures[0], target, dialect, self.asked.wait_s))
         if sentence := not_loaded(result, target):
             message += f"\n{sentence}"
         details = {"source": step.name, **to_json(result, target, dialect, accepted)}

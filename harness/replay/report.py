@@ -11,6 +11,7 @@ from typing import Any
 from harness.replay import causes
 from harness.replay.causes import Cause
 from harness.replay.compare import SCRIPTED, Difference
+from harness.replay.dialects import TEXT
 from harness.replay.run import ANOTHER, DIFFERENCE, NOT_LOADED, Failure, Replayed
 from harness.replay.wire import TOPIC_NAMES
 from harness.requirements import requirements
@@ -150,8 +151,9 @@ def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"
 
 
-def explain(failure: Failure, target: str, dialect: str) -> Iterator[str]:
-    """One failure in full: where, what was sent, every difference, and the command that shows it again."""
+def explain(failure: Failure, target: str, dialect: str, wait_s: float = 0) -> Iterator[str]:
+    """One failure in full: where, what was sent, every difference, and the command that shows it again, with
+    the seconds that the replay might wait for timers."""
     branch = f" ({failure.branch})" if failure.branch else ""
     yield f"{failure.trace}, step {failure.index}: {failure.action}{branch}"
     if failure.script is not None:
@@ -163,8 +165,20 @@ def explain(failure: Failure, target: str, dialect: str) -> Iterator[str]:
         yield f"  {rule.requirement}, {rule.property}: {rule.says}"
     for difference in failure.differences:
         yield from _difference(difference, failure.requirement(difference))
-    given = "" if dialect == "kip-848" else f" --dialect {shlex.quote(dialect)}"
-    yield f"  again: conform replay {shlex.quote(failure.trace)} --target {shlex.quote(target)}{given}"
+    yield f"  again: {again(failure.trace, target, dialect, wait_s)}"
+
+
+def again(trace: str, target: str, dialect: str, wait_s: float = 0) -> str:
+    """The command that replays a trace as it was replayed."""
+    words = ["conform", "replay", trace, "--target", target]
+    words += [] if dialect == TEXT.name else ["--dialect", dialect]
+    words += ["--wait", f"{wait_s:g}"] if wait_s else []
+    return shlex.join(words)
+
+
+def budget_s(result: Replayed) -> float:
+    """The seconds that a replay might wait for timers."""
+    return result.waited.budget_s if result.waited else 0
 
 
 def _difference(difference: Difference, requirement: str) -> Iterator[str]:

@@ -11,12 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli.replay import command as replay
+from harness.errors import NOT_CONFORMANT, ConformError
 from harness.replay.files import replay_files, trace_files
 from harness.replay.run import Replayed
 from harness.targets.broker.local import LocalBroker
 
 ROOT = Path(__file__).parents[2]
 TRACES = trace_files([ROOT / "traces/dialects/kafka-4.2"])
+RENEWED = next((ROOT / "traces/dialects/kafka-4.2/wire").glob("*-0001-still-revoking-*.itf.json"))
+"""The rebalance time-out comes, though the member sends heartbeats (R4)."""
 PAGE = (ROOT / "docs/coordinators.md").read_text(encoding="utf-8")
 TABLE = [
     [cell.strip() for cell in row.split("|")[1:-1]] for row in re.findall(r"^\|.*\|$", PAGE, re.MULTILINE)
@@ -71,6 +75,17 @@ def test_kfake_is_judged(kfake: str) -> None:
     [changed] = [one for one in members[2] if one.path.endswith("subscribedTopicNames")]
     assert (changed.expected, changed.got) == ([], ["foo"])
     assert all(name in PAGE for name, _ in told)
+
+
+@pytest.mark.maven
+def test_a_timer_that_differs_is_shown_again_by_the_command_that_is_printed(
+    kfake: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ConformError) as ended:
+        replay([RENEWED], target=kfake, dialect="kafka-4.2", wait=6)
+    assert ended.value.exit_code == NOT_CONFORMANT
+    said = capsys.readouterr().out
+    assert f"again: conform replay {RENEWED} --target {kfake} --dialect kafka-4.2 --wait 6\n" in said
 
 
 @pytest.mark.maven

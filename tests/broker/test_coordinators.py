@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
 from harness.cli.replay import command as replay
+from harness.cli.shrink import command as shrink
 from harness.errors import NOT_CONFORMANT, ConformError
 from harness.replay.files import replay_files, trace_files
 from harness.replay.run import Replayed
@@ -86,6 +88,21 @@ def test_a_timer_that_differs_is_shown_again_by_the_command_that_is_printed(
     assert ended.value.exit_code == NOT_CONFORMANT
     said = capsys.readouterr().out
     assert f"again: conform replay {RENEWED} --target {kfake} --dialect kafka-4.2 --wait 6\n" in said
+
+
+@pytest.mark.maven
+def test_a_timer_that_differs_is_shrunk_in_the_seconds_that_there_are(
+    kfake: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They suffice for the whole trace, which is judged twice: no part of it is known to fail."""
+    options = {"target": kfake, "dialect": "kafka-4.2", "out": tmp_path / "short.itf.json"}
+    with pytest.raises(ConformError, match=r"only up to its step 4, .* needs fire: give --wait SECONDS"):
+        shrink(RENEWED, **options)  # type: ignore[arg-type]
+    with pytest.raises(typer.Exit):
+        shrink(RENEWED, wait=10, **options)  # type: ignore[arg-type]
+    said = capsys.readouterr().out
+    assert "shrunk to 5 of 5 steps" in said
+    assert " of 10 s for 2 timers\nthese seconds did not suffice for each part" in said
 
 
 @pytest.mark.maven

@@ -23,7 +23,7 @@ from harness.replay.rules import Rule, broken_rules
 from harness.replay.signature import place, signature
 from harness.replay.view import RECORDS, View
 from harness.replay.waits import due
-from harness.targets.base import Answer, Capabilities, Json, Refused, Target
+from harness.targets.base import Answer, Capabilities, Json, Refused, Target, as_sent
 from harness.targets.members import StartProcess
 from harness.targets.waiting import NotWaited, Waited, expect
 
@@ -280,7 +280,8 @@ class Replayer:
                     return count, ANOTHER
                 answer, found = judged
                 if found:
-                    left = self._fail(_failure(trace.name, step, described, answer, found), made)
+                    sent = as_sent(self._target, step.call.operation())
+                    left = self._fail(_failure(trace.name, step, sent, described, answer, found), made)
                     if self.full:
                         return count + 1, FULL
                     if LOAD in self._has:
@@ -377,12 +378,13 @@ def _has(known: Capabilities, view: View) -> frozenset[str]:
     return wire.served(known) | (known.controls if view.reads else known.controls - {RECORDS})
 
 
-def _failure(trace: str, step: Step, before: Json | None, answer: Answer, found: list[Difference]) -> Failure:
-    """The failure of a step, from a group that was described as `before`."""
+def _failure(
+    trace: str, step: Step, sent: Json, before: Json | None, answer: Answer, found: list[Difference]
+) -> Failure:
+    """The failure of a step that was `sent`, from a group that was described as `before`."""
     script = None
     if step.script is not None:
         script = {"op": "assign", "group": wire.GROUP, "target": dict(step.script)}
-    sent = step.call.operation()
     broken = broken_rules(step.action, sent, before, step.expected, answer)
     return Failure(trace, step.index, step.action, step.branch, step.error, script, sent, found, broken)
 

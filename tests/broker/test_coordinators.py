@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -77,15 +78,21 @@ def test_kfake_is_judged(kfake: str) -> None:
     [changed] = [one for one in members[2] if one.path.endswith("subscribedTopicNames")]
     assert (changed.expected, changed.got) == ([], ["foo"])
     assert all(name in PAGE for name, _ in told)
+    sent = [one.operation for one in result.failures]
+    assert {one["wire"]["version"] for one in sent if one.get("api") == "OffsetFetch"} == {10}
 
 
 @pytest.mark.maven
 def test_a_timer_that_differs_is_shown_again_by_the_command_that_is_printed(
-    kfake: str, capsys: pytest.CaptureFixture[str]
+    kfake: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    log = tmp_path / "log"
     with pytest.raises(ConformError) as ended:
-        replay([RENEWED], target=kfake, dialect="kafka-4.2", wait=6)
+        replay([RENEWED], target=kfake, dialect="kafka-4.2", wait=6, record=log)
     assert ended.value.exit_code == NOT_CONFORMANT
+    requests = [one for one in map(json.loads, log.read_text().splitlines()) if one["op"] == "request"]
+    times = {(one["client"]["id"], one["body"]["rebalanceTimeoutMs"]) for one in requests}
+    assert times == {("client-m1", 3000), ("client-m1", -1), ("client-m2", 300_000)}
     said = capsys.readouterr().out
     assert f"again: conform replay {RENEWED} --target {kfake} --dialect kafka-4.2 --wait 6\n" in said
 

@@ -125,6 +125,8 @@ def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:
         yield from waivers.lines()
     if result.unobserved:
         yield f"not compared, because the target does not show it: {', '.join(result.unobserved)}"
+    if result.excused:
+        yield f"not compared, because the target's configuration is its own: {', '.join(result.excused)}"
     if result.waited:
         yield from _waited(result, result.waited)
     yield from not_replayed(result)

@@ -116,8 +116,9 @@ class Outcome:
 @dataclass
 class Replayed:
     """The sum of all traces. A judged step was compared as far as the target can be observed, but for what is
-    `unobserved`. After a difference the target is loaded with the state that the spec has there, so that what
-    follows is judged by itself. `not_loaded` are states that the target did not load: no differences, as
+    `unobserved`, and what is `excused`, as the target has a configuration of its own. After a difference the
+    target is loaded with the state that the spec has there, so that what follows is judged by itself.
+    `not_loaded` are states that the target did not load: no differences, as
     the adapter is to blame. Of what was not judged, `not_judged` steps came after enough differences, all
     others are in `ended_early`. `waived` differences are neither failures nor in `differences`.
     `member_steps` are those of client processes that were compared; `waited` is what a target that waits for
@@ -132,6 +133,7 @@ class Replayed:
     waived: int = 0
     waited: Waited | None = None
     unobserved: Sequence[str] = ()
+    excused: Sequence[str] = ()
     failures: list[Failure] = field(default_factory=list)
     not_loaded: list[Failure] = field(default_factory=list)
     ended_early: list[EndedEarly] = field(default_factory=list)
@@ -185,7 +187,7 @@ class Replayer:
         self._unscripted: UnscriptedJudge | None = None
         self._has = _has(known, self._view)
         self._ahead = StepsAhead(target, self._view, self._has)
-        self.result = Replayed(unobserved=self._view.hidden)
+        self.result = Replayed(unobserved=self._view.hidden, excused=self._view.excused)
         self._differences = 0
         """Those of the trace that is replayed now, which are not in `result` yet."""
         self._configuration: Json = wire.DEFAULTS

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 
-def counted(count: int, one: str, more: str = "") -> str:
-    """A number and its noun: "1 trace", "2 traces"; `more` is the plural where it has no plain s."""
-    return f"{count:,} {one if count == 1 else more or f'{one}s'}"
+def noun(count: int, one: str) -> str:
+    """The noun for so many: "trace", "traces"."""
+    return one if count == 1 else f"{one}s"
+
+
+def counted(count: int, one: str) -> str:
+    """A number and its noun: "1 trace", "2 traces"."""
+    return f"{count} {noun(count, one)}"

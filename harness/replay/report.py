@@ -18,6 +18,7 @@ from harness.requirements import requirements
 from harness.targets.base import Json
 from harness.targets.waiting import REASONS, Waited
 from harness.waivers import Waivers
+from harness.words import counted
 
 
 def to_json(
@@ -83,21 +84,29 @@ def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> It
     """A few lines: what was replayed, what differs, what was left out and why, what was never tested."""
     coverage = result.coverage
     yield (
-        f"{result.traces} traces, {result.steps} steps, {result.judged} of them on {target}, "
+        f"{counted(result.traces, 'trace')}, {counted(result.steps, 'step')}, "
+        f"{result.judged} of them on {target}, "
         f"{len(coverage.distinct)} distinct"
     )
     if result.member_steps:
-        yield f"{result.member_steps} steps of client processes on the member of {target}"
-    yield f"{result.differences} differences in {len(result.failures)} steps"
+        yield f"{counted(result.member_steps, 'step')} of client processes on the member of {target}"
+    yield differing(result)
     if sentence := not_loaded(result, target):
         yield sentence
     yield from left_out(result, waivers)
     if result.not_judged:
-        yield f"{result.not_judged} steps were not judged, because enough differences were found before them"
+        was, them = ("was", "it") if result.not_judged == 1 else ("were", "them")
+        steps = counted(result.not_judged, "step")
+        yield f"{steps} {was} not judged, because enough differences were found before {them}"
     yield f"actions: {_counts(coverage.actions)}"
     yield f"errors: {_counts(coverage.errors)}"
     if coverage.never_reached():
         yield f"not in these traces (no fault): {', '.join(coverage.never_reached())}"
+
+
+def differing(result: Replayed) -> str:
+    """How many differences there are: "7 differences in 1 step"."""
+    return f"{counted(result.differences, 'difference')} in {counted(len(result.failures), 'step')}"
 
 
 def not_loaded(result: Replayed, target: str) -> str:
@@ -136,8 +145,8 @@ def _waited(result: Replayed, waited: Waited) -> Iterator[str]:
     """The time that was waited, and for how many timers it was not."""
     left = sum(one.reason in REASONS for one in result.ended_early)
     yield (
-        f"waited {waited.spent_s:.0f} s of {waited.budget_s:g} s for {waited.timers} timers; "
-        f"{left} traces end before a timer that was not waited for"
+        f"waited {waited.spent_s:.0f} s of {waited.budget_s:g} s for {counted(waited.timers, 'timer')}; "
+        f"{counted(left, 'trace')} {'ends' if left == 1 else 'end'} before a timer that was not waited for"
     )
     if waited.note:
         yield f"sessions are as long as the broker has them: {waited.note}"
@@ -146,7 +155,8 @@ def _waited(result: Replayed, waited: Waited) -> Iterator[str]:
 def not_replayed(result: Replayed) -> Iterator[str]:
     """The steps that were not judged, and why."""
     for name, counts in skipped(result).items():
-        yield f"skipped, {reason(name)}: {counts['steps']} steps at the end of {counts['traces']} traces"
+        steps, traces = counted(counts["steps"], "step"), counted(counts["traces"], "trace")
+        yield f"skipped, {reason(name)}: {steps} at the end of {traces}"
 
 
 def _counts(counts: dict[str, int]) -> str:

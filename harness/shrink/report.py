@@ -21,13 +21,15 @@ def lines(result: Shrunk, name: str, target: str, dialect: str, oracle: Oracle) 
     calls = " that call the coordinator" if result.scenario else ""
     if result.runs:
         yield (
-            f"{name}: shrunk to {result.kept} of {result.steps} steps{calls} "
+            f"{name}: shrunk to {result.kept} of {counted(result.steps, 'step')}{calls} "
             f"({result.failing} up to the one that fails)"
         )
     else:
+        gone = result.failing - result.kept
+        leads = "leads" if gone == 1 else "lead"
         yield (
             f"{name}: cut after step {result.failing} of {result.steps}, the first that fails; "
-            f"{result.failing - result.kept} steps before it that lead back to a state are left out, no "
+            f"{counted(gone, 'step')} before it that {leads} back to a state left out, no "
             "model has the whole trace to do others again"
         )
     yield f"signature: {result.signature}"
@@ -42,7 +44,7 @@ def lines(result: Shrunk, name: str, target: str, dialect: str, oracle: Oracle) 
         return
     yield (
         f"a behaviour of the specification: its states are {result.engine}'s (spec {result.spec[:12]}), "
-        f"as those of {result.tried} parts in {result.runs} runs"
+        f"as those of {counted(result.tried, 'part')} in {counted(result.runs, 'run')}"
     )
 
 

@@ -28,6 +28,7 @@ from harness.spechash import spec_hash
 from harness.targets.base import Target
 from harness.targets.waiting import NO_TIME, Waited
 from harness.values import State
+from harness.words import counted
 
 AT_ONCE: Final = 800
 """Steps that one run of TLC is given: it takes about as long to start as to do them."""
@@ -255,7 +256,7 @@ class _Work(Generic[Step]):
         self.last = made[-1]
         fails = [self._fails(part, states) for part, states in zip(parts, made, strict=True)]
         shortest = min(map(len, self._found), default=0)
-        self._progress(f"{shortest} steps are left, {self.tried} parts tried")
+        self._progress(f"steps that are left: {shortest}; {counted(self.tried, 'part')} tried")
         return fails
 
     def _fails(self, part: Sequence[Step], states: list[State]) -> bool:
@@ -271,7 +272,7 @@ class _Work(Generic[Step]):
     def shrunk(self, part: Sequence[Step], *, steps: int, failing: int, spec: str, scenario: bool) -> Shrunk:
         """A part that fails, and how."""
         trace, failure = self._found[tuple(part)]
-        said = f"Shrunk from {steps} steps of {Path(self._name).name}: {self._signature}"
+        said = f"Shrunk from {counted(steps, 'step')} of {Path(self._name).name}: {self._signature}"
         return Shrunk(
             replace(trace, meta={**trace.meta, "description": said}),
             self._signature,

@@ -16,7 +16,7 @@ from harness.replay.compare import Difference, differences, is_of_state, may_go_
 from harness.replay.coverage import Called, Coverage
 from harness.replay.dialects import TEXT
 from harness.replay.fields import of_difference, rules_of_process
-from harness.replay.judge import Judged, act, refused
+from harness.replay.judge import Judged, NotFired, act, refused
 from harness.replay.members import MemberReplayer
 from harness.replay.prepared import DecodedTrace, Loadable, Step
 from harness.replay.rules import Rule, broken_rules
@@ -294,7 +294,7 @@ class Replayer:
                     elif not all(map(may_go_on, left)) or any(is_of_state(one) for one in found):
                         return count + 1, DIFFERENCE
                 described = step.expected.group
-            except NotWaited as one:
+            except (NotWaited, NotFired) as one:
                 return count, one.reason
             except ConformError as error:
                 raise _at(error, trace.name, step.index, step.action) from None

@@ -186,6 +186,18 @@ def test_timers_of_one_kind_can_be_unobserved(kind: str) -> None:
     assert tried[True] and tried[False]
 
 
+@pytest.mark.parametrize("hidden", [["timers.session"], []])
+def test_a_timer_of_a_kind_that_is_not_shown_need_not_be_fired(hidden: list[str]) -> None:
+    result = on_golden(refuses="fire", hidden=hidden)
+    early = {one.reason for one in result.ended_early}
+    fired = {(one.path, failure.action) for failure in result.failures for one in failure.differences}
+    assert (early == {"fire of the timer session"}) == bool(hidden)
+    assert (("operation fire", "SessionTimeout") in fired) == (not hidden)
+    assert all(action != "SessionTimeout" or not hidden for _, action in fired)
+    said = any(line.startswith("skipped, needs fire of the timer session: ") for line in left_out(result))
+    assert (said, result.judged) == ((True, 132) if hidden else (False, 142))
+
+
 def test_partitions_of_deleted_topics_are_left_out_on_both_sides_if_that_is_declared() -> None:
     """As ConsumerGroupDescribe leaves them out: golden scenario KAFKA-16168."""
     undeclared = on_golden(hidden=[DELETED_TOPICS], declared=[])

@@ -22,7 +22,7 @@ from harness.kit import kit_folder
 from harness.replay.compare import Difference
 from harness.replay.dialects import chosen_dialect
 from harness.replay.files import dialects_of, replay_files, trace_files
-from harness.replay.report import explain, summary, to_json
+from harness.replay.report import budget_s, explain, summary, to_json
 from harness.replay.run import ALL, Failure, Replayed
 from harness.targets.base import Json
 from harness.waivers import Waivers, read_waivers
@@ -66,7 +66,7 @@ class Verdict:
         """The summary of `conform replay`, and each failure in full."""
         yield from summary(self.result, self.target, self.waivers)
         for failure in self.failures:
-            yield from explain(failure, self.target, self.dialect)
+            yield from explain(failure, self.target, self.dialect, budget_s(self.result))
         yield from self.waivers.problems()
 
     def __str__(self) -> str:

@@ -137,4 +137,4 @@ def test_a_dialect_that_the_traces_are_not_of_is_named_before_anything_is_judged
     trace = COUNTEREXAMPLES / "MCNoExemption.itf.json"
     result = CliRunner().invoke(app, ["replay", str(trace), "--dialect", "kafka-4.2"])
     first = result.stdout.splitlines()[0]
-    assert first.startswith("1 traces are of KIP-848's text (kip-848) and the target speaks kafka-4.2")
+    assert first.startswith("1 trace is of KIP-848's text (kip-848) and the target speaks kafka-4.2")

@@ -18,9 +18,11 @@ from harness.replay.causes import Cause, causes
 from harness.replay.causes import lines as cause_lines
 from harness.replay.dialects import chosen_dialect
 from harness.replay.files import dialects_of, disagreements, replay_files, trace_files
+from harness.replay.jobs import check_jobs
 from harness.replay.report import explain, not_loaded, summary, to_json
 from harness.replay.run import ALL, Replayed
 from harness.waivers import read_waivers
+from harness.words import counted
 
 SHOWN = 12
 """Causes that are printed."""
@@ -35,7 +37,11 @@ def command(
         ),
     ] = None,
     target: Annotated[
-        str, typer.Option(help="The implementation: python, or stdio:COMMAND (the line protocol).")
+        str,
+        typer.Option(
+            help="The implementation: python, stdio:COMMAND or tcp:HOST:PORT (the line protocol), "
+            "broker:HOST:PORT (a live broker), kafka:VERSION, or mock (docs/targets.md)."
+        ),
     ] = "python",
     dialect: Annotated[
         str | None,
@@ -104,6 +110,7 @@ def command(
     traces without steps; 3 the implementation failed, did not load a state, or can do none of the steps.
     """
     check_json_place(json_file)
+    check_jobs(jobs, target, record)
     accepted = read_waivers(waivers, date.today())
     if not traces:
         dialect = dialect or _found_out(target)
@@ -113,10 +120,13 @@ def command(
     spoken = chosen_dialect(dialect, {"Every trace": next(iter(known))} if len(known) == 1 else {})
     for sentence in disagreements(known, spoken):
         print(sentence)
-    with running(f"replaying {len(files)} traces on {target}") as progress:
+    with running(f"replaying {counted(len(files), 'trace')} on {target}") as progress:
 
         def show(so_far: Replayed) -> None:
-            progress(f"{so_far.traces} traces, {so_far.steps} steps, {so_far.differences} differences")
+            progress(
+                f"{counted(so_far.traces, 'trace')}, {counted(so_far.steps, 'step')}, "
+                f"{counted(so_far.differences, 'difference')}"
+            )
 
         result = replay_files(
             files, target, spoken, max_differences, show, accepted.covers, record, jobs=jobs, wait_s=wait
@@ -138,12 +148,12 @@ def command(
     exit_code = NOT_CONFORMANT
     if result.failures:
         print("first difference:")
-        for line in explain(result.failures[0], target, spoken):
+        for line in explain(result.failures[0], target, spoken, wait):
             print(line)
         problems.insert(
             0,
-            f"The target {target} does not conform: {result.differences} differences in "
-            f"{len(result.failures)} of {result.judged} steps.",
+            f"The target {target} does not conform: {counted(result.differences, 'difference')} in "
+            f"{len(result.failures)} of {counted(result.judged, 'step')}.",
         )
     if sentence := not_loaded(result, target):
         problems.insert(0, sentence)

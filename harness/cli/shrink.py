@@ -40,6 +40,12 @@ def command(
     signature: Annotated[
         str, typer.Option(metavar="TEXT", help="Which difference, if not the first (replay --json has them).")
     ] = "",
+    wait: Annotated[
+        float,
+        typer.Option(
+            min=0, metavar="SECONDS", help="Wait so long in all for timers of a live broker to run out."
+        ),
+    ] = 0,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The shortest trace (default: in build/shrunk, by its name)."),
@@ -67,12 +73,16 @@ def command(
     that no model has is cut after the step that fails, and of the steps before it those are left out that
     lead back to a state.
 
+    On a live broker --wait is as of conform replay, but for all parts that are tried together: a difference
+    of a timer takes some seconds a part. Where the seconds run out the shortest part until then is written,
+    and said to be so.
+
     \b
     conform replay build/more --target "stdio:your-program"
     conform shrink build/more/MCSimulate-simulate-0001.itf.json --target "stdio:your-program"
 
     Exit codes: 11 shrunk, even if nothing could be left out: the implementation does not conform; 2 a trace
-    that does not fail, or that cannot be shrunk; 3 TLC or the implementation failed.
+    that does not fail, cannot be judged to its end, or cannot be shrunk; 3 TLC or the implementation failed.
     """
     check_json_place(json_file)
     stem = trace.name.removesuffix(SUFFIX).removesuffix(SCENARIO)
@@ -86,7 +96,7 @@ def command(
     beside = path.with_name(f"{path.name.removesuffix(SUFFIX)}{SCENARIO}")
     with (
         running(f"shrinking {trace.name} on {target}") as progress,
-        closing(open_target(target, spoken)) as opened,
+        closing(open_target(target, spoken, wait)) as opened,
     ):
         oracle = Oracle(opened)
         found = shrink_trace(whole, str(trace), oracle, spec, limits, signature, progress)
@@ -98,8 +108,8 @@ def command(
         written.append(beside)
     found = replace(found, failure=replace(found.failure, trace=str(path)))
     write_trace(path, found.trace)
-    for line in lines(found, str(trace), target, spoken):
+    for line in lines(found, str(trace), target, spoken, oracle):
         print(line)
     print(f"written: {', '.join(map(str, written))}")
-    write_json(json_file, to_json(found, str(trace), target, spoken, written))
+    write_json(json_file, to_json(found, str(trace), target, spoken, written, oracle))
     raise typer.Exit(NOT_CONFORMANT)

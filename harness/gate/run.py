@@ -22,6 +22,7 @@ from harness.replay.files import replay_files, trace_files
 from harness.replay.report import explain, left_out, not_loaded, not_replayed, to_json
 from harness.scenario.files import explain as explain_scenario
 from harness.scenario.files import play_files, scenario_files, stale
+from harness.words import counted, noun
 
 
 @dataclass
@@ -145,7 +146,9 @@ class Gate:
         errata = sum(len(one.scenario.errata) for one in played)
         lines = [line for found in wrong.values() for line in found]
         message = f"{len(played)} scenarios, {errata} uncorrected states"
-        message = "\n".join([f"{message}: {len(lines)} differences", *lines] if lines else [message])
+        message = "\n".join(
+            [f"{message}: {counted(len(lines), 'difference')}", *lines] if lines else [message]
+        )
         details = {"name": step.name, "scenarios": len(played), "errata": errata, "differences": lines}
         place = Path(next(iter(wrong))) if wrong else None
         return Done(step, MODEL_VIOLATED if wrong else HOLDS, message, 0, details, place=place)
@@ -168,10 +171,14 @@ class Gate:
             wait_s=self.asked.wait_s,
         )
         self.asked.waivers.used += accepted.used
-        steps = f"{result.traces} traces, {result.judged:,} steps on {target}"
-        message = "\n".join([f"{steps}, {result.differences} differences", *left_out(result, accepted)])
+        steps = (
+            f"{counted(result.traces, 'trace')}, {result.judged:,} {noun(result.judged, 'step')} on {target}"
+        )
+        message = "\n".join(
+            [f"{steps}, {counted(result.differences, 'difference')}", *left_out(result, accepted)]
+        )
         if result.failures:
-            message += "\n" + "\n".join(explain(result.failures[0], target, dialect))
+            message += "\n" + "\n".join(explain(result.failures[0], target, dialect, self.asked.wait_s))
         if sentence := not_loaded(result, target):
             message += f"\n{sentence}"
         details = {"source": step.name, **to_json(result, target, dialect, accepted)}
@@ -208,7 +215,7 @@ class Gate:
         problems, used = list(waivers.problems()), waivers.used.total()
         expired = [problem for problem in problems if " expired on " in problem]
         failing = expired if self._cut else problems
-        message = "\n".join(problems) or f"{used} differences waived, by every waiver some"
+        message = "\n".join(problems) or f"{counted(used, 'difference')} waived, by every waiver some"
         if problems and not failing:
             message += "\nThat is no failure here: random work that was cut might have had it."
         exit_code = NOT_CONFORMANT if failing else HOLDS

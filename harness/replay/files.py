@@ -18,6 +18,7 @@ from harness.replay.run import ALL, Replayed
 from harness.scenario.names import SUFFIX as SCENARIO
 from harness.scenario.names import trace_beside
 from harness.targets.recording import recorded
+from harness.words import counted
 
 SUFFIX = ".itf.json"
 ENABLED = ".enabled.json"
@@ -61,15 +62,18 @@ def disagreements(traces: Mapping[str, int], spoken: str) -> list[str]:
     for dialect, count in sorted(traces.items()):
         if dialect == base_of(spoken):
             continue
+        are, they, them = ("are", "they are", "them by themselves")
+        if count == 1:
+            are, they, them = ("is", "it is", "it by itself")
         if dialect == TEXT.name:
             sentences.append(
-                f"{count} traces are of KIP-848's text ({TEXT.name}) and the target speaks {spoken}: "
-                "each departure of that dialect is a difference."
+                f"{counted(count, 'trace')} {are} of KIP-848's text ({TEXT.name}) and the target speaks "
+                f"{spoken}: each departure of that dialect is a difference."
             )
         else:
             sentences.append(
-                f"{count} traces are of the dialect {dialect} and the target speaks {spoken}: "
-                f"they are not judged; replay them by themselves, or with --dialect {dialect}."
+                f"{counted(count, 'trace')} {are} of the dialect {dialect} and the target speaks {spoken}: "
+                f"{they} not judged; replay {them}, or with --dialect {dialect}."
             )
     return sentences
 
@@ -120,13 +124,15 @@ def replay_files(
                     enough.set()
                 progress(replayer.result)
     result = replayer.result
+    every = f"None of the {len(files)} traces" if len(files) > 1 else f"No step of the trace {files[0]}"
     if some and not (result.judged or result.failures or result.not_loaded):
         if result.ended_early:
             reasons = ", ".join(reason(name) for name in skipped(result))
             raise ConformError(
-                f"None of the {len(files)} traces can be replayed on {target}: {reasons}. "
-                "conform doctor says what it can do.",
+                f"{every} can be replayed on {target}: {reasons}. conform doctor says what it can do.",
                 ENGINE_FAILED,
             )
-        raise ConformError(f"None of the {len(files)} traces has a step that calls the coordinator.")
+        raise ConformError(
+            f"{every} {'has a step that calls' if len(files) > 1 else 'calls'} the coordinator."
+        )
     return result

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypeAlias
 
+from harness.errors import ENGINE_FAILED, ConformError
 from harness.replay import wire
-from harness.replay.calls import Call, Restart
+from harness.replay.calls import Call, FireTimer, Restart
 from harness.replay.compare import Difference, agree, differences
 from harness.replay.view import EVERYTHING, View
 from harness.targets.base import Answer, Assignments, Json, Refused, Target
@@ -37,20 +38,43 @@ Judged: TypeAlias = tuple[Answer, list[Difference]]
 """Pair of the answer, as far as it is compared, and all differences."""
 
 
+class NotFired(ConformError):
+    """The target refuses to fire a timer of a kind that it does not show: it has none, and what follows
+    cannot be judged. `reason` says what it lacks."""
+
+    def __init__(self, target: str, timer: str, refusal: Refused) -> None:
+        self.refusal = refusal
+        self.reason = f"fire of the timer {timer}"
+        super().__init__(f"The target {target} needs {self.reason}, which it does not show.", ENGINE_FAILED)
+
+
+def _not_shown(call: Call, view: View) -> str:
+    """The kind of timer that a call fires, if it is one that the target does not show; else ""."""
+    if isinstance(call, FireTimer) and not view.shows(f"timers.{call.timer}"):
+        return call.timer
+    return ""
+
+
 def judge(target: Target, step: Prepared, shift: int, view: View = EVERYTHING) -> list[Difference]:
     """All differences of one step on a target that is in the state before it.
 
     `shift` is how far the target's log is ahead of `start`; `view` is what the target shows. ConformError
     (exit 3) if the target fails.
     """
-    return act(target, step, shift, view)[1]
+    try:
+        return act(target, step, shift, view)[1]
+    except NotFired as one:
+        return [refused(one.refusal)]
 
 
 def act(target: Target, step: Prepared, shift: int, view: View) -> Judged:
-    """The same with what the target showed; nothing if it refused."""
+    """The same with what the target showed; nothing if it refused. NotFired for a timer
+    that it does not show and does not fire."""
     try:
         early, answer = perform(target, step, shift, view)
     except Refused as refusal:
+        if type(refusal) is Refused and (timer := _not_shown(step.call, view)):
+            raise NotFired(target.name, timer, refusal) from None
         return Answer(), [refused(refusal)]
     expected = step.expected
     if not view.complete:

@@ -11,12 +11,14 @@ from typing import Any
 from harness.replay import causes
 from harness.replay.causes import Cause
 from harness.replay.compare import SCRIPTED, Difference
+from harness.replay.dialects import TEXT
 from harness.replay.run import ANOTHER, DIFFERENCE, NOT_LOADED, Failure, Replayed
 from harness.replay.wire import TOPIC_NAMES
 from harness.requirements import requirements
 from harness.targets.base import Json
 from harness.targets.waiting import REASONS, Waited
 from harness.waivers import Waivers
+from harness.words import counted
 
 
 def to_json(
@@ -82,21 +84,29 @@ def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> It
     """A few lines: what was replayed, what differs, what was left out and why, what was never tested."""
     coverage = result.coverage
     yield (
-        f"{result.traces} traces, {result.steps} steps, {result.judged} of them on {target}, "
+        f"{counted(result.traces, 'trace')}, {counted(result.steps, 'step')}, "
+        f"{result.judged} of them on {target}, "
         f"{len(coverage.distinct)} distinct"
     )
     if result.member_steps:
-        yield f"{result.member_steps} steps of client processes on the member of {target}"
-    yield f"{result.differences} differences in {len(result.failures)} steps"
+        yield f"{counted(result.member_steps, 'step')} of client processes on the member of {target}"
+    yield differing(result)
     if sentence := not_loaded(result, target):
         yield sentence
     yield from left_out(result, waivers)
     if result.not_judged:
-        yield f"{result.not_judged} steps were not judged, because enough differences were found before them"
+        was, them = ("was", "it") if result.not_judged == 1 else ("were", "them")
+        steps = counted(result.not_judged, "step")
+        yield f"{steps} {was} not judged, because enough differences were found before {them}"
     yield f"actions: {_counts(coverage.actions)}"
     yield f"errors: {_counts(coverage.errors)}"
     if coverage.never_reached():
         yield f"not in these traces (no fault): {', '.join(coverage.never_reached())}"
+
+
+def differing(result: Replayed) -> str:
+    """How many differences there are: "7 differences in 1 step"."""
+    return f"{counted(result.differences, 'difference')} in {counted(len(result.failures), 'step')}"
 
 
 def not_loaded(result: Replayed, target: str) -> str:
@@ -124,6 +134,8 @@ def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:
         yield from waivers.lines()
     if result.unobserved:
         yield f"not compared, because the target does not show it: {', '.join(result.unobserved)}"
+    if result.excused:
+        yield f"not compared, because the target's configuration is its own: {', '.join(result.excused)}"
     if result.waited:
         yield from _waited(result, result.waited)
     yield from not_replayed(result)
@@ -133,8 +145,8 @@ def _waited(result: Replayed, waited: Waited) -> Iterator[str]:
     """The time that was waited, and for how many timers it was not."""
     left = sum(one.reason in REASONS for one in result.ended_early)
     yield (
-        f"waited {waited.spent_s:.0f} s of {waited.budget_s:g} s for {waited.timers} timers; "
-        f"{left} traces end before a timer that was not waited for"
+        f"waited {waited.spent_s:.0f} s of {waited.budget_s:g} s for {counted(waited.timers, 'timer')}; "
+        f"{counted(left, 'trace')} {'ends' if left == 1 else 'end'} before a timer that was not waited for"
     )
     if waited.note:
         yield f"sessions are as long as the broker has them: {waited.note}"
@@ -143,15 +155,17 @@ def _waited(result: Replayed, waited: Waited) -> Iterator[str]:
 def not_replayed(result: Replayed) -> Iterator[str]:
     """The steps that were not judged, and why."""
     for name, counts in skipped(result).items():
-        yield f"skipped, {reason(name)}: {counts['steps']} steps at the end of {counts['traces']} traces"
+        steps, traces = counted(counts["steps"], "step"), counted(counts["traces"], "trace")
+        yield f"skipped, {reason(name)}: {steps} at the end of {traces}"
 
 
 def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"
 
 
-def explain(failure: Failure, target: str, dialect: str) -> Iterator[str]:
-    """One failure in full: where, what was sent, every difference, and the command that shows it again."""
+def explain(failure: Failure, target: str, dialect: str, wait_s: float = 0) -> Iterator[str]:
+    """One failure in full: where, what was sent, every difference, and the command that shows it again, with
+    the seconds that the replay might wait for timers."""
     branch = f" ({failure.branch})" if failure.branch else ""
     yield f"{failure.trace}, step {failure.index}: {failure.action}{branch}"
     if failure.script is not None:
@@ -163,8 +177,20 @@ def explain(failure: Failure, target: str, dialect: str) -> Iterator[str]:
         yield f"  {rule.requirement}, {rule.property}: {rule.says}"
     for difference in failure.differences:
         yield from _difference(difference, failure.requirement(difference))
-    given = "" if dialect == "kip-848" else f" --dialect {shlex.quote(dialect)}"
-    yield f"  again: conform replay {shlex.quote(failure.trace)} --target {shlex.quote(target)}{given}"
+    yield f"  again: {again(failure.trace, target, dialect, wait_s)}"
+
+
+def again(trace: str, target: str, dialect: str, wait_s: float = 0) -> str:
+    """The command that replays a trace as it was replayed."""
+    words = ["conform", "replay", trace, "--target", target]
+    words += [] if dialect == TEXT.name else ["--dialect", dialect]
+    words += ["--wait", f"{wait_s:g}"] if wait_s else []
+    return shlex.join(words)
+
+
+def budget_s(result: Replayed) -> float:
+    """The seconds that a replay might wait for timers."""
+    return result.waited.budget_s if result.waited else 0
 
 
 def _difference(difference: Difference, requirement: str) -> Iterator[str]:

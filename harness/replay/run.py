@@ -16,14 +16,14 @@ from harness.replay.compare import STATE, Difference, differences, is_of_state, 
 from harness.replay.coverage import Called, Coverage
 from harness.replay.dialects import TEXT
 from harness.replay.fields import of_difference, rules_of_process
-from harness.replay.judge import Judged, act, refused
+from harness.replay.judge import Judged, NotFired, act, refused
 from harness.replay.members import MemberReplayer
 from harness.replay.prepared import DecodedTrace, Loadable, Step
 from harness.replay.rules import Rule, broken_rules
 from harness.replay.signature import place, signature
 from harness.replay.view import CLASSIC, INITIAL_DELAY, RECORDS, View
 from harness.replay.waits import due
-from harness.targets.base import Answer, Capabilities, Json, Refused, Target
+from harness.targets.base import Answer, Capabilities, Json, Refused, Target, as_sent
 from harness.targets.members import StartProcess
 from harness.targets.waiting import NotWaited, Waited, expect
 
@@ -116,11 +116,11 @@ class Outcome:
 @dataclass
 class Replayed:
     """The sum of all traces. A judged step was compared as far as the target can be observed, but for what is
-    `unobserved`. After a difference the target is loaded with the state that the spec has there, so that what
-    follows is judged by itself; of a target that cannot be loaded a group's state that stays wrong is one
-    difference. `not_loaded` are states that the target did not load: no differences, as the adapter is to
-    blame. Of what was not judged, `not_judged` steps came after enough differences, all
-    others are in `ended_early`. `waived` differences are neither failures nor in `differences`.
+    `unobserved`, and what is `excused`, as the target has a configuration of its own. After a difference the
+    target is loaded with the state that the spec has there, so that what follows is judged by itself; of a
+    target that cannot be loaded a group's state that stays wrong is one difference. `not_loaded` are states
+    that the target did not load: no differences, as the adapter is to blame. Of what was not judged,
+    `not_judged` steps came after enough differences, all others are in `ended_early`. `waived` differences are neither failures nor in `differences`.
     `member_steps` are those of client processes that were compared; `waited` is what a target that waits for
     its timers took for that."""
 
@@ -133,6 +133,7 @@ class Replayed:
     waived: int = 0
     waited: Waited | None = None
     unobserved: Sequence[str] = ()
+    excused: Sequence[str] = ()
     failures: list[Failure] = field(default_factory=list)
     not_loaded: list[Failure] = field(default_factory=list)
     ended_early: list[EndedEarly] = field(default_factory=list)
@@ -186,7 +187,7 @@ class Replayer:
         self._unscripted: UnscriptedJudge | None = None
         self._has = _has(known, self._view)
         self._ahead = StepsAhead(target, self._view, self._has)
-        self.result = Replayed(unobserved=self._view.hidden)
+        self.result = Replayed(unobserved=self._view.hidden, excused=self._view.excused)
         self._differences = 0
         """Those of the trace that is replayed now, which are not in `result` yet."""
         self._configuration: Json = wire.DEFAULTS
@@ -284,7 +285,8 @@ class Replayer:
                 found = [one for one in seen if one.path not in wrong]
                 wrong = {one.path for one in seen if one.path == STATE}
                 if found:
-                    left = self._fail(_failure(trace.name, step, described, answer, found), made)
+                    sent = as_sent(self._target, step.call.operation())
+                    left = self._fail(_failure(trace.name, step, sent, described, answer, found), made)
                     if self.full:
                         return count + 1, FULL
                     if LOAD in self._has:
@@ -296,7 +298,7 @@ class Replayer:
                     elif not all(map(may_go_on, left)) or any(is_of_state(one) for one in found):
                         return count + 1, DIFFERENCE
                 described = step.expected.group
-            except NotWaited as one:
+            except (NotWaited, NotFired) as one:
                 return count, one.reason
             except ConformError as error:
                 raise _at(error, trace.name, step.index, step.action) from None
@@ -390,12 +392,13 @@ def _has(known: Capabilities, view: View) -> frozenset[str]:
     return wire.served(known) | (known.controls if view.reads else known.controls - {RECORDS})
 
 
-def _failure(trace: str, step: Step, before: Json | None, answer: Answer, found: list[Difference]) -> Failure:
-    """The failure of a step, from a group that was described as `before`."""
+def _failure(
+    trace: str, step: Step, sent: Json, before: Json | None, answer: Answer, found: list[Difference]
+) -> Failure:
+    """The failure of a step that was `sent`, from a group that was described as `before`."""
     script = None
     if step.script is not None:
         script = {"op": "assign", "group": wire.GROUP, "target": dict(step.script)}
-    sent = step.call.operation()
     broken = broken_rules(step.action, sent, before, step.expected, answer)
     return Failure(trace, step.index, step.action, step.branch, step.error, script, sent, found, broken)
 

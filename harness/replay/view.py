@@ -58,6 +58,8 @@ NAMES: Final = (
 
 
 INTERVAL: Final = "heartbeatIntervalMs"
+OWN_INTERVAL: Final = f"response.{INTERVAL} of errors, and of members that leave"
+"""The interval of a target that has a configuration of its own, where it means nothing."""
 
 
 class View:
@@ -89,6 +91,7 @@ class View:
             hidden = {GROUP, RECORDS}
         self.hidden = tuple(sorted(hidden))
         self._given_interval = "configure" not in known.controls
+        self.excused = (OWN_INTERVAL,) if self._given_interval else ()
         self.complete = not hidden and self.ticks and self.scripts and not self._given_interval
         self.observe = None if GROUP in hidden else wire.GROUP
         self.reads = RECORDS not in hidden
@@ -119,7 +122,7 @@ class View:
     def with_interval(self, expected: Answer, answer: Answer) -> Answer:
         """The expectation of a target whose configuration is its own: the heartbeat interval of the first
         response that has one, in later responses too (H9). In errors and to members that leave the interval
-        means nothing, and is not compared."""
+        means nothing, and is not compared: it is `excused`."""
         wanted, body = expected.body, answer.body
         if not self._given_interval or not wanted or INTERVAL not in wanted or not isinstance(body, dict):
             return expected

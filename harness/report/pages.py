@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,9 +10,8 @@ from typing import Final
 from harness.errors import ConformError
 from harness.itf import read_trace
 from harness.replay.compare import Difference
-from harness.replay.dialects import TEXT
 from harness.replay.files import SUFFIX
-from harness.replay.report import shown
+from harness.replay.report import again, shown
 from harness.replay.run import Failure
 from harness.replay.signature import place, way
 from harness.report.changes import Change, changes, plain, short
@@ -121,7 +119,7 @@ def _of_failure(failure: Failure, count: int, replayed: Replay) -> Page:
         steps=failure.index,
         changes=plain(failure.differences),
         sent=(),
-        command=_replay(failure.trace, replayed.target, replayed.dialect),
+        command=again(failure.trace, replayed.target, replayed.dialect, replayed.wait_s),
     )
     page = _with_trace(page, failure.index, failure.differences)
     return replace(page, sent=_sent(failure))  # now that the trace has said what its topics are called
@@ -150,7 +148,7 @@ def _of_exhaust(one: ExhaustFinding, run: Exhaust) -> Page:
         steps=one.steps,
         changes=plain(one.differences),
         sent=(),
-        command=_replay(trace, run.target, run.dialect),
+        command=again(trace, run.target, run.dialect),
     )
     return _with_trace(page, None, one.differences)
 
@@ -206,11 +204,6 @@ def _title(action: str, branch: str, error: str, found: Iterable[Difference]) ->
     places = list(dict.fromkeys(place(one.path, one.expected, one.got) for one in found))
     more = f" and {len(places) - 1} more" if len(places) > 1 else ""
     return f"{way(action, branch, error)}: {places[0] if places else ''}{more}"
-
-
-def _replay(trace: str, target: str, dialect: str) -> str:
-    given = "" if dialect == TEXT.name else f" --dialect {shlex.quote(dialect)}"
-    return f"conform replay {shlex.quote(trace)} --target {shlex.quote(target)}{given}"
 
 
 def _with_trace(page: Page, index: int | None, found: Sequence[Difference]) -> Page:

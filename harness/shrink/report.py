@@ -3,39 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from harness.kinds.registry import kind_of
 from harness.kinds.shortenings import SHORTENINGS
 from harness.replay.report import explain
-from harness.shrink.run import Shrunk
+from harness.shrink.run import Oracle, Shrunk
 from harness.targets.base import Json
+from harness.words import counted
 
 
-def lines(result: Shrunk, name: str, target: str, dialect: str) -> Iterator[str]:
+def lines(result: Shrunk, name: str, target: str, dialect: str, oracle: Oracle) -> Iterator[str]:
     """The steps that are left, the difference after the last one, and how it was found."""
+    waited = oracle.waited
     calls = " that call the coordinator" if result.scenario else ""
     if result.runs:
         yield (
-            f"{name}: shrunk to {result.kept} of {result.steps} steps{calls} "
+            f"{name}: shrunk to {result.kept} of {counted(result.steps, 'step')}{calls} "
             f"({result.failing} up to the one that fails)"
         )
     else:
+        gone = result.failing - result.kept
+        leads = "leads" if gone == 1 else "lead"
         yield (
             f"{name}: cut after step {result.failing} of {result.steps}, the first that fails; "
-            f"{result.failing - result.kept} steps before it that lead back to a state are left out, no "
+            f"{counted(gone, 'step')} before it that {leads} back to a state left out, no "
             "model has the whole trace to do others again"
         )
     yield f"signature: {result.signature}"
     for number, done in enumerate(done_lines(result), start=1):
         yield f"  {number}. {done}"
-    yield from explain(result.failure, target, dialect)
+    yield from explain(result.failure, target, dialect, waited.budget_s if waited else 0)
+    if waited:
+        yield f"waited {waited.spent_s:.0f} s of {waited.budget_s:g} s for {counted(waited.timers, 'timer')}"
+    if oracle.out_of_time:
+        yield "these seconds did not suffice for each part: with more of them it may become shorter"
     if not result.runs:
         return
     yield (
         f"a behaviour of the specification: its states are {result.engine}'s (spec {result.spec[:12]}), "
-        f"as those of {result.tried} parts in {result.runs} runs"
+        f"as those of {counted(result.tried, 'part')} in {counted(result.runs, 'run')}"
     )
 
 
@@ -47,9 +56,12 @@ def done_lines(result: Shrunk) -> list[str]:
     return SHORTENINGS[kind_of(result.trace, "The shortest trace").name].lines(result.trace)
 
 
-def to_json(result: Shrunk, name: str, target: str, dialect: str, written: Sequence[Path]) -> Json:
+def to_json(
+    result: Shrunk, name: str, target: str, dialect: str, written: Sequence[Path], oracle: Oracle
+) -> Json:
     """For `--json`: `steps` of the trace, `failing` up to the one that fails, `kept` of the shortest one;
-    `shortest` says what these do, `differences` what is other after the last one."""
+    `shortest` says what these do, `differences` what is other after the last one. `waited` is as of
+    `conform replay`; if its seconds were `out_of_time`, some parts were not judged."""
     return {
         "verb": "shrink",
         "trace": name,
@@ -67,5 +79,7 @@ def to_json(result: Shrunk, name: str, target: str, dialect: str, written: Seque
         "spec": result.spec,
         "runs": result.runs,
         "tried": result.tried,
+        "waited": asdict(oracle.waited) if oracle.waited else None,
+        "out_of_time": oracle.out_of_time,
         "written": [str(path) for path in written],
     }

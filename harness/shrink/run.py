@@ -19,14 +19,16 @@ from harness.kinds.registry import kind_of
 from harness.kinds.shortenings import SHORTENINGS, Shortening
 from harness.modules import config_beside
 from harness.replay.decode import Decoder
-from harness.replay.report import not_loaded
-from harness.replay.run import Failure, Replayed, Replayer
+from harness.replay.report import not_loaded, reason
+from harness.replay.run import DIFFERENCE, Failure, Replayed, Replayer
 from harness.shrink.again import Doing, model_of
 from harness.shrink.ask import shrink_together
 from harness.shrink.loops import without_loops
 from harness.spechash import spec_hash
 from harness.targets.base import Target
+from harness.targets.waiting import NO_TIME, Waited
 from harness.values import State
+from harness.words import counted
 
 AT_ONCE: Final = 800
 """Steps that one run of TLC is given: it takes about as long to start as to do them."""
@@ -83,19 +85,40 @@ def signatures(failures: Sequence[Failure]) -> list[str]:
 
 
 class Oracle:
-    """Replays traces on a target, one after another."""
+    """Replays traces on a target, one after another. `unjudged` says why the last one was not judged to its
+    end, None if it was; `waited` is as of a replay, `out_of_time` tells if its seconds were too few."""
 
     def __init__(self, target: Target) -> None:
         self.name = target.name
+        self.unjudged: ConformError | None = None
+        self.waited: Waited | None = None
+        self.out_of_time = False
         self._replayer = Replayer(target, MANY)
 
     def failures(self, trace: Trace, name: str) -> list[Failure]:
-        """Places where the target differs. ConformError as of a replay."""
-        self._replayer.result = Replayed()
+        """Places where the target differs. ConformError as of a replay; a state that the target does not
+        load is none: what comes after it is not judged, and what came before it holds."""
+        self._replayer.result = result = Replayed()
         self._replayer.replay(Decoder().decode(trace, name))
-        if sentence := not_loaded(self._replayer.result, self.name):
-            raise ConformError(sentence, ENGINE_FAILED)
-        return self._replayer.result.failures
+        self.waited = result.waited
+        self.out_of_time |= any(one.reason == NO_TIME for one in result.ended_early)
+        self.unjudged = self._why_not_judged(result)
+        return result.failures
+
+    def _why_not_judged(self, result: Replayed) -> ConformError | None:
+        if sentence := not_loaded(result, self.name):
+            return ConformError(sentence, ENGINE_FAILED)
+        ended = [one for one in result.ended_early if one.reason != DIFFERENCE]
+        if not ended:
+            return None
+        one = ended[0]
+        waits = one.reason == NO_TIME or (one.reason == "fire" and self.name.startswith("broker:"))
+        way_out = ": give --wait SECONDS, or more of them" if waits else ""
+        return ConformError(
+            f"The trace {one.trace} is judged on {self.name} only up to its step {one.judged}, and "
+            f"the next one {reason(one.reason)}{way_out}.",
+            USAGE,
+        )
 
 
 def shrink_trace(
@@ -121,8 +144,7 @@ def shrink_trace(
         found = model and _by_model(Doing(trace, model, limits), name, oracle, signature, progress)
         return found or _cut(trace, name, oracle, signature)
     doer = known.shortening(trace, name, spec, limits)
-    failures = oracle.failures(trace, name)
-    chosen, index = _first(failures, signature, name, oracle.name)
+    chosen, index = _first(oracle, trace, signature, name)
     prefix = [step for at, step in doer.steps.items() if at <= index]
     work = _Work(doer, name, oracle, chosen, progress)
     if not work.answer([prefix])[0]:
@@ -137,7 +159,7 @@ def _by_model(
 ) -> Shrunk | None:
     """Steps are left out as the trace's own model can do the others; None where it has not the whole trace,
     or the target does not fail after that."""
-    chosen, index = _first(oracle.failures(doing.trace, name), signature, name, oracle.name)
+    chosen, index = _first(oracle, doing.trace, signature, name)
     prefix = doing.steps[:index]
     work = _Work(doing, name, oracle, chosen, progress)
     if not work.answer([prefix])[0]:
@@ -151,28 +173,40 @@ def _by_model(
 def _cut(trace: Trace, name: str, oracle: Oracle, signature: str) -> Shrunk:
     """Up to the step that fails, without loops before it. Other steps stay: there is no model that does them
     again."""
-    failures = oracle.failures(trace, name)
-    chosen, index = _first(failures, signature, name, oracle.name)
+    chosen, index = _first(oracle, trace, signature, name)
     meta = {**trace.meta, "description": f"Cut from {Path(name).name}: {chosen}"}
     cut = replace(trace, meta=meta, states=trace.states[: index + 1], actions=trace.actions[: index + 1])
 
+    failing: list[Failure] = []
+
     def fails(shorter: Trace) -> bool:
-        return chosen in signatures(oracle.failures(shorter, name))
+        found = [one for one in oracle.failures(shorter, name) if chosen in signatures([one])]
+        failing.extend(found[:1])
+        return bool(found)
 
+    if not fails(cut):
+        raise ConformError(
+            f"The trace {name} was cut after step {index}, and did not fail again: it cannot be shrunk.",
+            USAGE,
+        )
     short, tried = without_loops(cut, fails)
-    failure = next(one for one in oracle.failures(short, name) if chosen in signatures([one]))
-    return Shrunk(short, chosen, len(trace.states) - 1, index, failure, "", "", 0, tried, False)
+    return Shrunk(short, chosen, len(trace.states) - 1, index, failing[-1], "", "", 0, tried, False)
 
 
-def _first(failures: Sequence[Failure], signature: str, name: str, target: str) -> tuple[str, int]:
+def _first(oracle: Oracle, trace: Trace, signature: str, name: str) -> tuple[str, int]:
     """The difference to shrink, and the index of the state after the first step that has it."""
+    failures, target = oracle.failures(trace, name), oracle.name
     known = signatures(failures)
+    if not known and oracle.unjudged:
+        raise oracle.unjudged
     if not known:
         raise ConformError(f"The trace {name} does not fail on {target}: there is nothing to shrink.", USAGE)
     if signature and signature not in known:
+        also = f" {oracle.unjudged.message}" if oracle.unjudged else ""
         raise ConformError(
-            f"The trace {name} does not fail on {target} with {signature!r}, but with: {'; '.join(known)}.",
-            USAGE,
+            f"The trace {name} does not fail on {target} with {signature!r}, but with: "
+            f"{'; '.join(known)}.{also}",
+            oracle.unjudged.exit_code if oracle.unjudged else USAGE,
         )
     chosen = signature or known[0]
     index = next(failure.index for failure in failures if chosen in signatures([failure]))
@@ -222,7 +256,7 @@ class _Work(Generic[Step]):
         self.last = made[-1]
         fails = [self._fails(part, states) for part, states in zip(parts, made, strict=True)]
         shortest = min(map(len, self._found), default=0)
-        self._progress(f"{shortest} steps are left, {self.tried} parts tried")
+        self._progress(f"steps that are left: {shortest}; {counted(self.tried, 'part')} tried")
         return fails
 
     def _fails(self, part: Sequence[Step], states: list[State]) -> bool:
@@ -238,7 +272,7 @@ class _Work(Generic[Step]):
     def shrunk(self, part: Sequence[Step], *, steps: int, failing: int, spec: str, scenario: bool) -> Shrunk:
         """A part that fails, and how."""
         trace, failure = self._found[tuple(part)]
-        said = f"Shrunk from {steps} steps of {Path(self._name).name}: {self._signature}"
+        said = f"Shrunk from {counted(steps, 'step')} of {Path(self._name).name}: {self._signature}"
         return Shrunk(
             replace(trace, meta={**trace.meta, "description": said}),
             self._signature,

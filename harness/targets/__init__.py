@@ -33,7 +33,7 @@ def open_target(name: str, dialect: str = "kip-848", wait_s: float = 0) -> Targe
 
 def open_unchecked(name: str) -> Target:
     """The same whatever it speaks: to find that out."""
-    target = _started(name, own_dialect(name), TIMEOUT_S)
+    target = _started(name, own_dialect(name))
     try:
         return target if "ids" in target.hello().controls else SymbolicIds(target)
     except ConformError:
@@ -48,9 +48,10 @@ def own_dialect(name: str) -> str:
 
 
 def start_target(
-    name: str, dialect: str = "kip-848", timeout_s: float = TIMEOUT_S, wait_s: float = 0
+    name: str, dialect: str = "kip-848", timeout_s: float | None = None, wait_s: float = 0
 ) -> Target:
-    """The same with member ids that it makes itself; of `stdio` an answer may take `timeout_s` seconds.
+    """The same with member ids that it makes itself; an answer of a program, or of a broker, may take
+    `timeout_s` seconds, by default those that its kind has.
 
     With departures of its own a dialect is for a target that names them in `hello`, and for one that names
     its base alone: a target need not know where it departs.
@@ -71,7 +72,7 @@ def start_target(
     return target
 
 
-def _started(name: str, dialect: str, timeout_s: float, wait_s: float = 0) -> Target:
+def _started(name: str, dialect: str, timeout_s: float | None = None, wait_s: float = 0) -> Target:
     kind, _, argument = name.partition(":")
     if wait_s and kind != "broker":
         raise ConformError(
@@ -80,19 +81,20 @@ def _started(name: str, dialect: str, timeout_s: float, wait_s: float = 0) -> Ta
     if name == "python":
         return PythonTarget(dialect)
     if kind == "stdio" and argument.strip():
-        return StdioTarget(argument, timeout_s)
+        return StdioTarget(argument, timeout_s or TIMEOUT_S)
     if kind == "tcp":
         from harness.targets.tcp import TcpTarget
 
-        return TcpTarget(argument, timeout_s)
+        return TcpTarget(argument, timeout_s or TIMEOUT_S)
     if kind == "kafka":
         from harness.targets.kafka.target import kafka_target
 
         return kafka_target(argument)
     if kind == "broker":
+        from harness.targets.broker.connection import TIMEOUT_S as BROKER_S
         from harness.targets.broker.target import BrokerTarget
 
-        return BrokerTarget(argument, dialect, wait_s=wait_s)
+        return BrokerTarget(argument, dialect, timeout_s=timeout_s or BROKER_S, wait_s=wait_s)
     if name == "mock":
         from harness.targets.broker.mock_target import MockTarget
 

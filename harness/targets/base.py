@@ -144,6 +144,21 @@ class Target(Protocol):
         """End the target and free what it holds."""
 
 
+@runtime_checkable
+class Sender(Protocol):
+    """A target that sends some requests otherwise than it is told: with other times, or in another form."""
+
+    def as_sent(self, operation: Json) -> Json:
+        """The last request that it was told, as it was sent."""
+
+
+def as_sent(target: Target, operation: Json) -> Json:
+    """An operation that the target has just done, as it was really sent: the times that it had, and under
+    "wire" the version, if that was another."""
+    is_request = operation.get("op") == "request"
+    return target.as_sent(operation) if is_request and isinstance(target, Sender) else operation
+
+
 class Writer(Target, Protocol):
     """The writing half of a target: takes what the target is going to be asked, in that order, and gives
     empty answers. The target then only reads the answer to what was written.

@@ -13,7 +13,7 @@ from typing import TypeAlias, TypeVar
 
 from harness.errors import ConformError
 from harness.files import is_stream, output_folder
-from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused, Target
+from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused, Target, as_sent
 from harness.targets.waiting import Due, Waited, expect
 
 T = TypeVar("T")
@@ -73,7 +73,11 @@ class Recording:
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         """Send one request."""
         operation = {"op": "request", "api": api, "version": version, "client": client, "body": body}
-        return self._do(operation, lambda: self._target.request(api, version, client, body, observe))
+        return self._do(
+            operation,
+            lambda: self._target.request(api, version, client, body, observe),
+            lambda: self.as_sent(operation),
+        )
 
     def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:
         """Change topics."""
@@ -133,17 +137,21 @@ class Recording:
         """Tell the target, if it waits. Nothing is written down."""
         return expect(self._target, due)
 
+    def as_sent(self, operation: Json) -> Json:
+        """As the target sent it."""
+        return as_sent(self._target, operation)
+
     def close(self) -> None:
         """End the target."""
         self._target.close()
 
-    def _do(self, operation: Json, call: Callable[[], T]) -> T:
+    def _do(self, operation: Json, call: Callable[[], T], sent: Callable[[], Json] | None = None) -> T:
         try:
             result = call()
         except Refused as refusal:
             self._note(operation, {"error": refusal.reason})
             raise
-        self._note(operation, _answer(result))
+        self._note(sent() if sent else operation, _answer(result))
         return result
 
 

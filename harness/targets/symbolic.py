@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from harness.targets.base import Answer, Assignments, Capabilities, Json, Target, Writer, writer_of
+from harness.targets.base import Answer, Assignments, Capabilities, Json, Target, Writer, as_sent, writer_of
 from harness.targets.waiting import NO_ID, Due, NotWaited, Waited, expect
 
 
@@ -120,6 +120,10 @@ class SymbolicIds:
     def expect(self, due: Sequence[Due]) -> Waited | None:
         """Tell the other target, if it waits."""
         return expect(self._target, due)
+
+    def as_sent(self, operation: Json) -> Json:
+        """As the other target sent it."""
+        return as_sent(self._target, operation)
 
     def close(self) -> None:
         """End the other target."""

@@ -19,7 +19,7 @@ def test_the_coordinator_conforms() -> None:
     verdict = conform.replay(GOLDEN / "basic.itf.json", progress=lambda so_far: seen.append(so_far.traces))
     assert verdict.conforms, verdict
     assert (verdict.failures, verdict.dialect, seen) == ([], "kip-848", [1])
-    assert str(verdict).startswith("1 traces, ")
+    assert str(verdict).startswith("1 trace, ")
     assert verdict.to_json()["target_steps"] == verdict.result.judged > 0
 
 

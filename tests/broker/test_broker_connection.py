@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
-from harness.targets import open_target
+from harness.targets import open_target, start_target
 from harness.targets.broker.connection import Connection, Unreachable
 
 
@@ -45,6 +45,11 @@ def versions(correlation_id: int) -> bytes:
 
 def wait_for_end(connection: socket.socket) -> None:
     connection.recv(1 << 16)
+
+
+def test_the_time_that_a_caller_gives_an_answer_counts() -> None:
+    with server(wait_for_end) as port, pytest.raises(Unreachable, match=r"within 0\.2 s"):
+        start_target(f"broker:127.0.0.1:{port}", "kip-848", 0.2)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -10,13 +11,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
+from harness.cli.replay import command as replay
+from harness.cli.shrink import command as shrink
+from harness.errors import NOT_CONFORMANT, ConformError
 from harness.replay.files import replay_files, trace_files
 from harness.replay.run import Replayed
 from harness.targets.broker.local import LocalBroker
 
 ROOT = Path(__file__).parents[2]
 TRACES = trace_files([ROOT / "traces/dialects/kafka-4.2"])
+RENEWED = next((ROOT / "traces/dialects/kafka-4.2/wire").glob("*-0001-still-revoking-*.itf.json"))
+"""The rebalance time-out comes, though the member sends heartbeats (R4)."""
 PAGE = (ROOT / "docs/coordinators.md").read_text(encoding="utf-8")
 TABLE = [
     [cell.strip() for cell in row.split("|")[1:-1]] for row in re.findall(r"^\|.*\|$", PAGE, re.MULTILINE)
@@ -71,6 +78,38 @@ def test_kfake_is_judged(kfake: str) -> None:
     [changed] = [one for one in members[2] if one.path.endswith("subscribedTopicNames")]
     assert (changed.expected, changed.got) == ([], ["foo"])
     assert all(name in PAGE for name, _ in told)
+    sent = [one.operation for one in result.failures]
+    assert {one["wire"]["version"] for one in sent if one.get("api") == "OffsetFetch"} == {10}
+
+
+@pytest.mark.maven
+def test_a_timer_that_differs_is_shown_again_by_the_command_that_is_printed(
+    kfake: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log"
+    with pytest.raises(ConformError) as ended:
+        replay([RENEWED], target=kfake, dialect="kafka-4.2", wait=6, record=log)
+    assert ended.value.exit_code == NOT_CONFORMANT
+    requests = [one for one in map(json.loads, log.read_text().splitlines()) if one["op"] == "request"]
+    times = {(one["client"]["id"], one["body"]["rebalanceTimeoutMs"]) for one in requests}
+    assert times == {("client-m1", 3000), ("client-m1", -1), ("client-m2", 300_000)}
+    said = capsys.readouterr().out
+    assert f"again: conform replay {RENEWED} --target {kfake} --dialect kafka-4.2 --wait 6\n" in said
+
+
+@pytest.mark.maven
+def test_a_timer_that_differs_is_shrunk_in_the_seconds_that_there_are(
+    kfake: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They suffice for the whole trace, which is judged twice: no part of it is known to fail."""
+    options = {"target": kfake, "dialect": "kafka-4.2", "out": tmp_path / "short.itf.json"}
+    with pytest.raises(ConformError, match=r"only up to its step 4, .* needs fire: give --wait SECONDS"):
+        shrink(RENEWED, **options)  # type: ignore[arg-type]
+    with pytest.raises(typer.Exit):
+        shrink(RENEWED, wait=10, **options)  # type: ignore[arg-type]
+    said = capsys.readouterr().out
+    assert "shrunk to 5 of 5 steps" in said
+    assert " of 10 s for 2 timers\nthese seconds did not suffice for each part" in said
 
 
 @pytest.mark.maven

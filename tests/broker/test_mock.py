@@ -9,7 +9,7 @@ from broker_bodies import BAR, CLIENT, FOO, START, commit, heartbeat, join, owne
 
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.replay.judge import refused
-from harness.targets.base import Died, Json, Refused
+from harness.targets.base import Died, Json, Refused, as_sent
 from harness.targets.broker import mock_target
 from harness.targets.broker.mock_target import MockTarget
 
@@ -46,6 +46,15 @@ def test_a_member_joins_and_hears_of_kafkas_interval(target: MockTarget) -> None
     assert (answer["memberId"], answer["heartbeatIntervalMs"]) == ("A", 5000)
     again = send(target, heartbeat("A", answer["memberEpoch"], owned(0, 1)))
     assert (again["memberEpoch"], again["assignment"]) == (answer["memberEpoch"], None)
+
+
+def test_the_version_that_was_sent_is_told(target: MockTarget) -> None:
+    send(target, join("A"), 0)
+    told = {"op": "request", "api": "ConsumerGroupHeartbeat", "version": 0, "body": join("A")}
+    assert as_sent(target, told) == {**told, "wire": {"version": 1}}
+    assert as_sent(target, {"op": "topics"}) == {"op": "topics"}
+    target.request("OffsetCommit", 9, CLIENT, commit("A", 1, FOO, 5))
+    assert "wire" not in as_sent(target, told)
 
 
 def test_each_load_is_a_new_cluster(target: MockTarget) -> None:

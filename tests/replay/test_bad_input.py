@@ -168,9 +168,7 @@ def test_traces_that_never_call_the_coordinator(tmp_path: Path) -> None:
     made = model()
     made.states[1:] = [frozendict({**made.states[0], "step": NO_STEP | {"action": "Crash"}})]
     write_trace(tmp_path / "a.itf.json", made.trace())
-    with pytest.raises(
-        ConformError, match="None of the 1 traces has a step that calls the coordinator"
-    ) as caught:
+    with pytest.raises(ConformError, match=r"No step of the trace .* calls the coordinator") as caught:
         replay_files([tmp_path / "a.itf.json"], "python")
     assert caught.value.exit_code == 2
 

@@ -63,9 +63,7 @@ def test_a_difference_is_shown_in_full_and_ends_with_11(
 ) -> None:
     file = tmp_path / "wrong.itf.json"
     write_trace(file, wrong())
-    with pytest.raises(
-        ConformError, match="python does not conform: 1 differences in 1 of 3 steps"
-    ) as caught:
+    with pytest.raises(ConformError, match="python does not conform: 1 difference in 1 of 3 steps") as caught:
         command([file], json_file=tmp_path / "result.json")
     assert caught.value.exit_code == 11
     said = capsys.readouterr().out.splitlines()

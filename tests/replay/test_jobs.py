@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from test_partial_targets import target
 
+from harness.cli.replay import command as replay
 from harness.errors import ConformError
 from harness.replay.files import replay_files, trace_files
 from harness.replay.report import summary, to_json
@@ -98,6 +99,8 @@ def test_one_cluster_and_one_log_are_for_one_process(tmp_path: Path) -> None:
     for name in ("broker:localhost:9092", "mock"):
         with pytest.raises(ConformError, match=r"is one cluster.*leave out --jobs"):
             replay_files(FILES[:2], name, jobs=2)
+    with pytest.raises(ConformError, match=r"is one cluster.*leave out --jobs"):
+        replay(target="broker:127.0.0.1:1", jobs=2)  # which nobody asks for its dialect
     with pytest.raises(ConformError, match=r"--record .* in order: leave out --jobs, or --record"):
         replay_files(FILES[:2], "python", record=tmp_path / "log", jobs=2)
     assert not (tmp_path / "log").exists()

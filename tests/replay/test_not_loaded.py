@@ -107,9 +107,9 @@ def test_the_command_names_the_field_and_ends_with_3(
     with pytest.raises(ConformError, match=r"did not load a state; .* conform doctor tests both") as caught:
         command([*files], target=name, json_file=tmp_path / "result.json")
     assert caught.value.exit_code == 3
-    assert "does not conform: 1 differences in 1 of 5 steps" in caught.value.message
+    assert "does not conform: 1 difference in 1 of 5 steps" in caught.value.message
     said = capsys.readouterr().out
-    assert f"skipped, {NOT_LOADED}: 3 steps at the end of 1 traces" in said
+    assert f"skipped, {NOT_LOADED}: 3 steps at the end of 1 trace" in said
     result = json.loads((tmp_path / "result.json").read_text())
     [one] = result["not_loaded"]
     assert (one["index"], one["differences"][0]["signature"]) == (1, "load: group.timers[session].deadlineMs")

@@ -25,7 +25,7 @@ from harness.replay.compare import agree, differences
 from harness.replay.decode import Decoder
 from harness.replay.files import replay_files, trace_files
 from harness.replay.prepared import DecodedTrace, Step
-from harness.replay.report import skipped, summary
+from harness.replay.report import left_out, skipped, summary
 from harness.replay.run import ANOTHER, DIFFERENCE, Replayed, Replayer
 from harness.replay.view import CLASSIC, CONFIGS, DELAY, DELETED_TOPICS, NAMES, RECORD_TYPES, View
 from harness.replay.view import EVERYTHING as ALL
@@ -104,7 +104,11 @@ ASSIGNMENT_EPOCHS = "records.assignmentEpochs"
 def test_a_heartbeat_interval_of_its_own_is_no_difference_and_one_that_changes_is() -> None:
     """H9: only a target that can be configured is told which interval it has."""
     unconfigured = without("configure")
-    assert on_golden(controls=unconfigured, lie="interval").differences == 0
+    own = on_golden(controls=unconfigured, lie="interval")
+    assert own.differences == 0
+    named = "response.heartbeatIntervalMs of errors, and of members that leave"
+    assert f"not compared, because the target's configuration is its own: {named}" in list(left_out(own))
+    assert not any(named in line for line in left_out(on_golden()))
     changing = on_golden(controls=unconfigured, lie="intervals")
     assert changing.differences > 5
     paths = {one.path for failure in changing.failures for one in failure.differences}
@@ -189,6 +193,18 @@ def test_timers_of_one_kind_can_be_unobserved(kind: str) -> None:
             assert agree(shown.of(step.expected), shown.of(bad)) == hidden
             tried[hidden] += 1
     assert tried[True] and tried[False]
+
+
+@pytest.mark.parametrize("hidden", [["timers.session"], []])
+def test_a_timer_of_a_kind_that_is_not_shown_need_not_be_fired(hidden: list[str]) -> None:
+    result = on_golden(refuses="fire", hidden=hidden)
+    early = {one.reason for one in result.ended_early}
+    fired = {(one.path, failure.action) for failure in result.failures for one in failure.differences}
+    assert (early == {"fire of the timer session"}) == bool(hidden)
+    assert (("operation fire", "SessionTimeout") in fired) == (not hidden)
+    assert all(action != "SessionTimeout" or not hidden for _, action in fired)
+    said = any(line.startswith("skipped, needs fire of the timer session: ") for line in left_out(result))
+    assert (said, result.judged) == ((True, 132) if hidden else (False, 142))
 
 
 def test_partitions_of_deleted_topics_are_left_out_on_both_sides_if_that_is_declared() -> None:

@@ -41,6 +41,15 @@ def test_a_difference_on_a_target(tmp_path: Path) -> None:
     assert '"memberEpoch": 0' in page.sent[1]
 
 
+def test_the_command_waits_where_the_replay_did(tmp_path: Path) -> None:
+    build = good_build(tmp_path, trace=wrong_trace(tmp_path))
+    file = build / "results" / "replay-golden.json"
+    waited = {"budget_s": 60.0, "spent_s": 3.1, "timers": 1, "note": ""}
+    write(file, {**json.loads(file.read_text()), "waited": waited})
+    (page,) = found(build).shown
+    assert page.command.endswith(" --target python --wait 60")
+
+
 def test_alike_differences_are_one_finding_with_the_shortest_trace(tmp_path: Path) -> None:
     build = good_build(tmp_path, trace=wrong_trace(tmp_path))
     file = build / "results" / "replay-golden.json"

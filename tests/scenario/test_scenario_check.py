@@ -145,7 +145,7 @@ def test_the_command_checks_rewrites_and_replays(tmp_path: Path) -> None:
     assert rewrite.exit_code == HOLDS, rewrite.output
     assert file.read_text() == SMALL
     assert f"rewritten: {file}\nrewritten: {tmp_path / 'new.itf.json'}\n" in rewrite.output
-    assert "1 traces, 2 steps, 2 of them on python" in rewrite.output
+    assert "1 trace, 2 steps, 2 of them on python" in rewrite.output
     model = json.loads(result_file.read_text())["models"][0]
     assert (model["outcome"], model["distinct_states"], model["as_expected"]) == ("holds", 3, True)
     assert replay_files([file], "python").judged == 2

@@ -38,8 +38,8 @@ def test_timers_are_waited_for_and_what_there_is_no_time_for_is_said() -> None:
     assert (said["waited"]["timers"], said["waited"]["budget_s"]) == (2, 10)
     assert said["skipped"][NO_TIME] == {"traces": 1, "steps": 1}
     lines = list(summary(result, target))
-    assert any("for 2 timers; 1 traces end before a timer that was not waited for" in line for line in lines)
-    assert any(line.startswith(f"skipped, needs {NO_TIME}: 1 steps") for line in lines)
+    assert any("for 2 timers; 1 trace ends before a timer that was not waited for" in line for line in lines)
+    assert any(line.startswith(f"skipped, needs {NO_TIME}: 1 step ") for line in lines)
 
 
 def test_the_configurations_of_a_group_go_with_it() -> None:

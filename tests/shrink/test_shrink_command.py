@@ -12,7 +12,7 @@ import typer
 
 from harness.cli.shrink import command as shrink
 from harness.engines.base import Limits
-from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, USAGE, ConformError
 from harness.itf import read_trace
 from harness.kinds.consumer.scenario.load import load_scenario
 from harness.kinds.consumer.scenario.run import play
@@ -114,6 +114,22 @@ def test_a_trace_of_another_kind_is_cut_after_the_step_that_fails(
     said = capsys.readouterr().out
     assert f"cut after step {result['failing']} of {result['steps']}, the first that fails" in said
     assert [one.index for one in replay_files([path], "python").failures] == [kept]
+
+
+def test_a_state_that_is_not_loaded_after_the_step_that_fails_does_not_matter(tmp_path: Path) -> None:
+    trace = ROOT / "traces/client/MCClient-goal-0008-a-time-out-chooses-another.itf.json"
+    assert wrong(trace, tmp_path)
+    data = json.loads((tmp_path / trace.name).read_text())
+    data["#meta"]["model"] = "of no manifest"
+    (tmp_path / trace.name).write_text(json.dumps(data))
+    target = f"stdio:{sys.executable} {ROOT / 'tests/doctor/faulty_program.py'} load_loses_deadlines"
+    result = replay_files([tmp_path / trace.name], target)
+    assert result.failures and result.not_loaded
+    _, short = shrunk(tmp_path / trace.name, target, tmp_path)
+    assert short["failing"] == result.failures[0].index
+    with pytest.raises(ConformError, match=r"but with: .* did not load a state") as error:
+        shrink(tmp_path / trace.name, target, signature="what comes later", out=tmp_path / "short.itf.json")
+    assert error.value.exit_code == ENGINE_FAILED
 
 
 def wrong(trace: Path, out: Path) -> bool:

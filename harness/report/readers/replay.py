@@ -20,7 +20,7 @@ DERIVED: Final = frozenset({"requirements"})
 @dataclass(frozen=True)
 class Replay:
     """One replay; `source` is what its file is called, and `not_loaded` how many states the target did not
-    load."""
+    load, `wait_s` the seconds that a live broker might wait for timers."""
 
     source: str
     target: str
@@ -35,6 +35,7 @@ class Replay:
     failures: Sequence[Failure]
     not_loaded: int
     causes: Sequence[Cause]
+    wait_s: float = 0
 
     @property
     def exercised(self) -> Mapping[str, Mapping[str, int]]:
@@ -50,7 +51,7 @@ class Replay:
 
 def replay(data: Fields) -> Replay:
     """The replay of a file."""
-    coverage = data.get("coverage", dict)
+    coverage, waited = data.get("coverage", dict), data.part("waited")
     for name in ("actions", "branches", "errors"):
         if not isinstance(coverage.get(name), dict):
             raise ConformError(f'The result {data.stem}.json has no "{name}" in its "coverage".')
@@ -68,6 +69,7 @@ def replay(data: Fields) -> Replay:
         failures=[_failure(raw, data.stem) for raw in data.get("failures", list)],
         not_loaded=len(data.list_or_none("not_loaded")),
         causes=_causes(data.list_or_none("causes"), data.stem),
+        wait_s=waited.number("budget_s") if waited else 0,
     )
 
 

@@ -48,6 +48,7 @@ class MockTarget(Refusing):
         self._timeout_s = timeout_s
         self._names = Names("")
         self._topics: dict[str, Json] = {}
+        self._sent: Json = {}
         self._process = MockProcess()
         try:
             self._broker = self._cluster()
@@ -63,11 +64,17 @@ class MockTarget(Refusing):
         """Send one request. Died if it ends the mock's process."""
         process = self._alive(f"request {api}")
         try:
-            return Answer(ask(self._broker, self._names, self.name, api, version, client, body))
+            self._sent = {}
+            self._sent, response = ask(self._broker, self._names, self.name, api, version, client, body)
+            return Answer(response)
         except Unreachable:
             if (death := process.death()) is None:
                 raise
             raise Died(self.name, f"request {api}", death) from None
+
+    def as_sent(self, operation: Json) -> Json:
+        """With Kafka's version of the API, if that is another."""
+        return {**operation, **self._sent}
 
     def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:
         """Create, recreate and delete topics. Refused for more partitions of one: the mock cannot do that."""

@@ -52,8 +52,9 @@ INTERVAL_MS: Final = 500
 
 def ask(
     broker: Connection, names: Names, target: str, api: str, version: int, client: Json, body: Json
-) -> Json:
-    """Send a request of the spec; the response in the spec's form. Refused for what Kafka has no form of."""
+) -> tuple[Json, Json]:
+    """Send a request of the spec: what is to be said of how it was sent (see `as_sent`), and the response in
+    the spec's form. Refused for what Kafka has no form of."""
     try:
         form = to_kafka(api, version, body, names, broker.has)
         if not broker.has(form.api, form.version):
@@ -61,7 +62,10 @@ def ask(
         answer = broker.call(form.api, form.version, form.body, str(client.get("id", "")))
     except ValueError as error:
         raise Refused(target, f"request {api}", str(error)) from None
-    return from_kafka(form, answer, names)
+    sent: Json = {"body": body}
+    if form.version != version:
+        sent["wire"] = {"version": form.version}
+    return sent, from_kafka(form, answer, names)
 
 
 class BrokerTarget(Refusing):
@@ -103,6 +107,7 @@ class BrokerTarget(Refusing):
         self._step = -1
         self._joins: set[int] = set()
         """The steps at which a trace's initial delay is over, and a broker's is not."""
+        self._sent: Json = {}
         if not self._broker.has(HEARTBEAT, 0):
             self._broker.close()
             raise ConformError(
@@ -121,13 +126,15 @@ class BrokerTarget(Refusing):
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
         """Send one request."""
         self._step += 1
+        self._sent = {}
         group = self._names.group(_group_of(body))
         coordinator = self._coordinator(group)
         if api in CLASSIC:
             return self._classic(coordinator, api, version, str(client.get("id", "")), body, observe)
         if self._patience is not None and not self._waiting.used:
             body = self._timed(self._patience, group, str(client.get("id", "")), body)
-        response = ask(coordinator, self._names, self.name, api, version, client, body)
+        self._sent = {"body": body}
+        self._sent, response = ask(coordinator, self._names, self.name, api, version, client, body)
         return Answer(response, self._observed(observe))
 
     def _classic(
@@ -166,6 +173,10 @@ class BrokerTarget(Refusing):
             admin.delete_group(coordinator, probe)
             del self._groups[probe]
         return self._delay_s
+
+    def as_sent(self, operation: Json) -> Json:
+        """With the time-outs of `--wait`, and Kafka's version of the API, if that is another."""
+        return {**operation, **self._sent}
 
     def expect(self, due: Sequence[Due]) -> Waited | None:
         """The timers that run out in the trace that begins with the next load."""

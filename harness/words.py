@@ -1,0 +1,13 @@
+"""Words of the reports: numbers with what they count."""
+
+from __future__ import annotations
+
+
+def noun(count: int, one: str) -> str:
+    """The noun for so many: "trace", "traces"."""
+    return one if count == 1 else f"{one}s"
+
+
+def counted(count: int, one: str) -> str:
+    """A number and its noun: "1 trace", "2 traces"."""
+    return f"{count} {noun(count, one)}"

@@ -236,7 +236,10 @@ def test_what_is_wrong_counts_as_missing_for_the_level() -> None:
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command(f"stdio:{sys.executable} -m coordinator --stdio", json_file=tmp_path / "a.json")
+    """Without --dialect it is the one that hello names."""
+    command(
+        f"stdio:{sys.executable} -m coordinator --stdio --dialect kafka-4.2", json_file=tmp_path / "a.json"
+    )
     said = capsys.readouterr().out
     assert "level: loadable" in said and "17 senseless operations are refused" in said
     assert all(len(line) <= 80 for line in said.splitlines())
@@ -244,6 +247,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert (result["level"], result["next_level"], result["lacking"], result["died"]) == (
         "loadable", None, [], False,
     )  # fmt: skip
+    assert result["dialect"] == "kafka-4.2"
     verdicts = {one["operation"]: one["verdict"] for one in result["operations"]}
     assert verdicts.pop("fresh") == "missing" and set(verdicts.values()) == {"ok"}
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 BY_ERROR: Final = {
@@ -120,6 +123,15 @@ def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
         return CONNECT[action]
     found = (*BY_ERROR.get(error, ()), *BY_BRANCH.get(branch, ()), *BY_ACTION.get(action, ()))
     return tuple(dict.fromkeys(found))
+
+
+@cache
+def sentences() -> Mapping[str, str]:
+    """The sentence of each requirement, by its ID (`harness.requirement_page` makes the file)."""
+    table: dict[str, str] = json.loads(
+        Path(__file__).with_name("requirements.json").read_text(encoding="utf-8")
+    )
+    return table
 
 
 _OF_MEMBER: Final = {"send": ("H7",), "lose": ("H7",), "finish_revocation": ("K2",)}

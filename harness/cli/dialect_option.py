@@ -7,16 +7,17 @@ from typing import Final
 
 from harness.errors import USAGE, ConformError
 from harness.files import read_text
+from harness.replay.dialects import known_name
 
 METAVAR: Final = "NAME|FILE"
 
 
 def named(given: str) -> str:
     """The name of a dialect, read from the file if there is a file of that name. ConformError (exit 2) for a
-    file that has no name of a dialect."""
+    name that no dialect has, and for a file that has none."""
     path = Path(given)
     if "=" in given or not path.is_file():
-        return given
+        return known_name(given)
     lines = (line.partition("#")[0].strip() for line in read_text(path, "The dialect").splitlines())
     names = [line for line in lines if line]
     if len(names) != 1:
@@ -25,4 +26,4 @@ def named(given: str) -> str:
             f"writes it; it has {len(names)}.",
             USAGE,
         )
-    return names[0]
+    return known_name(names[0])

@@ -14,7 +14,7 @@ from harness.cli.dialect_option import METAVAR, named
 from harness.doctor.examine import Doctor
 from harness.doctor.report import levels, rows, to_json
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
-from harness.targets import own_dialect, start_target
+from harness.targets import said_dialect, start_target
 
 WIDTH = 80
 
@@ -28,7 +28,7 @@ def command(
         typer.Option(
             parser=named,
             metavar=METAVAR,
-            help="What the target speaks; by default kip-848, or what its name says.",
+            help="What the target speaks; by default what its hello or its name says.",
         ),
     ] = None,
     timeout: Annotated[
@@ -52,7 +52,7 @@ def command(
     """
     check_json_place(json_file)
     with running(f"examining {target}") as progress:
-        spoken = dialect or own_dialect(target)
+        spoken = dialect or said_dialect(target, timeout)
         doctor = Doctor(target, spoken, lambda: start_target(target, spoken, timeout))
         examined = doctor.examine(progress)
     _print(["operation", "", "what was seen"], rows(examined))

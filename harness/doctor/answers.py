@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from harness.doctor import shape
 from harness.doctor.classic import only_classic
-from harness.doctor.talk import ALL, CLIENT, FOO, Talk, Wrong, same
+from harness.doctor.talk import ALL, CLIENT, FOO, Talk, Wrong, ends, same
 from harness.errors import ConformError
 from harness.kinds.registry import APIS
 from harness.replay import wire
@@ -130,6 +130,7 @@ def records(talk: Talk) -> str:
     """Records by offset, all and from one on."""
     if not talk.view.reads:
         return "It says that they are not to be compared."
+    ends(talk, "records", {"since": 0})
     same("records, before any request", talk.target.records(0), [], "a new coordinator's log is empty")
     talk.begin("m1")
     log = talk.target.records(0)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from harness.doctor.talk import FOO, Talk, Wrong, never, partitions, same
+from harness.doctor import committed
+from harness.doctor.talk import FOO, Talk, Wrong, ends, never, partitions, same
 from harness.kinds.stable import EPOCH, OWNED, stable_group
 from harness.replay import wire
 from harness.targets.base import Answer, Json, Refused
@@ -87,7 +88,12 @@ def _consumed(talk: Talk, rounds: int = 10) -> bool:
 
 
 def load(talk: Talk) -> str:
-    """A state that is loaded is the one that was described, and goes on as it did."""
+    """A state that is loaded is the one that was described, and goes on as it did; so are those of traces."""
+    ends(talk, "load", {"records": [], "topics": [], "volatile": {"clockMs": 0}})
+    return _load(talk) + committed.load(talk)
+
+
+def _load(talk: Talk) -> str:
     topics: Sequence[Json] = [FOO] if talk.can("topics") else []
     talk.target.load([], topics, {"clockMs": 0})
     talk.begin("m1", "m2")
@@ -185,7 +191,13 @@ def fresh(talk: Talk) -> str:
 
 
 def restart(talk: Talk) -> str:
-    """A new coordinator knows what the kept records say, and no more."""
+    """A new coordinator knows what the kept records say, and no more; its answers say where the log ends."""
+    said = _restart(talk)
+    ends(talk, "restart", {})
+    return said
+
+
+def _restart(talk: Talk) -> str:
     talk.begin("m1")
     kept = len(talk.records())
     talk.begin("m2")

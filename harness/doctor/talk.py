@@ -12,6 +12,7 @@ from harness.doctor import shape
 from harness.replay import wire
 from harness.replay.view import View
 from harness.targets.base import Answer, Capabilities, Died, Json, Refused, Target
+from harness.targets.stdio import StdioTarget
 
 FOO: Final[Json] = {"name": "foo", "id": "f0f0f0f0-0000-4000-8000-000000000001", "partitions": 2}
 """The topic that everyone subscribes to."""
@@ -232,6 +233,15 @@ def same(sent: str, got: object, wanted: object, says: str) -> None:
     """Raise Wrong unless both are equal."""
     if got != wanted:
         raise Wrong(sent, got, says)
+
+
+def ends(talk: Talk, operation: str, given: Json) -> None:
+    """Raise Wrong if the answer to an operation of a program does not say how many records the log has."""
+    if not isinstance(talk.target, StdioTarget):
+        return
+    answer = talk.target.line(json.dumps({"op": operation, **given}))
+    if type(answer.get("end")) is not int:
+        raise Wrong(operation, answer, "the answer has end, the number of records in the log")
 
 
 def never(sent: str, got: object, says: str) -> NoReturn:

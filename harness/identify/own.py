@@ -6,11 +6,10 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from harness.dialect_name import base_of
 from harness.identify.judge import Identified, identify
 from harness.identify.probes import read_probes
 from harness.kit import kit_folder
-from harness.replay.dialects import TEXT
+from harness.replay.dialects import traces_of
 from harness.targets import open_unchecked
 
 
@@ -22,6 +21,4 @@ def identified(target: str, progress: Callable[[str], None] = lambda _: None) ->
 
 def own_traces(dialect: str) -> list[Path]:
     """The folders of traces of a dialect; departures of its own do not count."""
-    base = base_of(dialect)
-    names = ("golden", "corpus") if base == TEXT.name else (f"dialects/{base}",)
-    return [kit_folder("traces") / name for name in names]
+    return [kit_folder("traces") / Path(name).relative_to("traces") for name in traces_of(dialect)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Final
 
 from harness.dialect_name import base_of
@@ -62,6 +63,8 @@ def _kafka(version: str, initial_epoch: int) -> Forms:
 
 
 TEXT: Final = Forms("kip-848")
+_ALIKE: Final = 0.8
+"""How alike a name is that a wrong one may mean."""
 
 FORMS: Final = {
     "KIP848": TEXT,
@@ -104,6 +107,25 @@ def _forms(constants: object, what: str, where: str) -> Forms:
     return forms
 
 
+def known_name(dialect: str) -> str:
+    """The same name of a dialect, with its departures. ConformError (exit 2) if there is no such dialect."""
+    names = list(dict.fromkeys(forms.name for forms in FORMS.values()))
+    given = base_of(dialect)
+    if given not in names:
+        like = get_close_matches(given, names[::-1], 1, _ALIKE) or get_close_matches(
+            f"kafka-{given}", names, 1, _ALIKE
+        )
+        meant = f" Did you mean {like[0]}?" if like else ""
+        raise ConformError(f"There is no dialect {given!r}; there are {', '.join(names)}.{meant}", USAGE)
+    return dialect
+
+
+def traces_of(dialect: str) -> tuple[str, ...]:
+    """The folders of traces that a target of this dialect is judged by; its own departures do not count."""
+    base = base_of(dialect)
+    return ("traces/golden", "traces/corpus") if base == TEXT.name else (f"traces/dialects/{base}",)
+
+
 def operator_of(dialect: str) -> str:
     """The specification's name of a dialect that has this name for --dialect."""
     return next(operator for operator, forms in FORMS.items() if forms.name == base_of(dialect))
@@ -116,6 +138,7 @@ def chosen_dialect(given: str | None, judged: Mapping[str, str]) -> str:
     that is given, or if none is given and there are several.
     """
     if given is not None:
+        known_name(given)
         for what, dialect in judged.items():
             if dialect not in (TEXT.name, base_of(given)):
                 raise ConformError(

@@ -14,7 +14,7 @@ from harness.replay.compare import SCRIPTED, Difference
 from harness.replay.dialects import TEXT
 from harness.replay.run import ANOTHER, DIFFERENCE, NOT_LOADED, Failure, Replayed
 from harness.replay.wire import TOPIC_NAMES
-from harness.requirements import requirements
+from harness.requirements import requirements, sentences
 from harness.targets.base import Json
 from harness.targets.waiting import REASONS, Waited
 from harness.waivers import Waivers
@@ -172,11 +172,17 @@ def explain(failure: Failure, target: str, dialect: str, wait_s: float = 0) -> I
         yield f"  target assignment to install: {shown(failure.script['target'])}"
     yield f"  sent: {shown(failure.operation)}"
     if of := requirements(failure.action, failure.branch, failure.error):
-        yield f"  the step is of {', '.join(of)} (REQUIREMENTS.md)"
+        yield f"  the step is of {', '.join(of)}"
     for rule in failure.rules:
         yield f"  {rule.requirement}, {rule.property}: {rule.says}"
     for difference in failure.differences:
         yield from _difference(difference, failure.requirement(difference))
+    yield "  what these requirements say:"
+    named_here = [*of, *(rule.requirement for rule in failure.rules)]
+    named_here += [failure.requirement(difference) for difference in failure.differences]
+    for name in dict.fromkeys(named_here):
+        if name in sentences():
+            yield f"    {name}: {sentences()[name]}"
     yield f"  again: {again(failure.trace, target, dialect, wait_s)}"
 
 

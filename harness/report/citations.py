@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 TABLE: Final = "REQUIREMENTS.md"
-_ROW: Final = re.compile(
+ROW: Final = re.compile(
     r"^\| ([A-Z]\d{1,2}) \| (.*) \| (done|partly|out of scope)(?:: (.*))? \|$", re.MULTILINE
 )
+"""Rows of what is required: ID, sentence, state, what is missing."""
 _WHERE: Final = re.compile(r"^\| ([A-Z]\d{1,2}) \| (`.+`) \| (`.+`) \| `(\S+)`: (.+) \|$", re.MULTILINE)
 _ELSEWHERE: Final = re.compile(r"^\| ([A-Z]\d{1,2}) \| (`[^|]+/[^|]+`) \| (`tests/[^|]+`) \|$", re.MULTILINE)
 """Rows of requirements that no behaviour of the protocol shows: files or their definitions, and tests."""
@@ -59,7 +60,7 @@ def requirements(root: Path) -> list[Requirement]:
     if not table.is_file():
         return []
     text = table.read_text(encoding="utf-8")
-    rows = _ROW.findall(text)
+    rows = ROW.findall(text)
     where = {name: places for name, *places in _WHERE.findall(text)}
     elsewhere = {name: places for name, *places in _ELSEWHERE.findall(text)}
     known = {name for name, *_ in rows}

@@ -26,7 +26,7 @@ from harness.report.sequence_words import violated
 from harness.report.stages import Stage, groups_of, stages_of
 from harness.report.story_sequence import content_of_story
 from harness.report.trace_sequence import content_of_trace
-from harness.requirements import broken
+from harness.requirements import broken, sentences
 
 MOST: Final = 40
 """Pages; of more findings only the sentence is there."""
@@ -41,7 +41,8 @@ class Page:
 
     `expected` says that a model must fail in this way. `steps` is the length of the trace, `sent` what the
     target was told in the last one, or what `told` says, and `heads` are what changes are called. `stages`
-    are the trace step by step, of which `changes` are those of the last.
+    are the trace step by step, of which `changes` are those of the last. `listed` says that the report has a
+    table of requirements with this one.
     """
 
     anchor: str
@@ -65,6 +66,7 @@ class Page:
     heads: tuple[str, str] = ("after, says the specification", "after, on the target")
     expected: bool = False
     of_model: bool = False
+    listed: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,15 @@ def pages(results: Results) -> Pages:
     found += [_of_violation(one, run) for run in results.simulations for one in run.found]
     found += [_of_exhaust(one, run) for run in results.exhausts for one in run.findings]
     must = [replace(_of_model(one), expected=True) for one in failing if one.as_expected]
-    sentences = {one.name: one.sentence for one in results.requirements}
+    listed = {one.name for one in results.requirements}
     return Pages(
         [
-            replace(page, anchor=f"finding-{number}", sentence=sentences.get(page.requirement, ""))
+            replace(
+                page,
+                anchor=f"finding-{number}",
+                sentence=sentences().get(page.requirement, ""),
+                listed=page.requirement in listed,
+            )
             for number, page in enumerate([*found[:MOST], *must], start=1)
         ],
         len(found[MOST:]),

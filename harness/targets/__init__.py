@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from importlib.metadata import EntryPoint
 from typing import cast
 
 from harness.dialect_name import base_of
 from harness.errors import USAGE, ConformError
 from harness.plugins import TARGETS, bad, declared, loaded
+from harness.replay.dialects import traces_of
 from harness.targets.base import Target
 from harness.targets.python import PythonTarget, spoken
 from harness.targets.stdio import TIMEOUT_S, StdioTarget
@@ -19,6 +21,9 @@ KINDS = (
     "kafka:VERSION (Kafka's own coordinator in a JVM), broker:HOST:PORT (a live broker), "
     "mock (librdkafka's mock cluster)"
 )
+
+_SAY = ("stdio", "tcp")
+"""Kinds of targets that are programs of others: what they speak is theirs."""
 
 
 def open_target(name: str, dialect: str = "kip-848", wait_s: float = 0) -> Target:
@@ -47,6 +52,18 @@ def own_dialect(name: str) -> str:
     return f"kafka-{version.rpartition('.')[0]}" if kind == "kafka" else "kip-848"
 
 
+def said_dialect(name: str, timeout_s: float = TIMEOUT_S) -> str:
+    """The dialect that a target's `hello` names, where a program decides it; else as `own_dialect`.
+
+    ConformError as of `start_target`.
+    """
+    own = own_dialect(name)
+    if name.partition(":")[0] not in _SAY:
+        return own
+    with closing(_started(name, own, timeout_s)) as target:
+        return target.hello().dialect
+
+
 def start_target(
     name: str, dialect: str = "kip-848", timeout_s: float | None = None, wait_s: float = 0
 ) -> Target:
@@ -63,7 +80,9 @@ def start_target(
         if capabilities.dialect not in (dialect, base_of(dialect)):
             raise ConformError(
                 f"The target {name} speaks the dialect {capabilities.dialect!r}, not {dialect!r}: "
-                f"give --dialect {capabilities.dialect}, or start one that speaks the other.",
+                f"give --dialect {capabilities.dialect}, or start one that speaks the other. The traces of "
+                f"{base_of(capabilities.dialect)} are {' and '.join(traces_of(capabilities.dialect))}; on "
+                "other traces each departure of its dialect is a difference.",
                 USAGE,
             )
     except ConformError:

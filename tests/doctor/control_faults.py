@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from faults import FAULTS, Json, instead_of, of
+from faults import FAULTS, Fault, Json, instead_of, of
 
 from coordinator.stdio import LineProtocol
 
@@ -139,6 +139,34 @@ def load_of_nothing_ignored(program: Program, operation: Json) -> Json:
 @instead_of("load")
 def load_of_all_ignored(program: Program, operation: Json) -> Json:
     return program.right({**operation, "records": [], "volatile": {"clockMs": 0}})
+
+
+def _says_no_end(name: str) -> Fault:
+    def fault(program: Program, operation: Json) -> Json:
+        said = program.right(operation)
+        if operation["op"] == name:
+            said.pop("end", None)
+        return said
+
+    return fault
+
+
+FAULTS |= {f"{name}_says_no_end": _says_no_end(name) for name in ("records", "load", "restart")}
+
+
+@instead_of("load")
+def load_refuses_offsets(program: Program, operation: Json) -> Json:
+    if any(record["key"]["type"] == "OffsetCommit" for record in operation["records"]):
+        return {"ok": False, "error": "records OffsetCommit cannot be loaded"}
+    return program.right(operation)
+
+
+@instead_of("load")
+def load_forgets_who_is_away(program: Program, operation: Json) -> Json:
+    for record in operation["records"]:
+        if record["key"]["type"] == "ConsumerGroupCurrentMemberAssignment" and record["value"]:
+            record["value"]["memberEpoch"] = abs(record["value"]["memberEpoch"])
+    return program.right(operation)
 
 
 @instead_of("load")

@@ -114,6 +114,11 @@ TOLD = {
     "load_of_all_ignored": ("load", "state is Stable"),
     "load_of_nothing_ignored": ("load", "there is no group"),
     "load_loses_topics": ("load", "then m2 leaves and m1 is given the rest"),
+    "records_says_no_end": ("records", "the answer has end"),
+    "load_says_no_end": ("load", "the answer has end"),
+    "restart_says_no_end": ("restart", "the answer has end"),
+    "load_refuses_offsets": ("load", "refused: records OffsetCommit cannot be loaded"),
+    "load_forgets_who_is_away": ("load", "load of a static member that is away"),
     "fresh_ignored": ("fresh", "a new coordinator's log is empty"),
     "fresh_shows_group": ("fresh", "there is no group"),
     "fresh_goes_on": ("fresh", "the answer is that of a new coordinator"),
@@ -236,7 +241,10 @@ def test_what_is_wrong_counts_as_missing_for_the_level() -> None:
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command(f"stdio:{sys.executable} -m coordinator --stdio", json_file=tmp_path / "a.json")
+    """Without --dialect it is the one that hello names."""
+    command(
+        f"stdio:{sys.executable} -m coordinator --stdio --dialect kafka-4.2", json_file=tmp_path / "a.json"
+    )
     said = capsys.readouterr().out
     assert "level: loadable" in said and "17 senseless operations are refused" in said
     assert all(len(line) <= 80 for line in said.splitlines())
@@ -244,6 +252,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert (result["level"], result["next_level"], result["lacking"], result["died"]) == (
         "loadable", None, [], False,
     )  # fmt: skip
+    assert result["dialect"] == "kafka-4.2"
     verdicts = {one["operation"]: one["verdict"] for one in result["operations"]}
     assert verdicts.pop("fresh") == "missing" and set(verdicts.values()) == {"ok"}
 

@@ -158,3 +158,12 @@ def test_a_file_without_one_name_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ConformError, match="must have one line") as caught:
             named(str(tmp_path / "a"))
         assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["kafka-4.5", "kafka4.4", "4.4"])
+@pytest.mark.parametrize("verb", ["doctor", "replay", "gate"])
+def test_a_name_that_no_dialect_has_is_refused_first(verb: str, name: str) -> None:
+    done = CliRunner().invoke(app, [verb, "--target", "broker:127.0.0.1:1", "--dialect", name])
+    assert done.exit_code == 2 and not done.stdout
+    assert f"There is no dialect {name!r}; there are kip-848, kafka-4.0" in done.stderr
+    assert done.stderr.endswith("Did you mean kafka-4.4?\n")

@@ -16,6 +16,7 @@ from harness.cli.replay import command
 from harness.errors import ConformError
 from harness.itf import Trace, write_trace
 from harness.replay.bench import measure
+from harness.requirements import sentences
 
 FOO = frozenset({"foo"})
 
@@ -72,10 +73,12 @@ def test_a_difference_is_shown_in_full_and_ends_with_11(
     assert shown[1] == '  target assignment to install: {"m1": ["foo-0", "foo-1"]}'
     assert shown[2].startswith('  sent: {"op": "request", "api": "ConsumerGroupHeartbeat"')
     assert shown[3:] == [
-        "  the step is of H1, E1 (REQUIREMENTS.md)",
+        "  the step is of H1, E1",
         "  response.memberEpoch (E3)",
         "    expected 3",
         "    got      1",
+        "  what these requirements say:",
+        *(f"    {name}: {sentences()[name]}" for name in ("H1", "E1", "E3")),
         f"  again: conform replay {file} --target python",
     ]
     result = json.loads((tmp_path / "result.json").read_text())

@@ -32,6 +32,7 @@ def test_a_difference_on_a_target(tmp_path: Path) -> None:
     (page,) = found(good_build(tmp_path, trace=trace)).shown
     assert page.title == "Join/advance/NONE: response.memberEpoch"
     assert (page.anchor, page.requirement, page.count, page.steps) == ("finding-1", "R6", "", 1)
+    assert page.sentence.startswith("A member whose assignment does not change") and not page.listed
     assert page.command == f"conform replay {trace} --target python"
     assert page.changes[0] == Change("response.memberEpoch", "", "3", "1")
     assert Change("group.groupEpoch", "0", "1") in page.changes

@@ -7,11 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from harness import requirement_page
 from harness.kinds.classic.steps import CLASSIC_HANDLERS
 from harness.kinds.connect.steps import CONNECT_HANDLERS
 from harness.kinds.consumer.steps import HANDLERS
 from harness.report.coverage import BRANCHES, ERRORS
-from harness.requirements import BY_ACTION, BY_BRANCH, BY_ERROR, CLASSIC, CONNECT, broken, requirements
+from harness.requirements import (
+    BY_ACTION,
+    BY_BRANCH,
+    BY_ERROR,
+    CLASSIC,
+    CONNECT,
+    broken,
+    requirements,
+    sentences,
+)
 
 ROOT = Path(__file__).parents[2]
 KNOWN = set(re.findall(r"^\| ([A-Z]\d+) \|", (ROOT / "REQUIREMENTS.md").read_text(), re.MULTILINE))
@@ -91,3 +101,14 @@ def test_records_alone_and_timers_alone_break_their_own_requirement(
     paths: list[str], requirement: str
 ) -> None:
     assert broken("Heartbeat", "advance", "NONE", paths) == requirement
+
+
+def test_the_wheels_sentences_and_the_page_are_those_of_the_table() -> None:
+    text = (ROOT / requirement_page.TABLE).read_text(encoding="utf-8")
+    made = "Make them again: python -m harness.requirement_page"
+    assert (ROOT / requirement_page.SENTENCES).read_text() == requirement_page.sentences(text), made
+    assert (ROOT / requirement_page.PAGE).read_text() == requirement_page.page(text), made
+    assert sentences().keys() == KNOWN and sentences()["R4"].startswith(
+        "A revocation that is not acknowledged"
+    )
+    assert '<a id="R4"></a>R4 | A revocation' in requirement_page.page(text)

@@ -96,6 +96,12 @@ func perform(c Coordinator, line []byte) (object, error) {
 	if assigns && assigner.Scripts() < scripts && op.Op != "load" {
 		answered["consumed"] = true
 	}
+	if op.Op == "load" || op.Op == "restart" {
+		answered["end"] = 0
+		if logs {
+			answered["end"] = log.End()
+		}
+	}
 	if describer, has := c.(Describer); has && op.Observe != "" {
 		answered["group"] = describer.Describe(op.Observe)
 		if _, found := answered["records"]; logs && !found {

@@ -1,0 +1,103 @@
+"""States of the committed traces, loaded: forms of records that the target itself has not written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from harness.doctor.talk import Talk, Wrong
+from harness.errors import ConformError
+from harness.identify.own import own_traces
+from harness.itf import read_trace
+from harness.replay import wire
+from harness.replay.compare import differences
+from harness.replay.decode import Decoder
+from harness.replay.files import SUFFIX
+from harness.replay.prepared import Step
+from harness.targets.base import Answer, Refused
+
+AWAY: Final = -2
+"""The member epoch of a static member that left for a while (S1)."""
+_COMMIT: Final = "OffsetCommit"
+
+
+@dataclass(frozen=True)
+class State:
+    """The state after a step of a trace; `has` says why it was chosen."""
+
+    has: str
+    trace: str
+    step: Step
+
+
+def _has_members(step: Step) -> bool:
+    return len((step.expected.group or {}).get("members", ())) > 1
+
+
+def _has_offsets(step: Step) -> bool:
+    return any(record["key"]["type"] == _COMMIT for record in step.load.records)
+
+
+def _has_one_away(step: Step) -> bool:
+    members = (step.expected.group or {}).get("members", ())
+    return any(member["memberEpoch"] == AWAY for member in members)
+
+
+_CHOSEN: Final[dict[str, Callable[[Step], bool]]] = {
+    "two members": _has_members,
+    "committed offsets": _has_offsets,
+    "a static member that is away": _has_one_away,
+}
+_WORDS: Final = {"two members": "", "committed offsets": "offset", "a static member that is away": "static"}
+"""A word in the names of the files that most likely have such a state: these are read first."""
+
+
+@cache
+def states(dialect: str) -> tuple[State, ...]:
+    """The first state of each sort in the traces of a dialect; a sort that they have not is left out."""
+    found = (_first(dialect, has) for has in _CHOSEN)
+    return tuple(state for state in found if state)
+
+
+def _first(dialect: str, has: str) -> State | None:
+    files = [file for folder in own_traces(dialect) for file in sorted(folder.glob(f"*{SUFFIX}"))]
+    decoder = Decoder()
+    for file in sorted(files, key=lambda file: _WORDS[has] not in file.name.lower()):
+        try:
+            trace = decoder.decode(read_trace(file), file.name)
+        except ConformError:  # no trace of a group
+            continue
+        if trace.kind != "consumer":
+            continue
+        for step in trace.steps:
+            if _CHOSEN[has](step):
+                return State(has, f"{file.parent.name}/{file.name}", step)
+    return None
+
+
+def load(talk: Talk) -> str:
+    """The words for what was loaded; Wrong for a state that is refused, or described otherwise."""
+    loaded = list(_loaded(talk))
+    return f" States of committed traces, too: {', '.join(loaded)}." if loaded else ""
+
+
+def _loaded(talk: Talk) -> Iterator[str]:
+    for state in states(talk.known.dialect):
+        made = state.step.load
+        if (made.topics and not talk.can("topics")) or (
+            _has_offsets(state.step) and _COMMIT not in talk.known.apis
+        ):
+            continue
+        sent = f"load of {state.has}, the state after step {state.step.index} of {state.trace}"
+        try:
+            talk.target.load(made.records, made.topics, made.volatile)
+        except Refused as refusal:
+            raise Wrong(sent, f"refused: {refusal.reason}", "what a trace loads is taken") from None
+        if talk.can("describe"):
+            wanted = talk.view.of(Answer(group=state.step.expected.group), made.there)
+            described = talk.view.of(Answer(group=talk.target.describe(wire.GROUP)), made.there)
+            for one in differences(wanted, described):
+                raise Wrong(f"{sent}, then describe", {one.path: one.got}, f"{one.path} is {one.expected}")
+        yield state.has

@@ -120,7 +120,8 @@ class Replayed:
     target is loaded with the state that the spec has there, so that what follows is judged by itself; of a
     target that cannot be loaded a group's state that stays wrong is one difference. `not_loaded` are states
     that the target did not load: no differences, as the adapter is to blame. Of what was not judged,
-    `not_judged` steps came after enough differences, all others are in `ended_early`. `waived` differences are neither failures nor in `differences`.
+    `not_judged` steps came after enough differences, all others are in `ended_early`. `waived`
+    differences are neither failures nor in `differences`.
     `member_steps` are those of client processes that were compared; `waited` is what a target that waits for
     its timers took for that."""
 

@@ -41,7 +41,7 @@ def test_a_broker_goes_up_is_judged_and_goes_down(tmp_path: Path) -> None:
         assert "not compared, because the target does not show it: " in judged.stdout
         waited = run(wait, tmp_path)
         assert waited.returncode == 0, waited.stderr
-        assert "\n  kafka-4.2; undecided: " in waited.stdout
+        assert "\n  kafka-4.2\n  undecided, for want of a probe" in waited.stdout
         assert " for 3 timers; 1 trace ends before a timer" in waited.stdout
     finally:
         assert run(down, tmp_path).returncode == 0

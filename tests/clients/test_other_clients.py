@@ -56,7 +56,8 @@ def test_franz_go(franzgo: list[str]) -> None:
     assert "RejoinsWhenRemoved" in removed.broken()
     assert "RepeatsStaleCommit" in stale.broken()
     assert "FatalErrorsAreShown" in unreleased.broken()
-    assert [judged.broken() - TIMES for judged in others] == [set()] * len(others)
+    known = {"ReportsAfterAssigned"}  # after a request that was lost or refused, as docs/clients.md has it
+    assert [judged.broken() - TIMES - known for judged in others] == [set()] * len(others)
 
 
 def test_platformatic(platformatic: list[str]) -> None:

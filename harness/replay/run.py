@@ -34,6 +34,7 @@ FULL: Final = "enough differences"
 DIFFERENCE: Final = "after a difference"
 ANOTHER: Final = "another target assignment"
 NOT_LOADED: Final = "after a load that failed"
+STOPPED: Final = "when the replay was stopped"
 """Why the rest of a trace was not judged, where it is not for want of an operation or an API."""
 
 
@@ -190,6 +191,7 @@ class Replayer:
         self.result = Replayed(unobserved=self._view.hidden, excused=self._view.excused)
         self._differences = 0
         """Those of the trace that is replayed now, which are not in `result` yet."""
+        self._underway: Outcome | None = None
         self._configuration: Json = wire.DEFAULTS
         if not self._has.intersection(wire.JOINS):
             joins = ", ".join(f"{api} {wire.VERSIONS[api]}" for api in wire.JOINS)
@@ -213,14 +215,23 @@ class Replayer:
     def replay(self, trace: DecodedTrace, following: DecodedTrace | None = None) -> None:
         """Replay one trace and add it to `result`. `following` is the trace that is replayed next, if that is
         known already: the target may be working on its beginning then."""
-        outcome = self.outcome(trace, following)
+        try:
+            outcome = self.outcome(trace, following)
+        except BaseException:  # the target fails, or the user stops it: what was judged until then counts
+            if stopped := self.stopped():
+                self.result.add(stopped)
+            raise
         self._differences = 0
         self.result.add(outcome)
+
+    def stopped(self) -> Outcome | None:
+        """The outcome of the trace that was begun last, as far as it went before its replay was stopped."""
+        return self._underway and replace(self._underway, reason=STOPPED)
 
     def outcome(self, trace: DecodedTrace, following: DecodedTrace | None = None) -> Outcome:
         """Replay one trace, and add it to nothing."""
         self._differences = 0
-        made = Outcome.unjudged(trace)
+        self._underway = made = Outcome.unjudged(trace)
         if not self.full:
             makes = None if self._view.scripts else UNSCRIPTED.get(trace.kind)
             self._unscripted = makes and makes(self._target, self._view)
@@ -271,6 +282,7 @@ class Replayer:
         for count, step in enumerate(trace.steps):
             if not everything and (lacking := step.needs() - self._has):
                 return count, max(lacking)
+            made.judged = count
             try:
                 self._ahead.write(trace.steps, count, shift, following)
                 if self._unscripted is None:

@@ -21,7 +21,7 @@ from harness.replay.dialects import chosen_dialect
 from harness.replay.files import dialects_of, disagreements, replay_files, trace_files
 from harness.replay.jobs import check_jobs
 from harness.replay.report import explain, judged, not_loaded, summary, to_json
-from harness.replay.run import ALL, Replayed
+from harness.replay.run import ALL, LOAD, Replayed
 from harness.waivers import Waivers, read_waivers
 from harness.words import counted
 
@@ -156,10 +156,11 @@ def command(
     problems = list(accepted.problems())
     exit_code = NOT_CONFORMANT
     if result.failures:
+        steps = sum(one.action != LOAD for one in result.failures)
         problems.insert(
             0,
             f"The target {target} does not conform: {counted(result.differences, 'difference')} in "
-            f"{len(result.failures)} of {counted(result.judged, 'step')}.",
+            f"{steps} of {counted(result.judged, 'step')}.",
         )
     if sentence := not_loaded(result, target):
         problems.insert(0, sentence)

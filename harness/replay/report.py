@@ -12,7 +12,7 @@ from harness.replay import causes
 from harness.replay.causes import Cause
 from harness.replay.compare import SCRIPTED, Difference
 from harness.replay.dialects import TEXT
-from harness.replay.run import ANOTHER, DIFFERENCE, NOT_LOADED, STOPPED, Failure, Replayed
+from harness.replay.run import ANOTHER, DIFFERENCE, LOAD, NOT_LOADED, STOPPED, Failure, Replayed
 from harness.replay.wire import TOPIC_NAMES
 from harness.requirements import requirements
 from harness.targets.base import Json
@@ -80,7 +80,7 @@ def skipped(result: Replayed) -> dict[str, dict[str, int]]:
 
 def reason(name: str) -> str:
     """Why steps were skipped, in words: what the target lacks is a name of an operation or an API."""
-    return name if name in (ANOTHER, DIFFERENCE, NOT_LOADED, STOPPED) else f"needs {name}"
+    return name if name in (ANOTHER, DIFFERENCE, LOAD, NOT_LOADED, STOPPED) else f"needs {name}"
 
 
 def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> Iterator[str]:
@@ -181,7 +181,14 @@ def explain(failure: Failure, target: str, dialect: str, wait_s: float = 0) -> I
     yield f"{failure.trace}, step {failure.index}: {failure.action}{branch}"
     if failure.script is not None:
         yield f"  target assignment to install: {shown(failure.script['target'])}"
-    yield f"  sent: {shown(failure.operation)}"
+    if failure.action == LOAD:
+        [one] = failure.differences
+        yield (
+            f"  The target describes the group as {one.got} where the specification has {one.expected}. All "
+            "from which that follows is as it was loaded: this is the coordinator's."
+        )
+    else:
+        yield f"  sent: {shown(failure.operation)}"
     if of := requirements(failure.action, failure.branch, failure.error):
         yield f"  the step is of {', '.join(of)} (REQUIREMENTS.md)"
     for rule in failure.rules:

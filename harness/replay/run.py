@@ -14,6 +14,7 @@ from harness.replay import wire
 from harness.replay.ahead import StepsAhead
 from harness.replay.compare import Difference, differences, is_of_state, may_go_on
 from harness.replay.coverage import Called, Coverage
+from harness.replay.derived import calls_it_otherwise
 from harness.replay.dialects import TEXT
 from harness.replay.fields import of_difference, rules_of_process
 from harness.replay.judge import Judged, NotFired, act, refused
@@ -300,7 +301,7 @@ class Replayer:
                         return count + 1, FULL
                     if LOAD in self._has:
                         self._ahead.discard()
-                        if not self._loaded(trace.name, step.index, step.load, step.expected.group, made):
+                        if not self._loaded(trace, step.index, step.load, step.expected.group, made):
                             return count + 1, NOT_LOADED
                         shift = len(step.load.records) - step.end
                     elif not all(map(may_go_on, left)) or any(is_of_state(one) for one in found):
@@ -318,10 +319,13 @@ class Replayer:
             return reason
         self._configure(trace.configuration)
         self.result.waited = expect(self._target, due(trace))
-        return "" if self._loaded(trace.name, 0, trace.start, trace.initial, made) else NOT_LOADED
+        return "" if self._loaded(trace, 0, trace.start, trace.initial, made) else NOT_LOADED
 
-    def _loaded(self, trace: str, index: int, load: Loadable, wanted: Json | None, made: Outcome) -> bool:
-        """Load a state, and look: False, with what is wrong noted, if the target is in another one."""
+    def _loaded(
+        self, trace: DecodedTrace, index: int, load: Loadable, wanted: Json | None, made: Outcome
+    ) -> bool:
+        """Load a state, and look: False, with what is wrong noted, if the target is in another one. Where it
+        only calls the state of the group otherwise, it is judged on, and that is a difference."""
         found: list[Difference] = []
         try:
             self._load(load)
@@ -333,7 +337,12 @@ class Replayer:
             self._ahead.discard()  # steps that were written behind the load began elsewhere
             found = [refused(refusal)]
         operation = {"op": LOAD, "records": load.records, "topics": load.topics, "volatile": load.volatile}
-        failure = Failure(trace, index, LOAD, "", "", None, operation, found)
+        failure = Failure(trace.name, index, LOAD, "", "", None, operation, found)
+        if calls_it_otherwise(trace.kind, found, self._view):
+            known = [one for failed in made.failures for one in failed.differences]
+            if found[0] not in known:
+                self._fail(failure, made)
+            return True
         if left := self._without_waived(failure, made):
             made.not_loaded.append(replace(failure, differences=left))
         return not left

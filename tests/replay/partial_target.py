@@ -158,6 +158,8 @@ def falsified(said: Json, operation: Json, lie: str) -> Json:
     late = lie == "late metadata" and operation["op"] == "request"
     if group and (late or lie == "metadata"):
         group["metadata"] = [{"topicName": "another"}]
+    if lie == "no Reconciling" and group and group["state"] == "Reconciling":
+        group["state"] = "Stable"
     if lie == "acknowledged" and group:
         for member in group["members"]:
             member["acknowledged"] = not member["acknowledged"]

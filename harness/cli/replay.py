@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -19,9 +20,9 @@ from harness.replay.causes import lines as cause_lines
 from harness.replay.dialects import chosen_dialect
 from harness.replay.files import dialects_of, disagreements, replay_files, trace_files
 from harness.replay.jobs import check_jobs
-from harness.replay.report import explain, not_loaded, summary, to_json
-from harness.replay.run import ALL, Replayed
-from harness.waivers import read_waivers
+from harness.replay.report import explain, judged, not_loaded, summary, to_json
+from harness.replay.run import ALL, LOAD, Replayed
+from harness.waivers import Waivers, read_waivers
 from harness.words import counted
 
 SHOWN = 12
@@ -91,6 +92,9 @@ def command(
     Differences are grouped by their causes: one departure of a dialect (see conform dialects) explains many
     of them, as does one root, from which the other differences of a step follow.
 
+    Where the implementation fails in the middle, or the replay is stopped (Ctrl-C), what was judged until
+    then is said.
+
     An implementation that can do less is judged as far as it goes; what is left out is counted by reason.
     A waiver that covers nothing or has expired is a failure.
 
@@ -120,46 +124,78 @@ def command(
     spoken = chosen_dialect(dialect, {"Every trace": next(iter(known))} if len(known) == 1 else {})
     for sentence in disagreements(known, spoken):
         print(sentence)
+    seen: list[Replayed] = []
+    told = _Told(target, spoken, accepted, json_file, wait)
     with running(f"replaying {counted(len(files), 'trace')} on {target}") as progress:
 
         def show(so_far: Replayed) -> None:
+            seen[:] = [so_far]
             progress(
                 f"{counted(so_far.traces, 'trace')}, {counted(so_far.steps, 'step')}, "
                 f"{counted(so_far.differences, 'difference')}"
             )
 
-        result = replay_files(
-            files, target, spoken, max_differences, show, accepted.covers, record, jobs=jobs, wait_s=wait
-        )
-    for line in summary(result, target, accepted):
-        print(line)
+        try:
+            result = replay_files(
+                files, target, spoken, max_differences, show, accepted.covers, record, jobs=jobs, wait_s=wait
+            )
+        except KeyboardInterrupt:
+            print(f"stopped; until then: {judged(seen[0] if seen else Replayed(), len(files))}")
+            raise
+        except ConformError as error:
+            if error.exit_code == ENGINE_FAILED and seen and (seen[0].judged or seen[0].failures):
+                print(f"before the target failed: {judged(seen[0], len(files))}")
+                told.say(seen[0], causes(seen[0].failures), error.message)
+            raise
     found: list[Cause] = []
     if result.failures:
         with running("looking for causes") as progress:
             departures = explained(result, spoken, progress, accepted.again().covers)
             found = causes(result.failures, departures)
-        print("causes, the most serious first:")
-        for line in cause_lines(found[:SHOWN]):
-            print(f"  {line}")
-        if len(found) > SHOWN:
-            print(f"  and {len(found) - SHOWN} more, in the file of --json")
-    write_json(json_file, to_json(result, target, spoken, accepted, found))
+    told.say(result, found)
     problems = list(accepted.problems())
     exit_code = NOT_CONFORMANT
     if result.failures:
-        print("first difference:")
-        for line in explain(result.failures[0], target, spoken, wait):
-            print(line)
+        steps = sum(one.action != LOAD for one in result.failures)
         problems.insert(
             0,
             f"The target {target} does not conform: {counted(result.differences, 'difference')} in "
-            f"{len(result.failures)} of {counted(result.judged, 'step')}.",
+            f"{steps} of {counted(result.judged, 'step')}.",
         )
     if sentence := not_loaded(result, target):
         problems.insert(0, sentence)
         exit_code = ENGINE_FAILED
     if problems:
         raise ConformError(" ".join(problems), exit_code)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """Prints what a replay found, and writes the file of --json."""
+
+    target: str
+    dialect: str
+    accepted: Waivers
+    json_file: Path | None
+    wait_s: float
+
+    def say(self, result: Replayed, found: list[Cause], stopped: str = "") -> None:
+        """The summary, the causes and the first difference; `stopped` says why there is no more."""
+        for line in summary(result, self.target, self.accepted):
+            print(line)
+        if found:
+            print("causes, the most serious first:")
+        for line in cause_lines(found[:SHOWN]):
+            print(f"  {line}")
+        if len(found) > SHOWN:
+            print(f"  and {len(found) - SHOWN} more, in the file of --json")
+        data = to_json(result, self.target, self.dialect, self.accepted, found, stopped)
+        write_json(self.json_file, data)
+        if result.failures:
+            print("first difference:")
+        for failure in result.failures[:1]:
+            for line in explain(failure, self.target, self.dialect, self.wait_s):
+                print(line)
 
 
 def _found_out(target: str) -> str:

@@ -90,8 +90,9 @@ def replay_files(
     jobs: int = 1,
     wait_s: float = 0,
 ) -> Replayed:
-    """Replay traces on a target; `progress` is called after each with what there is so far, and `waives` says
-    of a difference's signature whether it is accepted. `record` is a log for what it was told and said.
+    """Replay traces on a target; `progress` is called after each with what there is so far, and where the
+    replay is stopped or the target fails; `waives` says of a difference's signature whether it is accepted.
+    `record` is a log for what it was told and said.
     `some` says whether a target must be able to do any of the steps, `wait_s` for how many seconds in all a
     live broker may wait for timers.
 
@@ -111,18 +112,22 @@ def replay_files(
         if record is not None:
             opened = stack.enter_context(recorded(opened, record))
         replayer = job.replayer(opened)
-        if several is None:
-            for trace, following in with_following(map(own.read, files)):
-                replayer.replay(trace, following)
-                progress(replayer.result)
-        else:
-            given, enough = several
-            for file, known in zip(files, given, strict=True):
-                if not added(replayer, known, waives):
-                    replayer.replay(own.read(file))
-                if replayer.full:
-                    enough.set()
-                progress(replayer.result)
+        try:
+            if several is None:
+                for trace, following in with_following(map(own.read, files)):
+                    replayer.replay(trace, following)
+                    progress(replayer.result)
+            else:
+                given, enough = several
+                for file, known in zip(files, given, strict=True):
+                    if not added(replayer, known, waives):
+                        replayer.replay(own.read(file))
+                    if replayer.full:
+                        enough.set()
+                    progress(replayer.result)
+        except (ConformError, KeyboardInterrupt):
+            progress(replayer.result)
+            raise
     result = replayer.result
     every = f"None of the {len(files)} traces" if len(files) > 1 else f"No step of the trace {files[0]}"
     if some and not (result.judged or result.failures or result.not_loaded):

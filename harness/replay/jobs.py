@@ -44,7 +44,8 @@ class Failed(NamedTuple):
 
 
 Given: TypeAlias = tuple[Outcome | None, Failed | None]
-"""The result of a file. Without an outcome it is no trace. An outcome with a failure was not judged."""
+"""The result of a file. Without an outcome it is no trace. An outcome with a failure is what there was until
+that."""
 
 
 class Job(NamedTuple):
@@ -155,6 +156,8 @@ def added(replayer: Replayer, given: Given, waives: Callable[[str], bool]) -> bo
     file itself, as enough differences are found within it. ConformError as from one process."""
     outcome, failed = given
     if failed is not None and (outcome is None or not replayer.full):
+        if outcome is not None:
+            _add(replayer, outcome, waives)
         raise ConformError(*failed)
     assert outcome is not None  # as `Given` says
     if replayer.full:
@@ -162,10 +165,14 @@ def added(replayer: Replayer, given: Given, waives: Callable[[str], bool]) -> bo
         return True
     if replayer.would_fill(outcome):
         return False
+    _add(replayer, outcome, waives)
+    return True
+
+
+def _add(replayer: Replayer, outcome: Outcome, waives: Callable[[str], bool]) -> None:
     for signature in outcome.waived:
         waives(signature)  # which counts them
     replayer.result.add(outcome)
-    return True
 
 
 # In the processes
@@ -203,7 +210,8 @@ class _Worker:
             known = None if isinstance(following, Failed) else following
             return self._replayer.outcome(trace, known), None
         except ConformError as error:
-            return Outcome.unjudged(trace), Failed(error.message, error.exit_code)
+            stopped = self._replayer and self._replayer.stopped()
+            return stopped or Outcome.unjudged(trace), Failed(error.message, error.exit_code)
 
 
 _worker: _Worker | None = None

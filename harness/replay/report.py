@@ -12,7 +12,7 @@ from harness.replay import causes
 from harness.replay.causes import Cause
 from harness.replay.compare import SCRIPTED, Difference
 from harness.replay.dialects import TEXT
-from harness.replay.run import ANOTHER, DIFFERENCE, NOT_LOADED, Failure, Replayed
+from harness.replay.run import ANOTHER, DIFFERENCE, LOAD, NOT_LOADED, STOPPED, Failure, Replayed
 from harness.replay.wire import TOPIC_NAMES
 from harness.requirements import requirements, sentences
 from harness.targets.base import Json
@@ -27,16 +27,19 @@ def to_json(
     dialect: str,
     waivers: Waivers | None = None,
     found: Sequence[Cause] | None = None,
+    stopped: str = "",
 ) -> Json:
     """For `--json`: `steps` are all of the traces, `target_steps` those that were judged on the target, and
     `member_steps` those of client processes that were judged on a member. `skipped` says of each reason how
     many traces ended early for it and how many steps that cost, `ended_early` which traces and where, and
     `left_out` is all of that in words. `causes` has the differences by their causes, those that were `found`,
     or by their roots alone. `waited` is null where the target does not wait for timers. `not_loaded` has the
-    states that the target did not load, in the form of failures."""
+    states that the target did not load, in the form of failures. `stopped` says why it ended
+    before its end."""
     return {
         "target": target,
         "dialect": dialect,
+        "stopped": stopped,
         "traces": result.traces,
         "steps": result.steps,
         "target_steps": result.judged,
@@ -77,7 +80,7 @@ def skipped(result: Replayed) -> dict[str, dict[str, int]]:
 
 def reason(name: str) -> str:
     """Why steps were skipped, in words: what the target lacks is a name of an operation or an API."""
-    return name if name in (ANOTHER, DIFFERENCE, NOT_LOADED) else f"needs {name}"
+    return name if name in (ANOTHER, DIFFERENCE, LOAD, NOT_LOADED, STOPPED) else f"needs {name}"
 
 
 def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> Iterator[str]:
@@ -102,6 +105,14 @@ def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> It
     yield f"errors: {_counts(coverage.errors)}"
     if coverage.never_reached():
         yield f"not in these traces (no fault): {', '.join(coverage.never_reached())}"
+
+
+def judged(result: Replayed, files: int) -> str:
+    """How far a replay of so many files has come."""
+    return (
+        f"{result.traces} of {counted(files, 'trace')} begun, {counted(result.judged, 'step')} judged, "
+        f"{differing(result)}"
+    )
 
 
 def differing(result: Replayed) -> str:
@@ -170,7 +181,14 @@ def explain(failure: Failure, target: str, dialect: str, wait_s: float = 0) -> I
     yield f"{failure.trace}, step {failure.index}: {failure.action}{branch}"
     if failure.script is not None:
         yield f"  target assignment to install: {shown(failure.script['target'])}"
-    yield f"  sent: {shown(failure.operation)}"
+    if failure.action == LOAD:
+        [one] = failure.differences
+        yield (
+            f"  The target describes the group as {one.got} where the specification has {one.expected}. All "
+            "from which that follows is as it was loaded: this is the coordinator's."
+        )
+    else:
+        yield f"  sent: {shown(failure.operation)}"
     if of := requirements(failure.action, failure.branch, failure.error):
         yield f"  the step is of {', '.join(of)}"
     for rule in failure.rules:

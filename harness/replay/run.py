@@ -14,6 +14,7 @@ from harness.replay import wire
 from harness.replay.ahead import StepsAhead
 from harness.replay.compare import STATE, Difference, differences, is_of_state, may_go_on
 from harness.replay.coverage import Called, Coverage
+from harness.replay.derived import calls_it_otherwise
 from harness.replay.dialects import TEXT
 from harness.replay.fields import of_difference, rules_of_process
 from harness.replay.judge import Judged, NotFired, act, refused
@@ -34,6 +35,7 @@ FULL: Final = "enough differences"
 DIFFERENCE: Final = "after a difference"
 ANOTHER: Final = "another target assignment"
 NOT_LOADED: Final = "after a load that failed"
+STOPPED: Final = "when the replay was stopped"
 """Why the rest of a trace was not judged, where it is not for want of an operation or an API."""
 
 
@@ -191,6 +193,7 @@ class Replayer:
         self.result = Replayed(unobserved=self._view.hidden, excused=self._view.excused)
         self._differences = 0
         """Those of the trace that is replayed now, which are not in `result` yet."""
+        self._underway: Outcome | None = None
         self._configuration: Json = wire.DEFAULTS
         if not self._has.intersection(wire.JOINS):
             joins = ", ".join(f"{api} {wire.VERSIONS[api]}" for api in wire.JOINS)
@@ -214,14 +217,23 @@ class Replayer:
     def replay(self, trace: DecodedTrace, following: DecodedTrace | None = None) -> None:
         """Replay one trace and add it to `result`. `following` is the trace that is replayed next, if that is
         known already: the target may be working on its beginning then."""
-        outcome = self.outcome(trace, following)
+        try:
+            outcome = self.outcome(trace, following)
+        except BaseException:  # the target fails, or the user stops it: what was judged until then counts
+            if stopped := self.stopped():
+                self.result.add(stopped)
+            raise
         self._differences = 0
         self.result.add(outcome)
+
+    def stopped(self) -> Outcome | None:
+        """The outcome of the trace that was begun last, as far as it went before its replay was stopped."""
+        return self._underway and replace(self._underway, reason=STOPPED)
 
     def outcome(self, trace: DecodedTrace, following: DecodedTrace | None = None) -> Outcome:
         """Replay one trace, and add it to nothing."""
         self._differences = 0
-        made = Outcome.unjudged(trace)
+        self._underway = made = Outcome.unjudged(trace)
         if not self.full:
             makes = None if self._view.scripts else UNSCRIPTED.get(trace.kind)
             self._unscripted = makes and makes(self._target, self._view)
@@ -273,6 +285,7 @@ class Replayer:
         for count, step in enumerate(trace.steps):
             if not everything and (lacking := step.needs() - self._has):
                 return count, max(lacking)
+            made.judged = count
             try:
                 self._ahead.write(trace.steps, count, shift, following)
                 if self._unscripted is None:
@@ -293,7 +306,7 @@ class Replayer:
                     if LOAD in self._has:
                         self._ahead.discard()
                         wrong.clear()
-                        if not self._loaded(trace.name, step.index, step.load, step.expected.group, made):
+                        if not self._loaded(trace, step.index, step.load, step.expected.group, made):
                             return count + 1, NOT_LOADED
                         shift = len(step.load.records) - step.end
                     elif not all(map(may_go_on, left)) or any(is_of_state(one) for one in found):
@@ -311,10 +324,13 @@ class Replayer:
             return reason
         self._configure(trace.configuration)
         self.result.waited = expect(self._target, due(trace))
-        return "" if self._loaded(trace.name, 0, trace.start, trace.initial, made) else NOT_LOADED
+        return "" if self._loaded(trace, 0, trace.start, trace.initial, made) else NOT_LOADED
 
-    def _loaded(self, trace: str, index: int, load: Loadable, wanted: Json | None, made: Outcome) -> bool:
-        """Load a state, and look: False, with what is wrong noted, if the target is in another one."""
+    def _loaded(
+        self, trace: DecodedTrace, index: int, load: Loadable, wanted: Json | None, made: Outcome
+    ) -> bool:
+        """Load a state, and look: False, with what is wrong noted, if the target is in another one. Where it
+        only calls the state of the group otherwise, it is judged on, and that is a difference."""
         found: list[Difference] = []
         try:
             self._load(load)
@@ -326,7 +342,12 @@ class Replayer:
             self._ahead.discard()  # steps that were written behind the load began elsewhere
             found = [refused(refusal)]
         operation = {"op": LOAD, "records": load.records, "topics": load.topics, "volatile": load.volatile}
-        failure = Failure(trace, index, LOAD, "", "", None, operation, found)
+        failure = Failure(trace.name, index, LOAD, "", "", None, operation, found)
+        if calls_it_otherwise(trace.kind, found, self._view):
+            known = [one for failed in made.failures for one in failed.differences]
+            if found[0] not in known:
+                self._fail(failure, made)
+            return True
         if left := self._without_waived(failure, made):
             made.not_loaded.append(replace(failure, differences=left))
         return not left

@@ -90,6 +90,9 @@ def _model(model: ModelResult) -> Finding:
 
 def _steps(results: Results) -> Iterator[Finding]:
     for replay in results.replays:
+        if replay.stopped:
+            sentence = f"The replay of the traces {replay.source} ended before its end: {replay.stopped}"
+            yield Finding(ENGINE_FAILED, sentence, "replay")
         if replay.not_loaded:
             sentence = (
                 f"{replay.target} did not load {replay.not_loaded} states of the traces {replay.source}: "

@@ -160,6 +160,8 @@ def falsified(said: Json, operation: Json, lie: str) -> Json:
         group["metadata"] = [{"topicName": "another"}]
     if lie == "state" and group and group["state"] == "Reconciling":
         group["state"] = "Empty"
+    if lie == "no Reconciling" and group and group["state"] == "Reconciling":
+        group["state"] = "Stable"
     if lie == "acknowledged" and group:
         for member in group["members"]:
             member["acknowledged"] = not member["acknowledged"]

@@ -17,7 +17,7 @@ from harness.cli.replay import command
 from harness.errors import ConformError
 from harness.itf import Trace, write_trace
 from harness.replay.files import replay_files
-from harness.replay.report import not_loaded, skipped
+from harness.replay.report import explain, not_loaded, skipped
 from harness.replay.run import NOT_LOADED, Replayed
 
 FAULTY = Path(__file__).parent.parent / "doctor" / "faulty_program.py"
@@ -90,6 +90,20 @@ def test_a_state_to_start_from_that_is_not_there_is_no_difference(tmp_path: Path
 def test_a_load_that_is_right_is_not_blamed(tmp_path: Path) -> None:
     result = replayed("python", written(tmp_path, a=walk(wrong=True), b=late(1), c=late(2)))
     assert (result.not_loaded, result.judged, result.differences) == ([], 9, 1)
+
+
+def test_a_state_that_the_coordinator_calls_otherwise_is_a_difference_and_judged_on(tmp_path: Path) -> None:
+    """The state follows from what is described beside it; where that is hidden the load may be wrong."""
+    files = written(tmp_path, a=late(3))
+    result = replayed(target(lie="no Reconciling"), files)
+    assert (result.not_loaded, result.judged) == ([], 1)
+    assert [(one.action, one.index) for one in result.failures][:1] == [("load", 0)]
+    [one] = result.failures[0].differences
+    assert (one.path, one.expected, one.got) == ("group.state", "Reconciling", "Stable")
+    said = list(explain(result.failures[0], "t", "kip-848"))
+    assert "The target describes the group as Stable where the specification has Reconciling" in said[1]
+    unsure = replayed(target(lie="no Reconciling", hidden=["members.target"]), files)
+    assert (len(unsure.not_loaded), unsure.judged, unsure.failures) == (1, 0, [])
 
 
 def test_what_a_waiver_covers_is_loaded_well_enough(tmp_path: Path) -> None:

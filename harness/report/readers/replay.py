@@ -20,7 +20,8 @@ DERIVED: Final = frozenset({"requirements"})
 @dataclass(frozen=True)
 class Replay:
     """One replay; `source` is what its file is called, and `not_loaded` how many states the target did not
-    load, `wait_s` the seconds that a live broker might wait for timers."""
+    load, `wait_s` the seconds that a live broker might wait for timers. `stopped` says why it ended
+    before its end."""
 
     source: str
     target: str
@@ -36,6 +37,7 @@ class Replay:
     not_loaded: int
     causes: Sequence[Cause]
     wait_s: float = 0
+    stopped: str = ""
 
     @property
     def exercised(self) -> Mapping[str, Mapping[str, int]]:
@@ -69,6 +71,7 @@ def replay(data: Fields) -> Replay:
         failures=[_failure(raw, data.stem) for raw in data.get("failures", list)],
         not_loaded=len(data.list_or_none("not_loaded")),
         causes=_causes(data.list_or_none("causes"), data.stem),
+        stopped=data.text("stopped"),
         wait_s=waited.number("budget_s") if waited else 0,
     )
 

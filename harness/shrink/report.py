@@ -35,7 +35,7 @@ def lines(result: Shrunk, name: str, target: str, dialect: str) -> Iterator[str]
         return
     yield (
         f"a behaviour of the specification: its states are {result.engine}'s (spec {result.spec[:12]}), "
-        f"as those of {result.tried} parts in {result.runs} runs"
+        f"as are those of the {result.tried} shorter traces that were tried"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -102,3 +103,11 @@ def test_operations_and_apis_are_those_of_the_coordinator() -> None:
 def test_page_has_the_tables_of_the_schema() -> None:
     page = (ROOT / "docs" / "fields.md").read_text()
     assert page.endswith(protocol_page.tables()), "Make the page again: python -m harness.protocol_page"
+
+
+def test_a_field_says_what_it_means_in_its_own_table_alone() -> None:
+    for name, definition in DEFINITIONS.items():
+        for field, described in definition.get("properties", {}).items():
+            assert not re.search(r"\b(In an answer|In assign|Elsewhere)\b", described["description"]), (
+                f"{name}.{field}"
+            )

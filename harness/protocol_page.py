@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from harness.protocol_forms import forms
 from harness.protocol_schema import schema
 
 BEGIN: Final = "<!-- python -m harness.protocol_page makes this page -->"
@@ -35,6 +36,7 @@ def tables() -> str:
     for name, one in definitions.items():
         if "." not in name:
             lines += ["", f"### {name}", "", *_table(one)]
+    lines += forms()
     return "\n".join(lines) + "\n"
 
 

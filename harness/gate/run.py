@@ -17,12 +17,19 @@ from harness.evidence import Records
 from harness.gate.over_the_wire import examined, told
 from harness.gate.random_work import random_traces, simulated
 from harness.gate.steps import KIND_FOLDERS, RANDOM, Asked, Done, Outcome, Step, steps_of
+from harness.identify.explain import explained
 from harness.manifest import Entry
+from harness.replay.causes import Cause, causes
+from harness.replay.causes import lines as cause_lines
 from harness.replay.files import replay_files, trace_files
 from harness.replay.report import explain, left_out, not_loaded, not_replayed, to_json
+from harness.replay.run import Replayed
 from harness.scenario.files import explain as explain_scenario
 from harness.scenario.files import play_files, scenario_files, stale
 from harness.words import counted, noun
+
+MOST_CAUSES = 12
+"""Causes of one step that are printed."""
 
 
 @dataclass
@@ -177,17 +184,35 @@ class Gate:
         message = "\n".join(
             [f"{steps}, {counted(result.differences, 'difference')}", *left_out(result, accepted)]
         )
+        found = self._causes(result, progress)
         if result.failures:
-            message += "\n" + "\n".join(explain(result.failures[0], target, dialect, self.asked.wait_s))
+            message += "\ncauses, the most serious first:\n"
+            message += "".join(f"  {line}\n" for line in cause_lines(found[:MOST_CAUSES]))
+            if len(found) > MOST_CAUSES:
+                message += f"  and {len(found) - MOST_CAUSES} more, in the JSON\n"
+            first = explain(result.failures[0], target, dialect, self.asked.wait_s)
+            message += "first difference:\n" + "\n".join(first)
         if sentence := not_loaded(result, target):
             message += f"\n{sentence}"
-        details = {"source": step.name, **to_json(result, target, dialect, accepted)}
+        details = {"source": step.name, **to_json(result, target, dialect, accepted, found)}
         if not (result.judged or result.failures or result.not_loaded):
             return Done(step, HOLDS, "; ".join(not_replayed(result)), 0, details, Outcome.LEFT_OUT)
         exit_code = NOT_CONFORMANT if result.failures else HOLDS
         exit_code = ENGINE_FAILED if result.not_loaded else exit_code
         place = Path(result.failures[0].trace) if result.failures else None
         return Done(step, exit_code, message, 0, details, place=place)
+
+    def _causes(self, result: Replayed, progress: Progress) -> list[Cause]:
+        """The causes of the differences; departures are not tried on the kit's own coordinator."""
+        if not result.failures or self.asked.target == "python":
+            return causes(result.failures)
+
+        def show(line: str) -> None:
+            self._left()
+            progress(line)
+
+        waives = self.asked.waivers.again().covers
+        return causes(result.failures, explained(result, self.asked.dialect, show, waives))
 
     def _exhaust(self, step: Step, limits: Limits, progress: Progress) -> Done:
         # here, so that a gate without this step needs no Spark

@@ -104,7 +104,7 @@ def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> It
     yield f"actions: {_counts(coverage.actions)}"
     yield f"errors: {_counts(coverage.errors)}"
     if coverage.never_reached():
-        yield f"not in these traces (no fault): {', '.join(coverage.never_reached())}"
+        yield f"not reached by these traces: {', '.join(coverage.never_reached())}"
 
 
 def judged(result: Replayed, files: int) -> str:

@@ -44,7 +44,7 @@ def lines(result: Shrunk, name: str, target: str, dialect: str, oracle: Oracle) 
         return
     yield (
         f"a behaviour of the specification: its states are {result.engine}'s (spec {result.spec[:12]}), "
-        f"as those of {counted(result.tried, 'part')} in {counted(result.runs, 'run')}"
+        f"as are those of {counted(result.tried, 'shorter trace')} that were tried"
     )
 
 

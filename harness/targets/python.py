@@ -9,6 +9,7 @@ from typing import Final, ParamSpec, TypeVar
 from coordinator import AppendFailed, BadInput, Coordinator, Dialect, SimulatedClock
 from coordinator.apis import APIS
 from coordinator.classic.service import PENDING
+from coordinator.core.config import ASSIGNORS, CLASS_NAMES, CONFIG_NAMES, Config
 from coordinator.core.dialect import CHOICES, DIALECTS, shown
 from coordinator.record_kinds import AnyRecord, from_wire
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
@@ -179,3 +180,10 @@ def values_of(dialect: str) -> dict[str, str]:
 def named_dialects() -> tuple[str, ...]:
     """The dialects that have a name of their own, the text first."""
     return tuple(DIALECTS)
+
+
+def settings() -> dict[str, int | str]:
+    """The settings that `configure` takes, by Kafka's names, with the defaults of this coordinator."""
+    config = Config()
+    numbers = {name: getattr(config, field) for name, field in CONFIG_NAMES.items()}
+    return {**numbers, ASSIGNORS: ", ".join(CLASS_NAMES.values())}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ from jsonschema import Draft202012Validator
 
 from coordinator.service import Coordinator
 from coordinator.stdio import LineProtocol
-from harness import protocol_page
+from harness import protocol_forms, protocol_page
+from harness.doctor import committed
 from harness.protocol_schema import schema
 
 ROOT = Path(__file__).parents[2]
@@ -102,3 +104,23 @@ def test_operations_and_apis_are_those_of_the_coordinator() -> None:
 def test_page_has_the_tables_of_the_schema() -> None:
     page = (ROOT / "docs" / "fields.md").read_text()
     assert page.endswith(protocol_page.tables()), "Make the page again: python -m harness.protocol_page"
+
+
+def test_a_field_says_what_it_means_in_its_own_table_alone() -> None:
+    for name, definition in DEFINITIONS.items():
+        for field, described in definition.get("properties", {}).items():
+            assert not re.search(r"\b(In an answer|In assign|Elsewhere)\b", described["description"]), (
+                f"{name}.{field}"
+            )
+
+
+def test_the_table_of_records_has_what_traces_of_a_dialect_load() -> None:
+    """A record of a committed trace has the fields that the page says of its dialect."""
+    for dialect in ("kip-848", "kafka-4.2"):
+        fields = protocol_forms.fields(dialect)
+        for state in committed.states(dialect):
+            for record in state.step.load.records:
+                kind = record["key"]["type"]
+                assert list(record["value"]) == fields[kind], (dialect, kind, state.trace)
+    assert "ConsumerGroupPartitionMetadata" in fields and "assignedPartitions" in str(fields)
+    assert "| `group.empty.retention.ms` | 604800000 | ms |" in "\n".join(protocol_forms.forms())

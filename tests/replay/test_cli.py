@@ -47,7 +47,7 @@ def test_a_replay_without_differences(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "2 traces, 6 steps, 6 of them on python, 3 distinct" in said
     assert "0 differences in 0 steps" in said
     assert (
-        "not in these traces (no fault): AddPartitions, AlterConfigs, ComputationTimeout, CreateTopic, "
+        "not reached by these traces: AddPartitions, AlterConfigs, ComputationTimeout, CreateTopic, "
         "DeleteGroup, DeleteGroups, DeleteTopic, DescribeConfigs, FailOver, InstallAssignment, "
         "LeaveTemporarily" in said
     )

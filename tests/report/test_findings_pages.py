@@ -61,7 +61,7 @@ def test_alike_differences_are_one_finding_with_the_shortest_trace(tmp_path: Pat
     epoch = {**other, "path": "group.groupEpoch", "expected": 1, "got": 5}
     data["failures"] = [longer, failure, {**failure, "differences": [other, epoch]}]
     write(file, data)
-    first, second = found(build).shown
+    second, first = found(build).shown  # the most serious first, as causes are ordered
     assert (first.count, first.steps) == ("2 steps differ in this way", 1)
     assert first.trace == failure["trace"]
     assert (second.count, second.title) == ("", "Join/advance/NONE: group.members[].state and 1 more")

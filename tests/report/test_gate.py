@@ -120,6 +120,8 @@ def test_the_worst_step_decides_and_the_others_are_done_all_the_same(here: Path)
     ]
     assert "distinct_states expected 8, got 9" in result.output
     assert "response.memberEpoch" in result.output
+    assert "causes, the most serious first:" in result.output
+    assert "1. response.memberEpoch (" in result.output
     assert result.output.splitlines()[-1].endswith("(10): check Counter")
     cases = ElementTree.parse("build/gate/gate.xml").getroot().findall(".//testcase")
     failed = {case.get("name"): case[0].get("type") for case in cases if case[:1] and case[0].get("type")}

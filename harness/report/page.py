@@ -20,7 +20,7 @@ from harness.report.readers.bench import Rebalance
 from harness.report.readers.check import ModelResult
 from harness.report.results import Results
 from harness.report.svg import inline_svg
-from harness.report.verdict import MEANINGS, findings, worst
+from harness.report.verdict import MEANINGS, findings, not_needed, worst
 
 _HERE: Final = Path(__file__).parent
 _SECTIONS: Final = {
@@ -73,6 +73,7 @@ def _verdict(results: Results) -> dict[str, Any]:
         "exit_code": exit_code,
         "verdict": MEANINGS[exit_code].capitalize(),
         "findings": found,
+        "not_needed": not_needed(results),
         "distinct_states": sum(states),
         "traces": sum(replay.traces for replay in results.replays),
         "target_steps": sum(replay.target_steps for replay in results.replays),

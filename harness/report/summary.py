@@ -14,7 +14,7 @@ from rich.table import Table
 from harness.report.coverage import coverage
 from harness.report.readers.check import ModelResult
 from harness.report.results import Results
-from harness.report.verdict import MEANINGS, findings, worst
+from harness.report.verdict import MEANINGS, findings, not_needed, worst
 
 WIDTH = 80
 _FAMILY = re.compile(r"(MC)?([A-Z][a-z])?[A-Z][a-z]{2,}")
@@ -45,6 +45,8 @@ def print_summary(results: Results, page: Path, console: Console) -> None:
     if results.mutants:
         caught = sum(1 for mutant in results.mutants if mutant.caught_by)
         console.print(f"seeded bugs: {caught} of {len(results.mutants)} caught")
+    if left := not_needed(results):
+        console.print(textwrap.fill(left, WIDTH, subsequent_indent="  "), highlight=False)
     for finding in found[:_MOST_FINDINGS]:
         console.print(f"! {finding.sentence}", style="red")
     if len(found) > _MOST_FINDINGS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -52,10 +53,26 @@ def worst(exit_codes: Iterable[int]) -> int:
     return next((code for code in WORST_FIRST if code in codes), HOLDS)
 
 
+def not_needed(results: Results) -> str:
+    """A sentence on results that are missing, where they are no failure: where only implementations of others
+    were judged; "" else."""
+    targets = {replay.target for replay in results.replays}
+    if not results.missing or not targets or "python" in targets:
+        return ""
+    return f"Not in this report, and not needed to judge {', '.join(sorted(targets))}: {_verbs(results)}."
+
+
+def _verbs(results: Results) -> str:
+    """The commands whose results are missing."""
+    named = (re.search(r"`(conform \w+)`", sentence) for sentence in results.missing)
+    return ", ".join(dict.fromkeys(one[1] for one in named if one))
+
+
 def findings(results: Results) -> list[Finding]:
     """All that is wrong or missing, the most serious first."""
     found = [*_models(results), *_steps(results)]
-    found += [Finding(EVIDENCE_MISSING, sentence, "verdict") for sentence in results.missing]
+    if not not_needed(results):
+        found += [Finding(EVIDENCE_MISSING, sentence, "verdict") for sentence in results.missing]
     return sorted(found, key=lambda finding: WORST_FIRST.index(finding.exit_code))
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 from results_folder import (
+    GOLDEN,
     ROOT,
     by_evidence,
     crashed,
     fails_as_expected,
     good_build,
     holds,
+    replayed,
     write,
     wrong_count,
     wrong_trace,
@@ -233,3 +235,14 @@ def test_a_picture_that_is_cut_off_and_a_folder_that_is_not_there(tmp_path: Path
     assert (result.exit_code, "is not SVG or is cut off" in result.output) == (USAGE, True)
     result = report(tmp_path / "nothing")
     assert (result.exit_code, "There is no folder" in result.output) == (USAGE, True)
+
+
+def test_what_a_vendor_need_not_run_is_no_failure(tmp_path: Path) -> None:
+    build = tmp_path / "build"
+    for target in ("stdio:./mine", "python"):
+        write(build / "results" / "replay-own.json", {**replayed(GOLDEN), "target": target})
+        result = report(build)
+        needed = target == "python"
+        assert ("There is no result of `conform exhaust`" in result.output) == needed
+        said = "not needed to judge stdio:./mine: conform check, conform exhaust, conform generate"
+        assert (said in " ".join(page(build).text.split())) != needed

@@ -37,6 +37,14 @@ def kit_path(path: Path) -> Path:
     return inside if not path.exists() and inside.exists() else path
 
 
+def kit_name(path: Path) -> str:
+    """The shortest name that `kit_path` takes for a file: `traces/golden/…` for one of the package."""
+    if not path.is_relative_to(_CARRIED):
+        return str(path)
+    inside = path.relative_to(_CARRIED)
+    return str(inside if kit_path(inside) == path else path)
+
+
 def carried(name: str) -> Path:
     """Path of that folder in an installed package."""
     return _CARRIED / name

@@ -22,6 +22,7 @@ from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.itf import ItfReader
+from harness.kit import kit_name, kit_path
 from harness.replay.decode import Decoder
 from harness.replay.prepared import DecodedTrace
 from harness.replay.run import Outcome, Replayer
@@ -86,11 +87,13 @@ class Files:
 
     def read(self, file: Path) -> DecodedTrace:
         """The trace in a file, or that of a scenario. ConformError (exit 2) for what is neither."""
+        file = kit_path(file)
+        name = kit_name(file)
         if file.suffix != SCENARIO:
-            return self._decoder.decode(self._reader.read(file), str(file))
+            return self._decoder.decode(self._reader.read(file), name)
         from harness.scenario.files import trace_of  # which needs as much as all else together
 
-        return self._decoder.decode(trace_of(file), str(file))
+        return self._decoder.decode(trace_of(file), name)
 
 
 Read = TypeVar("Read")

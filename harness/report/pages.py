@@ -9,6 +9,7 @@ from typing import Final
 
 from harness.errors import ConformError
 from harness.itf import read_trace
+from harness.kit import kit_path
 from harness.replay.causes import causes, root
 from harness.replay.compare import Difference
 from harness.replay.files import SUFFIX
@@ -219,7 +220,7 @@ def _title(action: str, branch: str, error: str, found: Iterable[Difference]) ->
 def _with_trace(page: Page, index: int | None, found: Sequence[Difference]) -> Page:
     """The page with what its trace shows, cut after the step `index` (None: at its end)."""
     try:
-        trace = read_trace(Path(page.trace))
+        trace = read_trace(kit_path(Path(page.trace)))
         if index is not None:
             trace = replace(trace, states=trace.states[: index + 1], actions=trace.actions[: index + 1])
         last = len(trace.states) - 1

@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 from test_partial_targets import target
 
+from harness import kit
 from harness.cli.replay import command as replay
 from harness.errors import ConformError
 from harness.replay.files import replay_files, trace_files
+from harness.replay.jobs import Files
 from harness.replay.report import summary, to_json
 from harness.waivers import Waiver, Waivers
 
@@ -93,6 +95,21 @@ def test_what_goes_wrong_is_said_as_by_one_process(tmp_path: Path) -> None:
         one = replayed(1, name, FILES[:4], 20)
         assert one[1] in (2, 3)
         assert replayed(2, name, FILES[:4], 20) == one
+
+
+def test_a_trace_of_the_package_is_called_as_the_verbs_take_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, inside = tmp_path / "package", Path("traces/golden/basic.itf.json")
+    (package / inside).parent.mkdir(parents=True)
+    (package / inside).write_bytes((ROOT / inside).read_bytes())
+    monkeypatch.setattr(kit, "_CARRIED", package)
+    monkeypatch.chdir(tmp_path)
+    assert [Files().read(file).name for file in trace_files([Path("traces/golden")])] == [str(inside)]
+    assert Files().read(inside).name == str(inside)
+    inside.parent.mkdir(parents=True)
+    inside.write_bytes((package / inside).read_bytes())
+    assert Files().read(package / inside).name == str(package / inside), "here that is another file"
 
 
 def test_one_cluster_and_one_log_are_for_one_process(tmp_path: Path) -> None:

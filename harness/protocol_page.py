@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from harness.protocol_forms import forms
+from harness.kinds.protocol_forms import forms
 from harness.protocol_schema import schema
 
 BEGIN: Final = "<!-- python -m harness.protocol_page makes this page -->"

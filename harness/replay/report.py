@@ -80,7 +80,7 @@ def skipped(result: Replayed) -> dict[str, dict[str, int]]:
 
 def reason(name: str) -> str:
     """Why steps were skipped, in words: what the target lacks is a name of an operation or an API."""
-    return name if name in (ANOTHER, DIFFERENCE, LOAD, NOT_LOADED, STOPPED) else f"needs {name}"
+    return name if name in (ANOTHER, DIFFERENCE, NOT_LOADED, STOPPED) else f"needs {name}"
 
 
 def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> Iterator[str]:

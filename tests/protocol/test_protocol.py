@@ -17,8 +17,9 @@ from jsonschema import Draft202012Validator
 
 from coordinator.service import Coordinator
 from coordinator.stdio import LineProtocol
-from harness import protocol_forms, protocol_page
+from harness import protocol_page
 from harness.doctor import committed
+from harness.kinds import protocol_forms
 from harness.protocol_schema import schema
 
 ROOT = Path(__file__).parents[2]

@@ -120,12 +120,18 @@ def normal_response(expected: Json | None, body: Json | None) -> Json | None:
         top = {"errorMessage": None} if "errorMessage" in expected else {}
         said = _without_empty_name(body)
         return {"throttleTimeMs": 0, **_normal_lists(expected, _normal_item(expected, top, said))}
-    normal = {**RESPONSE, **body}
+    normal = {**_defaults(RESPONSE, expected), **body}
     if normal["errorCode"] != 0 and isinstance(normal["errorMessage"], str):
         normal["errorMessage"] = None
     if isinstance(normal["assignment"], dict):
-        normal["assignment"] = {**ASSIGNMENT, **normal["assignment"]}
+        wanted = expected["assignment"] if isinstance(expected, dict) and "assignment" in expected else None
+        normal["assignment"] = {**_defaults(ASSIGNMENT, wanted), **normal["assignment"]}
     return normal
+
+
+def _defaults(fields: Json, expected: Json | None) -> Json:
+    """The defaults of the fields that the response of this API has: that to a share group has fewer."""
+    return fields if expected is None else {name: fields[name] for name in fields if name in expected}
 
 
 def _normal_lists(expected: Json, body: Json) -> Json:

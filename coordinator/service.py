@@ -366,12 +366,18 @@ class Coordinator:
 
         The records of one step are one batch: one that is not kept whole is lost whole. The new coordinator
         arms every timer anew, and computes what target is due. A log that failed takes records again.
+        BadInput where the records that are kept are no log, as in a log that was changed by hand.
         """
         if keep is not None and (type(keep) is not int or not 0 <= keep <= self.end):
             raise BadInput(f"a restart can keep 0 to {self.end} records, not {keep!r}")
         started_ms = self.clock.now_ms()
-        log = self._log.kept(self.end if keep is None else keep, changes_to(self._env))
-        groups, offsets = state_from(log.records, self.dialect.initial_epoch)
+        count = self.end if keep is None else keep
+        # First what may fail: a log of which a part is no log stays as it is, on the storage, too.
+        groups, offsets = state_from(self._log.whole(count), self.dialect.initial_epoch)
+        others = OtherGroups()
+        others.replay(self._log.whole(count), self._env, started_ms)
+        others.check_kinds(groups)
+        log = self._log.kept(count, changes_to(self._env))
         restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._replace(log, groups, offsets)
         self.others.replay(log.records, self._env, self.clock.now_ms())

@@ -79,6 +79,10 @@ def described(given: Mapping[str, Any], group_id: str, shift_ms: int) -> tuple[C
         dict(members),
         frozenset(fields.names(given, "pending", where)),
     )
+    if group.state in ("CompletingRebalance", "Stable"):
+        for member_id, member in members:
+            if group.protocol not in member.names():
+                raise BadInput(f"{where} has the protocol {group.protocol!r}, which {member_id!r} lacks")
     deadlines: Deadlines = {}
     for entry in fields.items(given, "timers", where):
         timer = fields.as_object(entry, f"a timer of {where}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from coordinator.computing.model import IDLE, Computation, Json
 from coordinator.computing.prepare import from_body
+from coordinator.computing.select import selected
 from coordinator.consumer.model import Group
 from coordinator.core import fields
 from coordinator.core.errors import BadInput
@@ -35,6 +36,9 @@ def restored(given: Json, group: Group, shift_ms: int) -> Computation:
         base = None if prepared is None else from_body(fields.as_object(prepared, f"'prepared' of {where}"))
     except (KeyError, TypeError):
         raise BadInput(f"'prepared' of {where} must be an answer of PrepareAssignment") from None
+    metadata = {member_id: member.metadata for member_id, member in group.members.items()}
+    if chosen and base is None and not selected(metadata):
+        raise BadInput(f"{where} is by {chosen!r}, but no assignor is offered by all members")
     return Computation(
         chosen,
         None if deadline_ms is None else deadline_ms + shift_ms,

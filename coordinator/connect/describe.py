@@ -129,7 +129,7 @@ def restore(group: Group, work: Work, given: Mapping[str, object], shift_ms: int
         source = fields.mapping(given, "prepared", where)
         metadata = {
             fields.text(one, "connectorId", where): fields.integer(one, "numTasks", where) + 1
-            for one in fields.items(source, "connectors", where)
+            for one in (fields.as_object(item, where) for item in fields.items(source, "connectors", where))
         }
         workers = frozenset(fields.names(source, "members", where))
         prepared = Prepared(fields.integer(source, "groupEpoch", where), workers, metadata)

@@ -45,10 +45,18 @@ _MEMBER_FIELDS: Final = (
 
 
 def groups_from(records: Iterable[Record], initial_epoch: int) -> dict[str, Group]:
-    """The groups that the records leave. BadInput where a member's metadata is missing."""
+    """The groups that the records leave. BadInput where a member's metadata is missing, or an epoch is ahead
+    of its group's (E4).
+
+    A group of which tombstones alone are left is none (P3), also where a group begins at an epoch above 0.
+    """
     groups: dict[str, Group] = {}
+    values: dict[tuple[str, str, str | None], bool] = {}
     for record in records:
         replay(groups, record, initial_epoch)
+        values[record.group_id, record.type, record.member_id] = record.value is not None
+    kept = {group_id for (group_id, _, _), has_value in values.items() if has_value}
+    groups = {group_id: group for group_id, group in groups.items() if group_id in kept}
     for group in groups.values():
         for member_id, member in group.members.items():
             if member.metadata is UNKNOWN_METADATA:
@@ -56,7 +64,18 @@ def groups_from(records: Iterable[Record], initial_epoch: int) -> dict[str, Grou
                     f"the records give member {member_id!r} of group {group.id!r} an assignment "
                     "but no ConsumerGroupMemberMetadata"
                 )
+        _check_epochs(group)
     return groups
+
+
+def _check_epochs(group: Group) -> None:
+    epochs = (member.epoch for member in group.members.values())
+    ahead = max([group.assignment_epoch, *epochs])
+    if ahead > group.epoch:
+        raise BadInput(
+            f"the records give group {group.id!r} the epoch {group.epoch}, and its assignment or a member "
+            f"the epoch {ahead}, which is ahead of it"
+        )
 
 
 def restore_volatile(

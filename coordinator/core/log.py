@@ -69,10 +69,15 @@ class Log:
     def kept(self, count: int, changes: Sequence[Json]) -> Log:
         """The whole batches among the first `count` records, when the rest is lost; `changes` are what makes
         the cluster as it is."""
-        ends = [end for end in self._batch_ends if end <= count]
+        records = self.whole(count)
+        ends = [end for end in self._batch_ends if end <= len(records)]
         if len(ends) == len(self._batch_ends):
             return Log(self.records, ends, self._storage)
-        return self.replaced(self.records[: ends[-1] if ends else 0], ends, changes)
+        return self.replaced(records, ends, changes)
+
+    def whole(self, count: int) -> list[AnyRecord]:
+        """The records of the whole batches among the first `count` records. The storage stays as it is."""
+        return self.records[: max((end for end in self._batch_ends if end <= count), default=0)]
 
     def replaced(
         self, records: Sequence[AnyRecord], batch_ends: Sequence[int] | None, changes: Sequence[Json]

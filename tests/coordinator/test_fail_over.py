@@ -154,8 +154,9 @@ def test_deadlines_of_a_source_that_says_no_time_count_from_0(reach: Any) -> Non
     reach(source)
     volatile = source.coordinator.volatile()
     if source.members():
+        prepared = {"groupEpoch": 1, "members": [], "topics": []}
         volatile["groups"]["g"]["computation"] = {
-            **{"chosen": "m1", "deadlineMs": 9, "tried": ["m2"], "prepared": None}
+            **{"chosen": "m1", "deadlineMs": 9, "tried": ["m2"], "prepared": prepared}
         }
     del volatile["clockMs"]
     other = Coordinator()

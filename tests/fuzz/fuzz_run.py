@@ -101,7 +101,7 @@ class Run:
         name = operation["op"] if isinstance(operation, dict) else "line"
         self.coordinator.begin()
         try:
-            before = image(self.coordinator) if look else None
+            before = (image(self.coordinator), list(self.storage.entries)) if look else None
             answer: Json = json.loads(self._protocol.handle(line))
         except Failure:
             raise
@@ -114,9 +114,10 @@ class Run:
             before is not None
             and refused(answer)
             and not put_off
-            and (after := image(self.coordinator)) != before
+            and (after := (image(self.coordinator), list(self.storage.entries))) != before
         ):
-            raise Failure("changed", f"refused, and changed: {_differences(before, after)}: {answer}")
+            found = _differences(before[0], after[0]) if after[0] != before[0] else "the storage"
+            raise Failure("changed", f"refused, and changed: {found}: {answer}")
         self._count(name, operation, answer)
         return answer
 

@@ -260,6 +260,7 @@ class Runner:
         self._inputs = inputs
         self._all = everything
         self._printing = threading.Lock()
+        self._planned = self._ended = 0
         self.done: dict[str, State] = {}
         self.kept: dict[str, State] = {}
 
@@ -283,6 +284,7 @@ class Runner:
     def run(self, plan: Mapping[str, str]) -> None:
         """Do the stages of a plan. The first one alone: it uses all processors, and is watched."""
         waiting = [stage for stage in self._all if stage.name in plan and stage.name != REPORT]
+        self._planned = len(waiting)
         if waiting and waiting[0].name == "check":
             self._do(waiting.pop(0), plan["check"], live=True)
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -318,7 +320,7 @@ class Runner:
         return textwrap.fill(words, 80, subsequent_indent="  ")
 
     def _do(self, stage: Stage, reason: str, live: bool = False) -> None:
-        self._print(f"== {stage.name}: {reason}")
+        self._print(f"   {stage.name} begins: {reason}")
         parts, began = self._inputs.of(stage), time.monotonic()
         if stage.result:
             stage.result.unlink(missing_ok=True)
@@ -328,9 +330,9 @@ class Runner:
             code = subprocess.run(stage.command, stdout=output, stderr=output).returncode
         seconds = self._keep(stage, parts, began, code)
         text = "" if live else log.read_text(encoding="utf-8")
-        shown = text.rstrip() if code else _last_lines(text)
-        failed = f", exit code {code}" if code else ""
-        self._print("\n".join(filter(None, [shown, f"== {stage.name}: {seconds:.1f} s{failed}"])))
+        with self._printing:
+            self._ended += 1
+            print(_block(stage.name, seconds, code, f"{self._ended} of {self._planned}", text), flush=True)
 
     def _keep(self, stage: Stage, parts: dict[str, str], began: float, code: int) -> float:
         """Keep what is known of a stage now; its seconds."""
@@ -345,10 +347,14 @@ class Runner:
             print(text, flush=True)
 
 
-def _last_lines(text: str) -> str:
-    """Output of a stage, but for its progress: at most three lines."""
-    lines = [line for line in text.splitlines() if line.strip() and not line.endswith("…")]
-    return "\n".join(f"   {line}" for line in lines[:3])
+def _block(name: str, seconds: float, code: int, count: str, text: str) -> str:
+    """A heading and the output of a stage that has ended: at most three lines of it, all if the stage failed.
+
+    Stages run side by side, so what one says is printed at once, under its name."""
+    failed = f", exit code {code}" if code else ""
+    lines = [line for line in text.rstrip().splitlines() if code or (line.strip() and not line.endswith("…"))]
+    shown = lines if code else lines[:3]
+    return "\n".join([f"== {name}: {seconds:.1f} s{failed} ({count})", *(f"   {line}" for line in shown)])
 
 
 def read_state(stage: Stage) -> State | None:

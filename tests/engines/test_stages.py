@@ -100,7 +100,18 @@ def test_the_account_says_what_is_of_this_run_and_what_is_not(
     main([])
     output = capfd.readouterr().out
     assert re.search(r"stages: 3 done now; 1 unchanged since \d{4}-\S+ \S+ or later:\s+generate-a", output)
-    assert "== generate-b: CounterFails: definition NotAllFull changed" in output
+    assert "generate-b begins: CounterFails: definition NotAllFull changed" in output
+
+
+def test_what_a_stage_says_follows_its_own_heading(built: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    change(built / "spec/Counter.tla", "NotAllFull ==", "NotAllFull == TRUE /\\")
+    main([])
+    output = capfd.readouterr().out
+    assert re.search(r"^== check: [\d.]+ s \(1 of 3\)$", output, re.MULTILINE)
+    blocks = re.findall(r"^== (\S+): [\d.]+ s \(\d of 3\)\n((?:   .*\n)*)", output, re.MULTILINE)
+    said = dict(blocks)
+    assert set(said) == {"check", "generate-b", "replay"}
+    assert "CounterFails" in said["generate-b"] and "CounterFails" not in said["replay"]
 
 
 def test_a_stage_that_failed_or_whose_result_is_gone_is_done_again(built: Path) -> None:

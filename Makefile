@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: all docs lint test test-sparks test-kafka test-lowest fuzz measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
 
-# Stages are in harness/stages.py: each is done again only where what it depends on has changed.
+# Stages are in harness/stage_list.py: each is done again only where what it depends on has changed.
 all: setup
 	@$(BIN)/python -m harness.stages
 

@@ -14,7 +14,8 @@ from walk_models import DATA
 from harness import stages as module
 from harness.engines.tlc_config import read_config
 from harness.manifest import read_manifest
-from harness.stages import GOALS, REPORT, SHOWN, SPEC, Inputs, Runner, Stage, main, stages
+from harness.stage_list import GOALS, REPORT, RESULTS, SHOWN, SPEC, STATES, Stage, stages
+from harness.stages import Inputs, Runner, main
 
 ROOT = Path(__file__).parents[2]
 
@@ -100,13 +101,24 @@ def test_the_account_says_what_is_of_this_run_and_what_is_not(
     main([])
     output = capfd.readouterr().out
     assert re.search(r"stages: 3 done now; 1 unchanged since \d{4}-\S+ \S+ or later:\s+generate-a", output)
-    assert "== generate-b: CounterFails: definition NotAllFull changed" in output
+    assert "generate-b begins: CounterFails: definition NotAllFull changed" in output
+
+
+def test_what_a_stage_says_follows_its_own_heading(built: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    change(built / "spec/Counter.tla", "NotAllFull ==", "NotAllFull == TRUE /\\")
+    main([])
+    output = capfd.readouterr().out
+    assert re.search(r"^== check: [\d.]+ s \(1 of 3\)$", output, re.MULTILINE)
+    blocks = re.findall(r"^== (\S+): [\d.]+ s \(\d of 3\)\n((?:   .*\n)*)", output, re.MULTILINE)
+    said = dict(blocks)
+    assert set(said) == {"check", "generate-b", "replay"}
+    assert "CounterFails" in said["generate-b"] and "CounterFails" not in said["replay"]
 
 
 def test_a_stage_that_failed_or_whose_result_is_gone_is_done_again(built: Path) -> None:
-    path = module.STATES / "generate-a.json"
+    path = STATES / "generate-a.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "exit_code": 3}))
-    (module.RESULTS / "generate-b.json").unlink()
+    (RESULTS / "generate-b.json").unlink()
     done = plan()
     assert done["generate-a"] == "it failed (3)"
     assert done["generate-b"] == "build/results/generate-b.json is not there"
@@ -116,11 +128,11 @@ def test_a_stage_that_failed_or_whose_result_is_gone_is_done_again(built: Path) 
 
 
 def test_results_of_no_stage_are_removed(built: Path) -> None:
-    (module.RESULTS / "replay-old.json").write_text("{}")
-    (module.RESULTS / "measured-mock.json").write_text("{}")
-    (module.RESULTS / "check.json").unlink()
+    (RESULTS / "replay-old.json").write_text("{}")
+    (RESULTS / "measured-mock.json").write_text("{}")
+    (RESULTS / "check.json").unlink()
     main([])
-    left = {path.name for path in module.RESULTS.iterdir()}
+    left = {path.name for path in RESULTS.iterdir()}
     assert left >= {"check.json", "measured-mock.json"} and "replay-old.json" not in left
 
 

@@ -31,7 +31,7 @@ from harness.report.page import page
 from harness.report.results import read_results
 from harness.report.summary import WIDTH, print_summary
 from harness.report.verdict import MEANINGS, WORST_FIRST, worst
-from harness.stages import SHOWN
+from harness.stage_list import SHOWN
 
 
 def summary(build: Path) -> list[str]:

@@ -1,0 +1,44 @@
+"""Claims of docs/proofs.md about proofs, against the manifest."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.engines.base import Outcome
+from harness.manifest import read_manifest
+
+ROOT = Path(__file__).parents[2]
+ENTRIES = read_manifest(ROOT / "spec" / "manifest.json").entries
+PAGE = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
+PROOFS = sorted(set(re.findall(r"`(Proof\w*\d)`", PAGE)))
+
+
+def test_the_page_names_every_proof_of_the_manifest() -> None:
+    parts = {entry.name for entry in ENTRIES if entry.name.startswith("Proof")}
+    assert not [part for part in parts if not any(part.startswith(proof) for proof in PROOFS)]
+
+
+@pytest.mark.parametrize("proof", PROOFS)
+def test_a_proof_has_base_step_and_a_control_that_must_fail(proof: str) -> None:
+    parts = {entry.name.removeprefix(proof): entry for entry in ENTRIES if entry.name.startswith(proof)}
+    assert {"Base", "Step"} <= parts.keys()
+    controls = [entry for part, entry in parts.items() if part.startswith("Control")]
+    assert controls
+    assert all(entry.outcome is Outcome.VIOLATED for entry in controls)
+
+
+@pytest.mark.parametrize("proof", [proof for proof in PROOFS if proof.startswith("ProofShapes")])
+def test_a_closed_proof_starts_from_what_it_shows(proof: str) -> None:
+    """The step of a closed proof checks the shapes that its initial states are generated with."""
+    parts = {entry.name.removeprefix(proof): entry.args for entry in ENTRIES if entry.name.startswith(proof)}
+    checked = parts["Step"]["inv"]
+    assert checked == parts["Base"]["inv"]
+    module = "OpenShapes" if "Open" in proof else "ClosedShapes"
+    text = (ROOT / "spec" / f"{module}.tla").read_text(encoding="utf-8")
+    assert re.search(rf"^{checked} ==.*\bShapes\b|^Shapes ==", text, re.MULTILINE)
+    if "Open" not in proof:
+        generated = text.partition(f"{parts['Step']['init']} ==")[2].partition("\n\n")[0]
+        assert f"/\\ {checked}" in generated

@@ -10,8 +10,6 @@ from typing import Any
 from harness.cli.console import running
 from harness.engines.base import Limits
 from harness.errors import USAGE, ConformError
-from harness.kinds.consumer.client_log import Line, Run
-from harness.kinds.consumer.client_recorded import SEEN_FROM
 from harness.kinds.recordings import names_clients, read_clients
 from harness.targets.base import Json
 from harness.validate.recording import Recorded
@@ -29,7 +27,7 @@ class Side(StrEnum):
     BOTH = "both"
 
 
-def clients_in(log: Path, group: str | None, side: Side | None) -> Recorded[Run] | None:
+def clients_in(log: Path, group: str | None, side: Side | None) -> Recorded[Any] | None:
     """The clients to judge; None for the coordinator's side alone. ConformError (exit 2) if there are none
     and the option asks for them."""
     if side is Side.COORDINATOR or (side is None and not names_clients(log)):
@@ -45,7 +43,7 @@ def clients_in(log: Path, group: str | None, side: Side | None) -> Recorded[Run]
     return clients if clients.runs else None
 
 
-def judge_clients(clients: Recorded[Run], dialect: str, spec: Path, limits: Limits) -> Validation[Run]:
+def judge_clients(clients: Recorded[Any], dialect: str, spec: Path, limits: Limits) -> Validation[Any]:
     """Follow each member id, and say how far."""
     with running(f"validating {clients.lines} requests of clients") as progress:
         result = validate(clients, dialect, spec, limits, progress)
@@ -61,9 +59,9 @@ def judge_clients(clients: Recorded[Run], dialect: str, spec: Path, limits: Limi
     return result
 
 
-def _explain(found: Validated[Run]) -> None:
+def _explain(found: Validated[Any]) -> None:
     misfit, run = found.misfit, found.run
-    assert misfit is not None and isinstance(misfit.line, Line)
+    assert misfit is not None
     listener = f" (listener {run.listener})" if run.listener is not None else ""
     print(
         f"member {run.member}{listener}: {found.fits} of {len(run.lines)} requests are those of a member; "
@@ -71,12 +69,12 @@ def _explain(found: Validated[Run]) -> None:
     )
     print(f"  {json.dumps({name: value for name, value in misfit.line.said.items() if name != 'answer'})}")
     for one in misfit.instead[:NEAREST]:
-        print(f"  {SEEN_FROM[one.branch]} may not, by")
+        print(f"  {one.branch} may not, by")
         for difference in one.differences:
             print(f"    {difference.path}: {difference.expected}; not {difference.got}")
 
 
-def clients_json(result: Validation[Run]) -> list[Json]:
+def clients_json(result: Validation[Any]) -> list[Json]:
     """The result of each member id."""
     rows = []
     for found in result.runs:
@@ -106,4 +104,4 @@ def _broken(one: Any) -> Json:
                 "sent": difference.got,
             }
         )
-    return {"as": SEEN_FROM[one.branch], "rules": rules}
+    return {"as": one.branch, "rules": rules}

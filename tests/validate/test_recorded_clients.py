@@ -232,8 +232,8 @@ def test_a_group_that_was_there_before_is_not_judged(tmp_path: Path) -> None:
 
 
 def test_faults_of_a_record_are_requests_that_were_sent(tmp_path: Path) -> None:
-    """What never arrived was sent all the same; the arrival of a late one is not its sending; an answer that
-    was not delivered is not known."""
+    """A request that never arrived was sent all the same; the arrival of a late one is not its sending; an
+    answer that was not delivered is not known."""
     lines = session()
     beats = heartbeats(lines)
     lost = {"op": "fault", "client": 1, "nth": 1, "fault": "late", "answer": {}}

@@ -27,12 +27,12 @@ SEEN_FROM: Final = {
     "left": "a member that has left",
     "sent": "a member whose last heartbeat is there",
 }
-"""By why a client is where it is."""
+"""By why a client is where it is, in the words of the report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The line, sent by a member whose state is `branch`."""
+    """The line, sent by such a member as `branch` says."""
 
     action: str
     branch: str
@@ -46,6 +46,7 @@ class ClientState:
     `since` is the step with which it began to be quiet (H7), 0 if it has not."""
 
     step: Step
+    because: str
     epoch: int
     owned: frozenset[Any]
     epochs: frozenset[int]
@@ -79,10 +80,11 @@ class ClientRecording(Recording[Run, ClientState]):
         for state in dumped:
             values: Any = state
             client, broken = values["clients"][ME], frozenset(values["broken"])
-            step = Step("a request of", values["because"])
+            because = values["because"]
+            step = Step("a request of", SEEN_FROM[because])
             epochs = frozenset(values["epochs"])
             owned = frozenset(client["owned"])
-            found.append(ClientState(step, client["epoch"], owned, epochs, values["since"], broken))
+            found.append(ClientState(step, because, client["epoch"], owned, epochs, values["since"], broken))
         return found
 
     def is_line(self, line: AnyLine, step: AnyStep) -> bool:
@@ -121,13 +123,13 @@ def _fields(line: Line) -> str:
 
 
 def _leave(run: Run, line: Line, state: ClientState) -> str:
-    if state.step.branch == "left" and line.request.epoch > 0:
+    if state.because == "left" and line.request.epoch > 0:
         return "nothing, or a join with epoch 0"
     return "epoch -1 or -2" if run.instance else "epoch -1, as there is no instance id"
 
 
 def _all_fields(run: Run, line: Line, state: ClientState) -> str:
-    if state.step.branch == "leaving":
+    if state.because == "leaving":
         first = run.lines[state.since - 1].number
         return f"a keep-alive or a leave, as line {first} did not repeat all fields after an error or a loss"
     return "all fields (subscription, rebalance time-out)"

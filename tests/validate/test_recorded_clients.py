@@ -160,10 +160,13 @@ WRONG: dict[str, tuple[Callable[[Lines], None], str]] = {
 
 
 def test_each_wrong_request_is_refused_where_it_is(tmp_path: Path) -> None:
-    """All in one run of TLC; the right session, its static form and one without the connections hold."""
+    """All in one run of TLC; the right session holds, without connections, too, as a static member, and with
+    an answer that the broker gave and the client never got."""
     static = session("i")
     static[2 + 10]["body"] |= {"memberEpoch": -2, "instanceId": "i"}
-    right = [session(), blind(session()), static]
+    unheard = session()
+    unheard[2 + 3]["answer"] = {"body": {**unheard[2 + 4]["answer"]["body"], "assignment": None}}
+    right = [session(), blind(session()), static, unheard]
     logs = [*right, *(session() for _ in WRONG)]
     lines: Lines = [HELLO]
     for number, log in enumerate(logs):
@@ -172,7 +175,7 @@ def test_each_wrong_request_is_refused_where_it_is(tmp_path: Path) -> None:
             list(WRONG.values())[number - len(right)][0](members)
         lines += [LOAD, *({**line, "listener": number} for line in members)]
     judged = said_of(tmp_path / "log", lines)["clients"]
-    for number, name in enumerate(["right", "blind", "static", *WRONG]):
+    for number, name in enumerate(["right", "blind", "static", "unheard", *WRONG]):
         found = set().union(*(broken(one) for one in judged if one["listener"] == number))
         assert found == ({WRONG[name][1]} if name in WRONG else set()), (name, found)
     assert {rule for _, rule in WRONG.values()} | {rule for _, rule in FAULTY.values()} == {
@@ -241,7 +244,8 @@ def test_faults_of_a_record_are_requests_that_were_sent(tmp_path: Path) -> None:
     arrival = {**beats[3], "late": True, "answer": {"body": {"errorCode": 110}}}
     place = lines.index(beats[3])
     right = [*lines[:place], lost, *lines[place + 1 : -1], arrival, lines[-1]]
-    assert said_of(tmp_path / "right", right)["holds"]
+    said = said_of(tmp_path / "right", right)
+    assert said["holds"] and [member["steps"] for member in said["clients"]] == [12]
     beats[0]["delivered"] = False
     (member,) = said_of(tmp_path / "unknown", lines)["clients"]
     assert member["fits"] == 1

@@ -11,6 +11,7 @@ import typer
 
 from harness.cli.console import check_json_place, running, write_json
 from harness.cli.dialect_option import METAVAR, named
+from harness.cli.sides import Side, clients_in, clients_json, judge_clients
 from harness.dialect_name import base_of, changes_of
 from harness.engines.base import Limits
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
@@ -21,6 +22,7 @@ from harness.kit import kit_path
 from harness.replay.dialects import FORMS
 from harness.scenario.files import SPEC
 from harness.targets.base import Json
+from harness.validate.recording import Recorded
 from harness.validate.run import Instead, Validated, Validation, validate
 
 SHOWN = 3
@@ -38,6 +40,13 @@ def command(
             parser=named,
             metavar=METAVAR,
             help="What the target spoke (default: what the log says, or kip-848).",
+        ),
+    ] = None,
+    side: Annotated[
+        Side | None,
+        typer.Option(
+            help="Who is judged: the coordinator's answers, the clients' requests, or both (default: both "
+            "for a record of conform proxy, else the coordinator)."
         ),
     ] = None,
     out: Annotated[
@@ -60,6 +69,9 @@ def command(
     rendered into a module over one of spec/Recorded*.tla that TLC follows line by line. Where a line does
     not fit, the longest prefix that does is told, and what the specification has instead.
 
+    A record of `conform proxy` has both ends: its clients are judged, too, by spec/RecordedClient.tla. Of a
+    request that no member may send the rule is told, with its requirement and what was possible.
+
     \b
     {"op":"request","api":"ConsumerGroupHeartbeat","body":{...},"answer":{"body":{...},"group":{...}}}
     {"op":"fire","timer":"session","group":"g","member":"m1","answer":{"fired":[...]}}
@@ -73,9 +85,31 @@ def command(
     check_json_place(json_file)
     if out:
         output_folder(out)
-    recorded = read_log(log, group, dialect)
-    spec = kit_path(spec)
-    name = dialect or recorded.dialect or "kip-848"
+    recorded = None if side == Side.CLIENT else read_log(log, group, dialect)
+    clients = clients_in(log, group, side)
+    spec, limits = kit_path(spec), Limits(memory, timeout, 1)
+    said = clients if recorded is None else recorded
+    assert said is not None
+    name = _known(dialect or said.dialect or "kip-848")
+    result: Json = {"verb": "validate", "group": said.group, "dialect": name}
+    wrong = []
+    if recorded is not None:
+        judged = _judge(recorded, log, name, spec, limits, out)
+        result |= _json(judged)
+        wrong += [] if judged.holds else [f"{log} is no behaviour of the specification."]
+    if clients is not None:
+        of_clients = judge_clients(clients, name, spec, limits)
+        result |= {"engine": of_clients.engine, "spec": result.get("spec") or of_clients.spec}
+        result |= {"clients": clients_json(of_clients), "clients_hold": of_clients.holds}
+        wrong += [] if of_clients.holds else [f"{log} has a request that no member may send."]
+    result["holds"] = not wrong
+    write_json(json_file, result)
+    if wrong:
+        raise ConformError(" ".join(wrong), NOT_CONFORMANT)
+
+
+def _known(name: str) -> str:
+    """The name of a dialect that a log can be validated with. ConformError (exit 2) for another one."""
     known = {forms.name for forms in FORMS.values()}
     if base_of(name) in known and changes_of(name):
         raise ConformError(
@@ -87,8 +121,15 @@ def command(
         raise ConformError(
             f"There is no dialect {name!r}: --dialect is one of {', '.join(sorted(known))}.", USAGE
         )
+    return name
+
+
+def _judge(
+    recorded: Recorded[Any], log: Path, name: str, spec: Path, limits: Limits, out: Path | None
+) -> Validation[Any]:
+    """Follow the coordinator, and say how far."""
     with running(f"validating {recorded.lines} steps of {log.name}") as progress:
-        result = validate(recorded, name, spec, Limits(memory, timeout, 1), progress)
+        result = validate(recorded, name, spec, limits, progress)
     recorded = result.recorded
     steps, runs = recorded.lines, len(result.runs)
     print(f"{log}: {steps} steps of group {recorded.group} in {runs} run{'s' * (runs != 1)}, dialect {name}")
@@ -97,13 +138,11 @@ def command(
     if out:
         for number, run in enumerate(result.runs, start=1):
             write_text(out / f"{log.stem}-{number:04}.itf.json", trace_to_text(run.trace))
-    write_json(json_file, _json(result, name))
     if result.holds:
         print(f"a behaviour of the specification ({result.engine}, spec {result.spec[:12]})")
-        return
-    first = next(run for run in result.runs if run.misfit)
-    _explain(first)
-    raise ConformError(f"{log} is no behaviour of the specification.", NOT_CONFORMANT)
+    else:
+        _explain(next(run for run in result.runs if run.misfit))
+    return result
 
 
 def _by_number(reason: str) -> list[tuple[str, int]]:
@@ -144,7 +183,7 @@ def _instead(one: Instead) -> Json:
     }
 
 
-def _json(result: Validation[Any], dialect: str) -> Json:
+def _json(result: Validation[Any]) -> Json:
     recorded = result.recorded
     rows = []
     for run in result.runs:
@@ -155,13 +194,10 @@ def _json(result: Validation[Any], dialect: str) -> Json:
             row["enabled"] = list(run.misfit.enabled)
         rows.append(row)
     return {
-        "verb": "validate",
-        "group": recorded.group,
-        "dialect": dialect,
         "engine": result.engine,
         "spec": result.spec,
         "steps": recorded.lines,
         "left_out": dict(recorded.left_out),
-        "holds": result.holds,
+        "coordinator_holds": result.holds,
         "runs": rows,
     }

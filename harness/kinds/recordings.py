@@ -15,6 +15,9 @@ from harness.kinds.classic.recorded_log import ClassicLogReader
 from harness.kinds.connect.description import CONNECT
 from harness.kinds.connect.recorded import ConnectRecording
 from harness.kinds.connect.recorded_log import ConnectLogReader
+from harness.kinds.consumer.client_log import ClientReader
+from harness.kinds.consumer.client_log import Run as ClientRun
+from harness.kinds.consumer.client_recorded import ClientRecording
 from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.consumer.recorded import ConsumerRecording
 from harness.kinds.consumer.recorded_log import ConsumerReader
@@ -44,6 +47,22 @@ def read_log(path: Path, group: str | None = None, dialect: str | None = None) -
     if reader is None:
         raise ConformError(f"{path} is of a {kind.adjective} group, whose logs cannot be judged.", USAGE)
     return reader(path, found.group, dialect or found.dialect).whole()
+
+
+def read_clients(path: Path, group: str | None = None) -> Recorded[ClientRun]:
+    """Read the clients of a log, those of a consumer group; of a group of another kind there are none."""
+    found = _first(path, group)
+    kind = ClientRecording()
+    if found.migrates or found.api != wire.HEARTBEAT:
+        return Recorded(path, found.group, found.dialect, kind)
+    read = ClientReader(path, found.group, kind).whole()
+    read.dialect = found.dialect
+    return read
+
+
+def names_clients(path: Path) -> bool:
+    """Tell if a log says which client spoke, as that of `conform proxy` does."""
+    return any("listener" in said for _, said in lines_of(path))
 
 
 def _migration(path: Path, group: str, dialect: str) -> LogReader[Any]:

@@ -86,6 +86,7 @@ class Conversation:
         self._reader, self._writer = streams
         self._host = f"/{(self._writer.get_extra_info('peername') or ('?',))[0]}"
         self._silent = False
+        self._by: Json = {"listener": client.number, "connection": shared.record.connection()}
 
     async def run(self) -> None:
         """Until one of the two ends closes, or a fault cuts. Malformed and TimeoutError say why it ended."""
@@ -140,7 +141,8 @@ class Conversation:
             GROUP_APIS[head.key].asked(head.version, body)
         except (KeyError, TypeError) as error:
             raise Malformed(f"{RECORDED[head.key]} {head.version} has no {error}") from None
-        fault = self._fault(RECORDED[head.key], body)
+        fault = self._fault(head, body)
+        by = self._by
         match fault:
             case Fault("request lost") | Fault("behind a lost one"):
                 self._silent = True
@@ -158,7 +160,9 @@ class Conversation:
                 raise Cut
             case Fault("delay"):
                 await asyncio.sleep(fault.ms / 1000)
-        answer = await self._done(head, frame, client_id, body)
+            case Fault("cut after") | Fault("answer lost"):
+                by = {**by, "delivered": False}
+        answer = await self._done(head, frame, client_id, body, by)
         if fault is not None and fault.fault == "cut after":
             raise Cut
         if fault is not None and fault.fault == "answer lost":
@@ -167,13 +171,13 @@ class Conversation:
         await self._answer(answer)
         await self._let_late_ones_arrive()
 
-    def _fault(self, api: str, body: Json) -> Fault | None:
-        client = self._client
+    def _fault(self, head: Head, body: Json) -> Fault | None:
+        client, api = self._client, RECORDED[head.key]
         client.counts[api] += 1
         nth = client.counts[api]
         fault = Fault(BEHIND) if self._silent else self._shared.faults(client.number, api, nth)
         if fault is not None:
-            self._shared.record.fault(client.number, api, nth, body, fault)
+            self._shared.record.fault(head, self._by, nth, body, fault)
         return fault
 
     async def _let_late_ones_arrive(self) -> None:
@@ -187,25 +191,27 @@ class Conversation:
     async def _arrive(self, head: Head, frame: bytes, client_id: str, body: Json) -> None:
         """A late request reaches the broker; nobody reads the answer."""
         try:
-            await self._done(head, frame, client_id, body)
+            await self._done(head, frame, client_id, body, {**self._by, "late": True})
         except (OSError, TimeoutError, Malformed):
             pass  # the broker did not wait so long for it
         finally:
             self._link.close()
 
-    async def _done(self, head: Head, frame: bytes, client_id: str, body: Json) -> bytes:
+    async def _done(self, head: Head, frame: bytes, client_id: str, body: Json, by: Json) -> bytes:
         """The answer's frame of a group's request, which the record has then."""
         who = {"id": client_id, "host": self._host}
         if head.key in WAITS:
-            return await self._awaited(head, frame, who, body)
+            return await self._awaited(head, frame, who, body, by)
         async with self._shared.lock:
             if not self._shared.record.has_topics:
                 self._shared.record.topics(await self._metadata())
             if head.key == HEARTBEAT and DESCRIBE in self._link.versions:
-                return await self._heartbeat(head, frame, who, body)
-            return await self._recorded(head, who, body, self._link.send(frame, head.correlation_id))
+                return await self._heartbeat(head, frame, who, body, by)
+            return await self._recorded(head, who, body, by, self._link.send(frame, head.correlation_id))
 
-    async def _recorded(self, head: Head, who: Json, body: Json, answer: asyncio.Future[bytes]) -> bytes:
+    async def _recorded(
+        self, head: Head, who: Json, body: Json, by: Json, answer: asyncio.Future[bytes]
+    ) -> bytes:
         told: Json | None = None
         try:
             async with asyncio.timeout(ANSWER_S):
@@ -213,11 +219,11 @@ class Conversation:
             told = read_answer(head.key, head.version, frame)
             return frame
         finally:
-            self._shared.record.request(head, self._client.number, who, body, told)
+            self._shared.record.request(head, by, who, body, told)
 
-    async def _heartbeat(self, head: Head, frame: bytes, who: Json, body: Json) -> bytes:
+    async def _heartbeat(self, head: Head, frame: bytes, who: Json, body: Json, by: Json) -> bytes:
         """Written right behind each other: the group before, the request, and the group after it."""
-        record, number = self._shared.record, self._client.number
+        record = self._shared.record
         before = self._describe(body["groupId"])
         sent = self._link.send(frame, head.correlation_id)
         after = self._describe(body["groupId"])
@@ -225,11 +231,11 @@ class Conversation:
             seen = seen_after(body, (was := await before), await after)
         except Exception:
             if record.is_known(body["groupId"]):
-                record.request(head, number, who, body, None)
+                record.request(head, by, who, body, None)
             raise
         answer = await sent
         if record.is_fresh(body["groupId"], was):
-            record.heartbeat(head, number, who, body, read_answer(head.key, head.version, answer), seen)
+            record.heartbeat(head, by, who, body, read_answer(head.key, head.version, answer), seen)
         return answer
 
     def _describe(self, group: str) -> asyncio.Task[Json]:
@@ -242,7 +248,7 @@ class Conversation:
 
         return asyncio.create_task(read())
 
-    async def _awaited(self, head: Head, frame: bytes, who: Json, body: Json) -> bytes:
+    async def _awaited(self, head: Head, frame: bytes, who: Json, body: Json, by: Json) -> bytes:
         """A request that may wait. Others go on as soon as it seems to."""
         record = self._shared.record
         async with self._shared.lock:
@@ -251,8 +257,8 @@ class Conversation:
             sent = self._link.send(frame, head.correlation_id)
             done, _ = await asyncio.wait([sent], timeout=SETTLE_S)
             if done:
-                return await self._recorded(head, who, body, sent)
-            waited = record.waits(head, self._client.number, who, body)
+                return await self._recorded(head, who, body, by, sent)
+            waited = record.waits(head, by, who, body)
         answer = await sent
         record.completed(waited, read_answer(head.key, head.version, answer))
         return answer

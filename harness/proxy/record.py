@@ -1,7 +1,8 @@
 """The record: requests of groups with their answers, as a log that `conform validate` judges.
 
 Beside each heartbeat stands the group as ConsumerGroupDescribe shows it right after. A fault that was
-injected is a line {"op": "fault"} before the request that it is of, which no judgement reads.
+injected is a line {"op": "fault"} before the request that it is of. It has the request, too, as a client is
+judged by what it sent, and not by what arrived.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Record:
         self._topics: dict[str, Json] | None = None
         self._fresh: dict[str, bool] = {}
         self._waits = 0
+        self._connections = 0
         self.requests = self.faults = 0
         known = {"controls": sorted(CONTROLS), "unobserved": sorted(UNOBSERVED)}
         note({"op": "hello"}, {"name": "conform proxy", "dialect": dialect, "apis": {}, **known})
@@ -68,45 +70,54 @@ class Record:
         """Tell if requests of a group are recorded already."""
         return self._fresh.get(group, False)
 
-    def request(self, head: Head, listener: int, client: Json, body: Json, answer: Json | None) -> None:
+    def connection(self) -> int:
+        """The number of one more connection of a client."""
+        self._connections += 1
+        return self._connections
+
+    def request(self, head: Head, by: Json, client: Json, body: Json, answer: Json | None) -> None:
         """A request, by KIP-848's form of it, and its answer; None where the broker gave none."""
         api = GROUP_APIS[head.key]
         asked = api.asked(head.version, body)
         for one, told in zip(asked, _answers(head, asked, answer), strict=False):
-            self._request(head, listener, client, one, {} if told is None else {"body": told})
+            self._request(head, by, client, one, {} if told is None else {"body": told})
 
     def heartbeat(
-        self, head: Head, listener: int, client: Json, body: Json, answer: Json, seen: Json | None
+        self, head: Head, by: Json, client: Json, body: Json, answer: Json, seen: Json | None
     ) -> None:
         """A heartbeat, and the group right after it, where that is known."""
         told: Json = {"body": _answers(head, [body], answer)[0]}
         if seen is not None:
             told["group"] = description(body["groupId"], seen)
-        self._request(head, listener, client, body, told)
+        self._request(head, by, client, body, told)
 
-    def waits(self, head: Head, listener: int, client: Json, body: Json) -> str:
+    def waits(self, head: Head, by: Json, client: Json, body: Json) -> str:
         """A request that is not answered yet; the id of its answer."""
         self._waits += 1
-        self._request(head, listener, client, body, {}, id=f"w{self._waits}")
+        self._request(head, by, client, body, {}, id=f"w{self._waits}")
         return f"w{self._waits}"
 
     def completed(self, waited: str, answer: Json) -> None:
         """The answer to a request that waited."""
         self._note({"op": "advance", "ms": 0}, {"completed": [{"id": waited, "body": answer}]})
 
-    def fault(self, listener: int, api: str, nth: int, body: Json, fault: Fault) -> None:
-        """A fault of a request."""
+    def fault(self, head: Head, by: Json, nth: int, body: Json, fault: Fault) -> None:
+        """A fault of a request. One to several groups is not repeated in its line."""
         self.faults += 1
         named = {"group": body["groupId"]} if "groupId" in body else {}
-        place = {"client": listener, "api": api, "nth": nth}
-        self._note({"op": "fault", **place, **fault.shown(), **named}, {})
+        place = {"client": by["listener"], "api": RECORDED[head.key], "nth": nth}
+        asked = GROUP_APIS[head.key].asked(head.version, body)
+        sent = {"connection": by["connection"], "body": asked[0]} if len(asked) == 1 else {}
+        self._note({"op": "fault", **place, **fault.shown(), **named, **sent}, {})
 
     def _request(
-        self, head: Head, listener: int, client: Json, body: Json, told: Json, id: str | None = None
+        self, head: Head, by: Json, client: Json, body: Json, told: Json, id: str | None = None
     ) -> None:
+        """`by` has the listener and the connection; `delivered` is false there if the answer is not sent, and
+        `late` is true of a request whose connection is gone."""
         self.requests += 1
         operation: Json = {"op": "request", "api": RECORDED[head.key], "version": head.version}
-        operation |= {"listener": listener, "client": client, "body": body}
+        operation |= {**by, "client": client, "body": body}
         self._note(operation if id is None else {**operation, "id": id}, told)
 
 

@@ -36,6 +36,7 @@ from coordinator.core.admission import (
     allow_everything,
     authorize,
     check_state,
+    denying,
     known_state,
 )
 from coordinator.core.answer import answered
@@ -45,12 +46,13 @@ from coordinator.core.config import Config, configured
 from coordinator.core.dialect import Dialect
 from coordinator.core.errors import AppendFailed, BadInput
 from coordinator.core.fields import Json
-from coordinator.core.log import Log, commit, opened, set_timer, state_from
+from coordinator.core.log import Log, commit, opened, set_timer
 from coordinator.core.step import Env, Result, Timer
 from coordinator.core.storage import LogStorage
-from coordinator.core.timers import Due, Timers, armed_timers, deadline_ms
+from coordinator.core.timers import Due, Timers, armed_timers, deadline_ms, one_of
 from coordinator.core.topics import changed_topics
 from coordinator.kinds import Kind
+from coordinator.loading import loaded
 from coordinator.migration.phases import follow
 from coordinator.migration.service import convert, refuse, settled, translate
 from coordinator.offsets.delete import Deletion, offset_delete, offset_delete_error
@@ -91,7 +93,7 @@ class Coordinator:
         self._offsets: Offsets = {}
         self._log = Log()
         self._started = False
-        self._authorizer = authorizer
+        self._given_authorizer = self._authorizer = authorizer
         self._state = ACTIVE
         self._timers = Timers()
         self._metrics = Metrics()
@@ -295,11 +297,7 @@ class Coordinator:
         if self._state != ACTIVE:
             raise BadInput(f"no timer fires while the coordinator is {self._state}")
         armed = armed_timers(self._groups[group]) if group in self._groups else self.others.armed(group)
-        for candidate in armed:
-            if (candidate.timer, candidate.member_id) == (timer, member):
-                return self._fire(candidate)
-        listed = ", ".join(f"{other.timer} {other.member_id}".strip() for other in armed) or "none"
-        raise BadInput(f"timer {timer!r} of {member!r} in group {group!r} is not armed; armed: {listed}")
+        return self._fire(one_of(armed, timer, group, member))
 
     def _next_due(self, now_ms: int) -> Due | None:
         if self._state != ACTIVE:
@@ -373,12 +371,8 @@ class Coordinator:
         started_ms = self.clock.now_ms()
         count = self.end if keep is None else keep
         # First what may fail: a log of which a part is no log stays as it is, on the storage, too.
-        groups, offsets = state_from(self._log.whole(count), self.dialect.initial_epoch)
-        others = OtherGroups()
-        others.replay(self._log.whole(count), self._env, started_ms)
-        others.check_kinds(groups)
+        groups, offsets, _ = loaded(self._log.whole(count), {}, self._env, started_ms)
         log = self._log.kept(count, changes_to(self._env))
-        restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._replace(log, groups, offsets)
         self.others.replay(log.records, self._env, self.clock.now_ms())
         results, work = self._notice_topics(self._env, deleted=True)
@@ -403,17 +397,12 @@ class Coordinator:
             self._env, topics=changed_topics({}, topics, ()), group_configs=configs_of(volatile)
         )
         replayed = [from_wire(record) for record in records]
-        groups, offsets = state_from(replayed, self.dialect.initial_epoch)
         clock_ms = fields.optional_integer(volatile, "clockMs", "volatile")
         simulated = self.clock if isinstance(self.clock, SimulatedClock) else None
         now_ms = clock_ms if simulated and clock_ms is not None else self.clock.now_ms()
-        others = OtherGroups()
-        others.replay(replayed, env, now_ms)
-        others.restore(volatile, now_ms)
-        others.check_kinds(groups)
-        restore_volatile(groups, volatile, env, now_ms, self.dialect.RevocationRecorded)
+        groups, offsets, others = loaded(replayed, volatile, env, now_ms)
         log = self._log.replaced(replayed, None, changes_to(env))
-        self._env, self.others = env, others
+        self._env, self.others, self._authorizer = env, others, self._given_authorizer
         self._replace(log, groups, offsets)
         self._scripts.clear()
         self._next_ids, self._started = [], False
@@ -435,6 +424,11 @@ class Coordinator:
             self.others.refuse_waiting(state, self.clock.now_ms())
         elif self._state != ACTIVE:
             self.restart()
+
+    def deny(self, operations: Sequence[str]) -> None:
+        """Take the right to do these operations, on every group and on the cluster, from every client until
+        the next call or `load` (H5, D5); () leaves what the authorizer allows."""
+        self._authorizer = denying(self._given_authorizer, operations)
 
     def script_target(self, group: str, target: Mapping[str, object] | str) -> None:
         """The next target, once, of members that are there: {id: partitions}; or why its assignor fails."""

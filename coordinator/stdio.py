@@ -52,6 +52,7 @@ class LineProtocol:
             "configure": (self._configure, ()),
             "metrics": (self._metrics, ()),
             "coordinator": (self._set_state, ("state",)),
+            "rights": (self._deny, ("denied",)),
         }
 
     def handle(self, line: str | bytes) -> str:
@@ -196,6 +197,11 @@ class LineProtocol:
     def _set_state(self, operation: Json) -> Json:
         """One of active, loading, moved, unavailable (H5)."""
         self._coordinator.set_state(fields.text(operation, "state", "the operation 'coordinator'"))
+        return {}
+
+    def _deny(self, operation: Json) -> Json:
+        """The operations that no client may do from now on (H5, D5): READ, DESCRIBE, and so on."""
+        self._coordinator.deny(fields.names(operation, "denied", "the operation 'rights'"))
         return {}
 
 

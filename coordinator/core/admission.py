@@ -5,8 +5,8 @@ Rights come first, then the coordinator's state, then the request's validation, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, Literal
+from collections.abc import Callable, Collection
+from typing import Final, Literal, get_args
 
 from coordinator.core.errors import BadInput, ErrorCode, RequestRejected
 
@@ -42,6 +42,21 @@ STATES: Final[dict[str, tuple[ErrorCode, str]]] = {
 def allow_everything(principal: str, operation: Operation, group_id: str) -> bool:
     """The authorizer of a coordinator that was given none."""
     return True
+
+
+def denying(authorizer: Authorizer, operations: Collection[str]) -> Authorizer:
+    """An authorizer that denies every client these operations, and asks the other one for the rest.
+
+    BadInput for an operation that there is not.
+    """
+    known = get_args(Operation)
+    for operation in operations:
+        if operation not in known:
+            raise BadInput(f"there is no right to {operation!r}; there are {', '.join(known)}")
+    denied = frozenset(operations)
+    return lambda principal, operation, group_id: (
+        operation not in denied and authorizer(principal, operation, group_id)
+    )
 
 
 def authorize(authorizer: Authorizer, principal: str, operation: Operation, group_id: str) -> None:

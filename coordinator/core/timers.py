@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from coordinator.consumer.model import Group
+from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
 
 
@@ -105,6 +106,16 @@ def armed_timers(group: Group) -> list[Due]:
         if member.sync_deadline_ms is not None:
             timers.append(Due(member.sync_deadline_ms, group.id, "sync", member_id))
     return timers
+
+
+def one_of(armed: Iterable[Due], timer: str, group_id: str, member_id: str) -> Due:
+    """The armed timer of this name and member; BadInput, with those that there are, where it is not armed."""
+    armed = list(armed)
+    for due in armed:
+        if (due.timer, due.member_id) == (timer, member_id):
+            return due
+    listed = ", ".join(f"{other.timer} {other.member_id}".strip() for other in armed) or "none"
+    raise BadInput(f"timer {timer!r} of {member_id!r} in group {group_id!r} is not armed; armed: {listed}")
 
 
 def deadline_ms(groups: Mapping[str, Group], due: Due) -> int | None:

@@ -9,6 +9,7 @@ from group_driver import API, CLIENT, IDS, GroupDriver, error
 
 from coordinator import BadInput, Config, Coordinator, ErrorCode
 from coordinator.consumer.validation import INVALID_REQUEST
+from coordinator.stdio import LineProtocol
 
 INVALID = ErrorCode.INVALID_REQUEST
 UNSUPPORTED = ErrorCode.UNSUPPORTED_ASSIGNOR
@@ -201,6 +202,34 @@ def test_reading_needs_the_right_to_read_the_group() -> None:
     assert (coordinator.describe("g")["state"], coordinator.end) == ("Dead", 0)
     assert error(coordinator.request(API, 0, CLIENT, body)) == 0
     assert asked[0] == ("User:bob", "READ", "g")
+
+
+def test_the_line_protocol_takes_rights_from_every_client_until_they_are_given_back() -> None:
+    g = GroupDriver()
+    g.two_stable_members()
+    before = g.group(), g.coordinator.end
+    lines = LineProtocol(g.coordinator)
+    assert lines.answer({"op": "rights", "denied": ["READ"]}) == {"ok": True}
+    refused = [g.join("m3"), g.heartbeat("m1", 2), g.leave("m1"), g.request(memberEpoch=-9)]
+    g.coordinator.set_state("moved")  # rights come first
+    refused.append(g.heartbeat("m1", 2))
+    assert {*map(error, refused)} == {ErrorCode.GROUP_AUTHORIZATION_FAILED}
+    assert (g.group(), g.coordinator.end) == before
+    answer = lines.answer({"op": "rights", "denied": ["WRITE"]})
+    assert answer["error"].startswith("there is no right to 'WRITE'; there are READ, DELETE, DESCRIBE")
+    assert error(g.heartbeat("m1", 2)) == ErrorCode.GROUP_AUTHORIZATION_FAILED
+    lines.answer({"op": "rights", "denied": []})
+    assert error(g.heartbeat("m1", 2)) == ErrorCode.NOT_COORDINATOR
+    lines.answer({"op": "coordinator", "state": "active"})
+    assert error(g.heartbeat("m1", 2)) == 0
+
+
+def test_a_loaded_state_has_all_rights() -> None:
+    g = GroupDriver()
+    g.coordinator.deny(["READ"])
+    assert error(g.join("m1")) == ErrorCode.GROUP_AUTHORIZATION_FAILED
+    g.coordinator.load([], [], {})
+    assert error(g.join("m1")) == 0
 
 
 @pytest.mark.parametrize(

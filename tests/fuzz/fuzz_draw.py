@@ -38,9 +38,9 @@ ODD: Final[tuple[Any, ...]] = (
 )
 RARE: Final = (40_000, 300_000)
 OPERATIONS: Final = (
-    *(("request", 790), ("advance", 70), ("fire", 35), ("topics", 25), ("assign", 15), ("commit", 12)),
+    *(("request", 787), ("advance", 70), ("fire", 35), ("topics", 25), ("assign", 15), ("commit", 12)),
     *(("restart", 8), ("load", 8), ("describe", 8), ("ids", 8), ("coordinator", 5), ("records", 4)),
-    *(("metrics", 3), ("background", 2), ("configure", 4), ("hello", 2), ("line", 3)),
+    *(("metrics", 3), ("background", 2), ("configure", 4), ("hello", 2), ("line", 3), ("rights", 3)),
 )
 """Every operation and how often it is drawn, in 1,000; `line` is one that is no JSON object."""
 
@@ -59,6 +59,7 @@ class Draw:
         self._names = weighted(OPERATIONS)
         self._mode = "auto"
         self._state = "active"
+        self._denied = False
         self._number = 0
         self._made: dict[str, Callable[[], Json]] = {
             "request": self._request,
@@ -72,6 +73,7 @@ class Draw:
             "describe": lambda: {"group": self._group()},
             "ids": lambda: {"next": [f"m{self._rng.randrange(4)}"]},
             "coordinator": self._set_state,
+            "rights": self._rights,
             "records": lambda: {"since": self._rng.choice((0, self._coordinator.end, 1))},
             "metrics": dict,
             "background": dict,
@@ -93,6 +95,8 @@ class Draw:
             name = "commit"
         elif self._state != "active" and rng.random() < 0.2:
             name = "coordinator"
+        elif self._denied and rng.random() < 0.2:
+            name = "rights"
         if name == "line":
             return self._line()
         operation = self._made_of(name)
@@ -110,6 +114,9 @@ class Draw:
             self._state = operation["state"]
         elif operation["op"] in ("restart", "load") and answer["ok"]:
             self._state = "active"
+            self._denied = self._denied and operation["op"] == "restart"
+        elif operation["op"] == "rights" and answer["ok"]:
+            self._denied = bool(operation["denied"])
 
     def _made_of(self, name: str) -> Json:
         operation = {"op": name, **self._made[name]()}
@@ -169,6 +176,10 @@ class Draw:
 
     def _set_state(self) -> Json:
         return {"state": self._rng.choice((*STATES, "active", "active"))}
+
+    def _rights(self) -> Json:
+        denied = self._rng.choice((("READ",), ("DESCRIBE",), ("READ", "DELETE", "ALTER_CONFIGS"), (), ()))
+        return {"denied": [*denied]}
 
     def _load(self) -> Json:
         """The coordinator's own state, whole, without what no record holds, or bent by `next`."""

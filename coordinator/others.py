@@ -138,6 +138,6 @@ class OtherGroups:
 
     def restore(self, volatile: Mapping[str, object], now_ms: int) -> None:
         """Give groups what a coordinator's volatile state says of them. BadInput where it is none."""
-        fields.known(volatile, ("clockMs", "groups", "configs", *self._of), "volatile")
+        fields.known(volatile, ("clockMs", "groups", "configs", "coordinator", *self._of), "volatile")
         for kind in self._of.values():
             kind.restore(volatile, now_ms)

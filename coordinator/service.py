@@ -31,12 +31,9 @@ from coordinator.consumer.validation import validate_heartbeat
 from coordinator.core import fields, wire
 from coordinator.core.admission import (
     ACTIVE,
+    Admission,
     Authorizer,
-    Operation,
     allow_everything,
-    authorize,
-    check_state,
-    denying,
     known_state,
 )
 from coordinator.core.answer import answered
@@ -93,8 +90,7 @@ class Coordinator:
         self._offsets: Offsets = {}
         self._log = Log()
         self._started = False
-        self._given_authorizer = self._authorizer = authorizer
-        self._state = ACTIVE
+        self._admission = Admission(authorizer)
         self._timers = Timers()
         self._metrics = Metrics()
         known = assignors or {"uniform": UniformAssignor(), "range": RangeAssignor()}
@@ -124,9 +120,10 @@ class Coordinator:
             named = f"{api} {client.get('id', '')}" if id is None else id
             return self._other_request(*request, named, client_of(client)[2])
         if isinstance(request, DescribeRequest):
-            return consumer_group_describe(self._env, self._groups, request, self._authorizer, self._state)
+            may = self._admission.allows
+            return consumer_group_describe(self._env, self._groups, request, may, self._admission.state)
         if isinstance(request, FetchRequest):
-            admit = partial(self._admit, request.principal, "DESCRIBE")
+            admit = partial(self._admission.admit, request.principal, "DESCRIBE")
             verify = partial(self.others.verify_member, self._env, self._groups)
             return offset_fetch(self._env, self._offsets, request, admit, verify)
         if isinstance(request, AdminRequest):
@@ -141,13 +138,14 @@ class Coordinator:
         return self._answer(*sent, compute_error(request), handle)
 
     def _administer(self, request: AdminRequest) -> Json:
-        here = self._env, (self._groups, self.others.listed(), self._offsets), self._authorizer, self._state
+        every, may = (self._groups, self.others.listed(), self._offsets), self._admission
+        here = self._env, every, may.allows, may.state
         return administer(request, *here, self._delete, self._set_configs)
 
     def delete_offsets(self, request: Deletion) -> Json:
         """OffsetDelete, which the line protocol does not have (D1)."""
         here = self._env, self._groups, self.others.subscribed, self._offsets
-        admit = partial(self._admit, request.principal, "DELETE", request.group_id)
+        admit = partial(self._admission.admit, request.principal, "DELETE", request.group_id)
         return answered(admit, offset_delete_error, partial(offset_delete, *here, request), self._commit)
 
     def _delete(self, group_id: str) -> None:
@@ -175,7 +173,7 @@ class Coordinator:
         return consumer_group_heartbeat(self._env, group, request, now_ms)
 
     def _other_request(self, kind: Kind[Any], request: Any, waits: int | str, principal: str) -> Json:
-        admit = partial(self._admit, principal, "READ")
+        admit = partial(self._admission.admit, principal, "READ")
         here = self._groups, self._new_id, self._log, self._env, self.clock.now_ms()
         other = partial(self.others.request, kind, request, waits, admit, *here)
         if not isinstance(request, ClassicRequest) or request.group_id not in self._groups:
@@ -188,12 +186,8 @@ class Coordinator:
         group = self._groups.get(request.group_id)
         return offset_commit(self._env, group, self.others.classic.fence(request), self.clock.now_ms())
 
-    def _admit(self, principal: str, operation: Operation, group_id: str) -> None:
-        authorize(self._authorizer, principal, operation, group_id)
-        check_state(self._state)
-
     def _answer(self, group_id: str, principal: str, error: Refusal, handle: Callable[[], Result]) -> Json:
-        admit = partial(self._admit, principal, "READ", group_id)
+        admit = partial(self._admission.admit, principal, "READ", group_id)
         return answered(admit, error, handle, self._commit)
 
     def _new_id(self, group: Group | ClassicGroup | None) -> str:
@@ -256,7 +250,7 @@ class Coordinator:
         change = {"topics": {"upsert": list(upsert), "delete": list(delete)}}
         env = changed(self._env, change)
         deleted = not self._env.names_by_id.keys() <= env.names_by_id.keys()
-        results, work = self._notice_topics(env, deleted) if self._state == ACTIVE else ([], [])
+        results, work = self._notice_topics(env, deleted) if self._admission.active else ([], [])
         try:
             self._commit(*results, change=change, work=work)
         except AppendFailed as refused:
@@ -294,13 +288,13 @@ class Coordinator:
 
     def fire(self, timer: str, group: str, member: str = "") -> bool:
         """Fire this timer alone, whatever the time; BadInput if it is not armed. False: the log refused."""
-        if self._state != ACTIVE:
-            raise BadInput(f"no timer fires while the coordinator is {self._state}")
+        if not self._admission.active:
+            raise BadInput(f"no timer fires while the coordinator is {self._admission.state}")
         armed = armed_timers(self._groups[group]) if group in self._groups else self.others.armed(group)
         return self._fire(one_of(armed, timer, group, member))
 
     def _next_due(self, now_ms: int) -> Due | None:
-        if self._state != ACTIVE:
+        if not self._admission.active:
             return None
         first = self._timers.next_due(partial(deadline_ms, self._groups), now_ms)
         return min(filter(None, (first, *self.others.next_due(now_ms))), default=None)
@@ -350,12 +344,13 @@ class Coordinator:
         """The state that records do not hold, of one group or of all (load.py)."""
         groups = [found for name, found in sorted(self._groups.items()) if group in (None, name)]
         shown = {name: own for name, own in self._env.group_configs.items() if group in (None, name)}
-        return {**volatile_of(groups, self.clock.now_ms(), shown), **self.others.volatile(group)}
+        known = volatile_of(groups, self.clock.now_ms(), shown)
+        return {**known, **self.others.volatile(group), **self._admission.volatile()}
 
     def metrics(self, waiting: int = 0) -> list[Sample]:
         """The broker's metrics (metrics.py); `waiting` is how many requests a shell holds back."""
         every = (self._groups, self.others.listed(), self._offsets)
-        return self._metrics.samples(*every, self._state, waiting, self.clock.now_ms())
+        return self._metrics.samples(*every, self._admission.state, waiting, self.clock.now_ms())
 
     # Fail-over
 
@@ -401,9 +396,11 @@ class Coordinator:
         simulated = self.clock if isinstance(self.clock, SimulatedClock) else None
         now_ms = clock_ms if simulated and clock_ms is not None else self.clock.now_ms()
         groups, offsets, others = loaded(replayed, volatile, env, now_ms)
+        admission = self._admission.restored(volatile)
         log = self._log.replaced(replayed, None, changes_to(env))
-        self._env, self.others, self._authorizer = env, others, self._given_authorizer
+        self._env, self.others = env, others
         self._replace(log, groups, offsets)
+        self._admission = admission
         self._scripts.clear()
         self._next_ids, self._started = [], False
         if simulated:
@@ -411,7 +408,7 @@ class Coordinator:
 
     def _replace(self, log: Log, groups: dict[str, Group], offsets: Offsets) -> None:
         self._log, self._groups, self._offsets = log, groups, offsets
-        self._timers, self._state = Timers(), ACTIVE
+        self._timers, self._admission.state = Timers(), ACTIVE
         self._timers.arm_all(groups.values())
 
     # Controls
@@ -420,15 +417,15 @@ class Coordinator:
         """Be "loading", "moved" or "unavailable" (H5): requests are refused, those that wait, too, no timer
         fires; or "active" again, as a new coordinator that loads the log and notices what changed (P2)."""
         if known_state(state) != ACTIVE:
-            self._state = state
+            self._admission.state = state
             self.others.refuse_waiting(state, self.clock.now_ms())
-        elif self._state != ACTIVE:
+        elif not self._admission.active:
             self.restart()
 
     def deny(self, operations: Sequence[str]) -> None:
         """Take the right to do these operations, on every group and on the cluster, from every client until
         the next call or `load` (H5, D5); () leaves what the authorizer allows."""
-        self._authorizer = denying(self._given_authorizer, operations)
+        self._admission.deny(operations)
 
     def script_target(self, group: str, target: Mapping[str, object] | str) -> None:
         """The next target, once, of members that are there: {id: partitions}; or why its assignor fails."""

@@ -5,10 +5,12 @@ Rights come first, then the coordinator's state, then the request's validation, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, get_args
 
+from coordinator.core import fields
 from coordinator.core.errors import BadInput, ErrorCode, RequestRejected
+from coordinator.core.fields import Json
 
 Operation = Literal["READ", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"]
 """Operations of a client on a group, or on the cluster."""
@@ -44,21 +46,6 @@ def allow_everything(principal: str, operation: Operation, group_id: str) -> boo
     return True
 
 
-def denying(authorizer: Authorizer, operations: Collection[str]) -> Authorizer:
-    """An authorizer that denies every client these operations, and asks the other one for the rest.
-
-    BadInput for an operation that there is not.
-    """
-    known = get_args(Operation)
-    for operation in operations:
-        if operation not in known:
-            raise BadInput(f"there is no right to {operation!r}; there are {', '.join(known)}")
-    denied = frozenset(operations)
-    return lambda principal, operation, group_id: (
-        operation not in denied and authorizer(principal, operation, group_id)
-    )
-
-
 def authorize(authorizer: Authorizer, principal: str, operation: Operation, group_id: str) -> None:
     """Raises RequestRejected with GROUP_AUTHORIZATION_FAILED where the principal may not."""
     if not authorizer(principal, operation, group_id):
@@ -85,3 +72,52 @@ def known_state(state: str) -> str:
     if state not in STATES:
         raise BadInput(f"there is no coordinator state {state!r}; there are {', '.join(STATES)}")
     return state
+
+
+class Admission:
+    """The coordinator's state, and what clients may do: what `authorizer` allows and nobody denied since."""
+
+    def __init__(self, authorizer: Authorizer, state: str = ACTIVE, denied: Iterable[str] = ()) -> None:
+        self._authorizer = authorizer
+        self.state = known_state(state)
+        self.denied = _known_rights(denied)
+
+    @property
+    def active(self) -> bool:
+        """Requests are taken, and timers run out."""
+        return self.state == ACTIVE
+
+    def allows(self, principal: str, operation: Operation, group_id: str) -> bool:
+        """The authorizer's answer, where the operation is not denied."""
+        return operation not in self.denied and self._authorizer(principal, operation, group_id)
+
+    def admit(self, principal: str, operation: Operation, group_id: str) -> None:
+        """Raises RequestRejected where a request is refused before anybody looks at it (H5)."""
+        authorize(self.allows, principal, operation, group_id)
+        check_state(self.state)
+
+    def deny(self, operations: Iterable[str]) -> None:
+        """Take the right to these operations, and to no others. BadInput for one that there is not."""
+        self.denied = _known_rights(operations)
+
+    def volatile(self) -> Json:
+        """The state and the denied operations, for `load`; {} where both are as at the start."""
+        if self.state == ACTIVE and not self.denied:
+            return {}
+        return {"coordinator": {"state": self.state, "denied": sorted(self.denied)}}
+
+    def restored(self, volatile: Mapping[str, object]) -> Admission:
+        """Another one, with the state and the denied operations of `volatile`. BadInput where it is none."""
+        own = fields.mapping(volatile, "coordinator", "volatile") if "coordinator" in volatile else {}
+        where = "'coordinator' in volatile"
+        fields.known(own, ("state", "denied"), where)
+        state = fields.text(own, "state", where) if "state" in own else ACTIVE
+        denied = fields.names(own, "denied", where) if "denied" in own else ()
+        return Admission(self._authorizer, state, denied)
+
+
+def _known_rights(operations: Iterable[str]) -> frozenset[str]:
+    there, known = frozenset(operations), get_args(Operation)
+    if unknown := sorted(there.difference(known)):
+        raise BadInput(f"there is no right to {unknown[0]!r}; there are {', '.join(known)}")
+    return there

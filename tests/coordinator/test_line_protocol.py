@@ -65,7 +65,7 @@ def test_hello_names_dialect_apis_and_every_operation() -> None:
     assert hello["apis"]["ConsumerGroupDescribe"] == [0, 0]
     assert sorted(hello["controls"]) == [
         "advance", "assign", "background", "commit", "configure", "coordinator", "describe", "fire", "ids",
-        "load", "metrics", "records", "restart", "topics",
+        "load", "metrics", "records", "restart", "rights", "topics",
     ]  # fmt: skip
 
 

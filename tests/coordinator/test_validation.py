@@ -232,6 +232,29 @@ def test_a_loaded_state_has_all_rights() -> None:
     assert error(g.join("m1")) == 0
 
 
+def test_a_loaded_state_may_be_that_of_a_coordinator_which_refuses() -> None:
+    g, other = GroupDriver(), GroupDriver()
+    g.two_stable_members()
+    g.coordinator.deny(["READ"])
+    g.coordinator.set_state("moved")
+    volatile = g.coordinator.volatile()
+    assert volatile["coordinator"] == {"state": "moved", "denied": ["READ"]}
+    topics = [
+        {"name": name, "id": it.id, "partitions": it.partitions} for name, it in g.coordinator.topics.items()
+    ]
+    other.coordinator.load(g.coordinator.records(), topics, volatile)
+    assert other.group() == g.group()
+    for wrong in ({"state": "gone"}, {"denied": ["WRITE"]}, {"state": 1}, {"rights": []}, []):
+        with pytest.raises(BadInput):
+            other.coordinator.load([], [], {"coordinator": wrong})
+    assert error(other.heartbeat("m1", 2)) == ErrorCode.GROUP_AUTHORIZATION_FAILED
+    other.coordinator.deny([])
+    assert error(other.heartbeat("m1", 2)) == ErrorCode.NOT_COORDINATOR
+    other.coordinator.set_state("active")
+    assert error(other.heartbeat("m1", 2)) == 0
+    assert "coordinator" not in other.coordinator.volatile()
+
+
 @pytest.mark.parametrize(
     ("state", "code"),
     [

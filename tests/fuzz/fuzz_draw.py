@@ -113,8 +113,9 @@ class Draw:
         elif operation["op"] == "coordinator" and answer["ok"]:
             self._state = operation["state"]
         elif operation["op"] in ("restart", "load") and answer["ok"]:
-            self._state = "active"
-            self._denied = self._denied and operation["op"] == "restart"
+            left = operation.get("volatile") or {}
+            self._state = left.get("coordinator", {}).get("state", "active")
+            self._denied = self._denied and (operation["op"] == "restart" or "coordinator" in left)
         elif operation["op"] == "rights" and answer["ok"]:
             self._denied = bool(operation["denied"])
 

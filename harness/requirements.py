@@ -16,8 +16,15 @@ BY_ERROR: Final = {
     "UNRELEASED_INSTANCE_ID": ("S2", "H5"),
     "GROUP_MAX_SIZE_REACHED": ("H5",),
     "INVALID_ASSIGNMENT": ("A7",),
+    "GROUP_AUTHORIZATION_FAILED": ("H5", "D5"),
+    "COORDINATOR_LOAD_IN_PROGRESS": ("H5",),
+    "COORDINATOR_NOT_AVAILABLE": ("H5",),
+    "NOT_COORDINATOR": ("H5",),
 }
 """Errors of a heartbeat."""
+
+NOT_ADMITTED: Final = "not-admitted"
+"""The branch of a request that is refused before anybody looks at it (spec/Admission.tla)."""
 
 BY_BRANCH: Final = {
     "advance": ("R6", "E3"),
@@ -38,6 +45,7 @@ BY_BRANCH: Final = {
     "unsupported": ("H4",),
     "unreleased": ("S2",),
     "full": ("H5",),
+    NOT_ADMITTED: ("H5",),
 }
 """The ways that a heartbeat can go (BranchOf in spec/Coordinator.tla)."""
 
@@ -64,6 +72,9 @@ BY_ACTION: Final = {
     "PrepareAssignment": ("A5", "A9"),
     "InstallAssignment": ("A7", "A6"),
     "ComputationTimeout": ("A5",),
+    "Deactivate": ("H5",),
+    "Activate": ("P2", "H5"),
+    "ChangeRights": ("D5", "H5"),
 }
 """The requirements that every step of an action exercises."""
 
@@ -110,7 +121,7 @@ _OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
 
 def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
     """The requirements of a step, the one that it is most about first."""
-    if action in _OFFSETS:
+    if action in _OFFSETS and branch != NOT_ADMITTED:
         fenced = error in ("UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH")
         return BY_ACTION[action][::-1] if fenced else BY_ACTION[action]
     if branch in CONVERSIONS:

@@ -46,6 +46,7 @@ TEXT: Final = (
     "members",
     "counterexamples",
     "client",
+    "admission",
     "connect",
     "classic",
     "cooperative",

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from harness.errors import ConformError
 from harness.replay import wire
-from harness.targets.base import Answer, Json, Target
+from harness.targets.base import Answer, Json, Target, refusing
 
 
 class Call(Protocol):
@@ -137,6 +137,52 @@ class Restart:
         return {"op": "restart", "after": None if self.change is None else self.change.operation()}
 
 
+@dataclass(frozen=True, slots=True)
+class SetCoordinator:
+    """The coordinator loads, is moved or is unavailable, or is active again (H5)."""
+
+    state: str
+
+    def send(self, target: Target, end: int | None, observe: str | None = wire.GROUP) -> Answer:
+        """Tell the target, whose answer has the records of a coordinator that is active again (P2)."""
+        return refusing(target, "coordinator").coordinator(self.state, observe)
+
+    def needs(self) -> frozenset[str]:
+        """`coordinator`."""
+        return frozenset({"coordinator"})
+
+    def fired(self) -> Sequence[Json]:
+        """None."""
+        return ()
+
+    def operation(self) -> Json:
+        """The operation `coordinator`."""
+        return {"op": "coordinator", "state": self.state}
+
+
+@dataclass(frozen=True, slots=True)
+class DenyRights:
+    """The operations that no client may do from now on (D5)."""
+
+    denied: tuple[str, ...]
+
+    def send(self, target: Target, end: int | None, observe: str | None = wire.GROUP) -> Answer:
+        """Tell the target."""
+        return refusing(target, "rights").rights(self.denied, observe)
+
+    def needs(self) -> frozenset[str]:
+        """`rights`."""
+        return frozenset({"rights"})
+
+    def fired(self) -> Sequence[Json]:
+        """None."""
+        return ()
+
+    def operation(self) -> Json:
+        """The operation `rights`."""
+        return {"op": "rights", "denied": list(self.denied)}
+
+
 def call_of(operation: Json) -> Call:
     """The call whose `operation` this is. ConformError for another one."""
     match operation:
@@ -150,4 +196,8 @@ def call_of(operation: Json) -> Call:
             return Restart(None)
         case {"op": "restart", "after": {"upsert": upsert, "delete": delete}}:
             return Restart(ChangeTopics(tuple(upsert), tuple(delete)))
+        case {"op": "coordinator", "state": state}:
+            return SetCoordinator(state)
+        case {"op": "rights", "denied": denied}:
+            return DenyRights(tuple(denied))
     raise ConformError(f"There is no call for the operation {operation.get('op')!r}.")

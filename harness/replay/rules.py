@@ -16,6 +16,8 @@ from typing import Any, Final
 from harness.replay.wire import ERROR_CODES, TOPIC_NAMES
 from harness.targets.base import Answer, Json
 
+NEW_COORDINATOR: Final = ("FailOver", "Activate")
+"""The actions after which a new coordinator has loaded the log (P2)."""
 AWAY: Final = -2
 """The epoch of a static member that has left for a while (S1)."""
 
@@ -246,7 +248,7 @@ def _never_revoke_and_assign(step: _Step) -> Iterator[str]:
     """R5: one response never gives and takes."""
     for name, before, after in step.same:
         takes, gives = before.assigned - after.assigned, after.assigned - before.assigned
-        if takes and gives and step.action != "FailOver":
+        if takes and gives and step.action not in NEW_COORDINATOR:
             yield f"one step took {_shown(takes)} from member {name} and gave it {_shown(gives)}"
 
 
@@ -265,7 +267,7 @@ def _response_matches(step: _Step) -> Iterator[str]:
 def _others_untouched(step: _Step) -> Iterator[str]:
     """R6: a step of one member leaves all others as they are."""
     for name, before, after in step.same:
-        if name != step.member and step.action != "FailOver":
+        if name != step.member and step.action not in NEW_COORDINATOR:
             old = before.epoch, before.assigned, before.revoking
             if old != (after.epoch, after.assigned, after.revoking):
                 yield f"a step of {step.member or 'nobody'} changed member {name}"
@@ -294,7 +296,7 @@ def _instances_unique(step: _Step) -> Iterator[str]:
 
 def _fail_over_keeps(step: _Step) -> Iterator[str]:
     """P2: a fail-over loses no member, no epoch and nothing that is held."""
-    if step.action != "FailOver":
+    if step.action not in NEW_COORDINATOR:
         return
     for name, before in step.before.members.items():
         after = step.after.members.get(name)

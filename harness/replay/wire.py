@@ -72,11 +72,14 @@ DEFAULTS: Final[Json] = {MAX_SIZE: 2**31 - 1}
 ERROR_CODES: Final = {
     "NONE": 0,
     "UNKNOWN_TOPIC_OR_PARTITION": 3,
+    "COORDINATOR_LOAD_IN_PROGRESS": 14,
+    "COORDINATOR_NOT_AVAILABLE": 15,
     "NOT_COORDINATOR": 16,
     "ILLEGAL_GENERATION": 22,
     "INCONSISTENT_GROUP_PROTOCOL": 23,
     "UNKNOWN_MEMBER_ID": 25,
     "REBALANCE_IN_PROGRESS": 27,
+    "GROUP_AUTHORIZATION_FAILED": 30,
     "INVALID_CONFIG": 40,
     "INVALID_REQUEST": 42,
     "NON_EMPTY_GROUP": 68,
@@ -94,10 +97,15 @@ ERROR_CODES: Final = {
 """Kafka's error codes, by the names that the spec uses; 848 is the kit's own, as Kafka has none (A7, W4)."""
 
 CLASSIC_ERRORS: Final = frozenset(
-    {"NOT_COORDINATOR", "ILLEGAL_GENERATION", "INCONSISTENT_GROUP_PROTOCOL", "REBALANCE_IN_PROGRESS"}
-    | {"MEMBER_ID_REQUIRED"}
+    {"ILLEGAL_GENERATION", "INCONSISTENT_GROUP_PROTOCOL", "REBALANCE_IN_PROGRESS", "MEMBER_ID_REQUIRED"}
 )
 """Those that only classic groups have (C1)."""
+
+NOT_ADMITTED: Final = frozenset(
+    {"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR"}
+    | {"GROUP_AUTHORIZATION_FAILED"}
+)
+"""Those of a request that is refused before anybody looks at it (H5, D5)."""
 
 KEY_NUMBERS: Final = {
     "OffsetCommit": 1,

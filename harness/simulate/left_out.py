@@ -19,6 +19,7 @@ LEFT_OUT: Final = (
     "share groups: conform replay traces/share has them",
     "client-side assignors (PrepareAssignment, InstallAssignment): conform replay traces/client has them",
     "administration (ListGroups, DeleteGroups, configurations): conform replay traces/corpus has it",
+    "clients without rights: conform replay traces/admission has them",
     "regular expressions: Kafka resolves them in the background, a dialect at once",
     "offsets of partitions that are not there, and topics by name: a broker answers, and not its coordinator",
     "member ids that change their instance id while they are in the group: the dialects do not say what then",

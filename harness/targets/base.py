@@ -145,6 +145,25 @@ class Target(Protocol):
 
 
 @runtime_checkable
+class Refuser(Protocol):
+    """A target whose coordinator refuses all requests when told so (H5, D5). Its `hello` names both
+    operations among the controls."""
+
+    def coordinator(self, state: str, observe: str | None = None) -> Answer:
+        """Be "loading", "moved" or "unavailable", or "active" again, as a new coordinator (P2)."""
+
+    def rights(self, denied: Sequence[str], observe: str | None = None) -> Answer:
+        """Deny these operations to every client, and no others."""
+
+
+def refusing(target: Target, operation: str) -> Refuser:
+    """The target as a `Refuser`. Refused for one that is none."""
+    if not isinstance(target, Refuser):
+        raise Refused(target.name, operation, "this target has no such operation")
+    return target
+
+
+@runtime_checkable
 class Sender(Protocol):
     """A target that sends some requests otherwise than it is told: with other times, or in another form."""
 

@@ -17,7 +17,7 @@ from harness.targets.base import Answer, Assignments, Capabilities, Json, Refuse
 
 CONTROLS: Final = frozenset(
     {"topics", "advance", "describe", "fire", "assign", "records", "load"}
-    | {"restart", "commit", "background", "ids", "configure"}
+    | {"restart", "commit", "background", "ids", "configure", "coordinator", "rights"}
 )
 
 P = ParamSpec("P")
@@ -123,6 +123,18 @@ class PythonTarget:
         if mode not in ("auto", "fail"):
             raise Refused(self.name, "commit", f"in process there are the modes auto and fail, not {mode!r}")
         self._do("commit", self._coordinator.fail_appends, mode == "fail")
+
+    def coordinator(self, state: str, observe: str | None = None) -> Answer:
+        """Set the coordinator's state."""
+        since = self._coordinator.end
+        self._do("coordinator", self._coordinator.set_state, state)
+        return self._answer(observe, since)
+
+    def rights(self, denied: Sequence[str], observe: str | None = None) -> Answer:
+        """Deny operations."""
+        since = self._coordinator.end
+        self._do("rights", self._coordinator.deny, denied)
+        return self._answer(observe, since)
 
     def background(self) -> Answer:
         """Do nothing: nothing is ever queued."""

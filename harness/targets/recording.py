@@ -13,7 +13,7 @@ from typing import TypeAlias, TypeVar
 
 from harness.errors import ConformError
 from harness.files import is_stream, output_folder
-from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused, Target, as_sent
+from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused, Target, as_sent, refusing
 from harness.targets.waiting import Due, Waited, expect
 
 T = TypeVar("T")
@@ -128,6 +128,16 @@ class Recording:
     def commit(self, mode: str) -> None:
         """Set how writes become durable."""
         return self._do({"op": "commit", "mode": mode}, lambda: self._target.commit(mode))
+
+    def coordinator(self, state: str, observe: str | None = None) -> Answer:
+        """Set the coordinator's state."""
+        other = refusing(self._target, "coordinator")
+        return self._do({"op": "coordinator", "state": state}, lambda: other.coordinator(state, observe))
+
+    def rights(self, denied: Sequence[str], observe: str | None = None) -> Answer:
+        """Deny operations."""
+        other = refusing(self._target, "rights")
+        return self._do({"op": "rights", "denied": list(denied)}, lambda: other.rights(denied, observe))
 
     def background(self) -> Answer:
         """Run queued work."""

@@ -101,6 +101,14 @@ class Operations(ABC):
         """Set how writes become durable."""
         self._ask({"op": "commit", "mode": mode})
 
+    def coordinator(self, state: str, observe: str | None = None) -> Answer:
+        """Set the coordinator's state."""
+        return self._perform({"op": "coordinator", "state": state}, observe)
+
+    def rights(self, denied: Sequence[str], observe: str | None = None) -> Answer:
+        """Deny operations."""
+        return self._perform({"op": "rights", "denied": list(denied)}, observe)
+
     def background(self) -> Answer:
         """Run queued work."""
         return self._perform({"op": "background"}, None)

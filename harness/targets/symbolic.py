@@ -11,7 +11,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from harness.targets.base import Answer, Assignments, Capabilities, Json, Target, Writer, as_sent, writer_of
+from harness.targets.base import (
+    Answer,
+    Assignments,
+    Capabilities,
+    Json,
+    Target,
+    Writer,
+    as_sent,
+    refusing,
+    writer_of,
+)
 from harness.targets.waiting import NO_ID, Due, NotWaited, Waited, expect
 
 
@@ -107,6 +117,14 @@ class SymbolicIds:
     def commit(self, mode: str) -> None:
         """Set how writes become durable."""
         self._target.commit(mode)
+
+    def coordinator(self, state: str, observe: str | None = None) -> Answer:
+        """Set the coordinator's state."""
+        return self._translated(refusing(self._target, "coordinator").coordinator(state, observe))
+
+    def rights(self, denied: Sequence[str], observe: str | None = None) -> Answer:
+        """Deny operations."""
+        return self._translated(refusing(self._target, "rights").rights(denied, observe))
 
     def background(self) -> Answer:
         """Run queued work."""

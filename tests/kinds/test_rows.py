@@ -22,6 +22,7 @@ from harness.kinds.classic.state import (
 )
 from harness.kinds.connect.state import CallMade, Prepared, PreparedWorker, Work
 from harness.kinds.consumer.state import Group, Member, Request, SpecStep
+from harness.kinds.features.admission import Admission
 from harness.kinds.features.computing_state import Base, ClientStep, Offer, Told
 from harness.kinds.features.computing_state import Prepared as PreparedMember
 from harness.kinds.fields import BadField, Fields, Partition
@@ -38,6 +39,7 @@ ROWS: dict[tuple[str, str], type] = {
     ("ClientTypes", "prepared"): PreparedMember,
     ("ClientTypes", "base"): Base,
     ("ClientTypes", "clientStep"): ClientStep,
+    ("Admission", "admission"): Admission,
     ("ClassicTypes", "classicMember"): ClassicMember,
     ("ClassicTypes", "savedMember"): SavedMember,
     ("ClassicTypes", "saved"): Saved,

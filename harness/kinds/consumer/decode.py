@@ -84,7 +84,12 @@ class ConsumerLoad(KindLoad[SpecState]):
             **client.volatile(group.computation, self.timers),
         }
         configs = {"configs": {wire.GROUP: dict(self.state.configs)}} if self.state.configs else {}
-        return {"clockMs": self.now_ms, "groups": {wire.GROUP: known} if group.exists else {}, **configs}
+        return {
+            "clockMs": self.now_ms,
+            "groups": {wire.GROUP: known} if group.exists else {},
+            **configs,
+            **self.state.admission.volatile,
+        }
 
 
 def _of_classic(deadlines: Mapping[tuple[str, str], int], name: str, said: Classic | None) -> Json:

@@ -8,9 +8,9 @@ CONSUMER: Final = Kind(
     name="consumer",
     adjective="consumer",
     variables=("group", "topics", "step"),
-    kept=("computation",),
+    kept=("computation", "admission"),
     api="",
     apis={"ConsumerGroupHeartbeat": 0},
-    traces=("client",),
+    traces=("client", "admission"),
     retold=True,
 )

@@ -14,6 +14,7 @@ from harness.kinds.classic import wire as classic
 from harness.kinds.consumer.state import Group, Member, SpecState, SpecStep
 from harness.kinds.features import admin
 from harness.kinds.features import computing as client
+from harness.kinds.features.admission import ACTIVATE
 from harness.kinds.features.commits import LEADER_EPOCH, CommitStep, partition_of
 from harness.kinds.features.computing_state import NOTHING_TOLD, Computation
 from harness.kinds.rows import record_of
@@ -233,7 +234,7 @@ class Timers:
         """Take one step at `now_ms` into account; the armed timers after it, in `describe`'s order."""
         step, group = after.step, after.group
         self._follow_computation(before.computation, after, now_ms)
-        if step.action == "FailOver":
+        if step.action in ("FailOver", ACTIVATE):
             self.start(after, now_ms)
         elif (
             step.member in group.members

@@ -105,7 +105,7 @@ class GroupEvents:
         elif self._closed and step.action in _CLIENT:
             yield from self._client(index, step)
         else:
-            text = _happens(step, self._states[index - 1].group)
+            text = _happens(self._states[index])
             member = step.action not in _AT_COORDINATOR and step.member
             yield Note(index, member or COORDINATOR, text)
         if self._closed:
@@ -267,8 +267,9 @@ _AT_COORDINATOR: Final = frozenset(
 )
 
 
-def _happens(step: SpecStep, before: Group) -> str:
+def _happens(after: SpecState) -> str:
     """A step that is no message, in words."""
+    step, admission = after.step, after.admission
     topic = f"topic {step.topic}"
     many = f"{step.partitions} partition{'s' if step.partitions > 1 else ''}"
     changed = f"{topic} has {many}" if step.partitions > 0 else f"{topic} is deleted"
@@ -283,6 +284,9 @@ def _happens(step: SpecStep, before: Group) -> str:
         "DeleteGroup": "the empty group is deleted",
         "FailOver": "a new coordinator loads the log" + (f", {changed}" if step.topic else ""),
         "Compact": "the log is compacted",
+        "Deactivate": f"the coordinator is {admission.state}",
+        "Activate": "the coordinator is active again, and loads the log",
+        "ChangeRights": f"denied: {', '.join(sorted(admission.denied)) or 'nothing'}",
     }.get(step.action, step.action)
 
 

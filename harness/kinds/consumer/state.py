@@ -14,6 +14,7 @@ from frozendict import frozendict
 from harness.itf import Trace
 from harness.kinds.classic.said import Classic
 from harness.kinds.consumer.description import CONSUMER
+from harness.kinds.features.admission import ADMITS_ALL, Admission, admission_of
 from harness.kinds.features.computing_state import (
     NOBODY,
     NOTHING_TOLD,
@@ -167,7 +168,8 @@ class SpecState:
     """One state: the group, the number of partitions of each topic of the cluster, the step that led here.
 
     `offsets` has only partitions that have a committed one. `key` are numbers (`Contents`) of the group, the
-    topics, and the offsets with `configs`, the group's own configurations (D1): equal keys, equal values.
+    topics, and the offsets with `configs`, the group's own configurations (D1), and with `admission`: equal
+    keys, equal values.
     `admin` is None where the model has no administrator. `log` are the spec's records (P1) as they
     are in the trace, which `log.check_log` reads; None where the model has no log.
     """
@@ -180,6 +182,7 @@ class SpecState:
     log: frozenset[Value] | None = None
     configs: Mapping[str, int] = field(default_factory=dict)
     admin: Admin | None = None
+    admission: Admission = ADMITS_ALL
 
 
 class StateReader:
@@ -190,7 +193,7 @@ class StateReader:
         self._groups: dict[tuple[Value, Value | None], tuple[int, Group]] = {}
         self._members: dict[Value, Member] = {}
         self._topics: dict[Value, tuple[int, Mapping[str, int]]] = {}
-        self._offsets: dict[Value, tuple[int, Mapping[Partition, int], Mapping[str, int]]] = {}
+        self._offsets: dict[Value, tuple[int, Mapping[Partition, int], Mapping[str, int], Admission]] = {}
         self._steps: dict[Value, SpecStep] = {}
 
     def read(self, trace: Trace, name: str) -> list[SpecState]:
@@ -200,7 +203,7 @@ class StateReader:
 
     def _state(self, state: Mapping[str, Value]) -> SpecState:
         raw_group, raw_topics = state["group"], state["topics"]
-        raw_offsets = state.get("offsets", ()), state.get("configs", ())
+        raw_offsets = state.get("offsets", ()), state.get("configs", ()), state.get("admission", ())
         raw = raw_group, state.get("computation")
         if raw not in self._groups:
             group = _group(Fields(raw_group, "group"), self._members)
@@ -212,9 +215,11 @@ class StateReader:
         if raw_offsets not in self._offsets:
             committed, own = committed_offsets(raw_offsets[0]), counts_in(raw_offsets[1], "configs")
             own = {name: value for name, value in own.items() if value}
-            self._offsets[raw_offsets] = self._numbers[raw_offsets], committed, own
+            raw_admission = raw_offsets[2]
+            admits = ADMITS_ALL if raw_admission == () else admission_of(Fields(raw_admission, "admission"))
+            self._offsets[raw_offsets] = self._numbers[raw_offsets], committed, own, admits
         (group_key, group), (topics_key, topics) = self._groups[raw], self._topics[raw_topics]
-        offsets_key, offsets, configs = self._offsets[raw_offsets]
+        offsets_key, offsets, configs, admits = self._offsets[raw_offsets]
         if state["step"] not in self._steps:
             self._steps[state["step"]] = record_of(SpecStep).read(Fields(state["step"], "step"))
         step = self._steps[state["step"]]
@@ -224,7 +229,7 @@ class StateReader:
         log: frozenset[Value] | None = typed(state["log"], frozenset, "log") if "log" in state else None
         admin = _admin(Fields(state["admin"], "admin")) if "admin" in state else None
         keys = group_key, topics_key, offsets_key
-        return SpecState(group, topics, step, keys, offsets, log, configs, admin)
+        return SpecState(group, topics, step, keys, offsets, log, configs, admin, admits)
 
 
 def _group(fields: Fields, known: dict[Value, Member]) -> Group:

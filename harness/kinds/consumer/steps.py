@@ -12,12 +12,16 @@ from typing import Final
 from harness.kinds.actions import registering
 from harness.kinds.consumer.state import AWAY, SpecState
 from harness.kinds.consumer.wire import heartbeat as body_of
-from harness.kinds.features import admin, commits
+from harness.kinds.features import admin, admission, commits
 from harness.kinds.features import computing as client
 from harness.replay import wire
 from harness.replay.calls import Call, ChangeTopics, FireTimer, Restart, SendRequest
 
-HANDLERS: Final[dict[str, admin.Handler]] = {**admin.HANDLERS, **client.HANDLERS}
+HANDLERS: Final[dict[str, admin.Handler]] = {
+    **admin.HANDLERS,
+    **admission.HANDLERS,
+    **client.HANDLERS,
+}
 """The actions that call the target."""
 
 OTHER_ACTIONS: Final = frozenset(
@@ -50,9 +54,10 @@ def _checked(after: SpecState) -> None:
 
 
 def _heartbeat(after: SpecState, expected: bool, epoch: str) -> Call:
-    """A ConsumerGroupHeartbeat; of an invalid one (H3) the epoch may be anything."""
+    """A ConsumerGroupHeartbeat; of one that is invalid (H3), or not looked at (H5), the epoch may be
+    anything."""
     request, error = after.step.request, after.step.response.error
-    if not expected and error != "INVALID_REQUEST":
+    if not expected and error != "INVALID_REQUEST" and error not in wire.NOT_ADMITTED:
         raise ValueError(f"the member epoch of a {after.step.action} is {epoch}, not {request.epoch}")
     _checked(after)
     return SendRequest(wire.HEARTBEAT, wire.client(after.step.member), body_of(request))

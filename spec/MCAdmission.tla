@@ -1,0 +1,89 @@
+----------------------------- MODULE MCAdmission ----------------------------
+(***************************************************************************)
+(* Bounds of the open instance with a coordinator that is not always the   *)
+(* group's: 1 member, 1 partition, commits of members and of who is none;  *)
+(* and what admission must always satisfy, stated without its operators.   *)
+(***************************************************************************)
+EXTENDS MCOpen, OpenAdmission
+
+OneMember == {"m1"}
+OnePartition == {<<"foo", 0>>}
+OneOrNone == {[t \in MCTopics |-> n] : n \in 0..1}
+OneOffset == {0}
+OneEpoch == {1}
+MCInactiveStates == {"loading", "moved", "unavailable"}
+MCDenials == {{}, {"READ"}, {"DESCRIBE"}}
+
+\* H3: no epoch that a client sends.
+MCOddRequest == {[NoRequest EXCEPT !.member = "m1", !.epoch = -9]}
+
+\* A join, which would be a rejoin of a member; a heartbeat that keeps a member
+\* alive, and one that is fenced; both ways to leave; one of no valid form.
+MCRefusedRequests ==
+  {[NoRequest EXCEPT !.member = "m1", !.epoch = 0, !.owned = {{}}, !.subscription = {{"foo"}}],
+   [NoRequest EXCEPT !.member = "m1", !.epoch = 1],
+   [NoRequest EXCEPT !.member = "m1", !.epoch = 7],
+   [NoRequest EXCEPT !.member = "m1", !.epoch = -1]} \cup MCOddRequest
+
+AdmissionBoundedNext == AdmissionNext /\ group'.epoch <= MaxEpoch
+AdmissionBoundedSpec == AdmissionInit /\ [][AdmissionBoundedNext]_admissionVars
+
+\* Invariants.  E1: an active coordinator knows the topics; none has a target
+\* that is no longer legal (A4).
+ActiveHasNoticed == admission.state = "active" => AllTopicsNoticed
+ActiveTargetIsLegal == admission.state = "active" => TargetIsLegal
+
+\* T2: an active coordinator keeps no offsets of a topic that is gone.
+ActiveKeepsNoOldOffsets ==
+  admission.state = "active" => \A p \in Partitions : topics[p[1]] = -1 => offsets[p] = -1
+
+Heartbeats == {"Join", "Rejoin", "Return", "Heartbeat", "Leave", "LeaveTemporarily"}
+Asks == step'.action \in Heartbeats \cup {"OffsetCommit", "OffsetFetch"}
+RefusedWith == {"GROUP_AUTHORIZATION_FAILED", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR",
+                "COORDINATOR_NOT_AVAILABLE"}
+
+\* Step properties.  H5, D5: who may not is told so, whatever the coordinator's
+\* state; then that state is told; nobody else hears of either.
+RefusedExactly ==
+  [][Asks =>
+       LET right == IF step'.action = "OffsetFetch" THEN "DESCRIBE" ELSE "READ"
+           error == step'.response.error
+           may == right \notin admission.denied
+       IN /\ (error = "GROUP_AUTHORIZATION_FAILED") = ~may
+          /\ (error = "COORDINATOR_LOAD_IN_PROGRESS") = (may /\ admission.state = "loading")
+          /\ (error = "NOT_COORDINATOR") = (may /\ admission.state = "moved")
+          /\ (error = "COORDINATOR_NOT_AVAILABLE") = (may /\ admission.state = "unavailable")]_admissionVars
+
+\* H5: who is refused so is told nothing, and changes nothing.
+RefusalsSayAndChangeNothing ==
+  [][Asks /\ step'.response.error \in RefusedWith =>
+       /\ UNCHANGED <<group, topics, offsets, admission>>
+       /\ step'.response.assignment = {} /\ step'.response.member = "" /\ step'.response.epoch = 0
+       /\ step'.offset \in {0, -1}]_admissionVars
+
+\* H5, H8: nothing of the group changes while the coordinator is not active.
+InactiveIsStill ==
+  [][admission.state # "active" /\ admission'.state # "active" => UNCHANGED <<group, offsets>>]_admissionVars
+
+\* P2: a coordinator that is active again has lost no member, no epoch and
+\* nothing that is held.
+ActivatesWithTheLog ==
+  [][step'.action = "Activate" =>
+       /\ admission'.state = "active"
+       /\ \A m \in MemberIds :
+            /\ group'.members[m].epoch = group.members[m].epoch
+            /\ group'.members[m].assigned \cup group'.members[m].revoking =
+               group.members[m].assigned \cup group.members[m].revoking]_admissionVars
+
+\* D5: rights are not the group's, nor the coordinator's.
+RightsAreApart ==
+  [][/\ step'.action = "ChangeRights" => UNCHANGED <<group, topics, offsets>> /\ admission'.state = admission.state
+     /\ admission'.denied # admission.denied => step'.action = "ChangeRights"]_admissionVars
+
+\* E1, H5: a control, which must fail: topics that are noticed at any moment.
+NoticedAtOnce == AllTopicsNoticed
+
+\* H3, H5: a control, which must fail: requests that are validated first.
+ValidatedFirst ==
+  [][step'.action \in Heartbeats /\ step'.request.epoch < Away => step'.response.error = "INVALID_REQUEST"]_admissionVars
+=============================================================================

@@ -22,7 +22,7 @@ from harness.kinds.classic.state import (
 )
 from harness.kinds.connect.state import CallMade, Prepared, PreparedWorker, Work
 from harness.kinds.consumer.state import Group, Member, Request, SpecStep
-from harness.kinds.features.admission import Admission
+from harness.kinds.features.admission_state import Admission
 from harness.kinds.features.computing_state import Base, ClientStep, Offer, Told
 from harness.kinds.features.computing_state import Prepared as PreparedMember
 from harness.kinds.fields import BadField, Fields, Partition

@@ -84,7 +84,7 @@ def test_a_missing_field(path: tuple[str, ...], said: str) -> None:
         (("step", "request", "owned"), some(NOTHING, FOO), "owned must have at most one element, not 2"),
         (("step", "response", "error"), "LOST", "the response has the error 'LOST', which has no code"),
         (("step", "response", "error"), "", "the response has the error '', which has no code"),
-        (("step", "action"), "Jion", "there is no action 'Jion'; there are AddPartitions"),
+        (("step", "action"), "Jion", "there is no action 'Jion'; there are Activate, AddPartitions"),
         (("step", "action"), "Init", "Init is the name of the first state only"),
         (("step", "action"), "Leave", "the member epoch of a Leave is -1, not 1"),
         (("step", "action"), "Join", "m1 joins, but is in the group already"),

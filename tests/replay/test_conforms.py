@@ -35,8 +35,10 @@ def walks(count: int, steps: int) -> list[Model]:
 ELSEWHERE = {
     *("AlterConfigs", "DeleteGroups", "DescribeConfigs", "ListGroups"),
     *("PrepareAssignment", "InstallAssignment", "ComputationTimeout"),
+    *("Activate", "ChangeRights", "Deactivate"),
 }
-"""Actions that no client of the walks does: tests/replay/test_administration.py and tests/client do them."""
+"""Actions that no client of the walks does: tests/replay/test_administration.py and test_admission.py, and
+tests/client do them."""
 
 
 def test_random_behaviours_of_every_action_conform() -> None:
@@ -47,7 +49,8 @@ def test_random_behaviours_of_every_action_conform() -> None:
     others = {"INVALID_REQUEST", "UNSUPPORTED_ASSIGNOR", "GROUP_MAX_SIZE_REACHED"}
     others |= {"GROUP_ID_NOT_FOUND", "FENCED_INSTANCE_ID", "NON_EMPTY_GROUP", "INVALID_CONFIG"}
     others.add("INVALID_ASSIGNMENT")
-    assert set(result.coverage.errors) == wire.ERROR_CODES.keys() - others - wire.CLASSIC_ERRORS
+    others |= wire.CLASSIC_ERRORS | wire.NOT_ADMITTED
+    assert set(result.coverage.errors) == wire.ERROR_CODES.keys() - others
 
 
 def test_the_line_protocol_gives_the_same_verdict() -> None:

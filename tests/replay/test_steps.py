@@ -20,6 +20,7 @@ from harness.replay.decode import Decoder
 SPEC = Path(__file__).parents[2] / "spec"
 CORPUS = SPEC.parent / "traces" / "corpus"
 CLIENT = CORPUS.parent / "client"
+ADMISSION = CORPUS.parent / "admission"
 
 
 def test_every_action_of_the_spec_has_a_handler_or_is_declared_and_no_name_is_left_over() -> None:
@@ -39,18 +40,25 @@ def test_every_handler_makes_a_call_of_its_own() -> None:
     """No handler has an empty body: each sends something, and never the same as another action's handler."""
     sent: dict[str, set[str]] = {action: set() for action in HANDLERS}
     walks = [Model(seed, {"foo": 1}).walk(80) for seed in range(30)]
-    files = *CORPUS.glob("MCAdministration-*.itf.json"), *CLIENT.glob("*.itf.json")
+    files = (
+        *CORPUS.glob("MCAdministration-*.itf.json"),
+        *CLIENT.glob("*.itf.json"),
+        *ADMISSION.glob("*.itf.json"),
+    )
     for trace in (*walks, *map(read_trace, files)):
         for step in Decoder().decode(trace, "a trace").steps:
             operation = step.call.operation()
             epoch = operation.get("body", {}).get("memberEpoch")
-            what = operation.get("timer") or operation.get("api", "")
+            what = operation.get("timer") or operation.get("api") or operation.get("state", "")
             sent[step.action].add(f"{operation['op']} {what} {epoch if epoch in (0, -1, -2) else ''}")
     assert all(sent.values()), [action for action, calls in sent.items() if not calls]
     assert sent["SessionTimeout"] == {"fire session "}
     assert sent["RebalanceTimeout"] == {"fire rebalance "}
     assert sent["DeleteGroup"] == {"fire group "}
     assert sent["FailOver"] == {"restart  "}
+    assert sent["Deactivate"] == {f"coordinator {state} " for state in ("loading", "moved", "unavailable")}
+    assert sent["Activate"] == {"coordinator active "}
+    assert sent["ChangeRights"] == {"rights  "}
     assert sent["Leave"] == {"request ConsumerGroupHeartbeat -1"}
     assert sent["LeaveTemporarily"] == {"request ConsumerGroupHeartbeat -2"}
     assert sent["Heartbeat"] == {"request ConsumerGroupHeartbeat "}

@@ -91,7 +91,7 @@ def test_a_run_in_which_everything_holds(tmp_path: Path) -> None:
         "1 of these results were not computed in this run but accepted from recorded evidence" in shown.text
     )
     assert "recorded evidence, accepted" in shown.text
-    assert "not reached by these traces: AddPartitions" in " ".join(shown.text.split())
+    assert "not reached by these traces: Activate, AddPartitions" in " ".join(shown.text.split())
     assert "drawn" in shown.text
     assert str(build / "report" / "index.html") in result.output
 

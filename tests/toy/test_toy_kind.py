@@ -89,7 +89,7 @@ def test_graph(kit: Path) -> None:
 def test_gate(kit: Path) -> None:
     """Replays the toy's folder of traces beside those of other kinds, and checks its model."""
     folders = ("golden", "counterexamples", "corpus", "members", "classic", "cooperative", "connect")
-    for name in (*folders, "migration", "client", "share"):
+    for name in (*folders, "migration", "client", "admission", "share"):
         trace = min((ROOT / "traces" / name).rglob("*.itf.json"), key=lambda path: path.stat().st_size)
         (kit / "traces" / name).mkdir(exist_ok=True)
         shutil.copy(trace, kit / "traces" / name / trace.name)

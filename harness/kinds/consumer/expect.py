@@ -14,7 +14,7 @@ from harness.kinds.classic import wire as classic
 from harness.kinds.consumer.state import Group, Member, SpecState, SpecStep
 from harness.kinds.features import admin
 from harness.kinds.features import computing as client
-from harness.kinds.features.admission import ACTIVATE
+from harness.kinds.features.admission_state import ACTIVATE
 from harness.kinds.features.commits import LEADER_EPOCH, CommitStep, partition_of
 from harness.kinds.features.computing_state import NOTHING_TOLD, Computation
 from harness.kinds.rows import record_of

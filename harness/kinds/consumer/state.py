@@ -14,7 +14,7 @@ from frozendict import frozendict
 from harness.itf import Trace
 from harness.kinds.classic.said import Classic
 from harness.kinds.consumer.description import CONSUMER
-from harness.kinds.features.admission import ADMITS_ALL, Admission, admission_of
+from harness.kinds.features.admission_state import ADMITS_ALL, Admission, admission_of
 from harness.kinds.features.computing_state import (
     NOBODY,
     NOTHING_TOLD,

@@ -1,47 +1,14 @@
-"""A coordinator that is not active, and clients without rights (H5, D5): the variable `admission`
-(spec/Admission.tla), and the handlers of its actions."""
+"""Actions of a coordinator that is not active, and of clients without rights, as calls (H5, D5)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from harness.kinds.fields import Fields
-from harness.kinds.rows import record_of
+from harness.kinds.consumer.state import SpecState
+from harness.kinds.features.admin import Handler
+from harness.kinds.features.admission_state import ACTIVATE, ACTIVE
 from harness.replay.calls import Call, DenyRights, SetCoordinator
-from harness.targets.base import Json
-
-if TYPE_CHECKING:
-    from harness.kinds.consumer.state import SpecState
-    from harness.kinds.features.admin import Handler
-
-ACTIVE: Final = "active"
-ACTIVATE: Final = "Activate"
-"""The action of a coordinator that is active again: a fail-over (P2)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Admission:
-    """The state of the coordinator, and the operations that no client may do."""
-
-    state: str = ACTIVE
-    denied: frozenset[str] = frozenset()
-
-    @property
-    def volatile(self) -> Json:
-        """What `load` is told; {} of a coordinator that takes requests from everybody."""
-        if self == ADMITS_ALL:
-            return {}
-        return {"coordinator": {"state": self.state, "denied": sorted(self.denied)}}
-
-
-ADMITS_ALL: Final = Admission()
-
-
-def admission_of(fields: Fields) -> Admission:
-    """The variable as it is in a trace. BadField if it is none."""
-    return record_of(Admission).read(fields)
 
 
 def _deactivate(before: SpecState, after: SpecState) -> Call:

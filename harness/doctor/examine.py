@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from harness.doctor import answers, classic, controls
+from harness.doctor import admission, answers, classic, controls
 from harness.doctor.talk import Talk, Wrong
 from harness.errors import ConformError
 from harness.replay.view import EVERYTHING, View
@@ -77,6 +77,8 @@ MISSED: Final = {
     "configure": "Traces of models with a largest group are not replayed.",
     "commit": "Nothing that replays needs it: what happens when a log takes no records is not tested.",
     "background": "Nothing that replays needs it: work that is queued runs when it does.",
+    "coordinator": "A trace ends where the coordinator is no longer active.",
+    "rights": "A trace ends where clients lose a right.",
 }
 """The test that is missed without an operation."""
 
@@ -98,6 +100,8 @@ CHECKS: Final[dict[str, Check]] = {
     "configure": controls.configure,
     "commit": controls.commit,
     "background": controls.background,
+    "coordinator": admission.coordinator,
+    "rights": admission.rights,
     "bad input": answers.bad_input,
 }
 """In this order: what is wrong is not used by the checks after it."""

@@ -290,6 +290,31 @@ def background_expires(program: Program, operation: Json) -> Json:
     return program.right(operation)
 
 
+@of("coordinator")
+def says_active(program: Program, operation: Json, said: Json) -> None:
+    program.right({"op": "coordinator", "state": "active"})
+
+
+@instead_of("coordinator")
+def moved_is_loading(program: Program, operation: Json) -> Json:
+    return program.right({**operation, "state": operation["state"].replace("moved", "loading")})
+
+
+@instead_of("coordinator")
+def any_state(program: Program, operation: Json) -> Json:
+    return program.right({**operation, "state": operation["state"].replace("asleep", "active")})
+
+
+@instead_of("rights")
+def no_rights_are_taken(program: Program, operation: Json) -> Json:
+    return program.right({**operation, "denied": [one for one in operation["denied"] if one != "READ"]})
+
+
+@instead_of("rights")
+def any_right(program: Program, operation: Json) -> Json:
+    return program.right({**operation, "denied": [one for one in operation["denied"] if one != "SHOUT"]})
+
+
 def _nonsense_is_fine(program: Program, operation: Json) -> Json:
     said = program.right(operation)
     return said if said["ok"] or operation["op"] != "nonsense" else {"ok": True}

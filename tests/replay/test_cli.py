@@ -47,9 +47,9 @@ def test_a_replay_without_differences(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "2 traces, 6 steps, 6 of them on python, 3 distinct" in said
     assert "0 differences in 0 steps" in said
     assert (
-        "not reached by these traces: Activate, AddPartitions, AlterConfigs, ChangeRights, ComputationTimeout, "
-        "CreateTopic, Deactivate, DeleteGroup, DeleteGroups, DeleteTopic, DescribeConfigs, FailOver, InstallAssignment, "
-        "LeaveTemporarily" in said
+        "not reached by these traces: Activate, AddPartitions, AlterConfigs, ChangeRights, "
+        "ComputationTimeout, CreateTopic, Deactivate, DeleteGroup, DeleteGroups, DeleteTopic, DescribeConfigs, "
+        "FailOver, InstallAssignment, LeaveTemporarily" in said
     )
     result = json.loads((tmp_path / "out" / "result.json").read_text())
     assert {key: result[key] for key in ("traces", "steps", "differences", "target_steps", "failures")} == {

@@ -48,8 +48,8 @@ def test_a_replay_without_differences(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "0 differences in 0 steps" in said
     assert (
         "not reached by these traces: Activate, AddPartitions, AlterConfigs, ChangeRights, "
-        "ComputationTimeout, CreateTopic, Deactivate, DeleteGroup, DeleteGroups, DeleteTopic, DescribeConfigs, "
-        "FailOver, InstallAssignment, LeaveTemporarily" in said
+        "ComputationTimeout, CreateTopic, Deactivate, DeleteGroup, DeleteGroups, DeleteTopic, "
+        "DescribeConfigs, FailOver, InstallAssignment, LeaveTemporarily" in said
     )
     result = json.loads((tmp_path / "out" / "result.json").read_text())
     assert {key: result[key] for key in ("traces", "steps", "differences", "target_steps", "failures")} == {

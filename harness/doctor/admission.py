@@ -1,4 +1,4 @@
-"""The operations by which a coordinator refuses all requests: its state, and the rights of clients (H5, D5)."""
+"""Operations by which a coordinator refuses all requests: its state, and the rights of clients (H5, D5)."""
 
 from __future__ import annotations
 

@@ -78,6 +78,8 @@ class LogReader(ABC, Generic[R]):
             "commit": self._commit,
             "assign": self._assign,
             "ids": self._ids,
+            "coordinator": self._refuses,
+            "rights": self._refuses,
         }
         act = does.get(said["op"])
         if act is None:
@@ -102,6 +104,11 @@ class LogReader(ABC, Generic[R]):
     def _commit(self, number: int, said: Json, answer: Json) -> None:
         if said["mode"] == "manual":
             self._end("after another commit mode")
+
+    def _refuses(self, number: int, said: Json, answer: Json) -> None:
+        """H5, D5: the modules that follow a run have a coordinator that looks at every request."""
+        if said.get("denied") or said.get("state", "active") != "active":
+            self._end("after a coordinator or rights that refuse all requests (H5)")
 
     def _restart(self, number: int, said: Json, answer: Json) -> None:
         if "keep" in said:

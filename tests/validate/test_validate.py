@@ -54,6 +54,16 @@ class Run:
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
 
+def test_a_run_ends_where_the_coordinator_refuses_all_requests(tmp_path: Path) -> None:
+    """H5: what follows is told to be left out, and is no difference; the log is read to its end."""
+    log = tmp_path / "log.jsonl"
+    replay([ROOT / "traces" / "admission"], record=log, json_file=None)
+    assert any('"op":"rights"' in line for line in log.read_text().splitlines())
+    found = read_log(log)
+    assert found.left_out["after a coordinator or rights that refuse all requests (H5)"] == 3
+    validate(log, json_file=None)
+
+
 def test_a_run_ends_where_members_may_compute_the_target(tmp_path: Path) -> None:
     """A5: what follows is told to be left out, and is no difference."""
     run = Run(tmp_path / "log.jsonl")

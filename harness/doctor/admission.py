@@ -33,7 +33,7 @@ def coordinator(talk: Talk) -> str:
 
 
 def rights(talk: Talk) -> str:
-    """Who may not READ the group is refused, and changes nothing; with the right the member goes on."""
+    """A client that may not READ the group is refused, and changes nothing; with the right it goes on."""
     talk.begin("m1")
     talk.rest()
     before = talk.state()

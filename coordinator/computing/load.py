@@ -23,6 +23,16 @@ def volatile_computation(computation: Computation) -> Json:
     return {"computation": shown}
 
 
+def check_prepared(group: Group, epoch: int) -> None:
+    """BadInput where an assignment is prepared from another epoch than the group can have had: an install
+    would make that the assignment epoch."""
+    if not group.assignment_epoch <= epoch <= group.epoch:
+        raise BadInput(
+            f"an assignment of {group.id!r} is prepared from epoch {epoch}, but the assignment epoch is "
+            f"{group.assignment_epoch} and the group epoch {group.epoch}"
+        )
+
+
 def restored(given: Json, group: Group, shift_ms: int) -> Computation:
     """The computation that is given in the form above. BadInput where it is none of this group."""
     where = f"the computation of {group.id!r}"
@@ -37,6 +47,8 @@ def restored(given: Json, group: Group, shift_ms: int) -> Computation:
     except (KeyError, TypeError):
         raise BadInput(f"'prepared' of {where} must be an answer of PrepareAssignment") from None
     metadata = {member_id: member.metadata for member_id, member in group.members.items()}
+    if base is not None:
+        check_prepared(group, base.epoch)
     if chosen and base is None and not selected(metadata):
         raise BadInput(f"{where} is by {chosen!r}, but no assignor is offered by all members")
     return Computation(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from coordinator.computing.load import check_prepared
 from coordinator.connect import wire
 from coordinator.connect.model import Prepared, Work, lost_by, target_is_due
 from coordinator.connect.records import assignors_to_wire, connectors_to_wire
@@ -133,6 +134,7 @@ def restore(group: Group, work: Work, given: Mapping[str, object], shift_ms: int
         }
         workers = frozenset(fields.names(source, "members", where))
         prepared = Prepared(fields.integer(source, "groupEpoch", where), workers, metadata)
+        check_prepared(group, prepared.epoch)
     restored = work._replace(chosen=fields.text(given, "chosen", where), prepared=prepared)
     return restored, _shifted(given, "assignmentDeadlineMs", where, shift_ms)
 

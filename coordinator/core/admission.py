@@ -1,6 +1,7 @@
 """Checks before a request itself: may this client do it, and is this the group's coordinator (H5, D5)?
 
-Rights come first, then the coordinator's state, then the request's validation, as brokers do it.
+Rights come first, then the coordinator's state, then the request's validation. Kafka validates a heartbeat
+before it looks whether the group is loaded or has moved; who sends valid requests sees no difference.
 """
 
 from __future__ import annotations

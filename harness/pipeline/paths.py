@@ -10,6 +10,7 @@ import pyarrow.dataset as ds
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from harness.errors import USAGE, ConformError
 from harness.itf import Trace
 from harness.pipeline.judging import NOT_JUDGED, PASS, Judge, judge_of
 from harness.pipeline.parts import Batches, Row
@@ -57,9 +58,16 @@ def _read_ways(place: str) -> Via:
 
 
 def keys_to(via: Via, state: str) -> list[str]:
-    """The keys of the states on a shortest path from an initial state to this one."""
+    """The keys of the states on a shortest path from an initial state to this one. ConformError (exit 2) where
+    states that differ have one key, so that a way may lead in a circle."""
     path: list[str] = []
     while state:
+        if len(path) == len(via):
+            raise ConformError(
+                "The model has states that differ in a variable which its kind of group does not keep, so that "
+                "no way to a state can be told. Add the variable to `kept` of the kind in harness/kinds.",
+                USAGE,
+            )
         path.append(state)
         state, _ = via[state]
     return path[::-1]

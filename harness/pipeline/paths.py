@@ -64,8 +64,8 @@ def keys_to(via: Via, state: str) -> list[str]:
     while state:
         if len(path) == len(via):
             raise ConformError(
-                "The model has states that differ in a variable which its kind of group does not keep, so that "
-                "no way to a state can be told. Add the variable to `kept` of the kind in harness/kinds.",
+                "The model has states that differ in a variable which its kind of group does not keep, so "
+                "that no way to a state can be told. Add it to `kept` of the kind in harness/kinds.",
                 USAGE,
             )
         path.append(state)

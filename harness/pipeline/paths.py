@@ -58,8 +58,8 @@ def _read_ways(place: str) -> Via:
 
 
 def keys_to(via: Via, state: str) -> list[str]:
-    """The keys of the states on a shortest path from an initial state to this one. ConformError (exit 2) where
-    states that differ have one key, so that a way may lead in a circle."""
+    """The keys of the states on a shortest path from an initial state to this one. ConformError (exit 2)
+    where states that differ have one key, so that a way may lead in a circle."""
     path: list[str] = []
     while state:
         if len(path) == len(via):

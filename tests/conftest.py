@@ -25,6 +25,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONGEST = (
+    "pipeline/test_cluster.py",
     *("replay/test_ahead.py", "mutants/test_coordinator_mutants.py", "test_readme.py"),
     *("gate/test_installed.py", "doctor/test_doctor.py", "replay/test_partial_targets.py"),
     *("serve/test_serve_fuzz.py", "clients/test_wired_clients.py", "gate/test_installed_verbs.py"),
@@ -32,6 +33,8 @@ LONGEST = (
     *("properties/test_group_machine.py", "mutants/test_spec_mutants.py", "proxy/test_proxy_clients.py"),
     *("engines/test_stages.py", "shrink/test_shrink_command.py", "fuzz/test_fuzz.py"),
     *("validate/test_validate.py", "report/test_page_browser.py", "replay/test_jobs.py"),
+    *("pipeline/test_resume.py", "pipeline/test_targets.py", "pipeline/test_quarantine.py"),
+    *("toy/test_toy_kind.py", "pipeline/test_findings.py", "pipeline/test_archive.py", "spark/test_guest.py"),
 )
 """Files that take more than 10 seconds, in this order; one that began last would run alone at the end."""
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import pickle
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from pipeline_runs import LIMITS, MUTANT, SPEC, TRACE, Ran, mutated, run, tiny
+from quick_java import make_archive
 
 from harness.engines.base import Model
 from harness.generate import dump_graph
@@ -25,21 +29,50 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.sparks)
 
 
+SMALL: Final = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.sources.partitionOverwriteMode": "static",
+}
+"""Settings for a hundred rows: Spark else compiles a program for each question, which takes half of all time.
+Runs in processes of their own have Spark's own settings, and the same tables."""
+
+
 @pytest.fixture(scope="package", autouse=True)
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The session that `exhaust` uses while it is there. Like the session of a user it overwrites whole
     tables, where the pipeline does not say that parts of them stay."""
     log = tmp_path_factory.mktemp("spark") / "spark.log"
-    settings = {"spark.sql.shuffle.partitions": "4", "spark.sql.sources.partitionOverwriteMode": "static"}
-    with spark_session(Cluster("local[2]", settings=settings), log):
+    with spark_session(Cluster("local[2]", settings=SMALL), log) as session:
+        lock = common_folder(tmp_path_factory) / "archive.lock"
+        make_archive(session, lock, lambda: run(log.parent / "out", files=[TRACE]))
         yield
+
+
+def common_folder(factory: pytest.TempPathFactory) -> Path:
+    """The folder of all workers."""
+    own = factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+def shared(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Ran]) -> Ran:
+    """A run that one worker does in a folder, and all look at; none changes the folder."""
+    place = common_folder(factory) / name
+    with place.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (done := place.with_suffix(".pickle")).is_file():
+            done.write_bytes(pickle.dumps(make(place)))
+        ran: Ran = pickle.loads(done.read_bytes())
+    return ran
 
 
 @pytest.fixture(scope="package")
 def tour(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """MCTour on the coordinator."""
     model = Model("MCTour", SPEC / "MCTour.tla", SPEC / "MCTour.cfg")
-    return run(tmp_path_factory.mktemp("tour") / "out", model=model)
+    return shared(tmp_path_factory, "tour", lambda place: run(place, model=model))
 
 
 @pytest.fixture(scope="package")
@@ -51,9 +84,12 @@ def buggy(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="package")
 def differing(tour: Ran, buggy: str, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """MCTour on the coordinator with the bug, over a copy of the tables of the other run."""
-    place = tmp_path_factory.mktemp("differing") / "out"
-    shutil.copytree(tour.place, place)
-    return run(place, model=tour.model, target=buggy, page=True)
+
+    def make(place: Path) -> Ran:
+        shutil.copytree(tour.place, place)
+        return run(place, model=tour.model, target=buggy, page=True)
+
+    return shared(tmp_path_factory, "differing", make)
 
 
 @pytest.fixture(scope="package")

@@ -28,7 +28,8 @@ def main(output: str, dump: str, trace: str, split: str, part: str, end: str) ->
             os.killpg(0, signal.SIGKILL)
 
     files = [Path(file).as_uri() for file in (dump, trace)]
-    job = Job("python", "kip-848", output, files=files, cluster=Cluster("local[1]"))
+    cluster = Cluster("local[1]", settings={"spark.sql.shuffle.partitions": "3"})
+    job = Job("python", "kip-848", output, files=files, cluster=cluster)
     print(json.dumps(exhaust(job, Limits(), Path(output), progress).digests))
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from quick_java import quick_java
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = [
@@ -34,7 +35,10 @@ def package() -> None:
 def test_workers_of_a_cluster_run_the_package(command: str, tmp_path: Path) -> None:
     """Two executors, which have neither this Python nor this folder, judge every step of a small model."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    environment |= {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "PEX_ROOT": str(tmp_path / "pex")}
+    environment |= quick_java() | {
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "PEX_ROOT": str(tmp_path / "pex"),
+    }
     output = tmp_path / "tables"
     words = command.rpartition(" --output ")[0] + f" --output {output.as_uri()}"
     ended = subprocess.run(words, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True)

@@ -66,7 +66,7 @@ def test_differences_end_with_11_and_unread_files_with_3(
     assert (result["quarantined"], result["differences"], result["holds"]) == (1, 0, False)
     capsys.readouterr()
     with pytest.raises(ConformError, match=r"does not conform: \d+ of 748 steps differ") as differs:
-        command(inputs=[str(dot)], target=faulty("dies"), output=str(tmp_path / "out"), json_file=None)
+        command(inputs=[str(dot)], target=faulty("wrong"), output=str(tmp_path / "out"), json_file=None)
     assert differs.value.exit_code == 11
     said = capsys.readouterr()
     assert "examples/" in said.out and "findings: " in said.out

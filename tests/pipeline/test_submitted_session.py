@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from quick_java import quick_java
+
 ROOT = Path(__file__).parents[2]
 GIVEN = {"spark.sql.parquet.compression.codec": "snappy", "spark.sql.session.timeZone": "Asia/Tokyo"}
 OWN = {"spark.sql.autoBroadcastJoinThreshold": "-1", "spark.python.worker.reuse": "true"}
@@ -18,7 +20,7 @@ def test_settings_that_were_given_stay(tmp_path: Path) -> None:
     words = [str(program), str(tmp_path / "spark.log"), *GIVEN, *OWN]
     ended = subprocess.run(
         [str(Path(sys.executable).parent / "spark-submit"), "--master", "local[1]", *given, *words],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_DRIVER_PYTHON": sys.executable},
+        env={**os.environ, **quick_java(), "PYTHONPATH": str(ROOT), "PYSPARK_DRIVER_PYTHON": sys.executable},
         capture_output=True,
         text=True,
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from quick_java import quick_java
 
 from harness.engines.java import find_java
 from harness.errors import ConformError
@@ -29,6 +30,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Any:
         [sys.executable, str(Path(__file__).with_name("guest.py")), str(folder)],
         env={
             **os.environ,
+            **quick_java(),
             "PYTHONPATH": str(ROOT),
             "PYSPARK_PYTHON": sys.executable,
             "JAVA_HOME": str(find_java().resolve().parents[1]),

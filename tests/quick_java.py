@@ -12,7 +12,7 @@ from harness.pipeline import archive, session
 
 
 def quick_java() -> dict[str, str]:
-    """An environment with the options that `spark_session` gives its own Java. Without them Java compiles twice
+    """An environment with the options that `spark_session` gives its own Java. Else Java compiles twice
     what runs for seconds, and reads each class anew: half of the time of a small run."""
     found = session._archive()
     options = found.options if found and found.find() else ""

@@ -1,5 +1,6 @@
-"""Java that starts fast for the Spark of tests: options of Java for whatever does not start by `spark_session`
-(spark-submit, a session of others, executors of a cluster), and the archive of classes that all of them use."""
+"""Java that starts fast for the Spark of tests: options of Java for what does not start by `spark_session`
+(spark-submit, a session of others, executors of a cluster), and the archive of classes that all of them
+use."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
 """A group of consumers beside their coordinator, under a schedule: who sends, receives, loses, dies or is
-bounced, and when. After each event nobody owns what another member owns (C4)."""
+bounced, and when. After each event nobody owns what another member owns (C4). A JoinGroup that claims
+partitions says of which generation they are: the one in which the process was assigned them last (C3)."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +13,7 @@ from scripted_member import Partitions
 
 from coordinator import Config, Coordinator, SimulatedClock
 from coordinator.classic.assignors import ASSIGNORS, ClassicAssignor
+from coordinator.classic.embedded import read_subscription
 from coordinator.members.classic import ClassicConsumer, ClassicMember, Phase, Settings
 
 
@@ -33,6 +36,8 @@ class World:
         self.assignors: Callable[[str], list[ClassicAssignor]] = assignors_of
         self.failed: list[BaseException] = []
         self.heard = Heard()
+        self.assigned: dict[str, int] = {}
+        """By process: the generation in which it was assigned something last."""
 
     @property
     def now_ms(self) -> int:
@@ -58,12 +63,20 @@ class World:
         del self.consumers[name]
 
     def send(self, name: str) -> bool:
-        sent = self.consumers[name].send(self.now_ms) is not None
+        sent = self.consumers[name].send(self.now_ms)
+        if sent is not None and sent.api == "JoinGroup":
+            for protocol in sent.body["protocols"]:
+                said = read_subscription(base64.b64decode(protocol["metadata"]))
+                assert not said.owned or said.generation == self.assigned[name], (
+                    "a claim of another generation"
+                )
         self.settled()
-        return sent
+        return sent is not None
 
     def receive(self, name: str) -> None:
         consumer = self.consumers[name]
+        if (answer := consumer._answer) and answer[0].api == "SyncGroup" and not answer[1]["errorCode"]:
+            self.assigned[name] = answer[0].body["generationId"]
         consumer.receive(self.now_ms)
         consumer.run_callbacks(self.now_ms)
         self.settled()

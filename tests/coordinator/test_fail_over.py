@@ -154,7 +154,8 @@ def test_deadlines_of_a_source_that_says_no_time_count_from_0(reach: Any) -> Non
     reach(source)
     volatile = source.coordinator.volatile()
     if source.members():
-        prepared = {"groupEpoch": 1, "members": [], "topics": []}
+        epoch = source.coordinator.describe("g")["groupEpoch"]
+        prepared = {"groupEpoch": epoch, "members": [], "topics": []}
         volatile["groups"]["g"]["computation"] = {
             **{"chosen": "m1", "deadlineMs": 9, "tried": ["m2"], "prepared": prepared}
         }

@@ -18,6 +18,7 @@ NOT_YET: Final = frozenset({14, 15, 16})
 WAIT_MS: Final = 20_000
 """How long a broker may take over a change of topics before it answers."""
 UNKNOWN_TOPIC: Final = 3
+_NON_EMPTY_GROUP: Final = 68
 GROUP_ID_NOT_FOUND: Final = 69
 DESCRIBE_GROUPS: Final = "DescribeGroups"
 LEAVE: Final = "LeaveGroup"
@@ -28,6 +29,8 @@ GROUP_RESOURCE: Final = 32
 SESSION_TIMEOUT: Final = "consumer.session.timeout.ms"
 HEARTBEAT_INTERVAL: Final = "consumer.heartbeat.interval.ms"
 _SET, _DELETE = 0, 1
+_TRIES: Final = 5
+"""Times that a group is deleted into which somebody comes again."""
 SETTLE_S: Final = 0.1
 """Between the moment when a broker shows a configuration and that when its coordinator surely has it."""
 
@@ -158,11 +161,18 @@ def wait_for_empty(coordinator: Connection, group: str, timeout_s: float) -> Non
 
 
 def delete_group(coordinator: Connection, group: str) -> None:
-    """Let every member leave, and delete the group. ConformError if that is refused."""
-    for member in describe_group(coordinator, group)["members"]:
-        leave = {"groupId": group, "memberId": member["memberId"], "memberEpoch": -1}
-        coordinator.call(HEARTBEAT, 0, leave)
-    [answer] = coordinator.call("DeleteGroups", 2, {"groupsNames": [group]})["results"]
+    """Let every member leave, and delete the group. ConformError if that is refused.
+
+    A join that was under way when the run was stopped may be taken after the members have left: then again.
+    """
+    for _ in range(_TRIES):
+        for member in describe_group(coordinator, group)["members"]:
+            leave = {"groupId": group, "memberId": member["memberId"], "memberEpoch": -1}
+            coordinator.call(HEARTBEAT, 0, leave)
+        [answer] = coordinator.call("DeleteGroups", 2, {"groupsNames": [group]})["results"]
+        if answer["errorCode"] != _NON_EMPTY_GROUP:
+            break
+        time.sleep(SETTLE_S)
     if answer["errorCode"] != GROUP_ID_NOT_FOUND:
         _check(coordinator, f"delete the group {group}", answer)
 

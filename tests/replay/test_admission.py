@@ -96,12 +96,22 @@ def changed(goal: str, **values: Any) -> Trace:
     return replace(found, states=[*found.states[:-1], type(found.states[-1])(last)])
 
 
+def with_an_offset(goal: str) -> Trace:
+    """The trace until its first step, in which an offset is committed besides."""
+    found = trace(goal)
+    after = dict(found.states[1])
+    offsets: Any = after["offsets"]
+    after["offsets"] = type(offsets)(dict.fromkeys(offsets, 3))
+    return replace(found, states=[found.states[0], type(found.states[1])(after)], actions=())
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [
+        (with_an_offset("a-join-while-the-coordinator-loads"), "so does the group, a topic or an offset"),
         (
             changed("a-coordinator-that-is-active-again-with-a-member", state="moved"),
-            "becomes active, but was",
+            "and moved after the step",
         ),
         (changed("who-lost-the-right-to-read-goes-on-with-the-right", state=3), "admission.state"),
     ],

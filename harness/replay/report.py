@@ -13,7 +13,7 @@ from harness.replay.causes import Cause
 from harness.replay.compare import SCRIPTED, Difference
 from harness.replay.dialects import TEXT
 from harness.replay.run import ANOTHER, DIFFERENCE, LOAD, NOT_LOADED, STOPPED, Failure, Replayed
-from harness.replay.wire import TOPIC_NAMES
+from harness.replay.wire import ERROR_NAMES, TOPIC_NAMES
 from harness.requirements import requirements, sentences
 from harness.targets.base import Json
 from harness.targets.waiting import REASONS, Waited
@@ -224,13 +224,19 @@ def _difference(difference: Difference, requirement: str) -> Iterator[str]:
         yield f"  {SCRIPTED}{of}: the target {did[0]} the assignment given, where the specification {did[1]}"
         return
     yield f"  {difference.path}{of}"
-    yield f"    expected {shown(difference.expected)}"
-    yield f"    got      {shown(difference.got)}"
+    yield f"    expected {shown_at(difference.path, difference.expected)}"
+    yield f"    got      {shown_at(difference.path, difference.got)}"
 
 
 def shown(value: Any) -> str:
     """A value in one line; partitions by the names of their topics."""
     return json.dumps(named(value, TOPIC_NAMES), ensure_ascii=False)
+
+
+def shown_at(path: str, value: Any) -> str:
+    """The value at a path of an answer in one line; an error code has its name beside it."""
+    name = ERROR_NAMES.get(value, "") if path.endswith("errorCode") and isinstance(value, int) else ""
+    return f"{value} ({name})" if name else shown(value)
 
 
 def named(value: Any, names: Mapping[str, str]) -> Any:

@@ -96,6 +96,9 @@ ERROR_CODES: Final = {
 }
 """Kafka's error codes, by the names that the spec uses; 848 is the kit's own, as Kafka has none (A7, W4)."""
 
+ERROR_NAMES: Final = {code: name for name, code in ERROR_CODES.items()} | {12: "OFFSET_METADATA_TOO_LARGE"}
+"""Names of Kafka's error codes, for reports; no model has the one of metadata that is too long."""
+
 CLASSIC_ERRORS: Final = frozenset(
     {"ILLEGAL_GENERATION", "INCONSISTENT_GROUP_PROTOCOL", "REBALANCE_IN_PROGRESS", "MEMBER_ID_REQUIRED"}
 )

@@ -9,7 +9,7 @@ from typing import Any, Final
 from frozendict import frozendict
 
 from harness.replay.compare import ABSENT, Difference, differences
-from harness.replay.report import shown
+from harness.replay.report import shown, shown_at
 from harness.targets.base import Answer, Json
 from harness.tlaparse import print_value
 from harness.values import State, Value
@@ -29,24 +29,24 @@ class Change:
     got: str | None = None
 
 
-def short(given: Any) -> str:
-    """A value in words that fit beside others."""
-    text = value(given).replace("\n", ", ")
+def short(path: str, given: Any) -> str:
+    """The value at a path in words that fit beside others."""
+    text = value(path, given).replace("\n", ", ")
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-def value(given: Any) -> str:
-    """A value in words: an object a field a line, without those that are not there."""
+def value(path: str, given: Any) -> str:
+    """The value at a path in words: an object a field a line, without those that are not there."""
     if given == ABSENT:
         return "absent"
     if not isinstance(given, dict):
-        return shown(given)
+        return shown_at(path, given)
     return "\n".join(f"{name}: {shown(part)}" for name, part in given.items() if part not in (None, ABSENT))
 
 
 def plain(found: Iterable[Difference]) -> list[Change]:
     """Differences as changes of which nothing is known but what the target has."""
-    return [Change(one.path, "", value(one.expected), value(one.got)) for one in found]
+    return [Change(one.path, "", value(one.path, one.expected), value(one.path, one.got)) for one in found]
 
 
 def changes(before: Json, after: Json, found: Sequence[Difference] = ()) -> list[Change]:
@@ -58,14 +58,14 @@ def changes(before: Json, after: Json, found: Sequence[Difference] = ()) -> list
         if one.path in changed:
             earlier = changed[one.path].before
         elif any(
-            one.path.startswith(f"{path}.") and change.before == value(ABSENT)
+            one.path.startswith(f"{path}.") and change.before == value("", ABSENT)
             for path, change in changed.items()
         ):
-            earlier = value(ABSENT)
+            earlier = value("", ABSENT)
         else:
             unchanged = one.path.startswith("group") and ".timers" not in one.path
-            earlier = value(one.expected) if unchanged else ""
-        changed[one.path] = Change(one.path, earlier, value(one.expected), value(one.got))
+            earlier = value(one.path, one.expected) if unchanged else ""
+        changed[one.path] = Change(one.path, earlier, value(one.path, one.expected), value(one.path, one.got))
     return sorted(changed.values(), key=lambda one: one.got is None)
 
 
@@ -73,9 +73,9 @@ def _change(one: Difference, found: Sequence[Difference]) -> Change:
     """Changes by a step; without the fields that the target has otherwise, which have their own lines."""
     own = {other.path.removeprefix(f"{one.path}.") for other in found if other.path != one.path}
     if not isinstance(one.got, dict) or own.isdisjoint(one.got):
-        return Change(one.path, value(one.expected), value(one.got))
+        return Change(one.path, value(one.path, one.expected), value(one.path, one.got))
     rest = {name: part for name, part in one.got.items() if name not in own}
-    return Change(f"{one.path}, the rest", value(one.expected), value(rest))
+    return Change(f"{one.path}, the rest", value(one.path, one.expected), value(one.path, rest))
 
 
 def variable_changes(before: State, after: State, variables: Collection[str]) -> list[Change]:
@@ -99,7 +99,7 @@ def _of_value(path: str, before: Value, after: Value) -> Iterator[Change]:
         if key in before and key in after:
             yield from _of_value(place, before[key], after[key])
         else:
-            ends = (_printed(one[key]) if key in one else value(ABSENT) for one in (before, after))
+            ends = (_printed(one[key]) if key in one else value("", ABSENT) for one in (before, after))
             yield Change(place, *ends)
 
 

@@ -186,7 +186,8 @@ def _of_model(model: ModelResult) -> Page:
 
 def _of_violation(one: Violation, run: Simulation) -> Page:
     words = [
-        f"{found.path}: A {short(found.expected)}, B {short(found.got)}" for found in one.differences[:_WORDS]
+        f"{found.path}: A {short(found.path, found.expected)}, B {short(found.path, found.got)}"
+        for found in one.differences[:_WORDS]
     ]
     story = content_of_story(one.messages, words or [one.said]) if one.messages else None
     return Page(
@@ -225,7 +226,10 @@ def _with_trace(page: Page, index: int | None, found: Sequence[Difference]) -> P
             trace = replace(trace, states=trace.states[: index + 1], actions=trace.actions[: index + 1])
         last = len(trace.states) - 1
         groups = groups_of(trace, page.trace)  # first: it says what topics are called
-        words = [f"{one.path}: {short(one.expected)}, got {short(one.got)}" for one in found[:_WORDS]]
+        words = [
+            f"{one.path}: {short(one.path, one.expected)}, got {short(one.path, one.got)}"
+            for one in found[:_WORDS]
+        ]
         words += [f"and {len(found) - _WORDS} more differences"] if len(found) > _WORDS else []
         content = content_of_trace(trace, "", {last: words} if found else violated(trace))
         stages = stages_of(trace, page.trace, groups, content[1], found)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.replay.compare import Difference
-from harness.replay.report import shown
+from harness.replay.report import shown, shown_at
 from harness.simulate.run import Found, Simulated
 from harness.simulate.schedule import Schedule, action
 from harness.targets.base import Json
@@ -133,8 +133,8 @@ def explain(asked: Asked, schedule: Schedule, number: int, found: Sequence[Diffe
     yield f"  A is {asked.target}, B is {asked.against}"
     for one in found:
         yield f"  {one.path}"
-        yield f"    A said {shown(one.expected)}"
-        yield f"    B said {shown(one.got)}"
+        yield f"    A said {shown_at(one.path, one.expected)}"
+        yield f"    B said {shown_at(one.path, one.got)}"
 
 
 def operation_in_words(operation: Json) -> str:

@@ -29,7 +29,6 @@ give it.
 _EPOCHS: Final = {0: "Join", -1: "Leave", -2: "LeaveTemporarily"}
 _TIMERS: Final = {"session": "SessionTimeout", "rebalance": "RebalanceTimeout", "group": "DeleteGroup"}
 _OTHERS: Final = {"topics": "ChangeTopics", "advance": "Advance", "restart": "FailOver"}
-_ERRORS: Final = {code: name for name, code in wire.ERROR_CODES.items()} | {12: "OFFSET_METADATA_TOO_LARGE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def way_of(operation: Json, answer: Answer) -> str:
     code = _error(answer.body)
     if code is None:
         return action(operation)
-    return way(action(operation), "", _ERRORS.get(code, str(code)))
+    return way(action(operation), "", wire.ERROR_NAMES.get(code, str(code)))
 
 
 def _error(body: Any) -> int | None:

@@ -115,11 +115,12 @@ class ClassicDriver:
         """The group as it is."""
         return self.coordinator.describe("g")
 
-    def stable(self, *clients: str) -> dict[str, str]:
-        """A Stable group in its first generation: client -> member id; the first one leads."""
+    def stable(self, *clients: str, **asked: Any) -> dict[str, str]:
+        """A Stable group in its first generation: client -> member id; the first one leads. `asked` has the
+        arguments of a client's joins, by its name."""
         members = {client: self.known(client) for client in clients}
         for client, member in members.items():
-            assert self.join(client, member) is None
+            assert self.join(client, member, **asked.get(client, {})) is None
         self.open_barrier()
         for client in clients:
             assert self.taken("JoinGroup", client)["errorCode"] == 0

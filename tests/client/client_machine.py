@@ -171,6 +171,17 @@ class ClientMachine(RuleBasedStateMachine):
             self.prepares("")
         self.installs(late, data, (), 0, False)
 
+    @precondition(lambda self: self.group.chosen())
+    @rule(member=members)
+    def the_late_one_goes(self, member: str) -> None:
+        """A5: a member that was too late and has left is a new one when it joins again."""
+        late = self.group.chosen()
+        self.joins(member, [WIDE])
+        self.heartbeats(self.group.chosen(), False)
+        if self.group.chosen() == late:
+            self.group.coordinator.fire("computation", "g", late)
+        self.leaves(late)
+
     @precondition(lambda self: self.state()["timers"])
     @rule(data=st.data())
     def time_runs_out(self, data: st.DataObject) -> None:
@@ -205,6 +216,7 @@ class ClientMachine(RuleBasedStateMachine):
         assert bool(computation["chosen"]) == due
         assert not due or computation["chosen"] in {one["memberId"] for one in state["members"]}
         assert computation["chosen"] not in computation["tried"] or not due
+        assert set(computation["tried"]) <= {one["memberId"] for one in state["members"]}
         held = [
             (topic["topicId"], n)
             for one in state["members"]

@@ -168,11 +168,16 @@ def test_the_requirement_is_said_in_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
-    [("(absent)", "absent"), (None, "null"), ({"a": None, "b": 1, "c": "x"}, 'b: 1\nc: "x"'), ([], "[]")],
+    ("path", "given", "words"),
+    [
+        *(("group", "(absent)", "absent"), ("group", None, "null"), ("group.members", [], "[]")),
+        ("group", {"a": None, "b": 1, "c": "x"}, 'b: 1\nc: "x"'),
+        ("response.errorCode", 110, "110 (FENCED_MEMBER_EPOCH)"),
+        *(("response.errorCode", 999, "999"), ("response.memberEpoch", 110, "110")),
+    ],
 )
-def test_values(given: Any, words: str) -> None:
-    assert value(given) == words
+def test_values(path: str, given: Any, words: str) -> None:
+    assert value(path, given) == words
 
 
 def test_a_replay_counts_requirements_and_how_coverage_grows() -> None:

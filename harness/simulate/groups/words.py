@@ -10,11 +10,6 @@ from harness.simulate.groups.computed import INSTALL, PREPARE
 from harness.simulate.groups.parts import RequestView
 from harness.targets.base import Json
 
-_ERRORS: Final = {code: name for name, code in wire.ERROR_CODES.items()} | {
-    14: "COORDINATOR_LOAD_IN_PROGRESS",
-    15: "COORDINATOR_NOT_AVAILABLE",
-    16: "NOT_COORDINATOR",
-}
 _EPOCHS: Final = {0: "join", -1: "leave", -2: "leave for a while"}
 _Topics = Mapping[str, tuple[str, int]]
 
@@ -85,7 +80,7 @@ def of_answer(body: Json, topics: _Topics) -> str:
 
 def error_name(code: int) -> str:
     """Kafka's name of an error code."""
-    return _ERRORS.get(code, f"error {code}")
+    return wire.ERROR_NAMES.get(code, f"error {code}")
 
 
 def _partitions(parts: Sequence[Json], indexes: str, topics: _Topics) -> str:

@@ -30,8 +30,8 @@ SESSION_TIMEOUT: Final = "consumer.session.timeout.ms"
 HEARTBEAT_INTERVAL: Final = "consumer.heartbeat.interval.ms"
 _SET, _DELETE = 0, 1
 _TRIES: Final = 100
-"""Times that a group is deleted into which somebody comes again, `SETTLE_S` apart: a busy broker takes seconds
-to write down a join, and shows the new member only then."""
+"""Times that a group is deleted into which somebody comes again, `SETTLE_S` apart: a busy broker takes
+seconds to write down a join, and shows the new member only then."""
 SETTLE_S: Final = 0.1
 """Between the moment when a broker shows a configuration and that when its coordinator surely has it."""
 

@@ -7,7 +7,7 @@ import io
 import ssl
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -36,15 +36,21 @@ FAST = {
 
 
 class Recorded(Broker):
-    """A broker that remembers which version of each API clients sent."""
+    """A broker that remembers which version of each API clients sent. What a test puts into `todo` is done
+    before the next request, in the thread of the server."""
 
     def __init__(self, coordinator: Coordinator, cluster: Cluster) -> None:
         super().__init__(coordinator, cluster)
         self.seen: set[tuple[int, int]] = set()
+        self.todo: list[Callable[[], object]] = []
+        self.fail_over = coordinator.restart
+        self.group = coordinator.describe
 
     def handle(self, frame: bytes, host: str) -> bytes | int:
         if len(frame) >= 4:
             self.seen.add(struct.unpack_from(">hh", frame))
+        while self.todo:
+            self.todo.pop()()
         return super().handle(frame, host)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -32,9 +32,9 @@ NAMES |= {
 
 
 class Reader:
-    """A consumer that remembers what it read, and what it was assigned."""
+    """A consumer that remembers what it read, what it was assigned, and how often something was taken."""
 
-    def __init__(self, port: int, protocol: str) -> None:
+    def __init__(self, port: int, protocol: str, topic: str = "foo", **more: Any) -> None:
         settings: dict[str, Any] = {
             "bootstrap.servers": f"127.0.0.1:{port}",
             "group.id": "g",
@@ -44,9 +44,10 @@ class Reader:
         }
         if protocol == "classic":
             settings |= {"heartbeat.interval.ms": 150, "partition.assignment.strategy": "cooperative-sticky"}
-        self.consumer = Consumer(settings)
-        self.consumer.subscribe(["foo"])
         self.read: dict[int, list[int]] = {}
+        self.taken = 0
+        self.consumer = Consumer(settings | more)
+        self.consumer.subscribe([topic], on_revoke=self._revoked, on_lost=self._revoked)
 
     def poll(self) -> None:
         message = self.consumer.poll(0.05)
@@ -55,9 +56,16 @@ class Reader:
             assert message.value() == str(message.offset()).encode()
             self.read.setdefault(message.partition(), []).append(message.offset())
 
+    def _revoked(self, _consumer: Consumer, partitions: Sequence[Any]) -> None:
+        self.taken += bool(partitions)
+
     @property
     def owned(self) -> set[int]:
         return {one.partition for one in self.consumer.assignment()}
+
+    @property
+    def topics(self) -> set[str]:
+        return {one.topic for one in self.consumer.assignment()}
 
 
 def until(done: Callable[[], bool], *readers: Reader) -> None:

@@ -6,10 +6,8 @@
 (* is not older than that.  A member that heartbeats and commits at once   *)
 (* is not refused then, because its epoch moved on.                        *)
 (*                                                                         *)
-(* Left out: static members (who returns to a place has held what it finds *)
-(* there since 0, before any epoch), and that Kafka refuses all of a commit*)
-(* for one partition of it: here a commit is of one partition, as in       *)
-(* Offsets.                                                                *)
+(* Left out: that Kafka refuses all of a commit for one partition of it:   *)
+(* here a commit is of one partition, as in Offsets.                       *)
 (***************************************************************************)
 EXTENDS Offsets
 
@@ -30,6 +28,25 @@ GivenAt(before, after, given) ==
      IF p \notin Held(after, m) THEN 0
      ELSE IF p \in Through(before, after, m) THEN given[m][p]
      ELSE after.members[m].epoch]]
+
+\* The member whose partitions a member of the next state continues: itself, or
+\* the one with its instance id, whose place it takes (S1).
+\* @type: ($group, $group, Str) => Set(Str);
+Continued(before, after, m) ==
+  IF m \in Members(before) THEN {m}
+  ELSE {k \in Members(before) \ Members(after) :
+          before.members[k].instance # None /\ before.members[k].instance = after.members[m].instance}
+
+\* The same with static members (S1): who is away, or returns, has held what is
+\* in the place since 0, before any epoch.
+\* @type: ($group, $group, Str -> ($partition -> Int)) => (Str -> ($partition -> Int));
+GivenAtPlaces(before, after, given) ==
+  [m \in MemberIds |-> [p \in Partitions |->
+     IF p \notin Held(after, m) \/ IsAway(after, m) THEN 0
+     ELSE IF p \notin after.members[m].revoking
+               /\ \A k \in Continued(before, after, m) : p \notin before.members[k].assigned
+          THEN after.members[m].epoch
+     ELSE IF m \in Members(before) THEN given[m][p] ELSE 0]]
 
 \* O2: the current member epoch, or one since which the member has held the
 \* partition.

@@ -33,7 +33,8 @@ LONGEST = (
     *("properties/test_group_machine.py", "mutants/test_spec_mutants.py", "proxy/test_proxy_clients.py"),
     *("engines/test_stages.py", "shrink/test_shrink_command.py", "fuzz/test_fuzz.py"),
     *("validate/test_validate.py", "report/test_page_browser.py", "replay/test_jobs.py"),
-    *("pipeline/test_resume.py", "pipeline/test_targets.py", "pipeline/test_quarantine.py"),
+    *("pipeline/test_tables.py", "pipeline/test_resume.py", "pipeline/test_targets.py"),
+    "pipeline/test_quarantine.py",
     *("toy/test_toy_kind.py", "pipeline/test_findings.py", "pipeline/test_archive.py", "spark/test_guest.py"),
 )
 """Files that take more than 10 seconds, in this order; one that began last would run alone at the end."""

@@ -141,6 +141,17 @@ def committed_offsets(raw: Value) -> dict[Partition, int]:
     return {partition: offset for partition, offset in offsets.items() if offset >= 0}
 
 
+def partition_epochs(raw: Value) -> dict[str, dict[Partition, int]]:
+    """The member epoch at which each member was given each partition (O2); 0 where the member has none."""
+    return {
+        typed(member, str, "partitionEpochs"): {
+            partition_in(partition, "partitionEpochs"): typed(epoch, int, f"partitionEpochs[{member}]")
+            for partition, epoch in read_function(given, f"partitionEpochs[{member}]").items()
+        }
+        for member, given in read_function(raw, "partitionEpochs").items()
+    }
+
+
 def read_states(states: Iterable[A], name: str, read: Callable[[A], T]) -> list[T]:
     """All states of the trace `name`. ConformError (exit 2) with the first field that is not as asked."""
     found = []

@@ -31,6 +31,7 @@ class Forms:
     `leaves_each`: who leaves a group that there is not is told so as each member of one is (C1).
     `renews_waiting`: a Heartbeat keeps the session of a member whose JoinGroup waits (C1, H8).
     `rejoin_keeps` is RejoinOfLiveMember: nothing of a member that rejoins is written that does not change.
+    `partition_epochs` is PartitionEpochs: a member's record says since when the member has each partition.
     """
 
     name: str
@@ -44,9 +45,10 @@ class Forms:
     leaves_each: bool = False
     renews_waiting: bool = False
     initial_epoch: int = 0
+    partition_epochs: bool = False
 
 
-def _kafka(version: str, initial_epoch: int) -> Forms:
+def _kafka(version: str, initial_epoch: int, partition_epochs: bool = False) -> Forms:
     return Forms(
         f"kafka-{version}",
         recorded=True,
@@ -59,6 +61,7 @@ def _kafka(version: str, initial_epoch: int) -> Forms:
         leaves_each=True,
         renews_waiting=True,
         initial_epoch=initial_epoch,
+        partition_epochs=partition_epochs,
     )
 
 
@@ -73,10 +76,10 @@ FORMS: Final = {
     "Kafka40": _kafka("4.0", 0),
     "Kafka41": _kafka("4.1", 0),
     "Kafka42": _kafka("4.2", 0),
-    "Kafka43": _kafka("4.3", 1),
-    "Kafka44": _kafka("4.4", 1),
-    "Kafka43Lags": _kafka("4.3", 1),
-    "Kafka44Lags": _kafka("4.4", 1),
+    "Kafka43": _kafka("4.3", 1, True),
+    "Kafka44": _kafka("4.4", 1, True),
+    "Kafka43Lags": _kafka("4.3", 1, True),
+    "Kafka44Lags": _kafka("4.4", 1, True),
 }
 """By the operators of spec/Dialects.tla and spec/KafkaDialects.tla, and of models where targets come late.
 The first operator of a name is what the name stands for."""

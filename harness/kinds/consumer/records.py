@@ -100,8 +100,26 @@ def whole(state: SpecState, forms: Forms = TEXT) -> list[Json]:
         *offsets,
         *_group(nothing, group, everyone, True),
         *_target(nothing, group, everyone, None),
-        *_current(nothing, group, everyone, forms),
+        *(_with_epochs(record, state, forms) for record in _current(nothing, group, everyone, forms)),
     ]
+
+
+def _with_epochs(record: Json, state: SpecState, forms: Forms) -> Json:
+    """A member's record with the epoch at which the member was given each partition (O2), where the state and
+    its dialect have these."""
+    name = record["key"]["memberId"]
+    held = state.group.members[name].held
+    if not (forms.partition_epochs and state.since and held):
+        return record
+    epochs = sorted({state.since[name][partition] for partition in held})
+    given = [
+        {
+            "assignmentEpoch": epoch,
+            "topicPartitions": wire.topic_partitions(p for p in held if state.since[name][p] == epoch),
+        }
+        for epoch in epochs
+    ]
+    return {**record, "value": {**record["value"], "assignmentEpochs": given}}
 
 
 def offset_records(before: CommitState, after: CommitState, now_ms: int) -> Iterator[Json]:

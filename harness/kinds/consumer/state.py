@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, Final, TypeAlias
 
 from frozendict import frozendict
 
@@ -31,6 +31,7 @@ from harness.kinds.fields import (
     Partition,
     committed_offsets,
     counts_in,
+    partition_epochs,
     read_states,
     typed,
 )
@@ -163,13 +164,22 @@ class Admin:
     own: frozenset[str]
 
 
+_BESIDE: Final = ("offsets", "configs", "admission", "partitionEpochs")
+"""Variables of some models that the coordinator keeps beside the group."""
+Since: TypeAlias = Mapping[str, Mapping[Partition, int]]
+"""By member, the member epoch at which the member was given a partition (PartitionEpochs; O2)."""
+
+
+_Beside: TypeAlias = tuple[int, Mapping[Partition, int], Mapping[str, int], Admission, Since]
+
+
 @dataclass(frozen=True, slots=True)
 class SpecState:
     """One state: the group, the number of partitions of each topic of the cluster, the step that led here.
 
     `offsets` has only partitions that have a committed one. `key` are numbers (`Contents`) of the group, the
-    topics, and the offsets with `configs`, the group's own configurations (D1), and with `admission`: equal
-    keys, equal values.
+    topics, and the offsets with `configs`, the group's own configurations (D1), with `admission` and with
+    `since`, the member epoch at which each member was given each partition (O2): equal keys, equal values.
     `admin` is None where the model has no administrator. `log` are the spec's records (P1) as they
     are in the trace, which `log.check_log` reads; None where the model has no log.
     """
@@ -183,6 +193,7 @@ class SpecState:
     configs: Mapping[str, int] = field(default_factory=dict)
     admin: Admin | None = None
     admission: Admission = ADMITS_ALL
+    since: Since = field(default_factory=dict)
 
 
 class StateReader:
@@ -193,7 +204,7 @@ class StateReader:
         self._groups: dict[tuple[Value, Value | None], tuple[int, Group]] = {}
         self._members: dict[Value, Member] = {}
         self._topics: dict[Value, tuple[int, Mapping[str, int]]] = {}
-        self._offsets: dict[Value, tuple[int, Mapping[Partition, int], Mapping[str, int], Admission]] = {}
+        self._beside: dict[Value, _Beside] = {}
         self._steps: dict[Value, SpecStep] = {}
 
     def read(self, trace: Trace, name: str) -> list[SpecState]:
@@ -203,7 +214,7 @@ class StateReader:
 
     def _state(self, state: Mapping[str, Value]) -> SpecState:
         raw_group, raw_topics = state["group"], state["topics"]
-        raw_offsets = state.get("offsets", ()), state.get("configs", ()), state.get("admission", ())
+        raw_beside = tuple(state.get(name, ()) for name in _BESIDE)
         raw = raw_group, state.get("computation")
         if raw not in self._groups:
             group = _group(Fields(raw_group, "group"), self._members)
@@ -212,14 +223,10 @@ class StateReader:
             self._groups[raw] = self._numbers[raw], group
         if raw_topics not in self._topics:
             self._topics[raw_topics] = self._numbers[raw_topics], counts_in(raw_topics, "topics")
-        if raw_offsets not in self._offsets:
-            committed, own = committed_offsets(raw_offsets[0]), counts_in(raw_offsets[1], "configs")
-            own = {name: value for name, value in own.items() if value}
-            raw_admission = raw_offsets[2]
-            admits = ADMITS_ALL if raw_admission == () else admission_of(Fields(raw_admission, "admission"))
-            self._offsets[raw_offsets] = self._numbers[raw_offsets], committed, own, admits
+        if raw_beside not in self._beside:
+            self._beside[raw_beside] = self._numbers[raw_beside], *_read_beside(*raw_beside)
         (group_key, group), (topics_key, topics) = self._groups[raw], self._topics[raw_topics]
-        offsets_key, offsets, configs, admits = self._offsets[raw_offsets]
+        offsets_key, offsets, configs, admits, since = self._beside[raw_beside]
         if state["step"] not in self._steps:
             self._steps[state["step"]] = record_of(SpecStep).read(Fields(state["step"], "step"))
         step = self._steps[state["step"]]
@@ -229,7 +236,16 @@ class StateReader:
         log: frozenset[Value] | None = typed(state["log"], frozenset, "log") if "log" in state else None
         admin = _admin(Fields(state["admin"], "admin")) if "admin" in state else None
         keys = group_key, topics_key, offsets_key
-        return SpecState(group, topics, step, keys, offsets, log, configs, admin, admits)
+        return SpecState(group, topics, step, keys, offsets, log, configs, admin, admits, since)
+
+
+def _read_beside(
+    offsets: Value, configs: Value, admission: Value, since: Value
+) -> tuple[Mapping[Partition, int], Mapping[str, int], Admission, Since]:
+    """The variables of `_BESIDE` as they are in a trace, () for one that the model does not have."""
+    own = {name: value for name, value in counts_in(configs, "configs").items() if value}
+    admits = ADMITS_ALL if admission == () else admission_of(Fields(admission, "admission"))
+    return committed_offsets(offsets), own, admits, partition_epochs(since) if since else {}
 
 
 def _group(fields: Fields, known: dict[Value, Member]) -> Group:

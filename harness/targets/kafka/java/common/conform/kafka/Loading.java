@@ -168,9 +168,26 @@ final class Loading {
             : waits ? MemberState.UNRELEASED_PARTITIONS : MemberState.STABLE;
         ObjectNode json = Json.object().put("memberEpoch", epoch).put("state", state.value())
             .put("previousMemberEpoch", known.has("previousMemberEpoch") ? Json.integer(known, "previousMemberEpoch", where) : 0);
-        json.set("assignedPartitions", Json.toKafka(Json.partitions(assigned)));
-        json.set("partitionsPendingRevocation", Json.toKafka(Json.partitions(revoking)));
+        json.set("assignedPartitions", given(value, Json.partitions(assigned), where));
+        json.set("partitionsPendingRevocation", given(value, Json.partitions(revoking), where));
         return json;
+    }
+
+    /** Partitions with the member epoch at which the member was given each, where the record has these epochs (O2). */
+    private static JsonNode given(JsonNode value, ArrayNode partitions, String where) {
+        if (!value.has("assignmentEpochs")) return Json.toKafka(partitions);
+        Map<Uuid, Map<Integer, Integer>> epochs = new HashMap<>();
+        for (JsonNode entry : Json.list(value, "assignmentEpochs", where)) {
+            int epoch = Json.integer(entry, "assignmentEpoch", where);
+            Json.partitions(entry, "topicPartitions", where).forEach((id, indexes) ->
+                indexes.forEach(index -> epochs.computeIfAbsent(id, key -> new HashMap<>()).put(index, epoch)));
+        }
+        for (JsonNode topic : partitions) {
+            Map<Integer, Integer> since = epochs.getOrDefault(Json.uuid(topic.path("topicId").asText()), Map.of());
+            ArrayNode each = ((ObjectNode) topic).putArray("assignmentEpochs");
+            topic.path("partitions").forEach(index -> each.add(since.getOrDefault(index.asInt(), 0)));
+        }
+        return Json.toKafka(partitions);
     }
 
     private static Map<Uuid, Set<Integer>> without(Map<Uuid, Set<Integer>> partitions, Map<Uuid, Set<Integer>> others) {

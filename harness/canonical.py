@@ -1,10 +1,10 @@
 """Meaning of a TLA+ definition: tokens without layout, and without what its model's dialect rules out.
 
 Where a line begins matters in TLA+ in one place, lists of conjuncts or disjuncts; here such a list has
-brackets of its own, so that a line that is broken elsewhere or indented more reads the same. Of
-`IF Dialect.Departure = "value" THEN a ELSE b` (`#`, or a plain `Dialect.Departure`) remains what the dialect
-chooses, so that a departure that a model does not take costs none of its proofs. Whatever is not surely read
-stays as it is: a text that is taken for another costs a proof and never hides one.
+brackets of its own, so that a line that is broken elsewhere or indented more reads the same. `IF
+Dialect.Departure = "value" THEN a ELSE b` (`#`, or a plain `Dialect.Departure`) is reduced to what the
+dialect chooses, so that a departure that a model does not take costs none of its proofs. Text that is not
+surely read stays as it is: a text that is taken for another costs a proof and never hides one.
 """
 
 from __future__ import annotations

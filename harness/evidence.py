@@ -2,7 +2,7 @@
 
 A record is NAME.json with the engine's output in NAME.log. Its key is all that the answer depends on: every
 definition that the run uses and the configuration, with the bounds, the engine with its version and
-checksum, the options, and the parser of the output. Whoever takes a record reads its facts again from its
+checksum, the options, and the parser of the output. A reader of a record reads its facts again from its
 log, so that no figure can be changed alone. Committed records are in `evidence/` beside the manifest; those
 of this machine are in a store (`Records.store`), the latest ones of each model.
 """

@@ -44,8 +44,8 @@ def is_stream(path: Path) -> bool:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a whole file or nothing: into a temporary file beside it, then renamed over it. What is no file,
-    as /dev/stdout or a pipe, is written to, and stays what it is."""
+    """Write a whole file or nothing: into a temporary file beside it, then renamed over it. A target that
+    is no file, such as /dev/stdout or a pipe, is written to directly."""
     temporary = ""
     try:
         if is_stream(path):

@@ -1,7 +1,7 @@
 """Schedules and seeds that failed before: they are kept in a folder, and the next run tries them first.
 
-A file holds what failed for one verb, target and dialect. What passes is taken out; a file with nothing in it
-is removed.
+A file holds what failed for one verb, target and dialect. An entry that passes is taken out; a file with
+nothing in it is removed.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def stages(traces: Path = Path("traces")) -> list[Stage]:
         Stage("simulate-groups", ("simulate", "--seeds", "40"), result=RESULTS / "simulate-groups.json"),
         *_graphs(),
         _diff(),
-        # What rebalances cost, for the report: a simulated clock, so the same in every run.
+        # The cost of rebalances, for the report: a simulated clock, so the same in every run.
         Stage(
             "rebalance",
             ("-m", "harness.bench", "--only", "rebalance", "--out", str(RESULTS)),

@@ -2,11 +2,11 @@
 
     python -m harness.stages [STAGE ...]     all stages, or those of these names or groups in any case
 
-A stage is a verb of `conform` with its words. What it depends on is hashed by content: the code, files, the
-definitions of its models (`harness.definitions`), and the stages whose output it reads. The check of the
-models and the golden scenarios are done whenever anything has changed; `SHOWN` are the models that run then
-whatever is recorded of them. Where nothing has changed nothing is done, and the last summary is shown with
-its date. A stage that failed is never taken for done.
+A stage is a verb of `conform` with its words. Everything that a stage depends on is hashed by content: the
+code, files, the definitions of its models (`harness.definitions`), and the stages whose output it reads.
+The check of the models and the golden scenarios are done whenever anything has changed; `SHOWN` are the
+models that run then whatever is recorded of them. Where nothing has changed nothing is done, and the last
+summary is shown with its date. A stage that failed is never taken for done.
 """
 
 from __future__ import annotations

@@ -86,8 +86,8 @@ def dump(
 def bounds_of(following: str, sources: Sequence[str]) -> tuple[str, list[str]]:
     """A next-state relation without the bounds of its model, and these: conjuncts over primed variables.
 
-    `BoundedNext == Next /\\ group'.epoch <= MaxEpoch` gives `Next` and that one. What says something of
-    `step` restricts the steps and no states, and is kept; so is a relation of any other form.
+    `BoundedNext == Next /\\ group'.epoch <= MaxEpoch` gives `Next` and that one. A conjunct about `step`
+    restricts the steps and no states, and is kept; so is a relation of any other form.
     """
     definition = re.compile(rf"^{re.escape(following)} ==\s*(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
     found = next((match for source in sources if (match := definition.search(source))), None)

@@ -212,15 +212,53 @@ def test_a_file_can_be_held_in_the_head() -> None:
     assert {path: count for path, count in lines.items() if count > 450} == {}
 
 
+PARSERS = ("harness/engines/tlc_output.py", "harness/engines/apalache_output.py")
+
+
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     """No docstring begins with What, Whether, Who or Of. The two parsers of the engines' output are left
     as they are: each recorded result holds the hash of its parser."""
     riddle = re.compile(r'^\s*"""(What|Whether|Who|Of) ', re.MULTILINE)
-    parsers = ("harness/engines/tlc_output.py", "harness/engines/apalache_output.py")
     found = {
         str(path.relative_to(ROOT)): len(riddle.findall(path.read_text()))
         for folder in ("coordinator", "harness", "tests", "examples")
         for path in sources(folder, ".py")
     }
     assert len(found) > 800
-    assert {path: count for path, count in found.items() if count and path not in parsers} == {}
+    assert {path: count for path, count in found.items() if count and path not in PARSERS} == {}
+
+
+def paragraphs(path: Path) -> list[str]:
+    """The paragraphs of a document, or of the docstrings of a module."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+        return [re.sub(r"^[-*] ", "", one) for one in re.split(r"\n\s*\n|\n(?=[-|#])", prose)]
+    said = [
+        node.value.value
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    ]
+    return [part for one in said if isinstance(one, str) for part in one.split("\n\n")]
+
+
+def test_no_sentence_begins_with_a_clause() -> None:
+    """A sentence says its subject first: none begins with What, Whether, Who or Of, questions left aside. The
+    rows of REQUIREMENTS.md, and docs/fields.md, which are made of tables, are not read."""
+    clause = re.compile(
+        r"(?:^|(?<=[.!] ))(?:What|Whatever|Whether|Who|Whoever|Whom|Of) (?:[^.?!]|\.(?=\S))*[.!]"
+    )
+    documents = [
+        *ROOT.glob("docs/*.md"),
+        *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")),
+    ]
+    files = [one for one in documents if one.name not in ("requirements.md", "fields.md")]
+    files += sources("harness", ".py")
+    found = {
+        str(path.relative_to(ROOT)): [
+            hit for part in paragraphs(path) for hit in clause.findall(" ".join(part.split()))
+        ]
+        for path in files
+    }
+    assert len(found) > 300
+    assert {path: hits for path, hits in found.items() if hits and path not in PARSERS} == {}

@@ -2,7 +2,7 @@
 
 Everything is the real coordinator and the real members on a simulated clock, so that the figures are the same
 in every run: every answer takes 10 ms, heartbeats are 3 s apart, an application works 500 ms on what it has
-fetched, and assignors are sticky. What happens begins half an interval after a heartbeat, as on average.
+fetched, and assignors are sticky. The change begins half an interval after a heartbeat, as on average.
 """
 
 from __future__ import annotations

@@ -48,10 +48,10 @@ def command(
     """Run a consumer under random schedules with faults, and say for each rule if it holds.
 
     The coordinator of this kit answers: to NAME on a simulated clock, to the agent of a real consumer on a
-    socket. A rule is a property of the client's view, with its requirement. Of a rule that is broken the
-    shortest schedule is printed that shows it. A rule that had nothing to judge says so. A finding about an
-    agent shows itself 5 times of 5, and 5 times of 5 with all times doubled; what does not is only named.
-    Seeds under which a rule was broken before are tried first.
+    socket. A rule is a property of the client's view, with its requirement. For a broken rule the command
+    prints the shortest schedule that shows the breach. A rule that had nothing to judge says so. A finding
+    about an agent shows itself 5 times of 5, and 5 times of 5 with all times doubled; what does not is only
+    named. Seeds under which a rule was broken before are tried first.
 
     \b
     conform client reference

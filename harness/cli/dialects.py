@@ -46,8 +46,9 @@ def command(
 
     Constants and sentences are those of spec/Dialects.tla, of which this coordinator has every choice (its
     --dialect). A model is safe if no partition is ever owned twice (R7), live if the group converges (R8).
-    Of an implementation without a dialect, as librdkafka's mock, the differences of a replay are listed
-    instead: first by their causes, then alike ones once, with how many, and the shortest way to one.
+    For an implementation without a dialect, such as librdkafka's mock, the command lists the differences of
+    a replay instead: first by their causes, then alike ones once, with how many, and the shortest way to
+    one.
 
     \b
     conform dialects

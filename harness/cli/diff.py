@@ -61,9 +61,9 @@ def command(
     the .cfg beside it), a git revision (HEAD~1, or HEAD~1:spec), a model of the manifest, or a dialect of the
     specification at hand, perhaps with constants changed (kip-848,FencedMemberIsRemoved=FALSE).
 
-    Of the states that both versions reach, every input is compared: those with another outcome, steps that B
-    forbids and that it adds, counted by action, with the shortest example of each kind, also as a trace for
-    `conform replay`. Every property of the models is checked in both.
+    In the states that both versions reach, every input is compared: those with another outcome, steps that
+    B forbids and that it adds, counted by action, with the shortest example of each kind, also as a trace
+    for `conform replay`. Every property of the models is checked in both.
 
     \b
     conform diff HEAD .

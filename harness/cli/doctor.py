@@ -41,8 +41,8 @@ def command(
     """Test an adapter against the contract of targets, and say what can be tested on it.
 
     Each operation that it declares is used in a small conversation with a target of its own; no trace is
-    needed. Of what is wrong it says what was sent, what came back and what the protocol says. The level is
-    black box (responses), observable (the state, too) or loadable (everything).
+    needed. For each operation that is wrong, the output says what was sent, what came back and what the
+    protocol says. The level is black box (responses), observable (the state, too) or loadable (everything).
 
     \b
     conform doctor --target "stdio:python -m coordinator --stdio"

@@ -104,7 +104,7 @@ def command(
     random    random behaviours of a model, replayed on the target
     simulate  whole groups around python, under random faults; another target on random schedules beside it
 
-    Of a live broker, or the mock, the steps are doctor (what it declares works), identify (its dialect,
+    For a live broker, or the mock, the steps are doctor (what it declares works), identify (its dialect,
     unless --dialect says it) and replay (the traces of that dialect, with --wait time-outs, too).
 
     Where the specification comes with an installed package and no checkout is at hand, scenario, check,

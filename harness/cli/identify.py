@@ -38,8 +38,8 @@ def command(
     answers. The name that is printed is what the option --dialect of other commands takes; with --out a file
     has the name, which --dialect takes, too.
 
-    Of a live broker only the probes of requests and topics are tried. What they do not decide is named, and
-    of versions that they do not tell apart the newest is taken.
+    On a live broker only the probes of requests and topics are tried. The output names the departures that
+    these probes do not decide. Where they do not tell versions apart, the newest version is taken.
 
     \b
     conform identify --target "stdio:python -m coordinator --stdio" --out build/dialect.txt

@@ -99,7 +99,7 @@ def command(
     A waiver that covers nothing or has expired is a failure.
 
     With --wait the sessions and rebalance time-outs of a live broker that run out in a trace are made short
-    and waited for. What the seconds do not suffice for is counted as not judged.
+    and waited for. Steps for which the seconds do not suffice are counted as not judged.
 
     With --jobs the result is the same, whatever N is. A broker is one for all, and takes no --jobs.
 

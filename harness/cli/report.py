@@ -38,7 +38,7 @@ def command(
     verbs writes; what follows the verb in a file's name is the source of its traces) and DIR/graphs/*.svg; if
     they are there, graph*.json, simulate*.json, mutate*.json, diff*.json, bench*.json and measured*.json,
     too, and DIR/mutants.json. For a model of the manifest that was not checked the recorded evidence counts.
-    What is missing is said.
+    The output names the results that are missing.
 
     On the page each finding has a page of its own: the requirement, the shortest trace step by step beside
     its sequence diagram, what each step changes, and the command that shows it again. Requirements say who

@@ -64,8 +64,8 @@ def command(
     The steps up to the first that fails are done again without some of them, on the specification, which
     says what is expected then, and on the implementation, which must differ in the same way (by the
     signature). Member epochs, reported partitions and targets that depend on a step that was left out
-    follow. What is left is a behaviour of the specification from the same beginning, of which no step and no
-    pair of steps can be left out, and no request can say less. It is written as a trace for `conform replay`
+    follow. The result is a behaviour of the specification from the same beginning: no step and no pair of
+    steps can be left out of it, and no request can say less. It is written as a trace for `conform replay`
     and, where it is of KIP-848's text, as a scenario.
 
     A trace of a classic, share or Connect group, of one that migrates, or of members that compute, is done

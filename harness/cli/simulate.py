@@ -63,9 +63,9 @@ def command(
     coordinator fails over; topics come, grow, go and are made anew; members of some groups compute the target
     themselves. After every event the invariants are checked of what it touched (R7 in both views, E1 to E4,
     R1, R2, R5, R6, A4 to A7, O2, O3, K1 to K3, P2), and at the end of a seed the faults stop and every group
-    must converge (R8). What fails is shrunk to the shortest schedule. --without takes an assumption away: r9,
-    the network that drops what a process gave up on, or exemption, by which a zombie may still own what is
-    another's.
+    must converge (R8). A schedule that fails is shrunk to the shortest one. --without takes an assumption
+    away: r9, the network that drops what a process gave up on, or exemption, by which a zombie may still
+    own what is another's.
 
     Schedules are written to files, which --replay takes. Those of the last runs are tried first, and end a
     run in which they still fail. --record writes the log of a run, which conform

@@ -1,7 +1,8 @@
 """An agent under a schedule, in real time, with a coordinator on a socket: one run and its timeline.
 
 Times of a schedule are those of the simulated clock; here they take `PACE` times as long, and twice that
-where all times are doubled. What a process needs to start, to be drained and to end is not counted.
+where all times are doubled. The time that a process needs to start, to be drained and to end is not
+counted.
 """
 
 from __future__ import annotations
@@ -264,7 +265,7 @@ class WiredRun:
             await self._pass(interval_s)
         self._note("settled")
 
-    # What is heard
+    # Events that are heard
 
     def _hear(self, event: Json) -> None:
         name = event["event"]

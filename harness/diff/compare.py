@@ -1,9 +1,10 @@
 """Steps that the second of two versions forbids, adds, or answers otherwise.
 
 Compared are the states that both versions reach within their bounds, input by input. An input is *changed*
-if each version has an outcome of it that the other has not. What only the first has is *forbidden* by the
-second, what only the second has is *added*: all outcomes of an input, or some where an input has several.
-Steps from states that one version alone reaches are consequences of these, and counted apart.
+if each version has an outcome of it that the other has not. Outcomes that only the first version has are
+*forbidden* by the second; outcomes that only the second has are *added*: all outcomes of an input, or some
+where an input has several. Steps from states that one version alone reaches are consequences of these, and
+counted apart.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ _LINES: Final = ("no JSON", "[]", "{}", '{"op":1}', '{"op":"nonsense"}')
 
 
 def bad_input(talk: Talk) -> str:
-    """Whatever makes no sense is refused, and changes nothing."""
+    """An operation that makes no sense is refused, and changes nothing."""
     talk.begin("m1")
     talk.rest()
     target, version = talk.target, wire.VERSIONS[wire.HEARTBEAT]

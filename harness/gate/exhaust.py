@@ -22,7 +22,7 @@ def exhausted(asked: Asked, step: Step, accepted: Waivers, limits: Limits, progr
 
     entry = asked.manifest.entry(step.name)
     place = asked.out / "exhaust" / step.name
-    # What an earlier run left there would be taken for this one's: the target may have changed since.
+    # Results of an earlier run would be taken for those of this run: the target may have changed since.
     shutil.rmtree(place, ignore_errors=True)
     job = Job(asked.target, asked.dialect, str(output_folder(place)), entry.model(), waivers=accepted)
     result = exhaust(job, limits, place, progress)

@@ -235,7 +235,8 @@ class Gate:
         return Done(step, verdict.exit_code, verdict.message, 0, verdict.details, outcome)
 
     def _accepted(self, step: Step) -> Done:
-        """Tell if every waiver covered something, and is not over. What was cut might have used one."""
+        """Tell if every waiver covered something, and is not over. A step that was cut off might have used
+        a waiver."""
         waivers = self.asked.waivers
         problems, used = list(waivers.problems()), waivers.used.total()
         expired = [problem for problem in problems if " expired on " in problem]

@@ -30,8 +30,8 @@ def explained(
     The traces are of the named dialect on which `dialect` is based; its departures are tried like all others.
     A departure must also fit the steps around: where it would change the same places and the target did not,
     it explains nothing. A step on which the Python coordinator differs without any departure has another
-    cause. Of steps that differ alike only that with the shortest schedule is tried. `waives` tells by its
-    signature if a difference is waived.
+    cause. Among steps that differ alike, only the one with the shortest schedule is tried. `waives` tells
+    by its signature if a difference is waived.
     """
     alike: dict[tuple[str, ...], list[Failure]] = {}
     for failure in result.failures:

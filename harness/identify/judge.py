@@ -25,8 +25,8 @@ class Identified:
     `as_well` are other names of the same departures. The probes that were tried do not tell the dialect from
     those `not_told_apart`, of which it is the newest. `inconsistent` has departures of which some probes fit
     one value alone, others another one: departure -> values. `unknown` counts the probes of a departure that
-    fit none of its values. Of `undecided` departures no probe tells the values apart. `left_out` counts the
-    probes that were not tried, by what the target lacks for them.
+    fit none of its values. `undecided` are departures whose values no probe tells apart. `left_out` counts
+    the probes that were not tried, by what the target lacks for them.
     """
 
     target: str

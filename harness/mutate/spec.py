@@ -1,6 +1,6 @@
 """Mutants of the specification on the kit's own checks: golden scenarios and small models.
 
-Each is put into a copy of spec/. What the manifest says of a model must come out exactly; a scenario must be
+Each is put into a copy of spec/. A model must give exactly the figures of the manifest; a scenario must be
 a behaviour as it is written, and the same, state by state, as without the mutant.
 """
 

@@ -2,8 +2,8 @@
 
     sources -> traces, graph -> steps, states -> verdicts -> coverage, findings
 
-Each arrow is a stage (`harness.pipeline.run`), each name a table in Parquet (`harness.pipeline.tables`). What
-a row means does not depend on how many processes computed it. `conform exhaust` is the command.
+Each arrow is a stage (`harness.pipeline.run`), each name a table in Parquet (`harness.pipeline.tables`).
+The meaning of a row does not depend on how many processes computed it. `conform exhaust` is the command.
 """
 
 from importlib import import_module

@@ -1,7 +1,7 @@
 """Spark reads what the kit reads and writes: `spark.read.format("itf")`, `"conform-log"` and `"tlc-dump"`.
 
 `register(spark)` once in a session, then `.load(PLACE)` of a file or a folder that the driver and the workers
-see. What a column means is the comment in its metadata, beside the version of the schema.
+see. The comment in a column's metadata says what the column means, beside the version of the schema.
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ def simulate_seeds(
 
 
 def _played(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Seeds, on a worker. What many seeds violate alike is shrunk once, by whoever collects them."""
+    """Seeds, on a worker. A violation that many seeds have alike is shrunk once, by the caller that
+    collects them."""
     for batch in batches:
         for seed in batch.column(0).to_pylist():
             outcome = pickle.dumps(run_seed(PythonParts(), asked, seed))

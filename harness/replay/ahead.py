@@ -1,9 +1,9 @@
 """Steps that are written to a target before it has answered those before them, into the next trace, too.
 
-What a step sends does not depend on answers, but for what `Writer.waits` and `depends_on_answers` say. So the
-target gets many steps at once, and answers are read and judged while it works. A difference makes what came
-after it worthless: those answers are discarded, and the state is loaded. So that a target that often differs
-does little work in vain, one step is written after a difference, then two, then four.
+The operations of a step do not depend on answers, except for what `Writer.waits` and `depends_on_answers`
+say. So the target gets many steps at once, and answers are read and judged while it works. A difference
+makes what came after it worthless: those answers are discarded, and the state is loaded. So that a target
+that often differs does little work in vain, one step is written after a difference, then two, then four.
 
 Once all steps of a trace are written, the start of the next one follows, and its steps: a load replaces
 everything, so that nothing depends on how the trace before ends. Where that ends early, all is discarded.
@@ -37,7 +37,7 @@ class StepsAhead:
         self._next_written = 0
 
     def begin(self, trace: DecodedTrace) -> None:
-        """A trace comes next. What was written of another one is discarded."""
+        """A trace comes next. Operations that were written for another trace are discarded."""
         if self._next is not None and self._next is not trace:
             self.discard()
         self._written, self._next, self._next_written = self._next_written, None, 0

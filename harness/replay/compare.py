@@ -1,8 +1,8 @@
 """All differences between what was expected of a step and what the target did.
 
-What may differ without meaning anything is put into a
-normal form first: the text of an error message, response fields that are left out because they have the
-schema's default, the order of one kind of records within a batch (P1 orders kinds, not members).
+Differences without a meaning are removed first, by a normal form: the text of an error message, response
+fields that are left out because they have the schema's default, the order of one kind of records within a
+batch (P1 orders kinds, not members).
 """
 
 from __future__ import annotations

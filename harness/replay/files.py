@@ -28,7 +28,7 @@ ENABLED = ".enabled.json"
 def trace_files(paths: Sequence[Path]) -> list[Path]:
     """The files, and all traces in and below the folders, in a fixed order; ConformError for none.
 
-    Of a folder's scenarios those that have no trace beside them are among them.
+    Scenarios of a folder that have no trace beside them are among the files.
     """
     found: dict[Path, None] = {}
     for path in map(kit_path, paths):

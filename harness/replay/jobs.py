@@ -1,6 +1,6 @@
 """Replaying traces in several processes: `conform replay --jobs`.
 
-Each process has a target of its own and replays whole traces. What they give is added in the order of the
+Each process has a target of its own and replays whole traces. Their results are added in the order of the
 files, so that a result does not depend on how many processes there are. One thing depends on the traces
 before: nothing is judged after enough differences. The trace that brings the last of them is therefore
 replayed again, in this process, by the rule for one process.

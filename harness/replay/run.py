@@ -42,7 +42,7 @@ STOPPED: Final = "when the replay was stopped"
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A step after which the target was not as expected; `index` is that of the state after it, `error` the
-    expected response's. Of a state that was not loaded the action is `LOAD`."""
+    expected response's. The action of a state that was not loaded is `LOAD`."""
 
     trace: str
     index: int
@@ -121,11 +121,10 @@ class Replayed:
     `unobserved`, and what is `excused`, as the target has a configuration of its own. After a difference the
     target is loaded with the state that the spec has there, so that what follows is judged by itself; of a
     target that cannot be loaded a group's state that stays wrong is one difference. `not_loaded` are states
-    that the target did not load: no differences, as the adapter is to blame. Of what was not judged,
-    `not_judged` steps came after enough differences, all others are in `ended_early`. `waived`
-    differences are neither failures nor in `differences`.
-    `member_steps` are those of client processes that were compared; `waited` is what a target that waits for
-    its timers took for that."""
+    that the target did not load: no differences, as the adapter is to blame. Among the steps that were not
+    judged, `not_judged` came after enough differences; all others are in `ended_early`. `waived`
+    differences are neither failures nor in `differences`. `member_steps` are those of client processes that
+    were compared; `waited` is what a target that waits for its timers took for that."""
 
     traces: int = 0
     steps: int = 0
@@ -165,12 +164,12 @@ class Replayed:
 class Replayer:
     """Replays traces one after another on one target.
 
-    Of a target that lacks operations each trace is replayed as far as it goes; one that cannot be loaded
-    takes only traces that begin without a group, and those only until a difference. Traces of KIP-848's text
-    are for every target, those of another dialect only for one that speaks it. `unscripted` has the rule
-    for target assignments. The client processes of closed models are replayed, too, if one can be started.
-    Stops judging when `max_differences` are found that no waiver covers. ConformError (exit 3) if the target
-    fails, or has no heartbeat.
+    On a target that lacks operations each trace is replayed as far as it goes; one that cannot be loaded
+    takes only traces that begin without a group, and those only until a difference. Traces of KIP-848's
+    text are for every target, those of another dialect only for one that speaks it. `unscripted` has the
+    rule for target assignments. The client processes of closed models are replayed, too, if one can be
+    started. Stops judging when `max_differences` are found that no waiver covers. ConformError (exit 3) if
+    the target fails, or has no heartbeat.
     """
 
     def __init__(

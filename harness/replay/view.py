@@ -1,7 +1,8 @@
 """The parts of a target that are compared: all that it can show.
 
-A target may lack operations, and fields of a description. What it cannot show is left out of what is expected
-and of what it answers alike, and every report names it; all else is compared as with any target.
+A target may lack operations, and fields of a description. Parts that a target cannot show are left out of
+the expected state and of its answers alike, and every report names these parts; all else is compared as
+with any target.
 """
 
 from __future__ import annotations

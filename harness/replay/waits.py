@@ -11,8 +11,9 @@ from harness.targets.waiting import Due
 def due(trace: DecodedTrace) -> list[Due]:
     """The sessions and rebalance time-outs of members that run out, in the order of the trace.
 
-    A timer that the trace starts with is left out: no step of this trace can make it short. Of the timers
-    `join` of classic groups those are named that a target with a longer rebalance time-out prolongs.
+    A timer that the trace starts with is left out: no step of this trace can make it short. Among the
+    timers `join` of classic groups, those that a target with a longer rebalance time-out prolongs are
+    named.
     """
     described = [trace.initial, *(step.expected.group or {} for step in trace.steps)]
     found = []

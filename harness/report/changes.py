@@ -21,7 +21,7 @@ _LONGEST: Final = 400
 @dataclass(frozen=True)
 class Change:
     """A place in the group, a response or a record: before the step, after it as specified, and on the target
-    (None: as specified). What a place did not have before is empty."""
+    (None: as specified). `before` is empty for a place that is new."""
 
     path: str
     before: str

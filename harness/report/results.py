@@ -3,8 +3,8 @@
 In the build folder: `check*.json`, `replay*.json`, `exhaust*.json`, `generate*.json` and, if there are any,
 `graph*.json`, `simulate*.json`, `mutate*.json`, `diff*.json` and `bench*.json` in `results`; `mutants.json`,
 `graphs/*.svg`.
-What is not there is listed in `Results.missing`, never passed over. `measured*.json` in `results` is what
-replays found of implementations that are not judged, if anything.
+Results that are not there are listed in `Results.missing`, never passed over. `measured*.json` in `results`
+is what replays found of implementations that are not judged, if anything.
 """
 
 from __future__ import annotations

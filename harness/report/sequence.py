@@ -1,7 +1,7 @@
 """Sequence diagrams as SVG: a lane for each member and one for the coordinator, step after step.
 
 Lines, dashes and marks say what the colours say, which are Okabe and Ito's; a reader's dark mode is kept.
-What is drawn of a trace, `harness.report.trace_sequence` says.
+`harness.report.trace_sequence` says which lines are drawn of a trace.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 spec/Shortened.tla knows requests of consumer groups and what they mean in another state. Here the steps
 that were kept are done again in the same order by the model's own next-state relation: each has the inputs
-that it had, but for the epoch or generation that a request carries, and is a step of the model's bounds. Of
-the behaviours that there are, the one is taken that does most as the trace did.
+that it had, but for the epoch or generation that a request carries, and is a step of the model's bounds.
+Among the behaviours that there are, the one that does most as the trace did is taken.
 """
 
 from __future__ import annotations

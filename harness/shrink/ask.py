@@ -1,7 +1,7 @@
 """Shrinking with an oracle that answers many questions at once and few questions one by one.
 
 `harness.simulate.shrink` asks one question after the other. Here it is run again and again with the answers
-that are known. What it asks beyond them is noted, and counts as "no" for the moment, then in another run as
+that are known. A question beyond them is noted, and counts as "no" for the moment, then in another run as
 "yes", until there are enough questions to be answered together. When it asks nothing more, all its answers
 were true ones.
 """

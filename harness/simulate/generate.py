@@ -1,9 +1,9 @@
 """A random schedule, operation by operation: what is drawn depends on what the first target has shown so far,
 but is written down as it is, so that a schedule can be repeated without drawing anything.
 
-What a group can come to is known from no model: members, epochs, partitions and timers are those that the
-first target described. Most operations mean something there; some are of the wrong member, epoch, instance id
-or partitions. Before whatever may lead to a new target assignment, a legal one is scripted.
+No model says what a group can come to: members, epochs, partitions and timers are those that the first
+target described. Most operations mean something there; some are of the wrong member, epoch, instance id or
+partitions. Before whatever may lead to a new target assignment, a legal one is scripted.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ class Generator:
     def _exists(self) -> bool:
         return bool(self._group.get("state", "Dead") != "Dead")
 
-    # What is not a request
+    # Operations that are no requests
 
     def _change_topics(self) -> Json | None:
         """A topic is created, grows, is deleted or is recreated (T2)."""
@@ -336,7 +336,7 @@ class Generator:
         held = {one["memberId"]: one["target"] for one in self._members}
         return draw.target(self._rng, members, held, self._topics)
 
-    # What is known
+    # Known facts
 
     def _timers(self) -> list[Json]:
         timers: list[Json] = self._group.get("timers", [])

@@ -95,7 +95,7 @@ def _request(api: str, member: str, body: dict[str, Any]) -> Json:
     return {"op": "request", "api": api, "client": wire.client(member or "x"), "body": body}
 
 
-# Of operations that were drawn
+# Operations that were drawn
 
 
 def is_drawn(request: Json) -> bool:

@@ -96,7 +96,7 @@ class Pair:
         self._scripted |= "script" in operation
         if any(refusals):
             said = [one.got if one else "done" for one in refusals]
-            # What both refuse was never done; their reasons are their own words.
+            # An operation that both refuse was never done; their reasons are their own words.
             found = [] if all(refusals) else [Difference(f"operation {operation['op']}", *said)]
             return Done(answers[0], found, name, False)
         if self._unscripted(answers):

@@ -161,7 +161,8 @@ class PythonTarget:
         )
 
     def _do(self, operation: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call the coordinator. Whatever it raises is a finding about it, like the death of a process."""
+        """Call the coordinator. Each exception that the coordinator raises is a finding about the
+        coordinator, like the death of a process."""
         try:
             return function(*args, **kwargs)
         except (BadInput, AppendFailed) as error:

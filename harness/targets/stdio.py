@@ -1,7 +1,7 @@
 """`stdio:COMMAND`: a coordinator in any language, as a program that speaks the line protocol.
 
-Who knows what will be asked next may have it written ahead (`Ahead`): the program works on it while earlier
-answers are read, and one write carries many operations.
+A caller that knows the next operations may have them written ahead (`Ahead`): the program works on it while
+earlier answers are read, and one write carries many operations.
 """
 
 from __future__ import annotations

@@ -224,8 +224,8 @@ class SymbolicWriter(SymbolicIds):
 
     @property
     def waits(self) -> bool:
-        """While an id is not bound. What is left of ids once all is answered, as after a join that was
-        refused, is left here, too."""
+        """While an id is not bound. Ids that nobody has taken once all is answered, as after a join that
+        was refused, stay here, too."""
         if not self.underway:
             self._following = list(self._reading._following)
         return bool(self._following and self.underway)

@@ -1,6 +1,6 @@
 """A log of a classic group as lines that spec/RecordedClassic.tla has words for.
 
-What members say of themselves, and what their leader assigns, are bytes: a subscription is a set of texts
+The metadata of members and the assignments of their leader are bytes: a subscription is a set of texts
 "<protocol> <bytes>", an assignment is one partition, of the topic "<bytes>".
 """
 

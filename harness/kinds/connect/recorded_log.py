@@ -58,7 +58,7 @@ class SeenPrepared:
 
 @dataclass(frozen=True, slots=True)
 class SeenGroup:
-    """A group as it was described. Of `connectors` ("A", 2) is connector A with one task; `lost` has each
+    """A group as it was described. In `connectors`, ("A", 2) is connector A with one task; `lost` has each
     resource with the worker that had it; `prepared` is in a tuple, (None,) where nothing is."""
 
     state: str | None

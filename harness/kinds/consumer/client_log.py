@@ -1,7 +1,7 @@
 """The clients of a log of a consumer group, as lines that spec/RecordedClient.tla has words for.
 
 A record of `conform proxy` says through which connection a request came, if its answer was sent, and which
-requests did not reach the broker. Of another log, which does not, more is left open.
+requests did not reach the broker. Another log does not, so that more is left open.
 """
 
 from __future__ import annotations

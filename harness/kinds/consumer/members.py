@@ -1,8 +1,9 @@
 """The member's side of closed models: each client process of a trace, replayed on a member under test.
 
-What a client does, knows and owns is in the variables `clients` and `responses` of spec/ClosedGroup.tla. A
-step tells the process what happens to it, and is compared with what the specification says: the request that
-it sends (H7), its epoch, what it owns, and whether it must revoke (K1, K2).
+The actions, the knowledge and the partitions of a client are in the variables `clients` and `responses` of
+spec/ClosedGroup.tla. A step tells the process what happens to it, and is compared with what the
+specification says: the request that it sends (H7), its epoch, what it owns, and whether it must revoke (K1,
+K2).
 """
 
 from __future__ import annotations

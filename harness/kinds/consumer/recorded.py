@@ -28,8 +28,9 @@ LIMIT: Final = 1_000_000
 TOO_MANY: Final = "set with too many elements"
 """TLC's words for a set with more elements."""
 EXPLAINED: Final = 1_000
-"""Lines times members, up to which every line is explained at once. Of a longer log only a line that does not
-fit is, in a second run of TLC: a state for each timer that is armed at each line takes much of its time."""
+"""Lines times members, up to which every line is explained at once. In a longer log only a line that does
+not fit is explained so, in a second run of TLC: a state for each timer that is armed at each line takes
+much of its time."""
 NO_ANSWER: Final = Response("no answer", "", 0, None, None)
 """A response that no step gives, so that the report keeps every response of the specification."""
 

@@ -26,7 +26,7 @@ TIMERS: Final = {"session": "SessionTimeout", "rebalance": "RebalanceTimeout", "
 
 @dataclass(frozen=True, slots=True)
 class SeenGroup:
-    """A group as it was described; None is not shown. Of `metadata` ("foo", 2) is topic foo with two
+    """A group as it was described; None is not shown. In `metadata`, ("foo", 2) is topic foo with two
     partitions."""
 
     state: str | None

@@ -58,7 +58,7 @@ def written(
 def still_untargeted(untargeted: Set[str], before: Group, after: SpecState) -> frozenset[str]:
     """The members, after a step, of whom no target assignment was written yet, by those before it (E2).
 
-    Of one that takes another's place (S1) it is written with the return, and is not due again.
+    The target of a member that takes another's place (S1) is written with the return, and is not due again.
     """
     new = after.group
     if new.assignment_epoch != before.assignment_epoch:

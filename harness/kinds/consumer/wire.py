@@ -11,7 +11,7 @@ from harness.targets.base import Json
 def heartbeat(request: Request) -> Json:
     """The body of a ConsumerGroupHeartbeat (H10); null and -1 say "unchanged" (H7).
 
-    Whoever reports what it owns and what it subscribes to says everything, the rebalance time-out too.
+    A request with owned partitions and a subscription says everything, the rebalance time-out too.
     """
     subscribes = request.subscription is not None or request.regex is not None
     full = request.epoch == 0 or (request.owned is not None and subscribes)

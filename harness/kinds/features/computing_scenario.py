@@ -73,7 +73,7 @@ def _prepare(field: Field) -> str:
 
 
 def assignment_of(owners: Mapping[str, Field]) -> str:
-    """Whom which partitions are given."""
+    """The partitions that each member is given."""
     pairs = [
         f"<<{tla_text(name)}, p>> : p \\in {tla_partitions(value.partitions())}"
         for name, value in owners.items()

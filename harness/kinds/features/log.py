@@ -2,8 +2,8 @@
 
 Traces of the models with a log (spec/OpenLog.tla) have the variable `log`: a set of records with offsets,
 from which compaction takes some out (P3). The records that a target must write come from the states before
-and after a step. Both derive them from P1, so they must agree in all that the spec's records say. What they
-leave out (client ids, time-outs) is compared with nothing.
+and after a step. Both derive them from P1, so they must agree in all that the spec's records say. Fields
+that the records of the specification leave out (client ids, time-outs) are not compared.
 
 A contradiction ends the decoding of the trace and is no difference of a step: the spec and the harness, or
 the trace and the spec, contradict each other, and of that no target is to blame.

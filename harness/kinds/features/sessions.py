@@ -1,6 +1,6 @@
 """Groups whose members have a session and no other timer: what such kinds have in common.
 
-A kind has dataclasses of its group and its step. What is here reads and loads states, follows sessions, and
+A kind has dataclasses of its group and its step. This module reads and loads states, follows sessions, and
 makes the calls of events, whose actions begin with a word of the kind.
 """
 

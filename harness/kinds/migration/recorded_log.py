@@ -32,9 +32,9 @@ PHASES: Final = {"PreparingRebalance": "prepare", "CompletingRebalance": "comple
 
 @dataclass(slots=True)
 class Line(old.Line):
-    """One step. What is a consumer group's has names of its own: `heartbeat` with the response `told`, the
-    `group` as it was described, and the `words` of its members of the classic protocol, None if those are not
-    shown."""
+    """One step. Fields of a consumer group have names of their own: `heartbeat` with the response `told`,
+    the `group` as it was described, and the `words` of its members of the classic protocol, None if those
+    are not shown."""
 
     heartbeat: Request | None = None
     told: Response | None = None

@@ -1,7 +1,7 @@
 """A scenario of a classic or Connect group in memory, and what a kind of group has of its own.
 
-What is printed of a state is plain: names to texts, lists of texts, and more of the same. So reading,
-comparing and writing are the same for all kinds.
+A printed state is plain: names to texts, lists of texts, and more of the same. So reading, comparing and
+writing are the same for all kinds.
 """
 
 from __future__ import annotations

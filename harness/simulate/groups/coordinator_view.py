@@ -1,7 +1,8 @@
 """The invariants of one group in the coordinator's view, checked after each of its steps.
 
-They are those of spec/GroupProperties.tla, over the group before and after a step and what the step was. What
-they compare with is kept here from step to step, so that a step costs what changed.
+They are those of spec/GroupProperties.tla, over the group before and after a step and what the step was.
+This module keeps from step to step what the properties compare with, so that the cost of a step depends on
+what changed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The invariants of one member: the requests that it may send, its epoch and its positions.
 
-What a member was told is taken from the answers that arrived, and what the application consumed from its own
-steps, never from the member: so a member that forgets either is noticed. Times are milliseconds of its clock.
+The assignment of a member is taken from the answers that arrived, and the consumed records from the steps
+of the application, never from the member: so a member that forgets either is noticed. Times are
+milliseconds of its clock.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The network: requests and answers on the way, lost, late, doubled.
 
-R9 is kept here: a process has one request in flight, and nothing of it arrives after the next one. What a
-process sent last before it was gone may arrive at any time, and more than once.
+R9 is kept here: a process has one request in flight, and nothing of it arrives after the next one. The last
+request of a process that is gone may arrive at any time, and more than once.
 """
 
 from __future__ import annotations

@@ -94,7 +94,8 @@ class GroupView(Protocol):
 
 
 class Cluster(Protocol):
-    """A coordinator in this process, on a simulated clock. Whatever it raises is a finding about it."""
+    """A coordinator in this process, on a simulated clock. Each exception that the coordinator raises is a
+    finding about the coordinator."""
 
     def request(self, api: str, version: int, client: Json, body: Json) -> Json:
         """Handle one request; the body of its response."""

@@ -1,7 +1,7 @@
 """`mock`: librdkafka's mock cluster, over the wire like any broker, in a process of its own.
 
-What the mock cannot bear, it answers by ending its process. That is an answer, too: `Died`, which is a
-difference like others, and the next `load` starts another process.
+The mock answers a request that it cannot bear by ending its process. That is an answer, too: `Died`, which
+is a difference like others, and the next `load` starts another process.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Waiting until timers of a live broker have run out: how long each may be, and when to look.
 
-Of each timer that runs out in a trace it is known beforehand which step arms it. That step gets a short
-time, all others keep long ones, so that timers run out in the order of the trace. A timer whose member sends
-something before it runs out is let run for a while first, so that a broker is noticed that starts it anew.
+For each timer that runs out in a trace, the step that arms the timer is known beforehand. That step gets a
+short time, all others keep long ones, so that timers run out in the order of the trace. A timer whose
+member sends something before it runs out is let run for a while first, so that a broker is noticed that
+starts it anew.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`broker:HOST:PORT`: a live broker, over the wire.
 
-Groups and topics of a run have names that nobody else's have, and are deleted at its end. What a client
-cannot control or see there is declared: `hello` has neither the operations nor the fields.
+Groups and topics of a run have names that nobody else's have, and are deleted at its end. The answer to
+`hello` has neither the operations that a client cannot do there nor the fields that a client cannot see.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ UNOBSERVED: Final = frozenset(
         )
     }
 )
-"""Fields that ConsumerGroupDescribe does not have; the host of a client is the machine of this program. Of a
-classic group the state is shown."""
+"""Fields that ConsumerGroupDescribe does not have; the host of a client is the machine of this program. For
+a classic group the target shows the state alone."""
 
 INTERVAL_MS: Final = 500
 """The heartbeat interval of groups whose sessions may be short."""

@@ -1,8 +1,8 @@
 """Operations of the line protocol as a scenario: what a failing test did, to be read, rewritten and kept.
 
-What the operations do not say (made member ids, timers that run out, the targets of assignors) is learned by
-doing them again on a new coordinator. Its answers are not kept as the transcript: they may be what is wrong;
-`conform scenario FILE --rewrite` writes what the specification gives.
+Facts that the operations do not say (made member ids, timers that run out, the targets of assignors) are
+learned by doing the operations again on a new coordinator. Its answers are not kept as the transcript: they
+may be what is wrong; `conform scenario FILE --rewrite` writes what the specification gives.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writing scenario files: a whole one, or only the states that are not as they should be.
 
-What is written is the same for the same scenario, and one member a line, so that a diff shows what changed.
+The text is the same for the same scenario, with one member a line, so that a diff shows the change.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The sum of the squared loads is to be the smallest possible, and with that sum as much as possible is to be
 kept: a minimum-cost flow with convex costs. A path x -> topics -> ... -> topics -> y moves one partition of
 each on it: the load of x falls by one, that of y rises by one, and the members in between swap partitions.
-Whatever no such path improves is the best. Paths are searched for all members at once, with numpy: in
-Python's own containers the search took minutes for 10,000 members.
+An assignment that no such path improves is the best. Paths are searched for all members at once, with
+numpy: in Python's own containers the search took minutes for 10,000 members.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ class Flow:
 class _Search:
     """Cheapest paths, walked from their ends back to where they start, as long as they stay cheapest.
 
-    Partitions that are moved change what hops cost; what leads nowhere now is not tried again. What is missed
-    for that reason the next search finds.
+    Partitions that are moved change what hops cost; what leads nowhere now is not tried again. A path that
+    is missed for that reason is found by the next search.
     """
 
     def __init__(self, flow: Flow, cost: _Numbers, cost_of_set: _Numbers, level: _Numbers) -> None:

@@ -1,6 +1,7 @@
 """A classic group as JSON: the whole state that a step may have changed, and the same read again.
 
-What no record holds (who waits at the barrier, what is pending) is in it, so that `load` takes it as it is.
+The description also has what no record holds (members that wait at the barrier, pending ids), so that
+`load` takes it as it is.
 """
 
 from __future__ import annotations

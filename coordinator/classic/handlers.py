@@ -271,8 +271,8 @@ def delete_group(step: ClassicStep) -> None:
 
 def commit_error(group: ClassicGroup, member_id: str, instance_id: str | None, generation: int) -> ErrorCode:
     """ClassicCommitError (O2): only a member of the generation commits, and not before it has its
-    assignment; who was replaced by another with its instance id hears that it is fenced (S2). Who is no
-    member, and may have an instance id, commits while there is none."""
+    assignment; who was replaced by another with its instance id hears that it is fenced (S2). A client that
+    is no member, and may have an instance id, commits while the group has no members."""
     if generation < 0 and not member_id and group.state in ("Dead", "Empty"):
         return ErrorCode.NONE
     error = generation_error(group, member_id, instance_id, generation)

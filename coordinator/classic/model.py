@@ -1,7 +1,7 @@
 """The state of a classic group (C1), and what can be read of it. The names are those of
 spec/ClassicGroups.tla.
 
-A group is a value: a step makes another one. What members and the leader say to each other is text in base64
+A group is a value: a step makes another one. Messages between members and the leader are text in base64
 that nobody here reads.
 """
 

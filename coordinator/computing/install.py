@@ -18,8 +18,8 @@ from coordinator.core.step import Env, Result, Step
 def install_assignment(env: Env, group: Group | None, request: InstallRequest, now_ms: int) -> Result:
     """InstallAssignment: judged against what its member prepared from, however the group has changed (A6).
 
-    Its epoch is that one's (E2). Of members that have left nothing is written; an assignor's error keeps the
-    target, and is told to all. Where the group has moved on the next computation begins (A10).
+    Its epoch is that one's (E2). Nothing is written for members that have left; an assignor's error keeps
+    the target, and is told to all. Where the group has moved on the next computation begins (A10).
     """
     step = Step(env, chosen_group(group, request), now_ms)
     base = step.computation.base

@@ -1,6 +1,7 @@
 """ConsumerGroupPrepareAssignment and ConsumerGroupInstallAssignment (A10), read from JSON.
 
-What the schema cannot express is BadInput, what a client can send is judged by the handlers.
+A value that the schema cannot express is BadInput; a request that a client can send is judged by the
+handlers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Requests to and events of a Connect group, by the names of spec/Connect.tla.
 
-Step 1 and step 3 of the heartbeat are those of a consumer group (heartbeat.py, reconcile.py). What differs is
-step 2: no target is computed here, but installed by the worker that was chosen (W1, W4). The draft's case
+Step 1 and step 3 of the heartbeat are those of a consumer group (heartbeat.py, reconcile.py). Only step 2
+differs: no target is computed here, but installed by the worker that was chosen (W1, W4). The draft's case
 studies are in traces/golden/connect, step by step (W3).
 """
 

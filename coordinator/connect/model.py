@@ -22,7 +22,8 @@ class Prepared(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Whom the target was computed for is in the group's `targets`, reasons in its members' metadata."""
+    """The group's `targets` have the workers that the target was computed for; the reasons are in the
+    members' metadata."""
 
     chosen: str = ""
     """The worker that computes the target, "" where there is none (W1). Volatile."""

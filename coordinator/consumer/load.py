@@ -13,7 +13,7 @@ A group may also have "computation", of its target by a member (A5): {"chosen": 
 Beside "groups", "classic" has classic groups as `describe` gives them (classic/describe.py), and "connect"
 for Connect groups what "groups" has, and who computes (connect/describe.py).
 
-Every field may be left out. Deadlines are read relative to clockMs. What is left out is what a new
+Every field may be left out. Deadlines are read relative to clockMs. A field that is left out is as a new
 coordinator assumes after a fail-over: all timers start anew, there is no previous epoch, nothing is
 acknowledged, and what a member holds beyond its target is being revoked, but not by one that is away.
 """

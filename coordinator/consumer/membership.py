@@ -130,7 +130,7 @@ def write_member(step: Step, member_id: str, metadata: MemberMetadata, bumps: bo
 
 
 def remove_member(step: Step, member_id: str) -> None:
-    """RemoveMember: it left, was fenced or timed out. What it held is free at once (E1, E2)."""
+    """RemoveMember: it left, was fenced or timed out. Its partitions are free at once (E1, E2)."""
     remove_members(step, [member_id])
 
 

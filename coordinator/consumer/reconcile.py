@@ -6,8 +6,9 @@
     no, or acknowledged     no        to the target epoch, gets what     Assign
                                       of its target nobody else holds
 
-The surplus is what the member is assigned and its target does not have. What was told to be given up stays
-so until it is acknowledged, even when the target has it back: no response revokes and assigns (R5).
+The surplus is what the member is assigned and its target does not have. A partition that a member was told
+to revoke stays pending until the member acknowledges, even when the target has it back: no response revokes
+and assigns (R5).
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from coordinator.consumer.records import (
 
 
 def replay(groups: dict[str, Group], record: Record, initial_epoch: int) -> None:
-    """Apply one record. What results is a function of the last record of each key alone.
+    """Apply one record. The result is a function of the last record of each key alone.
 
     A group starts at `initial_epoch`, and so does its target. Any compaction leaves the same state (P3), and
     the records of one group may come in any order.

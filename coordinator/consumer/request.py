@@ -1,7 +1,8 @@
 """The request of ConsumerGroupHeartbeat (H10), read from JSON.
 
-What Kafka's schema cannot express (a string for a number, null for what is not nullable, a number that does
-not fit) is BadInput: no client can send it. What a client can send is judged in validation.py.
+A value that Kafka's schema cannot express (a string for a number, null for what is not nullable, a number
+that does not fit) is BadInput: no client can send it. A request that a client can send is judged in
+validation.py.
 """
 
 from __future__ import annotations

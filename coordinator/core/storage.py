@@ -40,8 +40,8 @@ class SqliteStorage:
     """An SQLite file with a write-ahead log; every append is a transaction that is synced before it returns.
 
     BadInput where there is no such file and none can be made, or none shall be (`create`), where another
-    process has it, where it is no log of a coordinator, of another version, or damaged. What is there is left
-    as it is then.
+    process has it, where it is no log of a coordinator, of another version, or damaged. The file is left as
+    it is then.
     """
 
     def __init__(self, path: str, create: bool = True) -> None:

@@ -2,8 +2,9 @@
 
     member = consumer({"group.id": "g", "group.protocol": "consumer", "group.remote.assignor": "range"})
 
-`classic` is the default, as in KIP-848; its text calls it `generic`. What one protocol has no use for is
-refused with it: KIP-848 calls those settings deprecated, and one that is silently ignored would be believed.
+`classic` is the default, as in KIP-848; its text calls it `generic`. A setting that a protocol has no use
+for is refused with this protocol: KIP-848 calls those settings deprecated, and one that is silently ignored
+would be believed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """A consumer group becomes a classic group, as the last member of the consumer protocol goes (M1).
 
 The generation is the group epoch, which is not bumped: a member that has converged rejoins in order, as
-REBALANCE_IN_PROGRESS tells it. What is recorded assigns nothing, because the partitions of who has gone are
-nobody's: a new coordinator has the members join again, too (P2), instead of taking the group for Stable. What
-they hold is in their subscriptions, as if they said it now: the group may be converted again before they do.
+REBALANCE_IN_PROGRESS tells it. The record assigns nothing, because the partitions of the member that has
+gone are nobody's: a new coordinator has the members join again, too (P2), instead of taking the group for
+Stable. Their partitions are in their subscriptions, as if they said them now: the group may be converted
+again before they do.
 """
 
 from __future__ import annotations

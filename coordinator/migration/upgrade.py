@@ -109,8 +109,8 @@ def held_at_conversion(
     """HeldAtConversion (M1, R7): what each member may own, so that nobody else is given it.
 
     Its assignment, in the log since the leader brought it, unless it has rejoined since; and what it said, as
-    it joined last, that it owned, for it may not have given that up yet. Of several who say so the one of the
-    latest generation does; each partition counts once.
+    it joined last, that it owned, for it may not have given that up yet. If several members say so, the one
+    of the latest generation does; each partition counts once.
     """
     assigned = {one.member_id: one.assignment for one in saved.members} if saved is not None else {}
     owners: dict[Partition, str] = {}

@@ -171,8 +171,8 @@ def offset_fetch(
     """OffsetFetch (O1, O4): the response. Fenced if the request has a member id or an epoch, and only then.
 
     `admit` raises RequestRejected for a group that the client may not see, `verify` for a member id and an
-    epoch or generation that are no member's of the group. What is wrong with the whole request is the error
-    of every group.
+    epoch or generation that are no member's of the group. An error of the whole request is the error of
+    every group.
     """
     answers = []
     for group in request.groups:

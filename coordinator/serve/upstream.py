@@ -96,8 +96,8 @@ class Upstream:
         self._broker.take_topics(_topics(metadata))
 
     async def watch(self) -> None:
-        """Keep the coordinator's topics as the broker's are, for ever. What fails is logged once, and tried
-        again."""
+        """Keep the coordinator's topics as the broker's are, for ever. A call that fails is logged once,
+        and tried again."""
         failed = False
         while True:
             await asyncio.sleep(REFRESH_S)

@@ -1,8 +1,9 @@
 """The `sticky` and `cooperative-sticky` assignors of classic groups (C5): even, and little moves.
 
 The spread is that of `uniform` (A2): first as even as the subscriptions allow, then as much kept as can be.
-What members own is what they claim. Of two claims of a partition the one of the later generation counts, and
-of two of the same generation neither does: one of them is wrong, and nobody can tell which.
+Members own the partitions that they claim. If two members claim a partition, the claim of the later
+generation counts, and of two claims of the same generation neither counts: one of them is wrong, and nobody
+can tell which.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Callbacks:
 
     def lose(self) -> None:
         """All is lost at once, and what was to be called is void; on_partitions_lost hears of it, unless
-        nothing was owned. What is being revoked is not lost, too."""
+        nothing was owned. A partition that is being revoked is not lost, too."""
         lost, self.owned = self.owned - self._being_revoked, NOTHING
         self._waiting.clear()
         if lost:

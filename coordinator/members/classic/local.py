@@ -66,8 +66,8 @@ class ClassicConsumer:
             self.member.failed(request.correlation, now_ms)
 
     def run_callbacks(self, now_ms: int) -> None:
-        """The application polls: all callbacks that there are. What is not an Exception, like an interrupt,
-        passes through, but never without telling the member that the callback has ended."""
+        """The application polls: all callbacks that there are. An error that is not an Exception, like an
+        interrupt, passes through, but never without telling the member that the callback has ended."""
         while (callback := self.member.next_callback(now_ms)) is not None:
             error: BaseException | None = None
             try:

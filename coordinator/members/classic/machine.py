@@ -1,6 +1,6 @@
 """A consumer of a classic group as a state machine without input and output: eager or cooperative (C3, C6).
 
-Whoever drives it tells it what happens and asks what is to be done, as with `coordinator.members.consumer`:
+The driver tells it what happens and asks what is to be done, as with `coordinator.members.consumer`:
 
     member = ClassicMember(Settings("g"), [assignor])
     member.subscribe(["foo"], now_ms=0)

@@ -1,7 +1,7 @@
 """A worker of a Connect group as a state machine without input and output (W2, W4; draft, "Worker").
 
-Whoever drives it sends what `take_request` gives, hands the answer to `answered` (or says `failed`), and runs
-the callbacks that `next_callback` gives: onRevoked before onAssigned, and onRevoked also when the worker is
+The driver sends what `take_request` gives, hands the answer to `answered` (or says `failed`), and runs the
+callbacks that `next_callback` gives: onRevoked before onAssigned, and onRevoked also when the worker is
 fenced. It reads no clock: all times are milliseconds of the driver's.
 
 Left out: starting connectors and tasks, which the callbacks do, and discovery of the coordinator.

@@ -1,7 +1,7 @@
 """Client-side assignors of a member (A5): the application's code that computes the target of the whole group.
 
 KIP-848's PartitionAssignor in Python, and the exchange with the coordinator around it: told to compute, the
-member prepares, runs the assignor and installs what it says. What goes wrong ends the exchange; then the
+member prepares, runs the assignor and installs what it says. An error ends the exchange; then the
 coordinator tells this member again, or chooses another one.
 """
 

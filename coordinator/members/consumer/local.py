@@ -22,7 +22,7 @@ class Service(Protocol):
 
 
 class Listener:
-    """Does nothing; override what is of interest. What a method raises comes back from `take_error`."""
+    """Does nothing; override what is of interest. An exception of a method comes back from `take_error`."""
 
     def on_partitions_revoked(self, partitions: Partitions) -> None:
         """They are given up when this returns: commit now, if at all (K2)."""
@@ -81,8 +81,8 @@ class Consumer:
             self.member.failed(request.correlation, now_ms, disconnected=True)
 
     def run_callback(self, now_ms: int) -> bool:
-        """Run the next callback to its end; False if there is none. What is not an Exception, like an
-        interrupt, passes through, but never without telling the member that the callback has ended."""
+        """Run the next callback to its end; False if there is none. An error that is not an Exception, like
+        an interrupt, passes through, but never without telling the member that the callback has ended."""
         callback = self.member.next_callback(now_ms)
         if callback is None:
             return False

@@ -45,13 +45,13 @@ class Ownership:
         return self._running is not None and self._running.name is CallbackName.REVOKED
 
     def abandon(self) -> None:
-        """K1: nothing is owned from now on. What no callback of a revocation has is lost."""
+        """K1: nothing is owned from now on. A partition that no callback of a revocation has is lost."""
         self.told = self.committing = self._committed = NOTHING
         self._abandoned = self._running is not None or bool(self.assignment)
 
     def take(self, committable: Partitions) -> Callback | None:
-        """The next callback, if there is one and none is running. What is to be revoked and is in
-        `committable` is `committing` first."""
+        """The next callback, if there is one and none is running. A partition that is to be revoked and is
+        in `committable` is `committing` first."""
         if self._running is not None or self.committing:
             return None
         revoked, assigned = self.assignment - self.told, self.told - self.assignment

@@ -24,8 +24,8 @@ def assign_heterogeneous(
     The load of a member is its number of partitions. If the members can keep all partitions as they have
     them now, and moving a single one to another subscriber does not make the loads more even, nothing moves.
     Otherwise the loads are as even as the subscriptions allow: the sum of their squares is the smallest
-    possible, so neither a move nor a chain of moves makes them more even. Of all assignments with that sum,
-    none keeps more partitions where they are.
+    possible, so neither a move nor a chain of moves makes them more even. No other assignment with that sum
+    keeps more partitions where they are.
     """
     problem = _Problem(members, partitions)
     if not problem.is_complete() or problem.flow.has_improving_move():

@@ -123,7 +123,7 @@ def assignment_bytes(
     assigned: Partitions, target: Target, protocols: Protocols, names: Mapping[str, str]
 ) -> str:
     """The assignment of a SyncGroup, in the version of the member's subscription; `names` are those of topic
-    ids. What its assignor has computed for it besides is its user data."""
+    ids. The metadata that its assignor has computed for it is its user data."""
     named = frozenset((names[topic_id], index) for topic_id, index in assigned if topic_id in names)
     user_data = _user_data(target.metadata_bytes)
     version = min(version_of(b64decode(protocols[0][1])), NEWEST)

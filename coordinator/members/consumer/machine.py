@@ -1,8 +1,8 @@
 """The consumer's side of KIP-848 as a state machine without input and output (K1 to K4).
 
-Whoever drives it tells it what happens (the application's calls, answers, the time) and asks what is to be
-done: `take_request` for the next request, `next_callback` for the next callback, `next_deadline_ms` for when
-to ask again. It reads no clock; all times are milliseconds of the driver's, and never go back.
+The driver tells it what happens (the application's calls, answers, the time) and asks what is to be done:
+`take_request` for the next request, `next_callback` for the next callback, `next_deadline_ms` for when to
+ask again. It reads no clock; all times are milliseconds of the driver's, and never go back.
 
     member.subscribe(["foo"], now_ms=0)
     request = member.take_request(0)                      # send it; then, with its answer:
@@ -144,7 +144,7 @@ class Member(Lifecycle):
         self.metrics.callback_ended(now_ms)
         self.offsets.keep(self.owned)
         if self.offsets.commit_wanted and not self.offsets.positions:
-            # What was to be committed is given up: the application waits for an answer.
+            # The commit is given up: the application waits for an answer.
             self.offsets.commit_wanted = False
             self._completed.append(Callback(CallbackName.COMMITTED, NOTHING, codes.REBALANCE_IN_PROGRESS))
         self._measure(now_ms)
@@ -331,7 +331,8 @@ class Member(Lifecycle):
             self._computer.epoch_rose(assignment, GroupMetadata(*place))
         if assignment is not None and self._state is State.STABLE:
             told = from_wire(assignment["assignedTopicPartitions"])
-            # What is told again is reported again, but not at once: that would go on until others revoke.
+            # An assignment that is told again is reported again, but not at once: that would go on until
+            # others revoke.
             self._changed = self._changed or told != self._ownership.told
             self._unreported = True
             self._ownership.told = told

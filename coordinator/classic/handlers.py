@@ -123,8 +123,8 @@ def replace_static(
 ) -> Json | None:
     """ReplaceStatic (S1): a process with the instance id of a member takes its place.
 
-    Whoever waited under the old member id is fenced. In a group that is Stable and goes on with its protocol
-    nobody is disturbed; a leader that returns is told to assign nothing.
+    A request that waited under the old member id is fenced. In a group that is Stable and goes on with its
+    protocol nobody is disturbed; a leader that returns is told to assign nothing.
     """
     unanswered(step, old_id, old_id, ErrorCode.FENCED_INSTANCE_ID)
     group = step.group

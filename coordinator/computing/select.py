@@ -57,7 +57,8 @@ def by_member(step: Step) -> bool:
 def settle(step: Step, gone: Set[str] = frozenset()) -> None:
     """Settle (A5): someone is chosen exactly while a member must compute the target that is due.
 
-    Who has prepared goes on, whatever the group has become (A6); `gone` are members that just went away (S1).
+    A member that has prepared goes on, whatever the group has become (A6); `gone` are members that just
+    went away (S1).
     """
     if step.env.client_side:
         return

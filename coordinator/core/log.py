@@ -47,8 +47,8 @@ class Log:
     ) -> None:
         """Take batches and a change of the cluster, all of it durably or nothing at all (P3).
 
-        What a torn conversion has left is removed first. Raises AppendFailed, or BatchTooLarge for a batch of
-        more than `limit_bytes` (P4).
+        Records that a torn conversion has left are removed first. Raises AppendFailed, or BatchTooLarge for
+        a batch of more than `limit_bytes` (P4).
         """
         written = [batch for batch in batches if batch]
         if not written and (change is None or self._storage is None):

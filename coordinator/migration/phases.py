@@ -32,7 +32,8 @@ def must_rejoin(group: Group, member_id: str) -> bool:
     """MustRejoin (M3): has a target been installed that the member does not know, or must it give something
     up, or is all free that it waits for?
 
-    Who has rejoined collects what it was promised first, unless a target has been installed meanwhile.
+    A member that has rejoined collects what it was promised first, unless a target has been installed
+    meanwhile.
     """
     member = group.members[member_id]
     behind = member.epoch < group.assignment_epoch

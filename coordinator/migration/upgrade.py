@@ -64,7 +64,7 @@ def upgraded(
 def _records(env: Env, group: ClassicGroup, saved: GroupMetadata | None) -> list[Record]:
     """P1, in the order of a group that is new: members, topics, epoch, target, what each member holds.
 
-    Who has not been in a generation has nothing to bring along: it joins again.
+    A member that has not been in a generation has nothing to bring along: it joins again.
     """
     if not group.generation:
         return []

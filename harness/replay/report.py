@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 from harness.replay import causes
 from harness.replay.causes import Cause
@@ -19,6 +20,8 @@ from harness.targets.base import Json
 from harness.targets.waiting import REASONS, Waited
 from harness.waivers import Waivers
 from harness.words import counted
+
+_ERROR: Final = re.compile(r'"errorCode": (-?\d+)')
 
 
 def to_json(
@@ -229,8 +232,14 @@ def _difference(difference: Difference, requirement: str) -> Iterator[str]:
 
 
 def shown(value: Any) -> str:
-    """A value in one line; partitions by the names of their topics."""
-    return json.dumps(named(value, TOPIC_NAMES), ensure_ascii=False)
+    """A value in one line; partitions by the names of their topics, an error code with its own name."""
+    return _ERROR.sub(_with_name, json.dumps(named(value, TOPIC_NAMES), ensure_ascii=False))
+
+
+def _with_name(code: re.Match[str]) -> str:
+    """`"errorCode": 113 (STALE_MEMBER_EPOCH)`; 0 stays as it is."""
+    name = ERROR_NAMES.get(int(code[1]), "") if int(code[1]) else ""
+    return f"{code[0]} ({name})" if name else code[0]
 
 
 def shown_at(path: str, value: Any) -> str:

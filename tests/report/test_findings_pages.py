@@ -173,6 +173,8 @@ def test_the_requirement_is_said_in_words(tmp_path: Path) -> None:
         *(("group", "(absent)", "absent"), ("group", None, "null"), ("group.members", [], "[]")),
         ("group", {"a": None, "b": 1, "c": "x"}, 'b: 1\nc: "x"'),
         ("response.errorCode", 110, "110 (FENCED_MEMBER_EPOCH)"),
+        ("response.topics", [{"errorCode": 113}], '[{"errorCode": 113 (STALE_MEMBER_EPOCH)}]'),
+        ("response.topics", [{"errorCode": 0}], '[{"errorCode": 0}]'),
         *(("response.errorCode", 999, "999"), ("response.memberEpoch", 110, "110")),
     ],
 )

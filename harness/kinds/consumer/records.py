@@ -108,16 +108,14 @@ def _with_epochs(record: Json, state: SpecState, forms: Forms) -> Json:
     """A member's record with the epoch at which the member was given each partition (O2), where the state and
     its dialect have these."""
     name = record["key"]["memberId"]
-    held = state.group.members[name].held
-    if not (forms.partition_epochs and state.since and held):
+    if not (forms.partition_epochs and state.since and state.group.members[name].held):
         return record
-    epochs = sorted({state.since[name][partition] for partition in held})
+    at: dict[int, list[Partition]] = {}
+    for partition in state.group.members[name].held:
+        at.setdefault(state.since.get(name, {}).get(partition, 0), []).append(partition)
     given = [
-        {
-            "assignmentEpoch": epoch,
-            "topicPartitions": wire.topic_partitions(p for p in held if state.since[name][p] == epoch),
-        }
-        for epoch in epochs
+        {"assignmentEpoch": epoch, "topicPartitions": wire.topic_partitions(at[epoch])}
+        for epoch in sorted(at)
     ]
     return {**record, "value": {**record["value"], "assignmentEpochs": given}}
 

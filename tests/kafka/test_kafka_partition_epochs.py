@@ -5,19 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from kafka_driver import skip_without_jars
 
 from harness.itf import Trace, read_trace, write_trace
-from harness.replay.files import replay_files, trace_files
+from harness.replay.files import replay_files
 from harness.replay.run import Replayed
-from harness.targets.kafka import jars
-from harness.targets.kafka.target import COORDINATOR
 
 ROOT = Path(__file__).parents[2]
-FILES = [
-    file
-    for file in trace_files([ROOT / "traces/dialects/kafka-4.3", ROOT / "traces/dialects/kafka-4.4"])
-    if "partitionEpochs" in read_trace(file).variables
-]
+FILES = sorted((ROOT / "traces/dialects").glob("kafka-4.*/*StaticEpochs-goal-*.itf.json"))
 
 
 def from_each_state(file: Path, folder: Path, target: str = "python", without: str = "") -> Replayed:
@@ -47,10 +42,7 @@ def test_without_them_a_late_commit_is_refused(tmp_path: Path) -> None:
 @pytest.mark.maven
 @pytest.mark.parametrize("version", ["4.3.1", "4.4.0"])
 def test_kafka_loads_them(version: str, tmp_path: Path) -> None:
-    try:
-        jars.jars(COORDINATOR, version)
-    except jars.Unavailable as error:
-        pytest.skip(error.message)
+    skip_without_jars(version)
     for number, file in enumerate(one for one in FILES if one.parent.name == f"kafka-{version[:3]}"):
         (tmp_path / str(number)).mkdir()
         found = from_each_state(file, tmp_path / str(number), f"kafka:{version}")

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from harness.engines import tlc
 from harness.engines.base import EngineError, Failure
 from harness.engines.process import Finished, _open_log, run_program
 from harness.errors import ConformError
@@ -146,7 +147,7 @@ def _start(command: Sequence[str], folder: str) -> subprocess.Popen[str] | None:
     except (ConformError, subprocess.CalledProcessError):
         return None
     opened = [word for name in _PACKAGES for word in ("--add-opens", f"java.base/{name}=ALL-UNNAMED")]
-    java = [command[0], f"-Xmx{MEMORY}", "-Xss16m", "-XX:+UseSerialGC", *opened]
+    java = [command[0], f"-Xmx{MEMORY}", "-Xss16m", *tlc.BRIEF, *opened]
     java.append(f"-Djava.io.tmpdir={folder}")
     return subprocess.Popen(
         [*java, "-cp", str(classes), "TlcServer", command[command.index("-cp") + 1]],

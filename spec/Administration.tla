@@ -1,6 +1,6 @@
 --------------------------- MODULE Administration ---------------------------
 (***************************************************************************)
-(* What an administrator asks of a group (D1): to list it by state and     *)
+(* Requests of an administrator about a group (D1): to list it by state and*)
 (* type, to delete it, to have configurations of its own.                  *)
 (*                                                                         *)
 (* KIP-848 has no DeleteGroups; its errors are Kafka's.  A group that has  *)
@@ -97,7 +97,7 @@ Altered(configs, name, value) ==
   [n \in GroupConfigs |->
      IF n # name THEN configs[n] ELSE IF value = {} THEN 0 ELSE CHOOSE v \in value : TRUE]
 
-\* What counts for the group.
+\* The configurations in force: the group's own, else the broker's.
 \* @type: (Str -> Int) => (Str -> Int);
 InForce(configs) == [n \in GroupConfigs |-> IF configs[n] = 0 THEN BrokerConfig[n] ELSE configs[n]]
 

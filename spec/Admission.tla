@@ -36,7 +36,7 @@ StateErrors ==
      ELSE IF state = "moved" THEN "NOT_COORDINATOR"
      ELSE "COORDINATOR_NOT_AVAILABLE"]
 
-\* H5: what a request is told that needs the right to `operation`.
+\* H5: the error of a request that needs the right to `operation`.
 \* @type: ($admission, Str) => Str;
 AdmissionError(a, operation) ==
   IF operation \in a.denied THEN "GROUP_AUTHORIZATION_FAILED"

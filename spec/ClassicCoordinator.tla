@@ -8,12 +8,13 @@
 (* Every step is a function: no rule leaves a choice.  Where Kafka's answer*)
 (* depends on the order of a hash table, the first member id decides.      *)
 (*                                                                         *)
-(* What the proposal asks for and Kafka does not do is GenerationRecorded: *)
-(* a generation is in the log as soon as the barrier opens, so that a new  *)
+(* GenerationRecorded is asked for by the proposal and not done by Kafka: a*)
+(* generation is in the log as soon as the barrier opens, so that a new    *)
 (* coordinator can go on with its SyncGroup (C2).  For that reason, as the *)
 (* leader may synchronise while others still try to join, a JoinGroup of   *)
-(* any member aborts a synchronization that has not ended.  Of one that has*)
-(* ended it is told: nobody waits, and its members need not be disturbed.  *)
+(* any member aborts a synchronization that has not ended.  A member that  *)
+(* joins after the end is told the generation: nobody waits, and the       *)
+(* members need not be disturbed.                                          *)
 (*                                                                         *)
 (* Decided otherwise than in Kafka, as its answer there is an accident:    *)
 (* a request that a later one of its member replaces is answered at once;  *)
@@ -136,7 +137,7 @@ Waited(api, branch, m, request, o) ==
       response == IF own = {} THEN NoClassicResponse ELSE (CHOOSE a \in own : TRUE).response
   IN ClassicHandled(api, branch, m, request, response, [o EXCEPT !.answers = @ \ own])
 
-\* What a member says of itself as it joins.
+\* The member with the fields of its JoinGroup.
 \* @type: ($classicMember, $classicRequest) => $classicMember;
 JoinsWith(member, request) ==
   [member EXCEPT !.protocols = request.protocols, !.subscription = request.subscription, !.joining = TRUE]
@@ -217,7 +218,7 @@ JoinGroup(g, m, request) ==
      ELSE IF IdentityError(g, m, request.instance) # "NONE" THEN Refuse(IdentityError(g, m, request.instance))
      ELSE RejoinClassic(g, m, request)
 
-\* C1: who sends what a generation asks for.
+\* C1: the error of a request that names a member and a generation.
 \* @type: ($classicGroup, $classicRequest) => Str;
 GenerationError(g, request) ==
   IF g.state \in {"Dead", "Empty"} THEN "UNKNOWN_MEMBER_ID"
@@ -261,7 +262,7 @@ SyncGroup(g, request) ==
      ELSE IF m = g.leader THEN [now EXCEPT !.step.completed = @ \cup superseded]
      ELSE ClassicHandled("SyncGroup", "wait", m, request, NoClassicResponse, [group |-> waits, answers |-> superseded])
 
-\* C1: whether to go on, or to rejoin.
+\* C1: a heartbeat is told to go on, or to rejoin.
 \* @type: ($classicGroup, $classicRequest) => $handled;
 ClassicHeartbeat(g, request) ==
   LET error == GenerationError(g, request)
@@ -300,7 +301,8 @@ ExpireJoin(g) ==
     THEN Same([g EXCEPT !.newMember = FALSE, !.extensions = @ - 1])
     ELSE CompleteJoin(Same(g)))
 
-\* C1: who has not sent a SyncGroup in time is removed; all others rejoin.
+\* C1: a member that has not sent its SyncGroup in time is removed; all others
+\* rejoin.
 \* @type: ($classicGroup) => $handled;
 ExpireSync(g) ==
   ClassicEvent("SyncTimeout", None, Prepare(Same(Without(g, OwingSync(g)))))

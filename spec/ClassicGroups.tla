@@ -1,7 +1,7 @@
 ---------------------------- MODULE ClassicGroups ---------------------------
 (***************************************************************************)
-(* What can be read of a classic group, and the responses that are made of *)
-(* it: what ClassicCoordinator and the modules around it share.            *)
+(* Operators that read a classic group, and the responses that are made of *)
+(* it: ClassicCoordinator and the modules around it share these.           *)
 (***************************************************************************)
 EXTENDS ClassicTypes, FiniteSets, Sequences
 

@@ -1,7 +1,8 @@
 -------------------------- MODULE ClassicProperties -------------------------
 (***************************************************************************)
-(* What a classic group must always satisfy, in the coordinator's view: one*)
-(* operator a requirement, over the state before and after a step.         *)
+(* Rules that a classic group must always satisfy, in the coordinator's    *)
+(* view: one operator a requirement, over the state before and after a     *)
+(* step.                                                                   *)
 (***************************************************************************)
 EXTENDS ClassicCoordinator
 
@@ -94,8 +95,7 @@ JoinAnswersAgree(h, s) ==
       /\ r.generation = h.generation /\ r.protocol = h.protocol /\ r.leader = h.leader
       /\ {j.member : j \in r.members} = IF r.member = h.leader THEN InGroup(h) ELSE {}
 
-\* C1: what a SyncGroup gives a member is what the leader assigned it in this
-\* generation.
+\* C1: a SyncGroup gives a member the assignment of this generation's leader.
 \* @type: ($classicGroup, $classicStep) => Bool;
 SyncAnswersAgree(h, s) ==
   /\ \A a \in s.completed :
@@ -105,9 +105,9 @@ SyncAnswersAgree(h, s) ==
        /\ h.state = "Stable" /\ s.request.generation = h.generation
        /\ s.response.assignment = h.members[s.member].assignment
 
-\* C1: no request is forgotten.  Whoever waited before a step waits after it, or
-\* was answered by it (not so by a coordinator that failed); who asks again while
-\* a request waits has that one answered, too.
+\* C1: no request is forgotten.  A member that waited before a step waits after
+\* it, or was answered by it (not so by a coordinator that failed); a member that
+\* asks again while a request waits has that one answered, too.
 \* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
 EveryRequestIsAnswered(g, h, s) ==
   s.action # "FailOver" =>

@@ -12,7 +12,7 @@
 EXTENDS ClientTypes
 
 (***************************************************************************)
-(* What members offer (H3, H4, A8)                                         *)
+(* Assignors that members offer (H3, H4, A8)                               *)
 (***************************************************************************)
 
 \* @type: (Seq($offer), Str) => Bool;
@@ -57,7 +57,7 @@ Covering(g, c, name) ==
        /\ OfferOf(c.offers[m], name).min <= OfferOf(c.offers[n], name).min
        /\ OfferOf(c.offers[n], name).max <= OfferOf(c.offers[m], name).max}
 
-\* A1: what all members offer, and some member can run.
+\* A1: assignors that all members offer, and some member can run.
 \* @type: ($group, $computation) => Set(Str);
 Common(g, c) ==
   {name \in DOMAIN Order :
@@ -81,7 +81,8 @@ Selected(g, c) ==
 \* @type: ($group, $computation) => Bool;
 ClientSide(g, c) == Common(g, c) # {}
 
-\* A5, A8: who may be chosen.  One that is away (S1) hears nothing.
+\* A5, A8: members that may be chosen.  A member that is away (S1) hears
+\* nothing.
 \* @type: ($group, $computation) => Set(Str);
 Eligible(g, c) ==
   LET name == Selected(g, c) IN {m \in Covering(g, c, name) : ~IsAway(g, m)}
@@ -98,7 +99,7 @@ TargetDue(g) == g.epoch > g.assignmentEpoch
 Idle(c) == [c EXCEPT !.chosen = None, !.notified = FALSE, !.prepared = FALSE, !.base = NoBase]
 
 \* The computation with another member of the `eligible` chosen, where there is
-\* one.  Who was too late comes again only after all others.
+\* one.  A member that timed out is tried again last.
 \* @type: ($computation, Set(Str)) => Set($computation);
 Choose(c, eligible) ==
   LET untried == eligible \ c.tried
@@ -116,8 +117,9 @@ GoesOn(g, c, eligible) ==
   /\ c.chosen \in Members(g) /\ ~IsAway(g, c.chosen)
   /\ c.prepared \/ c.chosen \in eligible
 
-\* What a step leaves: somebody is chosen exactly while a member must compute
-\* the target that is due; who is gone is tried no more.
+\* The computation after a step: somebody is chosen exactly while a member
+\* must compute the target that is due; a member that is gone is not tried
+\* again.
 \* @type: ($group, $computation) => Set($computation);
 Settle(g, c) ==
   LET known == [c EXCEPT !.tried = @ \cap Members(g)]
@@ -145,7 +147,8 @@ UpdateOffering(g, c, topics, m, request, said) ==
      THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
      ELSE updated
 
-\* H7: what every member offers after step 1; a fresh one what it says.
+\* H7: the offers of each member after step 1; a fresh member has those of its
+\* request.
 \* @type: ($group, $computation, Str, $updated, Set(Seq($offer))) => (Str -> Seq($offer));
 OffersAfter(g, c, m, updated, said) ==
   [n \in MemberIds |->
@@ -155,8 +158,8 @@ OffersAfter(g, c, m, updated, said) ==
      ELSE IF updated.kind \in {"join", "return"} THEN NoOffers
      ELSE c.offers[n]]
 
-\* E1: another list of assignors, another reason or metadata is for the group
-\* to know.  Of a member that returns (S1), other than those of its place.
+\* E1: another list of assignors, another reason or metadata bumps the group
+\* epoch.  A member that returns (S1) is compared with its place.
 \* @type: ($group, $computation, Str, $request, $updated, Str -> Seq($offer)) => Bool;
 OffersChanged(g, c, m, request, updated, offers) ==
   /\ updated.error = "NONE" /\ updated.kind \notin {"leave", "away"}
@@ -173,8 +176,9 @@ Bumped(g, updated, changed, client) ==
   THEN [bumped EXCEPT !.epoch = bumped.epoch + 1, !.assignmentEpoch = bumped.epoch]
   ELSE bumped
 
-\* What their target tells the members: nothing to who is gone; to one that
-\* takes another's place what that one was told.
+\* Version and metadata that came to each member with its target: a member
+\* that is gone has none; a member that takes another's place has those of the
+\* place.
 \* @type: ($group, $group, $computation, Str, $request, $updated) => (Str -> $told);
 ToldAfter(g, h, c, m, request, updated) ==
   [n \in MemberIds |->
@@ -183,7 +187,7 @@ ToldAfter(g, h, c, m, request, updated) ==
      THEN LET holder == CHOOSE k \in HolderOf(g, request) : TRUE IN c.told[holder]
      ELSE c.told[n]]
 
-\* What step 1 leaves of the computation.  Who joins, or takes a place, is no
+\* The computation after step 1.  A member that joins, or takes a place, is no
 \* incarnation that was chosen before.
 \* @type: ($group, $computation, $group, Str, $request, $updated, Str -> Seq($offer)) => $computation;
 ComputationAfter(g, c, h, m, request, updated, offers) ==
@@ -229,7 +233,7 @@ HandleOffering(before, m, request, updated, installed, c, said) ==
 (* ConsumerGroupPrepareAssignment (A5, A9, A10)                            *)
 (***************************************************************************)
 
-\* What both requests are refused for, in KIP-848's order.
+\* The error of both requests, in KIP-848's order.
 \* @type: ($group, $computation, Str, Int) => Str;
 ComputationError(g, c, m, epoch) ==
   IF m = None \/ epoch < 0 THEN "INVALID_REQUEST"

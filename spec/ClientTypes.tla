@@ -45,7 +45,8 @@ CONSTANTS
   \* Names of members and assignors in their order, for ties.
   \* @type: Str -> Int;
   Order,
-  \* Who is chosen of those that may be: "any", or the "first" by Order.
+  \* Choice among the members that may be chosen: "any", or the "first" by
+  \* Order.
   \* @type: Str;
   ChoiceRule
 

@@ -35,7 +35,7 @@ CONSTANTS
   \* The protocols of each process, in its order.
   \* @type: Str -> Seq(Str);
   ProtocolsOf,
-  \* What processes may subscribe to: at the start all of Topics.
+  \* Subscriptions that processes may have: at the start all of Topics.
   \* @type: Set(Set(Str));
   Subscriptions,
   \* Record steps?  A liveness model does not: they would be part of its state.
@@ -117,7 +117,8 @@ CoordinatorStep(handled, from) ==
          IN IF own # {} THEN own
             ELSE IF late # {} /\ m \notin from THEN late ELSE responses[m]]
 
-\* Has `m` nothing under way?  What waits at the coordinator is under way.
+\* Has `m` nothing under way?  A request that waits at the coordinator is
+\* under way.
 \* @type: (Str) => Bool;
 Idle(m) ==
   /\ clients[m].up /\ responses[m] = {}
@@ -366,9 +367,9 @@ NoDoubleOwnershipInAGeneration ==
   \A m \in MemberIds, n \in MemberIds :
     m # n /\ clients[m].generation = clients[n].generation => clients[m].owned \cap clients[n].owned = {}
 
-\* R7: of two owners of a partition one is a zombie: its member id is not in the
-\* group, or it is and the process has not learned that it was removed and the
-\* generation went on.
+\* R7: if a partition has two owners, one of them is a zombie: its member id is
+\* not in the group, or it is and the process has not learned that it was
+\* removed and the generation went on.
 \* @type: (Str) => Bool;
 Zombie(m) == m \notin InGroup(group) \/ clients[m].generation # group.generation
 

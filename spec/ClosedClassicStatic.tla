@@ -10,10 +10,10 @@
 (* the start; another may start once it is gone, or, as a disturbance,     *)
 (* beside it: the instance id is configured twice.                         *)
 (*                                                                         *)
-(* What was replaced is fenced (FENCED_INSTANCE_ID), and ends.  Until it   *)
-(* hears of that, it is a zombie that owns the same partitions in the same *)
-(* generation: what the generation tells apart for other members (C1), the *)
-(* instance id alone tells apart here.                                     *)
+(* A process that was replaced is fenced (FENCED_INSTANCE_ID), and ends.   *)
+(* Until it hears of that, it is a zombie that owns the same partitions in *)
+(* the same generation: what the generation tells apart for other members  *)
+(* (C1), the instance id alone tells apart here.                           *)
 (*                                                                         *)
 (* Left out: a join whose answer is lost is not sent again before the      *)
 (* session of the member id that it made runs out.                         *)
@@ -89,8 +89,8 @@ StaticHeartbeat(m) ==
 (* The processes                                                           *)
 (***************************************************************************)
 
-\* Who is fenced ends.  Who joined without a member id learns it, and perhaps
-\* that it leads but is to assign nothing.
+\* A process that is fenced ends.  A process that joined without a member id
+\* learns its id, and perhaps that it leads but is to assign nothing.
 \* @type: ($classicClient, $classicResponse) => $classicClient;
 StaticReaction(client, response) ==
   LET joined == [Reaction(client, response) EXCEPT !.known = TRUE]
@@ -158,15 +158,16 @@ FairStaticSpec ==
 (* Properties                                                              *)
 (***************************************************************************)
 
-\* S1, R7: who owns what another owns in one generation is another incarnation of
-\* the same consumer, and one of the two was replaced and has not heard of it.
+\* S1, R7: two processes that own a partition in one generation are incarnations
+\* of the same consumer, and one of the two was replaced and has not heard of
+\* that.
 OnlyReplacedOwnTwice ==
   \A m \in MemberIds, n \in MemberIds :
     m # n /\ clients[m].generation = clients[n].generation /\ clients[m].owned \cap clients[n].owned # {} =>
       OneConsumer(m, n) /\ (m \notin InGroup(group) \/ n \notin InGroup(group))
 
-\* S1: who takes its place back in a Stable group has its old assignment, and
-\* nobody has to rejoin.
+\* S1: a process that takes its place back in a Stable group has its old
+\* assignment, and nobody has to rejoin.
 \* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
 ReturnKeepsItsPlace(g, h, s) ==
   s.action = "JoinGroup" /\ s.branch = "return" =>

@@ -2,8 +2,8 @@
 (***************************************************************************)
 (* The closed instance with client-side assignors: members that do what    *)
 (* they are told, until one hangs (it heartbeats, but computes nothing) or *)
-(* dies.  What networks do to a group is ClosedGroup's; here they lose     *)
-(* nothing, so that a member always knows its epoch and what it was told.  *)
+(* dies.  Faults of networks are in ClosedGroup; here nothing is lost, so  *)
+(* that a member always knows its epoch and what it was told.              *)
 (***************************************************************************)
 EXTENDS ClientAssignors
 
@@ -17,10 +17,11 @@ VARIABLES
   group,
   \* @type: $computation;
   computation,
-  \* What each process is: not started, "well", "hung" or "dead".
+  \* State of each process: not started, "well", "hung" or "dead".
   \* @type: Str -> Str;
   health,
-  \* What each process owns, as far as it has done what it was told.
+  \* Partitions that each process owns, as far as it has done what it was
+  \* told.
   \* @type: Str -> Set($partition);
   owned,
   \* Whose turn it is: of those that go on, nobody is left out for ever.
@@ -65,7 +66,7 @@ Beat(m) ==
   /\ Sends(m, [NoRequest EXCEPT !.member = m, !.epoch = group.members[m].epoch, !.owned = {owned[m]}], {})
   /\ UNCHANGED health
 
-\* A5: who is well and was told computes any legal assignment.
+\* A5: a process that is well and was told computes any legal assignment.
 \* @type: (Str) => Bool;
 Computes(m) == health[m] = "well" /\ computation.chosen = m /\ computation.notified
 
@@ -83,7 +84,7 @@ Install(m) ==
             /\ computation' \in Settle(installed, ToldByInstall(group, computation, carried))
   /\ UNCHANGED <<health, owned>>
 
-\* Whoever was chosen may hang or die, one after the other.
+\* Each chosen member may hang or die, one after the other.
 FallIll(m) ==
   /\ health[m] = "well" /\ Cardinality({n \in MemberIds : health[n] \in {"hung", "dead"}}) < MaxIll
   /\ \E ill \in {"hung", "dead"} : health' = [health EXCEPT ![m] = ill]
@@ -103,7 +104,7 @@ Expires(m) ==
   /\ owned' = [owned EXCEPT ![m] = {}]
   /\ UNCHANGED health
 
-\* What is next for a member, or for the clock.
+\* The next step of a member, or of the clock.
 Acts(m) ==
   IF m \notin Members(group) THEN UNCHANGED <<group, computation, health, owned>>
   ELSE IF Computes(m) THEN IF computation.prepared THEN Install(m) ELSE Prepare(m)

@@ -3,11 +3,11 @@
 (* The closed instance of Connect groups: the coordinator with its workers,*)
 (* the network and their faults around it.  Workers are the members of     *)
 (* ClosedGroup: how one takes an answer, gives up work, crashes, starts and*)
-(* loses messages is the same.  What they have besides is an assignor.     *)
+(* loses messages is the same.  They have an assignor besides.             *)
 (*                                                                         *)
 (* The assignor is any that keeps the rules of delayed rebalance (W2): lost*)
 (* work waits for the worker that had it, and is given to anyone once the  *)
-(* delay is over.  Whom it gives the rest, it may choose.                  *)
+(* delay is over.  It may give the rest to any worker.                     *)
 (*                                                                         *)
 (* PrepareAssignment and InstallAssignment are answered in the step that   *)
 (* sends them: a worker whose call or answer is lost is one that abandons  *)
@@ -32,7 +32,7 @@ ClosedConnect_aliases == TRUE
 VARIABLES
   \* @type: $work;
   work,
-  \* What the last step has besides; not part of the state.
+  \* The call of the last step; not part of the state.
   \* @type: $call;
   call,
   \* @type: Str -> $assignor;
@@ -61,8 +61,8 @@ ConnectInit ==
 (* The coordinator                                                         *)
 (***************************************************************************)
 
-\* What a step from g to h makes of the history: what those who are gone had in
-\* the target waits; what is somebody's does not.
+\* The history after a step from g to h: work that the target had for workers
+\* who are gone waits; work that somebody has does not.
 \* @type: ($group, $group) => ($partition -> $waiting);
 WaitsAfter(g, h) ==
   LET gone == Members(g) \ Members(h) IN
@@ -116,7 +116,8 @@ WorkerRebalanceTimeout(m) ==
   /\ GroupEvent(RemoveMember(group, topics, m), EventStep("RebalanceTimeout", m, "", 0))
   /\ UNCHANGED <<topics, clients, responses, late, assignors>>
 
-\* W1: of a worker that is gone sooner or later, else a disturbance.
+\* W1: a worker that is gone times out sooner or later; the time-out of
+\* another is a disturbance.
 AssignmentTimeout ==
   /\ work.chosen # None /\ TargetIsDue(group)
   /\ IF clients[work.chosen].up THEN Disturb(1) ELSE UNCHANGED budget
@@ -151,7 +152,7 @@ ConnectFailsOver ==
 \* @type: ($assignor, $plan) => Bool;
 DelayIsOver(assignor, plan) == assignor.delay = "over" /\ assignor.since = plan.assignmentEpoch
 
-\* Who had it before it was lost; None if it is not lost.
+\* The worker that had `r` before it was lost; None if it is not lost.
 \* @type: ($plan, $partition) => Str;
 LostBy(plan, r) ==
   LET gone == {p \in plan.workers : p.epoch = NotInGroup /\ r \in p.resources}
@@ -226,7 +227,7 @@ DelayEnds(m) ==
 (* The workers and the network                                             *)
 (***************************************************************************)
 
-\* What ClosedGroup has, the assignor left as it is.
+\* A step of ClosedGroup that leaves the assignor as it is.
 \* @type: (Bool) => Bool;
 AsMemberOfAGroup(does) == does /\ UNCHANGED <<work, call, assignors, waits>>
 

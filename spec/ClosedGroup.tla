@@ -1,9 +1,9 @@
 ----------------------------- MODULE ClosedGroup ----------------------------
 (***************************************************************************)
 (* The closed instance: the coordinator with its members, the network and  *)
-(* their faults around it.  What each member really owns is modelled, so   *)
-(* that no double ownership (R7) and convergence (R8) can be stated where  *)
-(* they matter: at the consumers.                                          *)
+(* their faults around it.  The partitions that each member really owns are*)
+(* modelled, so that no double ownership (R7) and convergence (R8) can be  *)
+(* stated where they matter: at the consumers.                             *)
 (*                                                                         *)
 (* Faults, departures and changes are disturbances and take from a budget; *)
 (* recovery never does, and carries the fairness.                          *)
@@ -37,7 +37,7 @@ CONSTANTS
   \* The partitions that each topic may have at the start.
   \* @type: Set(Str -> Int);
   InitialTopics,
-  \* What clients subscribe to: at the start all of Topics.
+  \* Subscriptions of clients: at the start all of Topics.
   \* @type: Set(Set(Str));
   Subscriptions,
   \* Record steps?  A liveness model does not: they would be part of its state.
@@ -146,10 +146,10 @@ HandleRequest(request, from) ==
     IN UpdateTarget(updated.group, now, Answer)
 
 \* H7: full on join, after an error or a lost answer, and when something
-\* changed; else a keep-alive.  What it owns while it has not done yet what it
-\* was told would be safe to say, were it not for fail-overs: the new
-\* coordinator does not know what the member was told (no record has it), and
-\* may take the report for the acknowledgement of another revocation.
+\* changed; else a keep-alive.  Reporting owned partitions during a revocation
+\* is safe, except across fail-overs: the new coordinator does not know what
+\* the member was told (no record has it), and may take the report for the
+\* acknowledgement of another revocation.
 \* @type: (Str, $client) => $request;
 RequestOf(m, client) ==
   [member |-> m, epoch |-> client.epoch,
@@ -222,9 +222,9 @@ AddPartitions(p) ==
 DeleteTopic(t) ==
   topics[t] > 0 /\ ChangeTopic("DeleteTopic", t, -1)
 
-\* P2: a new coordinator loads the log; the clients do not notice.  What was
-\* answered is in the log; a request whose records are not is one that was lost
-\* (LoseRequest).
+\* P2: a new coordinator loads the log; the clients do not notice.  Records of
+\* answered requests are in the log; a request without records in the log is a
+\* request that was lost (LoseRequest).
 FailOver ==
   /\ WithFailOver /\ Exists(group)
   /\ Disturb(1)

@@ -37,9 +37,9 @@ EpochsKnown ==
        /\ \A response \in responses[m] : 0 <= response.epoch /\ response.epoch <= group.epoch
   /\ \A request \in late : request.epoch <= group.epoch
 
-\* What a member that lives was told, or is about to be told, the coordinator
-\* takes for held; and what it is to give up, for being revoked, if that is
-\* needed to tell an acknowledgement from another report.
+\* The coordinator takes partitions that a living member was told, or is about
+\* to be told, for held; and those that it is to give up, for being revoked,
+\* if that is needed to tell an acknowledgement from another report.
 KnownIsHeld ==
   \A m \in MemberIds :
     Alive(m) =>

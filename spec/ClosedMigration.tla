@@ -19,7 +19,8 @@ CONSTANTS
   \* Number of disturbances.
   \* @type: Int;
   Budget,
-  \* Who gives up everything before it rejoins; the others are cooperative.
+  \* Processes that give up everything before they rejoin; the others are
+  \* cooperative.
   \* @type: Set(Str);
   Eager,
   \* Which targets a leader may choose: any legal one, or always the same one
@@ -176,7 +177,7 @@ SendSync(m) ==
   /\ LET t == Synced(mixed, m, processes[m].epoch)
      IN CoordinatorStep(t.mixed, {}, Answering(m, {t.reply}))
 
-\* What a process of the classic protocol makes of an answer.
+\* Reaction of a process of the classic protocol to an answer.
 \* @type: (Str, $process, $reply) => $process;
 ClassicReaction(m, process, reply) ==
   IF reply.error = "REBALANCE_IN_PROGRESS"
@@ -268,7 +269,8 @@ ReceiveReply(m) ==
   /\ replies' = [replies EXCEPT ![m] = {}]
   /\ UNCHANGED <<mixed, budget>>
 
-\* K2, C3: what must be given up is; a cooperative member rejoins at once.
+\* K2, C3: the member gives up what it must; a cooperative member rejoins at
+\* once.
 FinishRevocation(m) ==
   /\ processes[m].up /\ ~(processes[m].owned \subseteq processes[m].told)
   /\ processes[m].protocol = "classic" => processes[m].stage = "revoke"
@@ -385,7 +387,7 @@ EpochsInOrder ==
 EpochsNeverDecrease ==
   [][mixed'.group.epoch >= mixed.group.epoch /\ mixed'.group.assignmentEpoch >= mixed.group.assignmentEpoch]_state
 
-\* M2: who is told to rejoin, or owes a SyncGroup, is a member.
+\* M2: only a member is told to rejoin, or owes a SyncGroup.
 PhasesOfMembers == \A m \in MemberIds : mixed.phase[m] # "" => m \in Members(mixed.group)
 
 \* R8: every process is a member with exactly its target, and all is owned.

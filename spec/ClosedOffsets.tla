@@ -3,9 +3,9 @@
 (* The closed instance with offsets: members fetch the committed offset of *)
 (* what they are given, consume, commit when they like, give partitions up *)
 (* with a last commit or without, crash with a commit on the way; zombies  *)
-(* (R7) go on consuming and committing.  What protects a partition's next  *)
-(* owner from all of them is the member epoch (O2): this is where the      *)
-(* exemption of R7 is shown to be harmless.                                *)
+(* (R7) go on consuming and committing.  The member epoch (O2) protects a  *)
+(* partition's next owner from all of them: this is where the exemption of *)
+(* R7 is shown to be harmless.                                             *)
 (*                                                                         *)
 (* R9 is needed here, too.  Between two revocations in a row a member keeps*)
 (* its epoch (branch acknowledge-revoke): a commit of a living process that*)
@@ -110,7 +110,8 @@ OffsetFetch(m, p) ==
   /\ stopped' = IF error # "NONE" THEN stopped ELSE [stopped EXCEPT ![p] = NoOffset]
   /\ UNCHANGED <<groupVars, budget, offsets, lateCommits, processed>>
 
-\* The next record; K2: of what is to be given up nothing is consumed any more.
+\* The next record; K2: a partition that is to be given up is not consumed any
+\* more.
 Consume(m, p) ==
   LET next == positions[m][p] + 1 IN
   /\ Consumes(m, p) /\ p \in clients[m].told
@@ -151,8 +152,9 @@ LoseCommit(m, p) ==
 (* The group's steps                                                       *)
 (***************************************************************************)
 
-\* What of a member's positions a step leaves: those of what it goes on owning.
-\* What is given to it is new once (K3): it asks where to begin (OffsetFetch).
+\* A step keeps a member's positions of the partitions that it goes on owning.
+\* A partition that is given to it is new once (K3): it asks where to begin
+\* (OffsetFetch).
 PositionsFollow ==
   positions' = [m \in MemberIds |-> [p \in Partitions |->
                   IF p \in clients[m].owned \cap clients'[m].owned THEN positions[m][p] ELSE NoOffset]]
@@ -230,8 +232,8 @@ NoCommitOfASupersededOwner ==
   /\ \A commit \in lateCommits :
        ErrorOf(commit) = "NONE" => OfTheHolder(commit, commit.superseded)
 
-\* O3: at least once.  Whoever begins at the committed offset skips nothing
-\* that nobody has processed.
+\* O3: at least once.  A member that begins at the committed offset skips
+\* nothing that nobody has processed.
 AtLeastOnce ==
   \A p \in Partitions :
     /\ offsets[p] <= processed[p]

@@ -20,7 +20,7 @@
 (***************************************************************************)
 EXTENDS ClosedInvariant
 
-\* What a request of the closed instance may be refused for (H5, H6, S2).
+\* Errors that a request of the closed instance may get (H5, H6, S2).
 Refusals == {"UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH", "UNRELEASED_INSTANCE_ID", "FENCED_INSTANCE_ID"}
 
 \* Nobody has a regular expression or names an assignor, and an instance id is
@@ -88,7 +88,7 @@ ShapedRequest(m, epoch, ownedGiven, owned, subscribes, names) ==
    subscription |-> {s \in {names} : subscribes},
    regex |-> {}, assignor |-> {}]
 
-\* What the coordinator may have answered to each process, or nothing.
+\* The answers that may be on the way to each process, or none.
 AnyShapedResponses ==
   \E there \in [MemberIds -> BOOLEAN], assigns \in [MemberIds -> BOOLEAN],
      errors \in [MemberIds -> {"NONE"} \cup Refusals], epochs \in [MemberIds -> Int],

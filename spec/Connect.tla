@@ -10,12 +10,12 @@
 (* Connect group has a connector with its tasks, and each worker takes part*)
 (* in all of them.                                                         *)
 (*                                                                         *)
-(* What differs: step 2 of the heartbeat.  No coordinator computes a target*)
-(* here: a worker that it has chosen does, with PrepareAssignment and      *)
+(* Step 2 of the heartbeat differs.  No coordinator computes a target here:*)
+(* a worker that it has chosen does, with PrepareAssignment and            *)
 (* InstallAssignment.  And what a lost worker had is remembered, so that   *)
 (* the assignor can wait for it (delayed rebalance, W2).                   *)
 (*                                                                         *)
-(* What the draft leaves open, as decided here; the alternatives in        *)
+(* Decisions where the draft leaves a question open; the alternatives in   *)
 (* brackets.  This is the one place where they are written down.           *)
 (*  1 Not all work must be assigned; each resource at most once (draft 161 *)
 (*    and 943 contradict each other).  [All of it: no work could wait.]    *)
@@ -36,17 +36,17 @@
 (*  5 The chosen worker stays chosen while it is in the group (draft "the  *)
 (*    Leader assignment is sticky"); then the first by id; after a time-out*)
 (*    the next by id.  A new coordinator chooses anew.  [Any one each time:*)
-(*    the delay runs in the worker that computed last.]  Chosen is one     *)
-(*    that reads the versions of all others (draft 152); if none does, any:*)
-(*    the draft asks that ranges overlap, no more.  [Nobody: the group     *)
-(*    would never have a target again.]  Who has prepared goes on, though, *)
-(*    as with A6.                                                          *)
-(*  6 What a worker had in the target when it was removed is the group's   *)
-(*    lost work, in the log, and PrepareAssignment tells of it with member *)
-(*    epoch -1, until someone else is given it, it is removed, or no worker*)
-(*    is left.  [In the assignor's memory, as in KIP-415: a new leader     *)
-(*    gives all lost work away at once.  In the target, under the id of who*)
-(*    has gone: draft 943 prints a target without it.]                     *)
+(*    the delay runs in the worker that computed last.]  Chosen is one that*)
+(*    reads the versions of all others (draft 152); if none does, any: the *)
+(*    draft asks that ranges overlap, no more.  [Nobody: the group would   *)
+(*    never have a target again.]  A worker that has prepared goes on,     *)
+(*    though, as with A6.                                                  *)
+(*  6 Work that the target had for a worker when it was removed is the     *)
+(*    group's lost work, in the log, and PrepareAssignment tells of it with*)
+(*    member epoch -1, until someone else is given it, it is removed, or no*)
+(*    worker is left.  [In the assignor's memory, as in KIP-415: a new     *)
+(*    leader gives all lost work away at once.  In the target, under the id*)
+(*    of who has gone: draft 943 prints a target without it.]              *)
 (*  7 The delay runs in the worker that has computed; one that did not     *)
 (*    begins it anew, so work may wait longer, never shorter.  [In the     *)
 (*    coordinator, which has no such setting.]                             *)
@@ -111,8 +111,8 @@ CONSTANTS
 *)
 Connect_aliases == TRUE
 
-\* What a Connect group does otherwise in what it shares with a consumer group
-\* (see 10 above); models have it as their Dialect.
+\* Departures of a Connect group from a consumer group in the operators that
+\* they share (see 10 above); models have it as their Dialect.
 \* @type: $dialect;
 ConnectText == [KIP848 EXCEPT !.PendingInResponse = FALSE]
 
@@ -127,13 +127,13 @@ NoWork == [chosen |-> None, prepared |-> {}, named |-> {}, lost |-> Nobody,
 NoCall == [reason |-> {}, compute |-> FALSE, groupEpoch |-> 0, workers |-> {},
            target |-> Nobody, twice |-> {}]
 
-\* What a worker "subscribes" to: every connector.
+\* Every worker "subscribes" to every connector.
 EveryConnector == ".*"
 \* @type: Str -> Set(Str);
 OnlyEveryConnector == [r \in {EveryConnector} |-> {TopicName[t] : t \in Topics}]
 
 (***************************************************************************)
-(* Who computes the target (W1), and what is lost (W2)                     *)
+(* The worker that computes the target (W1), and lost work (W2)            *)
 (***************************************************************************)
 
 \* E2: is a new target due?
@@ -153,7 +153,8 @@ NextWorker(workers, m) ==
 \* @type: (Str, Str) => Bool;
 Reads(m, n) == Versions[m][1] <= Versions[n][1] /\ Versions[n][2] <= Versions[m][2]
 
-\* W1: who may be chosen: those who read the metadata of all, if anybody does.
+\* W1: workers that may be chosen: those that read the metadata of all, if
+\* anybody does.
 \* @type: (Set(Str)) => Set(Str);
 Covering(workers) ==
   LET all == {m \in workers : \A n \in workers : Reads(m, n)}
@@ -167,7 +168,7 @@ Choose(g, w) ==
   ELSE [w EXCEPT !.prepared = {},
                  !.chosen = IF Members(g) = {} THEN None ELSE FirstWorker(Covering(Members(g)))]
 
-\* What is there of connectors and tasks.
+\* Connectors and tasks that are there.
 \* @type: (Str -> Int, $partition) => Bool;
 IsThere(metadata, r) == r[2] < metadata[r[1]]
 
@@ -186,7 +187,8 @@ FollowWork(g, h, w) ==
 (* The heartbeat                                                           *)
 (***************************************************************************)
 
-\* W4: what the draft does not allow besides KIP-848 (see 3 above).
+\* W4: a request that the draft does not allow, beside those of KIP-848 (see 3
+\* above).
 \* @type: ($request) => Bool;
 ConnectInvalid(request) ==
   \/ request.member = None \/ request.epoch < -1 \/ InstanceIdEmpty(request)
@@ -289,8 +291,8 @@ CallStep(action, m, epoch, error) ==
                  !.request = [NoRequest EXCEPT !.member = m, !.epoch = epoch],
                  !.response = [NoResponse EXCEPT !.error = error]]
 
-\* What the assignor is given: the workers with their part of the target, and
-\* those that have gone with what they lost.
+\* Input of the assignor: the workers with their part of the target, and those
+\* that have gone with what they lost.
 \* @type: ($group, $work) => Set($preparedWorker);
 PreparedWorkers(g, w) ==
   {[worker |-> m, epoch |-> g.members[m].epoch, reason |-> w.reasons[m],
@@ -318,8 +320,9 @@ ValidTarget(prepared, target, twice) ==
   /\ \A r \in Partitions :
        target[r] # None => target[r] \in prepared.workers /\ IsThere(prepared.metadata, r)
 
-\* E2, W4: the target is that of the epoch that it was computed from.  Who has
-\* left meanwhile gets nothing.  What is given to somebody is not lost.
+\* E2, W4: the target is that of the epoch that it was computed from.  A
+\* worker that has left meanwhile gets nothing.  Work that is given to
+\* somebody is not lost.
 \* @type: ($group, $work, $prepared, $partition -> Str) => {group: $group, work: $work};
 Installed(g, w, prepared, target) ==
   LET given == [r \in Partitions |-> IF target[r] \in Members(g) THEN target[r] ELSE None] IN

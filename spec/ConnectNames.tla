@@ -24,11 +24,12 @@ CONSTANTS
   NameRank
 
 VARIABLES
-  \* What each worker offers, the most wanted first; <<>> of who is not here.
+  \* Assignors that each worker offers, the most wanted first; <<>> for a
+  \* worker that is not here.
   \* @type: Str -> Seq(Str);
   lists,
-  \* What the last step has of that: the list of a heartbeat, if it has one, and
-  \* the assignor in the answer to PrepareAssignment, or "".
+  \* Names in the last step: the list of a heartbeat, if it has one, and the
+  \* assignor in the answer to PrepareAssignment, or "".
   \* @type: {list: Set(Seq(Str)), assignor: Str};
   naming
 
@@ -44,7 +45,7 @@ NoList == <<>>
 \* @type: (Seq(Str)) => Set(Str);
 NamesIn(list) == {list[i] : i \in DOMAIN list}
 
-\* W1: what all of some workers offer.
+\* W1: assignors that all of some workers offer.
 \* @type: (Str -> Seq(Str), Set(Str)) => Set(Str);
 InCommon(offers, workers) ==
   {name \in DOMAIN NameRank : \A m \in workers : name \in NamesIn(offers[m])}
@@ -76,7 +77,8 @@ UpdateNamed(m, request, list) ==
      THEN [updated EXCEPT !.group = BumpGroupEpoch(updated.group)]
      ELSE updated
 
-\* What workers offer after the step that is taken: who has gone, nothing.
+\* Offers of workers after the step that is taken: a worker that has gone
+\* offers nothing.
 \* @type: (Str -> Seq(Str), {list: Set(Seq(Str)), assignor: Str}) => Bool;
 Follow(offers, said) ==
   /\ lists' = [m \in MemberIds |-> IF m \in Members(group') THEN offers[m] ELSE NoList]
@@ -90,7 +92,7 @@ NamedRequest(m, request, list) ==
                  ELSE lists, [NoNaming EXCEPT !.list = list])
   /\ UNCHANGED topics
 
-\* H1, H3, W1: who joins says its list.
+\* H1, H3, W1: a worker that joins sends its list.
 NamedJoin ==
   \E m \in MemberIds, list \in Lists :
     NamedRequest(m, [NoRequest EXCEPT !.member = m, !.owned = {{}}], {list})
@@ -122,7 +124,7 @@ NamedInit == Init /\ lists = [m \in MemberIds |-> NoList] /\ naming = NoNaming
 NamedNext == NamedJoin \/ NamedHeartbeat \/ NamedPrepare \/ OtherStep
 
 (***************************************************************************)
-(* What must hold                                                          *)
+(* Properties                                                              *)
 (***************************************************************************)
 
 \* W1: there is always an assignor that all workers offer.

@@ -1,7 +1,7 @@
 ------------------------- MODULE ConnectProperties --------------------------
 (***************************************************************************)
-(* What a Connect group must always satisfy, in the coordinator's view,    *)
-(* beside what GroupProperties says of every group: one operator a         *)
+(* Rules that a Connect group must always satisfy, in the coordinator's    *)
+(* view, beside what GroupProperties says of every group: one operator a   *)
 (* requirement.  g and w are the group before a step, h and v after it, s  *)
 (* and c the step between them.                                            *)
 (***************************************************************************)
@@ -38,8 +38,8 @@ IsReadBy(version, m) == Versions[m][1] <= version /\ version <= Versions[m][2]
 \* @type: (Str, Str) => Bool;
 KnowOneVersion(m, n) == IsReadBy(Versions[m][1], n) \/ IsReadBy(Versions[n][1], m)
 
-\* W1: who is chosen reads the first and the last version of all, unless nobody
-\* does, or it has prepared before others came.
+\* W1: the chosen worker reads the first and the last version of all, unless
+\* nobody does, or it has prepared before others came.
 \* @type: ($group, $work) => Bool;
 VersionsFit(g, w) ==
   LET ReadsAll(m) == \A n \in Members(g) : IsReadBy(Versions[n][1], m) /\ IsReadBy(Versions[n][2], m) IN

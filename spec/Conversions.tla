@@ -4,14 +4,15 @@
 (* of ClassicCoordinator to one of Migration, and back.                    *)
 (*                                                                         *)
 (* A classic group is converted by way of the one "in short" that Migration*)
-(* has (InShort).  What a member owns, and the generation that this is of, *)
-(* travel in its subscription, which the coordinator reads only here: they *)
-(* are strings among its topics, ClaimName and GenerationName.  One that   *)
-(* names no generation is of a version that is too old (M2).               *)
+(* has (InShort).  The partitions that a member owns, and the generation   *)
+(* that these are of, travel in its subscription, which the coordinator    *)
+(* reads only here: they are strings among its topics, ClaimName and       *)
+(* GenerationName.  One that names no generation is of a version that is   *)
+(* too old (M2).                                                           *)
 (*                                                                         *)
-(* Decided here: of several who say that they own a partition the one of   *)
-(* the latest generation does, and of those the first.  Left out: user data*)
-(* (M4), assignments that cannot be read.                                  *)
+(* Decided here: where several say that they own a partition, the member of*)
+(* the latest generation does, and among those the first.  Left out: user  *)
+(* data (M4), assignments that cannot be read.                             *)
 (***************************************************************************)
 EXTENDS Migration
 
@@ -43,7 +44,7 @@ NoWords == [protocols |-> <<>>, subscription |-> {}]
 NoPhases == [m \in MemberIds |-> ""]
 
 (***************************************************************************)
-(* What members of the classic protocol say                                *)
+(* Subscriptions of members of the classic protocol                        *)
 (***************************************************************************)
 
 \* The names of all topics.
@@ -65,11 +66,11 @@ NamesIn(protocols) == {protocols[i] : i \in DOMAIN protocols}
 (* Conversion (M1)                                                         *)
 (***************************************************************************)
 
-\* M1: who has been in a generation is brought along.
+\* M1: members that have been in a generation are brought along.
 \* @type: ($classicGroup) => Set(Str);
 Kept(c) == {m \in Classic!InGroup(c) : ~c.members[m].fresh}
 
-\* R7: of several who claim a partition, the one of the latest generation.
+\* R7: where several claim a partition, the claim of the latest generation.
 \* @type: ($classicGroup, Str) => Set($partition);
 BestClaims(c, m) ==
   LET Of(n) == c.members[n].subscription
@@ -77,7 +78,7 @@ BestClaims(c, m) ==
                   \/ GenerationIn(Of(n)) = GenerationIn(Of(m)) /\ MemberRank[n] < MemberRank[m]
   IN {p \in ClaimedIn(Of(m)) : \A n \in Kept(c) \ {m} : p \in ClaimedIn(Of(n)) => ~Beats(n)}
 
-\* What the log says that a member is assigned.
+\* The assignment of a member in the log.
 \* @type: ($classicGroup, Str) => Set($partition);
 SavedAssignment(c, m) == UNION UNION {s.members[m].assignment : s \in c.saved}
 
@@ -105,8 +106,8 @@ Upgraded(c, topics) ==
   IF c.generation > 0 THEN ConvertUp(InShort(c, topics))
   ELSE [kind |-> "consumer", phase |-> NoPhases, said |-> [m \in MemberIds |-> {}], group |-> NoGroup]
 
-\* H5, M1, M2: what a join of the consumer protocol is refused for: a heartbeat's
-\* errors have none for a group of another kind, so that it is INVALID_REQUEST.
+\* H5, M1, M2: the error of a join of the consumer protocol: a heartbeat's errors
+\* have none for a group of another kind, so that it is INVALID_REQUEST.
 \* @type: ($classicGroup) => Str;
 UpgradeError(c) ==
   IF Classic!InGroup(c) # {} /\ c.type # "consumer" THEN Dialect.OtherKindError

@@ -9,9 +9,9 @@
 (* is eager or cooperative.  An upgrade changes it, one process after the  *)
 (* other (Bounce); members of both kinds are in one group meanwhile.       *)
 (*                                                                         *)
-(* What a member says that it owns travels in its subscription, which the  *)
-(* coordinator does not read but compares: here a claim is a string among  *)
-(* its topics, ClaimName of the partition.                                 *)
+(* The partitions that a member says it owns travel in its subscription,   *)
+(* which the coordinator does not read but compares: here a claim is a     *)
+(* string among its topics, ClaimName of the partition.                    *)
 (*                                                                         *)
 (* A leader that knows of claims hands out in two phases: a partition that *)
 (* somebody else still claims is given to nobody, its owner revokes it and *)
@@ -35,11 +35,11 @@ CONSTANTS
   \* assignors of each configuration.
   \* @type: Str -> Str;
   FirstConfig,
-  \* What a bounce makes of each configuration.
+  \* The configuration that a bounce makes of each configuration.
   \* @type: Str -> Str;
   NextConfig,
-  \* What a bounce waits for: that nobody in the group is a "member" of what is
-  \* behind it, that no "process" is, or nothing ("").
+  \* A bounce waits until nobody in the group is a "member" of what is behind
+  \* it, that no "process" is, or nothing ("").
   \* @type: Str;
   BounceWaitsFor,
   \* The configurations whose processes keep what they own as they rejoin, and
@@ -85,7 +85,7 @@ Claims(owned) == {ClaimName[p] : p \in owned}
 \* @type: (Set(Str)) => Set($partition);
 ClaimedIn(subscription) == {p \in Partitions : ClaimName[p] \in subscription}
 
-\* What a leader sees of the claims of a member.
+\* Claims of a member that a leader sees.
 \* @type: (Str, $joined) => Set($partition);
 Seen(m, j) == IF config[m] \in KnowingClaims THEN ClaimedIn(j.subscription) ELSE {}
 
@@ -112,15 +112,16 @@ MovesLittle(m, leads, owner) ==
       /\ Share(owner, n) >= Share(owner, owner[p])
       /\ \A q \in Partitions : owner[q] = n => n \in Claimants(m, leads, q)
 
-\* C5: what an assignor may intend.
+\* C5: an assignment that an assignor may intend.
 \* @type: (Str, Set($joined), $partition -> Str) => Bool;
 MayIntend(m, leads, owner) ==
   /\ LegalAssignment(leads, owner)
   /\ clients[m].generation >= StickyFrom => Balanced(leads, owner) /\ MovesLittle(m, leads, owner)
 
-\* C3: from what is intended to what is handed out.  What others still claim
-\* (maybe-revoking) waits; what nobody claims (ready-to-migrate) goes to its new
-\* owner; what is claimed and not assigned (unknown-but-owned) is given back.
+\* C3: the assignment that is handed out where `owner` is intended.  A partition
+\* that others still claim (maybe-revoking) waits; a partition that nobody
+\* claims (ready-to-migrate) goes to its new owner; a partition that is claimed
+\* and not assigned (unknown-but-owned) is given back.
 \* @type: (Str, Set($joined), $partition -> Str) => ($partition -> Str);
 HandedOut(m, leads, owner) ==
   [p \in Partitions |->
@@ -181,7 +182,7 @@ CoopSync(m) ==
 \* The errors that say that the partitions may be another's already.
 LostErrors == {"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION"}
 
-\* C6: what of it there is no more: its topic is deleted.
+\* C6: owned partitions that are no longer there: their topic is deleted.
 \* @type: (Set($partition)) => Set($partition);
 Gone(owned) == {p \in owned : topics[p[1]] <= p[2]}
 
@@ -198,8 +199,8 @@ Lost(m, client, response) ==
              ELSE [client EXCEPT !.phase = "join", !.generation = NoGeneration, !.leads = {}, !.owned = {}]
   IN [out EXCEPT !.owned = IF GivesUpWhenLost THEN {} ELSE client.owned]
 
-\* C3: the assignment.  Whoever revoked rejoins at once, so that it can be given
-\* to its new owner.
+\* C3: the assignment.  A process that revoked rejoins at once, so that it can
+\* be given to its new owner.
 \* @type: (Str, $classicClient, Set($partition)) => $classicClient;
 Assigned(m, client, assigned) ==
   IF client.owned \subseteq assigned THEN [client EXCEPT !.owned = assigned, !.phase = "stable"]
@@ -265,8 +266,8 @@ CoopNoticeTopics(m) ==
      IN CoopClientStep("NoticeTopics", GivesUp(clients[m].owned, client.owned), m, client)
   /\ UNCHANGED <<group, topics, unseen, responses, budget, disturbed, config>>
 
-\* C3: of what it does not subscribe to any more a cooperative process keeps
-\* nothing either.
+\* C3: a cooperative process keeps no partition of a topic that it no longer
+\* subscribes to either.
 CoopChangeSubscription(m) ==
   /\ Disturb(1) /\ Name("subscription")
   /\ Idle(m) /\ clients[m].phase = "stable"
@@ -359,8 +360,8 @@ CoopFairSpec ==
 (* Properties                                                              *)
 (***************************************************************************)
 
-\* C4: of two owners of a partition one is a zombie: it was removed from the
-\* group and has not heard of it.  Whoever is a member owns alone, whatever it
+\* C4: if a partition has two owners, one of them is a zombie: it was removed
+\* from the group and has not heard of it.  A member owns alone, whatever it
 \* is doing: cooperative members own between the generations, too.
 OwnedByOneMember ==
   \A m \in MemberIds, n \in MemberIds :

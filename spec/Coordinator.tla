@@ -17,7 +17,7 @@ EXTENDS StaticMembers, Validation
 (* Step 1 of the heartbeat: update the member                              *)
 (***************************************************************************)
 
-\* What step 1 leaves for steps 2 and 3.
+\* The result of step 1 for steps 2 and 3.
 \* @type: ($group, Str, Str, Bool) => $updated;
 Updated(g, error, kind, acknowledges) ==
   [group |-> g, error |-> error, kind |-> kind, acknowledges |-> acknowledges]
@@ -33,7 +33,7 @@ SaidBy(request, member) ==
                  !.regex = TextOr(request.regex, member.regex),
                  !.assignor = TextOr(request.assignor, member.assignor)]
 
-\* What a joining member says of itself.
+\* A member with the fields of its join.
 \* @type: ($request) => $member;
 NewMember(request) == SaidBy(request, [NoMember EXCEPT !.epoch = 0])
 
@@ -57,7 +57,8 @@ SaysOtherwise(new, old) ==
   \/ new.regex # old.regex
   \/ new.assignor # old.assignor /\ Dialect.AssignorChangeBumps = "always"
 
-\* What a member that takes the place of `n` says of itself, and so has not yet.
+\* A member that takes the place of `n`: with the fields of its join alone, or
+\* with those of the place where the join leaves them out.
 \* @type: ($group, Str, $request) => $member;
 ReturningMember(g, n, request) ==
   IF Dialect.ReturnLeftOut = "forgotten" THEN NewMember(request)
@@ -146,7 +147,7 @@ ActionOf(g, m, request) ==
   ELSE IF Returns(g, request) THEN "Return"
   ELSE IF m \in Members(g) THEN "Rejoin" ELSE "Join"
 
-\* S2: what the request is told that carries an instance id it may not use.
+\* S2: the error of a request with an instance id that it may not use.
 \* @type: ($group, Str, $request) => Str;
 InstanceError(g, m, request) ==
   LET holder == HolderOf(g, request) IN
@@ -238,7 +239,7 @@ UpdateTarget(g, now, Then(_)) ==
          /\ Then([g EXCEPT !.target = target, !.assignmentEpoch = g.epoch])
   ELSE Then(g)
 
-\* Whether a step computes the target that is due: always TRUE in KIP-848's
+\* TRUE where a step computes the target that is due: always in KIP-848's
 \* text.  A request that is refused computes none that was due before.
 \* @type: (Str, $group) => Set(Bool);
 ComputesNow(kind, g) ==
@@ -262,9 +263,9 @@ Revoke(g, m, keeps, gives) ==
               IF Dialect.PreviousEpochReset = "reconciliation" THEN member.epoch ELSE member.previousEpoch]
 
 \* R1 while an earlier revocation is not acknowledged yet, and the target may
-\* have changed meanwhile.  What was told to be given up stays so even when
-\* the target has it back: else a response would revoke and assign (R5).
-\* `said` is whether the request changed what the member subscribes to.
+\* have changed meanwhile.  A partition that the member was told to give up
+\* stays so even when the target has it back: else a response would revoke and
+\* assign (R5). `said`: the request changed what the member subscribes to.
 \* @type: ($group, Str, Bool) => $group;
 NarrowRevocation(g, m, said) ==
   LET member == g.members[m]
@@ -437,9 +438,9 @@ AfterFailOver(g) ==
      ELSE [g.members[m] EXCEPT !.previousEpoch = 0, !.acknowledged = FALSE,
                                !.assigned = Held(g, m), !.revoking = {}]]]
 
-\* What a member is to give up is derived (erratum: pending is derived), once
-\* the target that is due is there: all that it holds and its target does not
-\* have.  Its rebalance timer runs anew (R4).
+\* The partitions that a member is to give up are derived (erratum: pending is
+\* derived), once the target that is due is there: all that it holds and its
+\* target does not have.  Its rebalance timer runs anew (R4).
 \* @type: ($group) => $group;
 DeriveRevocations(g) ==
   [g EXCEPT !.members = [m \in MemberIds |->

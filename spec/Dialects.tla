@@ -39,7 +39,7 @@ KIP848 == [
   \* H1: epoch 0 from a member that the group has: "replaces" it by a fresh
   \* one, "keeps" it and its assignment, or is "fenced" if it is no retry (H6).
   RejoinOfLiveMember |-> "replaces",
-  \* H3: what a join reports as owned is "ignored", or must be "empty".
+  \* H3: the owned partitions of a join are "ignored", or must be "empty".
   JoinOwns |-> "ignored",
   \* H3, H4: a server side assignor without a name is "invalid" in a request, or
   \* "unsupported", like any name that the coordinator does not have.
@@ -75,10 +75,11 @@ KIP848 == [
   \* S1: leaving for a while has the session "renewed", or it "runs on".  Here
   \* time-outs are untimed; traces are replayed with a clock.
   AwaySession |-> "renewed",
-  \* S1: what a member leaves out as it returns is "forgotten", as in any join,
-  \* or "kept" as its place had it.
+  \* S1: a field that a member leaves out as it returns is "forgotten", as in
+  \* any join, or "kept" as its place had it.
   ReturnLeftOut |-> "forgotten",
-  \* P1: of a member that returns "what changed" is written, or the "whole".
+  \* P1: the record of a member that returns is written for "what changed", or
+  \* as a "whole".
   ReturnWritten |-> "what changed",
   \* H5: a full group refuses "joins", whatever "strangers" send, whose member
   \* id it does not have, or "newcomers", whose instance id neither.
@@ -91,12 +92,13 @@ KIP848 == [
   \* E1: changed partition metadata is noticed "at-once" or by the
   \* "next-heartbeat".
   MetadataChange |-> "at-once",
-  \* H5: what a member of a group that does not exist is told.
+  \* H5: the error for a member of a group that does not exist.
   UnknownGroupError |-> "UNKNOWN_MEMBER_ID",
-  \* H5: what a join is told where the group is of another kind, and no consumer
+  \* H5: the error of a join where the group is of another kind, and no consumer
   \* group can be made of it.
   OtherKindError |-> "INVALID_REQUEST",
-  \* E2: the last member to leave takes the assignment epoch along.
+  \* E2: the last member to leave also sets the assignment epoch to the new
+  \* group epoch.
   LastLeaveAdvancesAssignmentEpoch |-> TRUE,
   \* O2, O4: the member epoch -2 of a static member that is away is one that a
   \* commit or a fetch may carry.

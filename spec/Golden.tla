@@ -51,8 +51,9 @@ VARIABLES
 \* @type: Seq($scripted);
 Script == Scenarios[scenario].script
 
-\* What a model has instead of all Targets.  A script that says none leaves the
-\* target as it is; without members or topics there is none.
+\* The targets of a scripted model, in place of all Targets.  A script that
+\* says none leaves the target as it is; without members or topics there is
+\* none.
 \* @type: Set($partition -> Str);
 ScriptedTargets ==
   IF Script[at + 1].target # {} THEN Script[at + 1].target
@@ -94,7 +95,7 @@ AsScripted ==
   /\ at' = at + 1
   /\ UNCHANGED scenario
 
-\* What is no commit and no fetch.
+\* A step that is no commit and no fetch.
 OffsetsSurvive == offsets' = Surviving(offsets, group, group', topics')
 
 ScriptedRequest ==

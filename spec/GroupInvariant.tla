@@ -23,7 +23,7 @@ GroupInv(g) ==
   /\ g.assignmentEpoch = g.epoch
   /\ ~Exists(g) => g = NoGroup
 
-\* What GroupInv is for.
+\* The properties that GroupInv implies.
 \* @type: ($group) => Bool;
 GroupSafe(g) ==
   /\ HeldDisjoint(g) /\ EpochsOrdered(g) /\ LegalTarget(g, g.target)
@@ -49,7 +49,7 @@ AnyGroup(assignorNames, instanceIds, Is(_)) ==
            assigned |-> assigned[m], revoking |-> revoking[m],
            acknowledged |-> acknowledged[m]]]])
 
-\* E4, A4, R2, R5: what one step from any such state must satisfy.
+\* E4, A4, R2, R5: properties of each step from any such state.
 \* @type: ($group, $group, $step) => Bool;
 GroupStepSafe(g, h, s) ==
   /\ EpochsMonotone(g, h, s)

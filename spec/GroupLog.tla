@@ -14,8 +14,8 @@
 (* that ends before the group epoch's record, which is the last of its     *)
 (* kind, leaves members or subscriptions changed and no new target due, so *)
 (* that partitions stay without an owner, and the request that is sent     *)
-(* again changes nothing any more.  No partition is held twice by it.  What*)
-(* holds here: all records of one request or event are one batch.          *)
+(* again changes nothing any more.  No partition is held twice by it.  Here*)
+(* all records of one request or event are one batch.                      *)
 (*                                                                         *)
 (* Left out: the fields of records that no rule reads.                     *)
 (***************************************************************************)
@@ -67,7 +67,7 @@ Tombstone(offset, type, m) ==
 SameKey(r, q) == r.type = q.type /\ r.member = q.member /\ r.partition = q.partition
 
 (***************************************************************************)
-(* What a step writes (P1)                                                 *)
+(* Records that a step writes (P1)                                         *)
 (***************************************************************************)
 
 \* The places in a write: they show KIP-848's order.  Those of what is not
@@ -92,7 +92,7 @@ Removals(g, h) ==
           Tombstone(PlaceOfRemoval(m) + 1, TargetMember, m),
           Tombstone(PlaceOfRemoval(m) + 2, MemberMetadata, m)} : m \in Members(g) \ Members(h)}
 
-\* What a member says of itself.
+\* Value of a member's record: the fields that the member sends.
 \* @type: ($member) => $value;
 Described(member) ==
   [NoValue EXCEPT !.instance = member.instance, !.subscription = member.subscription,
@@ -109,8 +109,9 @@ GroupRecords(g, h, fresh) ==
   \cup (IF h.epoch # g.epoch
         THEN {Entry(PlaceOfGroup, GroupMetadata, None, [NoValue EXCEPT !.epoch = h.epoch])} ELSE {})
 
-\* The target: its difference, its epoch last, if it was computed.  What a
-\* member took over with a place (S1) is written anyway, under its own key.
+\* The target: its difference, its epoch last, if it was computed.  A target
+\* that a member took over with a place (S1) is written anyway, under its own
+\* key.
 \* @type: ($group, $group, Set(Str), Set(Str)) => Set($record);
 TargetRecords(g, h, fresh, returned) ==
   LET computed == h.assignmentEpoch # g.assignmentEpoch
@@ -131,7 +132,7 @@ CurrentRecords(g, h, fresh) ==
                                \/ h.members[n].epoch # g.members[n].epoch
                                \/ Held(h, n) # Held(g, n)}}
 
-\* E5: what an empty group still has in the log.
+\* E5: tombstones of the records that an empty group still has in the log.
 \* @type: Set($record);
 DeletionRecords ==
   {Tombstone(1, TargetMetadata, None), Tombstone(2, PartitionMetadata, None), Tombstone(3, GroupMetadata, None)}
@@ -182,7 +183,7 @@ SnapshotOf(g) ==
        \cup TargetRecords([NoGroup EXCEPT !.assignmentEpoch = -1], g, Members(g), {})
        \cup CurrentRecords(NoGroup, g, Members(g))
 
-\* What comes after everything that is in the log.
+\* The offset after everything that is in the log.
 \* @type: (Set($record)) => Int;
 EndOf(log) ==
   IF log = {} THEN 0 ELSE 1 + (CHOOSE o \in {r.offset : r \in log} : \A r \in log : r.offset <= o)

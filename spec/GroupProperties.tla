@@ -1,6 +1,6 @@
 -------------------------- MODULE GroupProperties ---------------------------
 (***************************************************************************)
-(* What a group must always satisfy, in the coordinator's view: one        *)
+(* Rules that a group must always satisfy, in the coordinator's view: one  *)
 (* operator a requirement, over the state before and after a step.  The    *)
 (* modules that are checked turn them into invariants and step properties. *)
 (***************************************************************************)
@@ -100,8 +100,8 @@ MembershipChanged(g, h, m) ==
   /\ m \in Members(h) /\ SubscribesToNothing(h.members[m]) =>
        Dialect.JoinWithEmptySubscriptionBumps \/ (~Exists(g) /\ Dialect.FirstGroupEpoch = 1)
 
-\* E1: what makes a new version of the group's metadata, seen in the states.
-\* Taking a place that was kept (S1) is no change of the members.
+\* E1: a change that makes a new version of the group's metadata, seen in the
+\* states. Taking a place that was kept (S1) is no change of the members.
 \* @type: ($group, $group, $step) => Bool;
 MetadataChanged(g, h, s) ==
   LET taken == PlaceTaken(g, s)
@@ -170,8 +170,8 @@ OthersUntouched(g, h, s) ==
   s.action # "FailOver" =>
     \A m \in MemberIds \ PlaceTaken(g, s) : m # s.member => h.members[m] = g.members[m]
 
-\* R1, R2: what a member holds is only released by its acknowledgement, or
-\* by its removal or replacement.
+\* R1, R2: a partition that a member holds is only released by its
+\* acknowledgement, or by its removal or replacement.
 \* @type: ($group, $group, $step) => Bool;
 ReleasedOnlyByAcknowledgement(g, h, s) ==
   \A m \in MemberIds :
@@ -182,7 +182,8 @@ ReleasedOnlyByAcknowledgement(g, h, s) ==
            /\ s.request.owned # {}
            /\ ValueOr(s.request.owned, {}) \cap (Held(g, m) \ Held(h, m)) = {}
 
-\* H1, R1: who joins again owns nothing, and so has given up what it was told to.
+\* H1, R1: a member that joins again owns nothing, and so has given up what it
+\* was told to.
 \* @type: ($group, $group, $step) => Bool;
 RejoinReleases(g, h, s) ==
   s.action = "Rejoin" /\ s.response.error = "NONE" =>
@@ -260,8 +261,9 @@ ErrorsExactly(g, h, s) ==
   /\ s.response.error \in {"INVALID_REQUEST", "UNSUPPORTED_ASSIGNOR", "UNRELEASED_INSTANCE_ID",
                           "FENCED_INSTANCE_ID", "GROUP_MAX_SIZE_REACHED"} => h = g
 
-\* S1: who leaves for a while keeps its assignment, and the group its epoch; who
-\* takes its place gets what it held of the target, at the assignment epoch.
+\* S1: a member that leaves for a while keeps its assignment, and the group its
+\* epoch; a member that takes the place gets what the place held of the target,
+\* at the assignment epoch.
 \* @type: ($group, $group, $step) => Bool;
 PlaceIsKept(g, h, s) ==
   /\ s.branch = "away" =>

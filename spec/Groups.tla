@@ -1,8 +1,8 @@
 ------------------------------- MODULE Groups -------------------------------
 (***************************************************************************)
-(* What can be read of a group, and how its epoch is bumped: what the other*)
-(* modules of the coordinator share.  A topic is an id with a name; the    *)
-(* partitions of an id never become those of another (T2).                 *)
+(* Operators that read a group, and how its epoch is bumped: the other     *)
+(* modules of the coordinator share these.  A topic is an id with a name;  *)
+(* the partitions of an id never become those of another (T2).             *)
 (***************************************************************************)
 EXTENDS GroupTypes, Dialects, FiniteSets
 
@@ -35,13 +35,13 @@ CONSTANTS
   \* @type: Int;
   MaxGroupSize
 
-\* What most models use: no topic is recreated, no regular expression.
+\* The choice of most models: no topic is recreated, no regular expression.
 \* @type: Str -> Str;
 OwnName == [t \in Topics |-> t]
 \* @type: Str -> Set(Str);
 NoRegexes == [r \in {x \in {""} : FALSE} |-> {}]
 TwoAssignors == {"range", "uniform"}
-\* A1, A2: what `group.consumer.assignors` names first.
+\* A1, A2: the first name of `group.consumer.assignors`.
 FirstAssignor == "uniform"
 
 (***************************************************************************)
@@ -69,7 +69,8 @@ Members(g) == {m \in MemberIds : g.members[m].epoch # NotInGroup}
 \* @type: ($group, Str) => Set($partition);
 TargetOf(g, m) == {p \in Partitions : g.target[p] = m}
 
-\* What a member holds: it may own all of it (R7, coordinator's view).
+\* Partitions that a member holds: it may own all of them (R7, coordinator's
+\* view).
 \* @type: ($group, Str) => Set($partition);
 Held(g, m) == g.members[m].assigned \cup g.members[m].revoking
 
@@ -116,7 +117,7 @@ GroupState(g) ==
 BumpGroupEpoch(g) ==
   [g EXCEPT !.epoch = IF Exists(g) THEN g.epoch + 1 ELSE Dialect.FirstGroupEpoch]
 
-\* A1: the assignor that most members name.  Of a tie, and if none is named,
+\* A1: the assignor that most members name.  In a tie, and if none is named,
 \* the first that is configured.
 \* @type: ($group) => Str;
 Preferred(g) ==
@@ -128,8 +129,8 @@ Preferred(g) ==
 \* @type: ($group, $group) => Bool;
 PreferenceChanged(g, h) == Dialect.AssignorChangeBumps = "if-preferred" /\ Preferred(g) # Preferred(h)
 
-\* What the group records of the topics: `topics` is the number of partitions
-\* of each topic in the cluster, 0 before it is created, -1 once deleted.
+\* The group's record of the topics: `topics` is the number of partitions of
+\* each topic in the cluster, 0 before it is created, -1 once deleted.
 \* @type: ($group, Str -> Int) => (Str -> Int);
 MetadataOf(g, topics) ==
   [t \in Topics |-> IF t \in Subscribed(g) /\ topics[t] > 0 THEN topics[t] ELSE 0]

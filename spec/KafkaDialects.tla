@@ -1,9 +1,9 @@
 ---------------------------- MODULE KafkaDialects ----------------------------
 (***************************************************************************)
-(* What Apache Kafka's group coordinator does otherwise than KIP-848's     *)
-(* text, by version: choices of the constants of Dialects.  Each is what   *)
-(* Kafka's own code did, step by step, over the whole state graph of the   *)
-(* models MCKafka*; it is not written in any document.                     *)
+(* Departures of Apache Kafka's group coordinator from KIP-848's text, by  *)
+(* version: choices of the constants of Dialects.  Each was seen in Kafka's*)
+(* own code, step by step, over the whole state graph of the models        *)
+(* MCKafka*; it is not written in any document.                            *)
 (*                                                                         *)
 (* Left out: the wire form of requests, and the departures of the list     *)
 (* below.                                                                  *)
@@ -12,9 +12,9 @@ EXTENDS Dialects
 
 (***************************************************************************)
 (* Departures without a constant.  No schedule or trace that is compared   *)
-(* with Kafka comes to them.  What the models say of each stands behind    *)
-(* "In the models"; where nothing does, whether it is safe and live is not *)
-(* known.                                                                  *)
+(* with Kafka comes to them.  The words of the models stand behind "In the *)
+(* models"; a departure without these words is not known to be safe and    *)
+(* live.                                                                   *)
 (***************************************************************************)
 \* RegexResolution (since kafka-4.0) T1: a regular expression is resolved in
 \*   the background, and bumps the group epoch only then.  In the models:
@@ -58,9 +58,9 @@ EXTENDS Dialects
 \*   target, and has nothing to give up, is answered with REBALANCE_IN_PROGRESS; in
 \*   the text it gets what its target leaves it.  In the models: KafkaSyncMixed in
 \*   MCKafka42Migration.
-\* JoinGeneration (since kafka-4.0) M2: of which generation a JoinGroup to a
-\*   consumer group is, is not looked at, nor whether its member uses the
-\*   consumer protocol.  In the models: JoinThatSays in MCKafka42Migration.
+\* JoinGeneration (since kafka-4.0) M2: the generation of a JoinGroup to a
+\*   consumer group is not looked at, nor whether its member uses the consumer
+\*   protocol.  In the models: JoinThatSays in MCKafka42Migration.
 \* ProtocolsMix (since kafka-4.0) M2: a LeaveGroup removes a member of the consumer
 \*   protocol, and a heartbeat of that one makes a member of the classic protocol
 \*   its own.  In the models: KafkaLeaveMixed, KafkaHandled in MCKafka42Migration.
@@ -71,7 +71,7 @@ EXTENDS Dialects
 \* TargetBroughtBack (since kafka-4.0) M1: as a group is converted back, its
 \*   members are assigned their target, and say what they said.  In the models:
 \*   KafkaDowngraded in MCKafka42Migration.
-\* EmptyForgotten (since kafka-4.0) E4: of an empty group nothing is left as it
+\* EmptyForgotten (since kafka-4.0) E4: nothing is left of an empty group as it
 \*   is converted, not its epoch.  In the models: EpochsGoBackFromEmpty in
 \*   MCKafka42Migration.
 \* FirstDelayFails (since kafka-4.0) M1: a join that would convert a group in the
@@ -115,8 +115,8 @@ Kafka40 ==
      !.LastLeaveAdvancesAssignmentEpoch = FALSE,
      !.AwayCommits = TRUE]
 
-\* In the responses and states that are compared as 4.0.  What a group has
-\* seen of its topics is a record of its own in 4.0, and a hash from 4.1 on.
+\* In the responses and states that are compared as 4.0.  The topics that a
+\* group has seen are a record of their own in 4.0, and a hash from 4.1 on.
 \* @type: $dialect;
 Kafka41 == Kafka40
 

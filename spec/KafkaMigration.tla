@@ -53,8 +53,8 @@ KeepingAssignments(before, after) ==
           IF after.members[m].place # "member" THEN after.members[m]
           ELSE [after.members[m] EXCEPT !.assignment = before.members[m].assignment]]]
 
-\* C1: what Kafka never answers: a request that a later one of its member
-\* replaces, the SyncGroup of a member that is removed.
+\* C1: FALSE for requests that Kafka never answers: a request that a later one
+\* of its member replaces, the SyncGroup of a member that is removed.
 \* @type: ($answer) => Bool;
 IsAnswered(a) ==
   /\ a.response.error # "NOT_COORDINATOR"
@@ -82,11 +82,11 @@ KafkaClassic(before, handled) ==
 (* Conversion (M1)                                                         *)
 (***************************************************************************)
 
-\* What a member of a classic group is assigned.
+\* The assignment of a member of a classic group.
 \* @type: ($classicGroup, Str) => Set($partition);
 AssignedIn(c, m) == UNION c.members[m].assignment
 
-\* M1: of a group that is empty nothing is left.  Else everybody is brought
+\* M1: nothing is left of a group that is empty.  Else everybody is brought
 \* along, with what it is assigned: what members say that they own does not
 \* count (M1, R7).
 \* @type: ($classicGroup) => $mixed;
@@ -146,14 +146,14 @@ IsToRejoin(m) ==
 \* @type: (Str) => Str -> Str;
 Told(m) == [phase EXCEPT ![m] = IF @ \in {"complete", "both"} THEN "both" ELSE "prepare"]
 
-\* H7, R5: what a JoinGroup says; of which generation it is, is not looked at.
+\* H7, R5: the fields of a JoinGroup; its generation is not looked at.
 \* @type: (Str, $classicRequest) => $request;
 JoinThatSays(m, request) ==
   [NoRequest EXCEPT !.member = m, !.epoch = IF m \in Members(consumer) THEN consumer.members[m].epoch ELSE 0,
                     !.instance = request.instance, !.owned = {ClaimedIn(request.subscription)}, !.subscription = {TopicsIn(request.subscription)}]
 
-\* Of members that are no more, and of one that uses the consumer protocol, no time
-\* runs.
+\* No time runs for members that are gone, and for those that use the consumer
+\* protocol.
 \* @type: ($group, Str -> Str) => Str -> Str;
 PhasesIn(g, phases) == [m \in MemberIds |-> IF m \in Members(g) THEN phases[m] ELSE ""]
 
@@ -182,8 +182,8 @@ KafkaJoinMixed(m, request) ==
                                                       epoch |-> after.members[m].epoch, assigned |-> {}]))
             IN UpdateTarget(updated.group, TRUE, Install)
 
-\* M2: what the member may use now; no other target may be due, unless it must
-\* give something up first.
+\* M2: the partitions that the member may use now; no other target may be due,
+\* unless the member must give something up first.
 \* @type: (Str, $classicRequest) => Bool;
 KafkaSyncMixed(m, request) ==
   LET member == consumer.members[m]
@@ -200,7 +200,7 @@ KafkaSyncMixed(m, request) ==
                                                        !.protocol = words[m].protocols[1],
                                                        !.assignment = {member.assigned}])
 
-\* M2: whether to rejoin.
+\* M2: the member is told to go on, or to rejoin.
 \* @type: (Str, $classicRequest) => Bool;
 KafkaHeartbeatMixed(m, request) ==
   LET error == IF FencedError(m, request) # "NONE" THEN FencedError(m, request)
@@ -234,7 +234,7 @@ KafkaLeaveMixed(m, request) ==
 (* Requests of the classic protocol                                        *)
 (***************************************************************************)
 
-\* C1, M1: of a consumer group without members nothing is left as somebody joins
+\* C1, M1: nothing is left of a consumer group without members as somebody joins
 \* with the classic protocol.
 \* @type: (Str, $classicRequest) => Bool;
 KafkaAskToJoin(m, request) ==
@@ -302,7 +302,7 @@ KafkaRefused(m, request, updated, through) ==
     IsClassicNow(classic, [h.step EXCEPT !.action = "Join"], NoRequestOf("Join", m))
 
 \* A heartbeat to a consumer group, perhaps one that was a classic one just now.
-\* Who is answered is a member of the consumer protocol then.
+\* The sender is a member of the consumer protocol then.
 \* @type: ($mixed, Str -> $words, Str, $request, Set($answer), $group) => Bool;
 KafkaHandled(x, said, m, request, answers, through) ==
   \E updated \in {IF Replaces(x, request) THEN Return(x.group, topics, m, request)
@@ -365,8 +365,8 @@ KafkaSessionTimeout ==
     \/ SessionTimerArmed(consumer, m) /\ KafkaExpired("SessionTimeout", m)
     \/ IsClassic /\ Classic!ClassicSessionArmed(classic, m) /\ KafkaClassic(classic, KafkaExpireClassic(m))
 
-\* R4: of a member of the consumer protocol; one of the classic protocol has its
-\* time to rejoin instead.
+\* R4: the time-out of a member of the consumer protocol; a member of the
+\* classic protocol has its time to rejoin instead.
 KafkaRebalanceTimeout ==
   \E m \in Members(consumer) :
     RebalanceTimerArmed(consumer, m) /\ phase[m] = "" /\ KafkaExpired("RebalanceTimeout", m)
@@ -393,7 +393,7 @@ KafkaFailOver ==
 (* Behaviours                                                              *)
 (***************************************************************************)
 
-\* What is not excluded (see above).
+\* Steps that are not excluded (see above).
 Bearable ==
   /\ step'.branch = "mixed-return" /\ Exists(consumer) =>
        {m \in Members(consumer) : phase[m] = ""} # Holds(classicStep'.request)

@@ -68,7 +68,7 @@ AdministrationLeavesTheGroup ==
   [][Does("ListGroups") \/ Does("AlterConfigs") \/ Does("DescribeConfigs") =>
        UNCHANGED <<group, topics, offsets>>]_adminVars
 
-\* D1: what is there is listed, once, unless a filter says otherwise.
+\* D1: a group that is there is listed, once, unless a filter says otherwise.
 ListedExactly ==
   [][Does("ListGroups") =>
        /\ Cardinality(admin'.listed) <= 1
@@ -78,7 +78,8 @@ ListedExactly ==
        /\ "nonsense" \in admin'.states => \A found \in admin'.listed : found[1] = "Assigning"
        /\ \A found \in admin'.listed : found[2] = "consumer" <=> group.epoch > 0]_adminVars
 
-\* D1, D3: what is shown counts, and is the broker's where the group has none.
+\* D1, D3: the configurations that are shown are in force, and are the
+\* broker's where the group has none.
 ShownExactly ==
   [][Does("DescribeConfigs") =>
        \A name \in DOMAIN configs :

@@ -42,8 +42,9 @@ Asks == step'.action \in Heartbeats \cup {"OffsetCommit", "OffsetFetch"}
 RefusedWith == {"GROUP_AUTHORIZATION_FAILED", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR",
                 "COORDINATOR_NOT_AVAILABLE"}
 
-\* Step properties.  H5, D5: who may not is told so, whatever the coordinator's
-\* state; then that state is told; nobody else hears of either.
+\* Step properties.  H5, D5: a client without the right is told so, whatever
+\* the coordinator's state; then that state is told; nobody else hears of
+\* either.
 RefusedExactly ==
   [][Asks =>
        LET right == IF step'.action = "OffsetFetch" THEN "DESCRIBE" ELSE "READ"
@@ -54,7 +55,7 @@ RefusedExactly ==
           /\ (error = "NOT_COORDINATOR") = (may /\ admission.state = "moved")
           /\ (error = "COORDINATOR_NOT_AVAILABLE") = (may /\ admission.state = "unavailable")]_admissionVars
 
-\* H5: who is refused so is told nothing, and changes nothing.
+\* H5: a client that is refused so is told nothing else, and changes nothing.
 RefusalsSayAndChangeNothing ==
   [][Asks /\ step'.response.error \in RefusedWith =>
        /\ UNCHANGED <<group, topics, offsets, admission>>

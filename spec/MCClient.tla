@@ -71,12 +71,14 @@ InFlightExactly ==
   /\ computation.prepared = (computation.base.epoch > 0)
   /\ computation.chosen \notin computation.tried
 
-\* E2, E4: what is in flight is of an epoch that the target has not reached.
+\* E2, E4: a computation in flight is of an epoch that the target has not
+\* reached.
 BaseIsAhead ==
   computation.prepared =>
     group.assignmentEpoch < computation.base.epoch /\ computation.base.epoch <= group.epoch
 
-\* A8: of the members' versions, the chosen one covers all, until it prepares.
+\* A8: the chosen member covers the versions of all members, until it
+\* prepares.
 ChosenCovers ==
   computation.chosen # None /\ ~computation.prepared =>
     \A m \in Members(group) : \E i \in DOMAIN computation.offers[m], j \in DOMAIN computation.offers[computation.chosen] :
@@ -84,7 +86,7 @@ ChosenCovers ==
           other == computation.offers[m][i]
       IN own.name = other.name /\ own.min <= other.min /\ other.max <= own.max
 
-\* Who is gone has left nothing.
+\* A member that is gone has left nothing.
 NothingOfStrangers ==
   \A m \in MemberIds \ Members(group) : computation.offers[m] = <<>> /\ computation.told[m] = NothingTold
 
@@ -111,13 +113,15 @@ BumpedByOffers ==
        group'.epoch = group.epoch
          + IF computation'.offers[step'.member] # computation.offers[step'.member] THEN 1 ELSE 0]_clientVars
 
-\* A5: who is asked is the one that was chosen, and nobody else's answer counts.
+\* A5: the member that is asked is the one that was chosen, and nobody else's
+\* answer counts.
 ByTheChosen ==
   /\ clientStep'.compute => computation'.chosen = step'.member /\ computation'.notified
   /\ Computing /\ Accepted => computation.chosen = step'.member
 OnlyTheChosen == [][ByTheChosen]_clientVars
 
-\* A7, A9: what is refused changes nothing; a preparation nothing of the group.
+\* A7, A9: a refused request changes nothing; a preparation changes nothing of
+\* the group.
 RefusedAlone ==
   Computing /\ ~Accepted => UNCHANGED <<group, topics, computation>>
 RefusedChangesNothing == [][RefusedAlone]_clientVars
@@ -134,7 +138,7 @@ LegalInBase ==
     THEN \E m \in MemberIds : owners = {m} /\ p[1] \in computation.base.members[m].topics
     ELSE owners = {}
 
-\* A4, A6: what is installed is legal in the base, and of its epoch.
+\* A4, A6: an installed target is legal in the base, and of its epoch.
 LegallyInstalled ==
   Does("InstallAssignment") /\ Accepted =>
     /\ group'.assignmentEpoch = computation.base.epoch
@@ -154,7 +158,8 @@ AcceptedIfLegal ==
   => Accepted
 LegalIsInstalled == [][AcceptedIfLegal]_clientVars
 
-\* A9: who was not chosen, or is no member, is told that it is unknown.
+\* A9: a sender that was not chosen, or is no member, is told that it is
+\* unknown.
 UnknownExactly ==
   [][Computing /\ group.epoch > 0 /\ step'.member # None /\ step'.request.epoch >= 0 =>
        (step'.response.error = "UNKNOWN_MEMBER_ID") =
@@ -162,7 +167,8 @@ UnknownExactly ==
           \/ /\ step'.request.epoch = group.members[step'.member].epoch
              /\ computation.chosen # step'.member]_clientVars
 
-\* A5: who is too late stays a member, and others are chosen before it is again.
+\* A5: a member that is too late stays a member, and others are chosen before it
+\* is again.
 LateStays ==
   Does("ComputationTimeout") =>
     /\ UNCHANGED <<group, topics>>

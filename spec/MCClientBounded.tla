@@ -15,7 +15,7 @@ BoundedInstalls ==
   \cup {Carried(3, 0, {<<"m1", <<"foo", 0>>>>, <<"m2", <<"foo", 1>>>>}), Carried(3, 1, {})}
 BoundedComputers == (MCMemberIds \X (2..3)) \cup {<<None, 2>>, <<"m1", -1>>}
 
-\* What decides on a computation, and what takes its members away.
+\* Steps that decide on a computation, and steps that take its members away.
 BoundedNext ==
   \/ PrepareAssignment
   \/ InstallAssignment

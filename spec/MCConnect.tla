@@ -63,7 +63,7 @@ LostOK == LostIsNobodys(group, work) /\ TargetIsOfWorkers(group, work)
 AllTopicsNoticed == TopicsNoticed(group, topics)
 VersionsOK == VersionsFit(group, work)
 
-\* What the bounded checks of Apalache look for.
+\* The invariants of Apalache's bounded checks.
 BoundedSafe == TypeOK /\ NoDoubleHolding /\ EpochsInOrder /\ LostOK /\ AllTopicsNoticed
 
 \* Step properties.

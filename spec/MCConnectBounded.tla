@@ -42,7 +42,7 @@ WhileWorkIsLost ==
   /\ step = NoStep
   /\ call = NoCall
 
-\* What decides on lost work, and what loses more of it.
+\* Steps that decide on lost work, and steps that lose more.
 LostNext ==
   \/ Prepare
   \/ Install
@@ -52,7 +52,7 @@ LostNext ==
   \/ AssignmentTimeout
   \/ FailOver
 
-\* What holds of each of these steps.
+\* Properties of each of these steps.
 LostStepSafe ==
   /\ InstalledExactly(group, group', work, work', step', call')
   /\ LostWorkIsKept(group, group', work, work')

@@ -1,8 +1,9 @@
 ------------------------------- MODULE MCExact ------------------------------
 (***************************************************************************)
-(* What seeded bugs of the specification showed to be unsaid: requirements *)
-(* of KIP-848's text, each without the operators of Coordinator that it is *)
-(* about, since a wrong rule would be wrong in its property, too.          *)
+(* Rules that no property stated, as seeded bugs of the specification      *)
+(* showed: requirements of KIP-848's text, each without the operators of   *)
+(* Coordinator that it is about, since a wrong rule would be wrong in its  *)
+(* property, too.                                                          *)
 (***************************************************************************)
 EXTENDS MCOpen
 

@@ -16,7 +16,8 @@ MCGenerationNames ==
             "generation 6", "generation 7", "generation 8", "generation 9", "generation 10", "generation 11",
             "generation 12">>[g + 1]]
 
-\* Control, without C1: who has not rejoined as the barrier opens stays.
+\* Control, without C1: a member that has not rejoined as the barrier opens
+\* stays.
 \* @type: ($outcome) => $outcome;
 KeepsTheLate(o) ==
   LET g == o.group

@@ -4,7 +4,7 @@
 (* errors of a dialect of Kafka (H5, OtherKindError).                      *)
 (*                                                                         *)
 (* Left out: all that Kafka does otherwise as a group migrates, which is in*)
-(* KafkaMigration.  What is looked at here is refused before that.         *)
+(* KafkaMigration.  The joins of this model are refused before that.       *)
 (***************************************************************************)
 EXTENDS MCMigrationTour, KafkaDialects
 

@@ -42,14 +42,14 @@ OneInstance == {"i"}
 OnlyNothing == {{}}
 
 BoundedNext == KafkaNext /\ consumer'.epoch <= MaxEpoch /\ classic'.generation <= MaxEpoch
-\* Of three ids no more than two are in the group at a time.
+\* No more than two of the three ids are in the group at a time.
 AtMostTwo(c, g) ==
   Cardinality(Classic!InGroup(c) \cup Classic!PendingIds(c)) <= 2 /\ Cardinality(Members(g)) <= 2
 StaticSpec == KafkaInit /\ [][BoundedNext /\ AtMostTwo(classic', consumer')]_kafkaVars
 BoundedSpec == KafkaInit /\ [][BoundedNext]_kafkaVars
 
 (***************************************************************************)
-(* What must hold, beside what MigrationProperties says of states          *)
+(* Properties, beside those of states in MigrationProperties               *)
 (***************************************************************************)
 
 \* M1, R7: as a group is converted, members hold what the log assigned to them

@@ -41,8 +41,8 @@ GivenInOrder ==
     THEN partitionEpochs[m][p] \in 1..group.members[m].epoch
     ELSE partitionEpochs[m][p] = 0
 
-\* O2: who commits holds the partition, and has at the epoch that it says, unless
-\* that is the current one.
+\* O2: the member that commits holds the partition, and has since the epoch that
+\* it says, unless that is the current one.
 AcceptedFromTheHolder ==
   [][step'.action = "OffsetCommit" /\ step'.response.error = "NONE" =>
        \/ step'.member = None /\ Members(group) = {}

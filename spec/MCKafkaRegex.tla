@@ -16,7 +16,7 @@
 EXTENDS MCKafkaClosed
 
 VARIABLE
-  \* What each expression was resolved to; nothing where no member has it.
+  \* Topics that each expression was resolved to; none where no member has it.
   \* @type: Str -> Set(Str);
   resolved
 
@@ -32,7 +32,7 @@ ResolvedTopicsOf(member) ==
      \/ TopicName[t] \in member.subscription
      \/ member.regex # None /\ t \in resolved[member.regex]}
 
-\* Of its target a member is given what it subscribes to.
+\* A member is given the part of its target that it subscribes to.
 \* @type: ($group, Str) => Set($partition);
 SubscribedTargetOf(g, m) ==
   {p \in Partitions : g.target[p] = m /\ p[1] \in ResolvedTopicsOf(g.members[m])}

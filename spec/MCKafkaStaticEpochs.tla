@@ -51,7 +51,8 @@ ReturnedHoldsSince ==
             partitionEpochs'[m][p] =
               IF \E k \in place : p \in group.members[k].assigned THEN 0 ELSE group'.members[m].epoch]_placeVars
 
-\* O2: who commits with an older epoch holds the partition since then.
+\* O2: a member that commits with an older epoch holds the partition since
+\* then.
 AcceptedFromTheHolder ==
   [][step'.action = "OffsetCommit" /\ step'.response.error = "NONE" =>
        \/ step'.member = None /\ Members(group) = {}

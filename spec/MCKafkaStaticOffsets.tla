@@ -1,8 +1,8 @@
 ------------------------ MODULE MCKafkaStaticOffsets ------------------------
 (***************************************************************************)
 (* Commits and fetches of static members in the dialects of Kafka without  *)
-(* PartitionEpochs: the open instance, one partition.  Of partitions that  *)
-(* are not there they are left out: a broker answers those itself.         *)
+(* PartitionEpochs: the open instance, one partition.  Those of partitions *)
+(* that are not there are left out: a broker answers them itself.          *)
 (***************************************************************************)
 EXTENDS MCKafkaStatic, OpenOffsets
 
@@ -17,8 +17,8 @@ OffsetSteadyNext ==
 
 OffsetSteadySpec == OffsetInit /\ [][OffsetSteadyNext]_offsetVars
 
-\* O2, O4: of a member's epochs only the current one is accepted, and that of
-\* one that is away only where AwayCommits says so.
+\* O2, O4: only the current epoch of a member is accepted, and that of a
+\* member that is away only where AwayCommits says so.
 CurrentEpochAlone ==
   [][step'.action \in {"OffsetCommit", "OffsetFetch"} /\ step'.member # None =>
        LET epoch == group.members[step'.member].epoch IN

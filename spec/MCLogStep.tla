@@ -1,6 +1,6 @@
 ------------------------------ MODULE MCLogStep -----------------------------
 (***************************************************************************)
-(* What must hold of the records of every step of the open instance, whose *)
+(* Properties of the records of every step of the open instance, whose     *)
 (* state has no log: the log is what a group as a whole would have written.*)
 (***************************************************************************)
 EXTENDS MCOpen, GroupLog
@@ -35,7 +35,8 @@ OnlyWhatDiffers(records, before, replaces) ==
 \* @type: ($group) => Bool;
 TornIsSafe(loaded) == HeldDisjoint(loaded) /\ EpochsOrdered(loaded) /\ PreviousEpochOrdered(loaded)
 
-\* Who takes the log over notices topics (P2): is a new target due if it must be?
+\* A coordinator that takes the log over notices topics (P2): is a new target due
+\* if it must be?
 \* @type: ($group, Str -> Int) => Bool;
 TargetFollows(loaded, cluster) == TargetLegal(NoticeTopics(loaded, cluster))
 

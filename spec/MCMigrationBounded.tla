@@ -22,8 +22,9 @@ StagesAt == [phase \in {"stable", "prepare", "joined"} |->
 ClassicProcess(stage, owned) ==
   [NewProcess("classic") EXCEPT !.epoch = 2, !.stage = stage, !.owned = owned, !.told = owned]
 
-\* What a process may own: what it said, and what it is assigned unless it has
-\* rejoined since; nothing if it is eager and rejoins.
+\* May a process own these partitions?  It may own those that it said, and
+\* those that it is assigned unless it has rejoined since; none if it is eager
+\* and rejoins.
 \* @type: (Str, Str, Set($partition)) => Bool;
 OwnsAt(m, stage, owned) ==
   /\ owned \subseteq mixed.said[m] \cup (IF stage = "waiting" THEN {} ELSE mixed.group.members[m].assigned)
@@ -52,7 +53,7 @@ BeforeConversion ==
   /\ zombies = {}
   /\ budget = Budget
 
-\* M1: what converts the group.
+\* M1: steps that convert the group.
 ConversionNext == \E m \in MemberIds : SendHeartbeat(m)
 
 \* All invariants at once.

@@ -49,8 +49,8 @@ MCAssignments == {[m \in TwoMembers |-> IF m = "a" THEN {OnePartition} ELSE {{}}
 
 BoundedNext == Next /\ consumer'.epoch <= MaxEpoch /\ classic'.generation <= MaxEpoch
 
-\* Of three ids no more than two are in the group at a time: a process takes the
-\* place of another.
+\* No more than two of the three ids are in the group at a time: a process takes
+\* the place of another.
 AtMostTwo(c, g) ==
   Cardinality(Classic!InGroup(c) \cup Classic!PendingIds(c)) <= 2 /\ Cardinality(Members(g)) <= 2
 StaticNext == BoundedNext /\ AtMostTwo(classic', consumer')

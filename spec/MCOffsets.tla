@@ -30,7 +30,8 @@ Fetches == step'.action = "OffsetFetch"
 \* @type: ($step) => Bool;
 Accepted(s) == s.response.error = "NONE"
 
-\* Step properties.  O2, O4: what is accepted, and why the rest is not.
+\* Step properties.  O2, O4: the requests that are accepted, and why the
+\* others are not.
 FencedExactly ==
   [][Commits \/ Fetches =>
        LET m == step'.member

@@ -6,10 +6,10 @@
 (* target, and of each member its epoch, its partitions and those that are *)
 (* pending.                                                                *)
 (*                                                                         *)
-(* What the text has as two states, before and after a target is computed, *)
-(* is one step here (E2).  A is static, so that it takes its own place and *)
-(* the epoch stays 22, as printed; the consumers of A and B are "A" and    *)
-(* "B", the members of the classic protocol are "a", "b" and "c".          *)
+(* Two states of the text, before and after a target is computed, are one  *)
+(* step here (E2).  A is static, so that it takes its own place and the    *)
+(* epoch stays 22, as printed; the consumers of A and B are "A" and "B",   *)
+(* the members of the classic protocol are "a", "b" and "c".               *)
 (*                                                                         *)
 (* Corrected: B at epoch 0 with foo-3 and foo-4 pending, after its join is *)
 (* answered: a join reconciles its member in the same request (R6).  The   *)
@@ -93,11 +93,11 @@ Study ==
   \/ place = 14 /\ Beats("B", 24, {})
 
 (***************************************************************************)
-(* What is printed                                                         *)
+(* States that the text prints                                             *)
 (***************************************************************************)
 
-\* What is free of its target is a member's, once it has the target's epoch; the
-\* rest of it is pending.
+\* A member has all free partitions of its target once it has the target's
+\* epoch; the rest of the target is pending.
 \* @type: ($group, Str) => Bool;
 Converged(g, m) == g.members[m].epoch = g.assignmentEpoch /\ g.members[m].revoking = {}
 
@@ -172,7 +172,7 @@ AsPrinted ==
 NeverAsPrinted ==
   place > 1 /\ "B" \in Members(consumer) => consumer.members["B"].epoch # 0
 
-\* What the requests are answered: to rejoin, generations, partitions.
+\* The answers of the requests: to rejoin, generations, partitions.
 AnsweredAsPrinted ==
   /\ place \in {4, 11} => classicStep.response.error = "REBALANCE_IN_PROGRESS"
   /\ place = 5 => classicStep.response.generation = 23

@@ -6,7 +6,7 @@
 (***************************************************************************)
 EXTENDS MCOwnershipClosed
 
-\* Without R7: what others hold is given, too.
+\* Without R7: partitions that others hold are given, too.
 \* @type: ($group, Str) => Set($partition);
 HeldByNobody(g, m) == {}
 
@@ -22,7 +22,7 @@ BumpedInCircles(g) == [g EXCEPT !.epoch = IF g.epoch = 1 THEN 2 ELSE 1, !.assign
 \* @type: ($group, Str -> Int, Str) => $group;
 AllRemoved(g, cluster, m) == RefreshGroup([g EXCEPT !.members = NoGroup.members], cluster, TRUE)
 
-\* Without R1: what a member is to give up is released at once.
+\* Without R1: partitions that a member is to give up are released at once.
 \* @type: ($group, Str, Set($partition), Set($partition)) => $group;
 ReleasedAtOnce(g, m, keeps, gives) ==
   [g EXCEPT !.members[m].assigned = keeps, !.members[m].revoking = {}]
@@ -41,7 +41,7 @@ AssignedBefore(g, m) ==
             !.members[m].assigned = TargetOf(g, m) \ HeldByOthers(g, m),
             !.members[m].revoking = {}]
 
-\* Without S1: who leaves for a while makes a new group epoch.
+\* Without S1: a member that leaves for a while makes a new group epoch.
 \* @type: ($group, Str) => $group;
 KeptWithABump(g, m) ==
   [g EXCEPT !.epoch = @ + 1, !.assignmentEpoch = g.epoch + 1,
@@ -51,7 +51,8 @@ KeptWithABump(g, m) ==
 \* @type: ($group) => Str;
 EmptyWhoeverIsThere(g) == IF Exists(g) THEN "Empty" ELSE "Dead"
 
-\* Without S2: who joins with an instance id takes the place of who has it.
+\* Without S2: a member that joins with an instance id takes the place of the
+\* member that has it.
 \* @type: ($group, $request) => Bool;
 TakesOver(g, request) == request.epoch = 0 /\ HolderOf(g, request) # {}
 

@@ -52,9 +52,9 @@ MostNamedIsPreferred ==
   IN /\ best(chosen)
      /\ best(FirstAssignor) => chosen = FirstAssignor
 
-\* S1: who left for a while keeps its place until its session ends, it leaves for
-\* good, a process with its instance id takes the place, or the process that left
-\* sends a heartbeat, which is fenced (H5).
+\* S1: a member that left for a while keeps its place until its session ends, it
+\* leaves for good, a process with its instance id takes the place, or the
+\* process that left sends a heartbeat, which is fenced (H5).
 PlaceUntilTheSessionEnds ==
   [][\A m \in MemberIds :
        group.members[m].epoch = Away /\ ~IsMember(group', m) =>

@@ -28,7 +28,7 @@ EmptySettled == EmptyIsSettled(group)
 StaticInOrder == InstancesUnique(group) /\ AwayIsStatic(group)
 AllTopicsNoticed == TopicsNoticed(group, topics)
 
-\* What the bounded checks of Apalache look for.
+\* The invariants of Apalache's bounded checks.
 BoundedSafe ==
   TypeOK /\ NoDoubleHolding /\ EpochsInOrder /\ TargetIsLegal /\ EmptySettled /\ AllTopicsNoticed
   /\ NoDoubleOwnership /\ OwnedIsHeld

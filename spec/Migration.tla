@@ -12,9 +12,9 @@
 (* leader's assignment, which is one step here.  ClassicCoordinator has the*)
 (* classic protocol in full.                                               *)
 (*                                                                         *)
-(* What Coordinator leaves open is decided here: an eager member has given *)
-(* up everything before it rejoins, so what a JoinGroup does not name is   *)
-(* released without being asked for; a member that rejoins without a       *)
+(* Decisions where Coordinator leaves a question open: an eager member has *)
+(* given up everything before it rejoins, so what a JoinGroup does not name*)
+(* is released without being asked for; a member that rejoins without a    *)
 (* generation owns nothing; a JoinGroup of the generation before asks again*)
 (* for a lost answer (H6), one of another generation is refused.           *)
 (*                                                                         *)
@@ -49,7 +49,7 @@ CONSTANTS
 *)
 Migration_aliases == TRUE
 
-\* What a JoinGroup says of who is in no generation.
+\* The generation in a JoinGroup of a member that is in none.
 NoGeneration == -1
 
 \* @type: (Str, Str) => $reply;
@@ -66,8 +66,9 @@ Waiting(x) == {m \in MemberIds : x.phase[m] \in {"joined", "fresh"}}
 (***************************************************************************)
 
 \* M3: a target was installed that the member does not know, it holds what its
-\* target does not have, or all that it waits for is free.  Who has rejoined
-\* collects what it was promised first, unless there is a newer target.
+\* target does not have, or all that it waits for is free.  A member that has
+\* rejoined collects what it was promised first, unless there is a newer
+\* target.
 \* @type: ($mixed, Str) => Bool;
 MustRejoin(x, m) ==
   LET g == x.group
@@ -90,9 +91,10 @@ FollowPhases(x) ==
 (* Conversion (M1)                                                         *)
 (***************************************************************************)
 
-\* M1, R7: what a member of a classic group may own: what it is assigned,
-\* unless it has rejoined since; and what it said as it joined last, as far as
-\* that is assigned to nobody else: it may not have given it up yet.
+\* M1, R7: partitions that a member of a classic group may own: its
+\* assignment, unless it has rejoined since; and those that it named as it
+\* joined last, as far as they are assigned to nobody else: it may not have
+\* given them up yet.
 \* @type: ($mixed, Str) => Set($partition);
 HeldAtConversion(x, m) ==
   LET Assigned(n) == IF n \in Waiting(x) THEN {} ELSE x.group.members[n].assigned
@@ -100,8 +102,9 @@ HeldAtConversion(x, m) ==
   IN IF x.phase[m] \in {"", "fresh"} THEN {}
      ELSE Assigned(m) \cup (IF ClaimsCount \/ m \in Waiting(x) THEN x.said[m] \ others ELSE {})
 
-\* M1: the generation is the group epoch, what members may own is target and
-\* held.  Who was in no generation yet is left behind, and joins again.
+\* M1: the generation is the group epoch, and the partitions that members may
+\* own are their target and are held.  A member that was in no generation yet
+\* is left behind, and joins again.
 \* @type: ($mixed) => $mixed;
 ConvertUp(x) ==
   LET g == x.group
@@ -117,8 +120,8 @@ ConvertUp(x) ==
           IF m \notin kept THEN NoMember
           ELSE [g.members[m] EXCEPT !.epoch = g.epoch, !.assigned = HeldAtConversion(x, m)]]]]
 
-\* M1: without a bump; everyone must rejoin.  What members hold is what they
-\* would say: the group may be converted again before they do.
+\* M1: without a bump; everyone must rejoin.  Members hold what they would
+\* say: the group may be converted again before they do.
 \* @type: ($mixed) => $mixed;
 ConvertBack(x) ==
   LET g == x.group IN
@@ -165,8 +168,8 @@ UpdateJoining(x, topics, m, request) ==
      THEN Updated(UpdateSubscription(g, topics, m, request), "NONE", "retry", FALSE)
      ELSE Updated(g, "ILLEGAL_GENERATION", "fenced", FALSE)
 
-\* R1: what the member has too much, and names as owned, it is told to give up;
-\* all else is released.
+\* R1: partitions beyond the target that the member names as owned must be
+\* given up; all others beyond the target are released.
 \* @type: ($group, Str, $request, $updated) => $group;
 ReconcileJoining(g, m, request, updated) ==
   LET member == g.members[m]
@@ -191,8 +194,8 @@ GenerationError(x, m, generation) ==
   IF m \notin ClassicMembers(x) \/ x.phase[m] = "fresh" THEN "UNKNOWN_MEMBER_ID"
   ELSE IF generation # current THEN "ILLEGAL_GENERATION" ELSE "NONE"
 
-\* M2: what a SyncGroup gives: what the member is assigned, and of one that is
-\* behind its target only what that has, too.
+\* M2: partitions in the answer to a SyncGroup: the member's assignment, and
+\* for a member that is behind its target only those that the target has, too.
 \* @type: ($group, Str) => Set($partition);
 MayUse(g, m) ==
   LET member == g.members[m] IN
@@ -210,7 +213,7 @@ Synced(x, m, generation) ==
      ELSE [mixed |-> FollowPhases(synced),
            reply |-> [api |-> "SyncGroup", error |-> "NONE", epoch |-> generation, assigned |-> {MayUse(x.group, m)}]]
 
-\* M2: what a Heartbeat tells.
+\* M2: the answer to a Heartbeat.
 \* @type: ($mixed, Str, Int) => Str;
 HeartbeatError(x, m, generation) ==
   IF GenerationError(x, m, generation) = "NONE" /\ x.phase[m] = "prepare" THEN "REBALANCE_IN_PROGRESS"

@@ -1,8 +1,8 @@
 ------------------------- MODULE MigrationProperties ------------------------
 (***************************************************************************)
-(* What must hold of every group that migrates, and of each of its steps,  *)
-(* whatever requests there are (OpenMigration).  What must hold of a       *)
-(* classic group alone is in ClassicProperties, of a consumer group without*)
+(* Properties of every group that migrates, and of each of its steps,      *)
+(* whatever requests there are (OpenMigration).  Those of a classic group  *)
+(* alone are in ClassicProperties, those of a consumer group without       *)
 (* members of the classic protocol in GroupProperties.                     *)
 (***************************************************************************)
 EXTENDS OpenMigration
@@ -22,23 +22,25 @@ EpochsInOrder ==
   /\ consumer.assignmentEpoch <= consumer.epoch
   /\ \A m \in Members(consumer) : consumer.members[m].epoch <= consumer.assignmentEpoch
 
-\* M2: who must rejoin or owes a SyncGroup is a member that has said something.
+\* M2: only a member that has sent a subscription must rejoin or owes a
+\* SyncGroup.
 PhasesOfMembers ==
   \A m \in MemberIds :
     /\ phase[m] # "" => m \in Members(consumer)
     /\ (phase[m] # "") = (words[m] # NoWords)
 
 (***************************************************************************)
-(* Who must rejoin (M3)                                                    *)
+(* Members that must rejoin (M3)                                           *)
 (***************************************************************************)
 
-\* What the target of a member has for it, and it has not.
+\* Partitions of a member's target that it does not have.
 \* @type: ($group, Str) => Set($partition);
 Lacks(g, m) == TargetOf(g, m) \ g.members[m].assigned
 
 \* M3: nobody that uses the classic protocol is left behind unless it is told so.
-\* Who is stable knows the last target, holds nothing else, and waits for what
-\* others hold; who has rejoined is behind only while it must give something up.
+\* A stable member knows the last target, holds nothing else, and waits for what
+\* others hold; a member that has rejoined is behind only while it must give
+\* something up.
 WhoMustRejoinIsTold ==
   \A m \in ClassicMembers(Mixed) :
     LET member == consumer.members[m] IN
@@ -61,7 +63,7 @@ NobodyRejoinsInVain ==
        phase'[m] = "prepare" /\ (phase[m] # "prepare" \/ step'.action = "FailOver") => HasToRejoin(consumer', m)]_vars
 
 (***************************************************************************)
-(* What requests of the classic protocol are told (M2)                     *)
+(* Answers to requests of the classic protocol (M2)                        *)
 (***************************************************************************)
 
 \* The member and its instance id, if any, are in the consumer group, and it
@@ -114,7 +116,7 @@ FitsTheOthers(request) ==
      /\ \E g \in DOMAIN GenerationName : GenerationName[g] \in request.subscription
      /\ \E p \in NamesIn(request.protocols) : \A n \in others : p \in NamesIn(words[n].protocols)
 
-\* M2, H6: of which generation a JoinGroup of a member may be: the current one, the
+\* M2, H6: generations that a JoinGroup of a member may have: the current one, the
 \* one before (a lost answer) while it owns no more than its target, or none.
 \* @type: (Str, $classicRequest) => Bool;
 MayRejoin(m, request) ==
@@ -123,7 +125,7 @@ MayRejoin(m, request) ==
   \/ /\ generation = consumer.members[m].previousEpoch
      /\ ClaimedIn(request.subscription) \subseteq TargetOf(consumer, m)
 
-\* M2, C1: what a JoinGroup to a group with members is refused for.
+\* M2, C1: the error of a JoinGroup to a group with members.
 JoinIsRefusedFor ==
   [][step'.action = "JoinGroup" /\ Members(consumer) # {} =>
        LET request == classicStep'.request
@@ -138,13 +140,13 @@ JoinIsRefusedFor ==
           /\ (error = "ILLEGAL_GENERATION") = (fits /\ m # None /\ ~new /\ phase[m] # "" /\ ~MayRejoin(m, request))
           /\ error \notin {"NONE", ""} => UNCHANGED view]_vars
 
-\* M2: a JoinGroup says what the member says from now on, and is answered with
-\* the epoch that it leaves the member at: that of the target, with all of it that
-\* is free; or (R1) the one it had, while it must give up what it says it owns
-\* (what is of the generation before acknowledges nothing, H6).  It owes its
-\* SyncGroup then.  Who is new, or begins anew, owns nothing and bumps the epoch
-\* (E1), who takes a place (S1) or says nothing new does not.  It has acknowledged
-\* what it had if it says just that (R5).
+\* M2: a JoinGroup says what the member says from now on, and is answered with the
+\* epoch that it leaves the member at: that of the target, with all of it that is
+\* free; or (R1) the one it had, while it must give up what it says it owns (a
+\* request of the generation before acknowledges nothing, H6).  It owes its
+\* SyncGroup then.  A member that is new, or begins anew, owns nothing and bumps
+\* the epoch (E1); a member that takes a place (S1) or says nothing new does not.
+\* It has acknowledged what it had if it says just that (R5).
 JoinIsTranslated ==
   [][step'.action = "JoinGroup" /\ Members(consumer) # {} /\ classicStep'.response.error = "NONE" /\ Exists(consumer') =>
        LET m == step'.member
@@ -195,14 +197,15 @@ LeaveIsRefusedFor ==
          IF step'.member \in Members(consumer) /\ phase[step'.member] # "" THEN "NONE" ELSE "UNKNOWN_MEMBER_ID"]_vars
 
 (***************************************************************************)
-(* What requests of the consumer protocol are told (M1)                    *)
+(* Answers to requests of the consumer protocol (M1)                       *)
 (***************************************************************************)
 
 \* The actions of a ConsumerGroupHeartbeat that joins.
 Joins == {"Join", "Rejoin", "Return"}
 
-\* M1, H5: who does not join is no member of a classic group, nor is one that uses
-\* the classic protocol a member of the consumer protocol; who joins is.
+\* M1, H5: a sender that does not join is no member of a classic group, and a
+\* member of the classic protocol is no member of the consumer protocol; a sender
+\* that joins is.
 ConsumersAreMembers ==
   [][/\ step'.action \in {"Heartbeat", "Leave"} =>
           /\ ~Exists(consumer) => step'.response.error = Dialect.UnknownGroupError
@@ -210,8 +213,8 @@ ConsumersAreMembers ==
      /\ step'.action \in Joins /\ step'.response.error = "NONE" =>
           step'.member \in Members(consumer') /\ phase'[step'.member] = ""]_vars
 
-\* M1, M2: what a join is refused for that would convert a group: members who are
-\* no consumers, or have been in a generation with a protocol that is too old.
+\* M1, M2: the error of a join that would convert a group: members who are no
+\* consumers, or have been in a generation with a protocol that is too old.
 UpgradeIsRefusedFor ==
   [][IsClassic /\ step'.action \in Joins =>
        LET others == classic.type # "consumer" /\ Classic!InGroup(classic) # {}
@@ -234,16 +237,17 @@ EpochsNeverDecrease ==
 Upgrades == IsClassic /\ consumer'.epoch > 0
 Downgrades == Exists(consumer) /\ classic'.state \notin {"Dead", "Empty"}
 
-\* M1, R7: what the log assigns to a member that has not rejoined since is its
-\* own after an upgrade; nothing is two members'.
+\* M1, R7: a member that has not rejoined since owns what the log assigns to
+\* it after an upgrade; no partition is two members'.
 UpgradeKeepsAssignments ==
   [][Upgrades =>
        /\ \A m \in Kept(classic) :
             ~classic.members[m].joining => SavedAssignment(classic, m) \subseteq Held(converted', m)
        /\ \A m, n \in MemberIds : m # n => Held(converted', m) \cap Held(converted', n) = {}]_vars
 
-\* M1, R7: what somebody says that it owns is held, by one to whom the log assigns
-\* it or by one that says so, of none before whom one of a later generation does.
+\* M1, R7: a partition that somebody claims is held, by the member to whom the log
+\* assigns it or by a member that claims it; no other claim is of a later
+\* generation.
 UpgradeKeepsClaims ==
   [][Upgrades /\ classic.generation > 0 =>
        LET Says(m, p) == p \in ClaimedIn(classic.members[m].subscription)
@@ -277,7 +281,7 @@ UpgradeAnswersAll ==
             {m \in Classic!InGroup(classic) : classic.members[m].joining \/ classic.members[m].syncing}
        /\ \A a \in classicStep'.completed : a.response.error = "REBALANCE_IN_PROGRESS"]_vars
 
-\* M1, R7: who is brought back says what it held.
+\* M1, R7: a member that is brought back says what it held.
 DowngradeKeepsHeld ==
   [][Downgrades /\ Members(consumer) # {} =>
        \A m \in Kept(classic') \cap Members(consumer) :
@@ -304,8 +308,8 @@ DowngradeKeepsMembers ==
 (* Fail-over (P2)                                                          *)
 (***************************************************************************)
 
-\* P2: what members hold, their epochs and what they have said are in the log; that
-\* one owes a SyncGroup is not.
+\* P2: the partitions that members hold, their epochs and their subscriptions are
+\* in the log; a SyncGroup that a member owes is not.
 FailOverKeepsMembers ==
   [][step'.action = "FailOver" /\ Exists(consumer) =>
        /\ UNCHANGED words

@@ -4,10 +4,10 @@
 (* members of the classic protocol that have told their assignor something,*)
 (* and consumers that join with assignors of their own.                    *)
 (*                                                                         *)
-(* What a member of the classic protocol has for its assignor, the user    *)
-(* data of its subscription, travels among its topics (Conversions): the   *)
-(* string UserData.  Each of its protocols counts as an assignor of        *)
-(* versions -1 to -1, with that as metadata.  Who joins with an assignor of*)
+(* The user data of a subscription, which a member of the classic protocol *)
+(* has for its assignor, travels among its topics (Conversions): the string*)
+(* UserData.  Each of its protocols counts as an assignor of versions -1 to*)
+(* -1, with that as metadata.  A consumer that joins with an assignor of   *)
 (* the name must read -1 if there is any; so a consumer is chosen to       *)
 (* compute, is given that metadata, and its target has everybody rejoin.   *)
 (*                                                                         *)
@@ -26,17 +26,17 @@ CONSTANTS
   UserData,
   \* @type: Str;
   UserDataBytes,
-  \* Who of the members at the start has any.
+  \* Sets of members that have user data at the start.
   \* @type: Set(Set(Str));
   HaveUserData,
-  \* What a join of the consumer protocol may offer.
+  \* Assignors that a join of the consumer protocol may offer.
   \* @type: Set(Seq($offer));
   OfferLists
 
 VARIABLES
   \* @type: $computation;
   computation,
-  \* What the last step said and answered of assignors; not part of the state.
+  \* Assignors in the last request and its answer; not part of the state.
   \* @type: $clientStep;
   clientStep
 
@@ -44,7 +44,7 @@ assignorVars == <<vars, computation, clientStep>>
 assignorView == <<view, computation>>
 
 (***************************************************************************)
-(* What members offer (M4)                                                 *)
+(* Assignors that members offer (M4)                                       *)
 (***************************************************************************)
 
 \* M4: the protocols of a member of the classic protocol.
@@ -142,7 +142,7 @@ Installs(assignment) ==
 InstallAssignment ==
   \E owner \in [Partitions -> MemberIds] : Installs({<<owner[p], p>> : p \in Partitions})
 
-\* M2: whether to rejoin.
+\* M2: the member is told to go on, or to rejoin.
 \* @type: (Str, Int) => Bool;
 Beats(m, generation) ==
   /\ Exists(consumer)
@@ -182,7 +182,7 @@ Reports(m, epoch, owned) ==
   /\ Handled(Mixed, words, m, [NoRequest EXCEPT !.member = m, !.epoch = epoch, !.owned = {owned}], {}, NoGroup)
   /\ Undisturbed
 
-\* Whoever is there does what its protocol asks for; an eager member owns nothing.
+\* Every member does what its protocol asks for; an eager member owns nothing.
 FollowsItsProtocol ==
   \E m \in Members(consumer) :
     \E epoch \in {consumer.members[m].epoch}, owned \in {{}, consumer.members[m].assigned} :
@@ -207,10 +207,10 @@ AssignorInit ==
 AssignorNext == OfferingJoin \/ PrepareAssignment \/ InstallAssignment \/ OfferingHeartbeat \/ FollowsItsProtocol
 
 (***************************************************************************)
-(* What must hold                                                          *)
+(* Properties                                                              *)
 (***************************************************************************)
 
-\* Who of the others uses the classic protocol, and what it has said.
+\* Subscriptions of the others that use the classic protocol.
 \* @type: (Str) => Set($words);
 SaidByOthers(m) ==
   IF IsClassic THEN {SaidInClassic[n] : n \in Kept(classic) \ {m}}

@@ -42,11 +42,11 @@ AddPartitions ==
 ChangesNext == Next \/ ConsumerAwayRequest \/ ConsumerReturnRequest \/ AddPartitions
 
 (***************************************************************************)
-(* What must hold                                                          *)
+(* Properties                                                              *)
 (***************************************************************************)
 
-\* S1: who leaves for a while keeps its place and its assignment, and the group its
-\* kind: somebody of the consumer protocol is still a member.
+\* S1: a member that leaves for a while keeps its place and its assignment, and the
+\* group its kind: somebody of the consumer protocol is still a member.
 AwayKeepsTheKind ==
   [][step'.action = "LeaveTemporarily" /\ step'.response.error = "NONE" =>
        LET m == step'.member IN

@@ -8,8 +8,8 @@
 (* is the member epoch, which is the generation of a member of the classic *)
 (* protocol: one that is wrong is ILLEGAL_GENERATION to it, and to others  *)
 (* STALE_MEMBER_EPOCH.  A classic group has one generation for all, and    *)
-(* refuses commits, not fetches, while its leader has yet to assign.  What *)
-(* was committed stays as the group is converted.                          *)
+(* refuses commits, not fetches, while its leader has yet to assign.       *)
+(* Committed offsets stay as the group is converted.                       *)
 (*                                                                         *)
 (* Left out: what Offsets leaves out, and instance ids.                    *)
 (***************************************************************************)
@@ -41,14 +41,14 @@ AsGeneration(m, error) ==
 \* @type: (Str, Int) => $classicRequest;
 OfGeneration(m, generation) == [Classic!NoClassicRequest EXCEPT !.member = m, !.generation = generation]
 
-\* O2, M2: what a commit is refused for.
+\* O2, M2: the error of a commit.
 \* @type: (Str, Int) => Str;
 MixedCommitError(m, epoch) ==
   IF IsClassic THEN Classic!ClassicCommitError(classic, OfGeneration(m, epoch))
   ELSE AsGeneration(m, CommitError(consumer, m, epoch))
 
-\* O4, M2: what a fetch is refused for.  Who names neither a member nor an epoch
-\* may always fetch.
+\* O4, M2: the error of a fetch.  A sender that names neither a member nor an
+\* epoch may always fetch.
 \* @type: (Str, Int) => Str;
 MixedFetchError(m, epoch) ==
   IF IsClassic /\ ~NamesNoMember(m, epoch) THEN Classic!GenerationError(classic, OfGeneration(m, epoch))
@@ -62,7 +62,7 @@ TakeOffset(action, m, epoch, p, offset, error) ==
   /\ converted' = NoGroup
   /\ UNCHANGED <<consumer, phase, words, classic, topics>>
 
-\* Whoever asks: a member id, or none.
+\* Senders: a member id, or none.
 Askers == MemberIds \cup {None}
 
 \* O1, O2.
@@ -90,7 +90,7 @@ OffsetNext == GroupStep \/ OffsetCommit \/ OffsetFetch
 OffsetSpec == OffsetInit /\ [][OffsetNext]_offsetVars
 
 (***************************************************************************)
-(* What must hold                                                          *)
+(* Properties                                                              *)
 (***************************************************************************)
 
 \* The generation or epoch that a member is at.
@@ -100,7 +100,7 @@ At(m) == IF IsClassic THEN classic.generation ELSE consumer.members[m].epoch
 \* @type: (Str) => Bool;
 IsThere(m) == m \in Members(consumer) \cup Classic!InGroup(classic)
 
-\* O2, O4, M2: what commits and fetches are told, exactly.
+\* O2, O4, M2: commits and fetches are answered exactly so.
 OffsetsAreFenced ==
   [][step'.action \in {"OffsetCommit", "OffsetFetch"} =>
        LET m == step'.member
@@ -124,7 +124,7 @@ OnlyCommitsCount ==
        \/ step'.action = "DeleteGroup"
        \/ step'.action = "OffsetCommit" /\ step'.response.error = "NONE"]_offsetVars
 
-\* O1: what was committed is fetched.
+\* O1: a fetch tells the committed offset.
 FetchesTellOffsets ==
   [][step'.action = "OffsetFetch" =>
        \A p \in step'.partition : step'.offset = IF step'.response.error = "NONE" THEN offsets[p] ELSE NoOffset]_offsetVars

@@ -39,7 +39,8 @@ MemberError(g, m, epoch) ==
   ELSE IF epoch # g.members[m].epoch \/ epoch = Away THEN "STALE_MEMBER_EPOCH"
   ELSE "NONE"
 
-\* O2: who names no member may commit while there is none to be overwritten.
+\* O2: a sender that names no member may commit while no member can be
+\* overwritten.
 \* @type: ($group, Str, Int) => Str;
 CommitError(g, m, epoch) ==
   IF ~NamesNoMember(m, epoch) THEN MemberError(g, m, epoch)
@@ -51,14 +52,15 @@ FetchError(g, m, epoch) ==
   IF m = None THEN "NONE" ELSE MemberError(g, m, epoch)
 
 \* O2, O4: member id and member epoch are verified, both: an epoch without a
-\* member id is no member's.  Who names neither may always fetch.  Members of
-\* the closed instance always name themselves: FetchError says the same of them.
+\* member id is no member's.  A sender that names neither may always fetch.
+\* Members of the closed instance always name themselves: FetchError says the
+\* same of them.
 \* @type: ($group, Str, Int) => Str;
 AnyFetchError(g, m, epoch) ==
   IF m = None /\ epoch # NoEpoch THEN UnknownError(g) ELSE FetchError(g, m, epoch)
 
-\* O1, T2: of a topic id that is not there, or no longer; or beyond the
-\* topic's partitions.
+\* O1, T2: the error where a topic id is not there, or no longer; or where the
+\* partition is beyond the topic's partitions.
 \* @type: (Str -> Int, $partition) => Str;
 PartitionError(topics, p) ==
   IF topics[p[1]] <= 0 THEN "UNKNOWN_TOPIC_ID"
@@ -69,12 +71,13 @@ PartitionError(topics, p) ==
 \* @type: (Str, Str) => Str;
 FirstError(error, other) == IF error # "NONE" THEN error ELSE other
 
-\* O3: what a commit leaves.  It need not grow: a member may go back.
+\* O3: the offsets after a commit.  An offset need not grow: a member may go
+\* back.
 \* @type: ($partition -> Int, $partition, Int, Str) => ($partition -> Int);
 Commit(offsets, p, offset, error) ==
   IF error = "NONE" THEN [offsets EXCEPT ![p] = offset] ELSE offsets
 
-\* What a fetch answers.
+\* The answer of a fetch.
 \* @type: ($partition -> Int, $partition, Str) => Int;
 Fetch(offsets, p, error) == IF error = "NONE" THEN offsets[p] ELSE NoOffset
 

@@ -34,7 +34,7 @@ ZombiesAreOld ==
 AliveAreKnown ==
   \A m \in MemberIds : Alive(m) => clients[m].epoch <= group.members[m].epoch
 
-\* H7: who joins says everything, so that no join is refused (H3).
+\* H7: a join is a full request, so that no join is refused (H3).
 JoinsAreFull ==
   /\ \A m \in MemberIds : clients[m].epoch = 0 => clients[m].report
   /\ \A request \in late : request.epoch = 0 => request.subscription # {}
@@ -53,9 +53,10 @@ LateCommitsAreFenced ==
             /\ ~commit.superseded /\ commit.partition \in Held(group, m)
             /\ \A request \in late : request.member = m => request.epoch # commit.epoch
 
-\* What the proof adds to Inv.  Inv itself is kept by every step of Next, as is
-\* proved in ClosedInvariant, and a step that is none of Next leaves all that it
-\* speaks of unchanged (CommitsLeaveInv); so only this has to be checked.
+\* The conditions that the proof adds to Inv.  Inv itself is kept by every step
+\* of Next, as is proved in ClosedInvariant, and a step that is none of Next
+\* leaves all that it speaks of unchanged (CommitsLeaveInv); so only this has to
+\* be checked.
 Fence == ZombiesAreOld /\ AliveAreKnown /\ JoinsAreFull /\ LateCommitsAreFenced
 
 OffsetInv == Inv /\ Fence

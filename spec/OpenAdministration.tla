@@ -26,7 +26,7 @@ VARIABLES
   \* The group's own configurations, 0 where it has none.
   \* @type: Str -> Int;
   configs,
-  \* What an administrator asked last, and was answered; not part of the state.
+  \* The administrator's last request with its answer; not part of the state.
   \* @type: $admin;
   admin
 
@@ -44,7 +44,7 @@ ListGroups ==
   /\ step' = AdminStep("ListGroups", "NONE")
   /\ UNCHANGED <<group, topics, offsets, configs>>
 
-\* D1: whether or not there is a group.
+\* D1: there need not be a group.
 AlterConfigs ==
   /\ \E change \in Alterations :
        LET error == AlterError(change[1], change[2]) IN
@@ -59,7 +59,7 @@ DescribeConfigs ==
   /\ step' = AdminStep("DescribeConfigs", "NONE")
   /\ UNCHANGED <<group, topics, offsets, configs>>
 
-\* What everybody else does, and what is done to the group.
+\* Steps of everybody else, and steps of the group itself.
 GroupGoesOn == (OffsetNext \/ DeleteGroups) /\ admin' = NoAdmin /\ UNCHANGED configs
 
 AdminNext == GroupGoesOn \/ ListGroups \/ AlterConfigs \/ DescribeConfigs

@@ -53,7 +53,8 @@ NotAdmittedHeartbeat ==
        step' = RefusedHeartbeat(group, request.member, request, AdmissionError(admission, "READ"))
   /\ UNCHANGED <<group, topics, offsets, admission>>
 
-\* O1, H5: who may not commit or fetch is not asked for a member epoch.
+\* O1, H5: a client without the right to commit or fetch is refused before its
+\* member epoch is looked at.
 \* @type: (Str, Str) => Bool;
 NotAdmitted(action, operation) ==
   /\ ~Admits(admission, operation)
@@ -64,7 +65,8 @@ NotAdmitted(action, operation) ==
 
 NotAdmittedOffsets == NotAdmitted("OffsetCommit", "READ") \/ NotAdmitted("OffsetFetch", "DESCRIBE")
 
-\* H8, R4, E5, E1, P2: what happens by itself, to an active coordinator.
+\* H8, R4, E5, E1, P2: steps that happen by themselves, at an active
+\* coordinator.
 Happens ==
   /\ IsActive
   /\ TimersRunOut \/ TopicsChange \/ FailOver

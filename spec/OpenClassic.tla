@@ -8,7 +8,8 @@
 EXTENDS ClassicCoordinator
 
 CONSTANTS
-  \* What a join may say: its protocols, in order, its type, its subscription.
+  \* Fields that a join may have: its protocols, in order, its type, its
+  \* subscription.
   \* @type: Set(Seq(Str));
   ProtocolLists,
   \* @type: Set(Str);
@@ -20,7 +21,7 @@ CONSTANTS
   \* The generations that a request may carry.
   \* @type: Set(Int);
   RequestGenerations,
-  \* What a SyncGroup may say of the protocol, besides being silent.
+  \* Protocols that a SyncGroup may name; it may also name none.
   \* @type: Set(Str);
   SyncProtocols,
   \* The assignments that a SyncGroup may carry.

@@ -7,7 +7,7 @@
 EXTENDS OpenGroup, ClientAssignors
 
 CONSTANTS
-  \* What a heartbeat may say of its assignors, besides being silent.
+  \* Assignors that a heartbeat may offer; it may also leave them out.
   \* @type: Set(Seq($offer));
   OfferLists,
   \* And what only a join says, refused or not (H3, A8).
@@ -16,14 +16,15 @@ CONSTANTS
   \* The member ids and epochs of PrepareAssignment and InstallAssignment.
   \* @type: Set(<<Str, Int>>);
   Computers,
-  \* What InstallAssignment may carry; an assignment may name who is no member.
+  \* Assignments that InstallAssignment may carry; one may name somebody who is
+  \* no member.
   \* @type: Set($clientStep);
   Installs
 
 VARIABLES
   \* @type: $computation;
   computation,
-  \* What the last step said and answered of assignors; not part of the state.
+  \* Assignors in the last request and its answer; not part of the state.
   \* @type: $clientStep;
   clientStep
 
@@ -120,7 +121,7 @@ ClientEvent(changed, c, newStep) ==
   IN /\ UpdateClientTarget(changed, c, Install)
      /\ step' = newStep /\ clientStep' = NoClientStep
 
-\* What nobody who is gone offers, and is told.
+\* The computation without the offers and metadata of members that are gone.
 \* @type: ($group, $computation) => $computation;
 OfMembers(g, c) ==
   [c EXCEPT !.offers = [m \in MemberIds |-> IF m \in Members(g) THEN c.offers[m] ELSE NoOffers],

@@ -14,7 +14,7 @@ CONSTANTS
   \* The reasons that a heartbeat may give, besides being silent.
   \* @type: Set(Int);
   Reasons,
-  \* What a heartbeat may report, besides being silent.
+  \* Owned work that a heartbeat may report; it may also leave it out.
   \* @type: Set(Set($partition));
   Owned,
   \* The targets that an install may carry, and what each gives to a second
@@ -40,7 +40,7 @@ VARIABLES
   \* The coordinator's state of the group, as that of a consumer group.
   \* @type: $group;
   group,
-  \* What a Connect group has besides.
+  \* State of a Connect group that a consumer group does not have.
   \* @type: $work;
   work,
   \* The connectors: 1 and the number of tasks, 0 not created, -1 deleted.
@@ -49,7 +49,7 @@ VARIABLES
   \* The last step with its parameters and response; not part of the state.
   \* @type: $step;
   step,
-  \* What the last step has besides; not part of the state.
+  \* The call of the last step; not part of the state.
   \* @type: $call;
   call
 

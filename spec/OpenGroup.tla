@@ -12,14 +12,15 @@ CONSTANTS
   \* The member epochs that a heartbeat may carry.
   \* @type: Set(Int);
   RequestEpochs,
-  \* What a request may say of its subscription, besides being silent.
+  \* Subscriptions that a request may have; it may also leave its subscription
+  \* out.
   \* @type: Set(Set(Str));
   Subscriptions,
-  \* What a request may say of its server side assignor, besides being silent.
+  \* Server side assignors that a request may name; it may also name none.
   \* @type: Set(Str);
   AssignorNames,
-  \* What a request may say of its instance id and of its regular expression,
-  \* besides being silent.
+  \* Instance ids and regular expressions that a request may have; it may also
+  \* leave them out.
   \* @type: Set(Str);
   InstanceIds,
   \* @type: Set(Str);
@@ -45,7 +46,7 @@ VARIABLES
   \* @type: $step;
   step
 
-\* What a model uses that has none of them.
+\* The choice of a model that has none of them.
 \* @type: Set(Str);
 NoStrings == {}
 \* @type: Set($request);

@@ -26,8 +26,8 @@ CONSTANTS
   \* {}, there is no group.
   \* @type: Set(Set(Str));
   InitialMembers,
-  \* What a JoinGroup may say: its protocols, its type, what the member owns,
-  \* and whether its version is too old.
+  \* Fields that a JoinGroup may have: its protocols, its type, the partitions
+  \* that the member owns, and a version that is too old or not.
   \* @type: Set(Seq(Str));
   ProtocolLists,
   \* @type: Set(Str);
@@ -68,7 +68,7 @@ VARIABLES
   \* Where each member of the classic protocol in it is in its rebalance (M2).
   \* @type: Str -> Str;
   phase,
-  \* What each of them said.
+  \* Subscription of each of them.
   \* @type: Str -> $words;
   words,
   \* The group while it is a classic group.
@@ -123,7 +123,7 @@ IsClassicNow(next, taken, classicTaken) ==
 \* @type: (Str, Str) => $classicStep;
 NoRequestOf(action, m) == [Classic!NoClassicStep EXCEPT !.action = action, !.member = m]
 
-\* What `step` says of a request of the classic protocol.
+\* The entry of `step` for a request of the classic protocol.
 \* @type: ($classicStep) => $step;
 InBrief(taken) == [EventStep(taken.action, taken.member, "", 0) EXCEPT !.branch = taken.branch]
 
@@ -209,7 +209,7 @@ JoinMixed(m, request) ==
                                     MixedBranch(updated.kind), m, request, JoinReply(m, request, t.reply))
             IN UpdateTarget(updated.group, updated.error = "NONE", Install)
 
-\* M2: what the member may use now.
+\* M2: the partitions that the member may use now.
 \* @type: (Str, $classicRequest) => Bool;
 SyncMixed(m, request) ==
   LET t == Synced(Mixed, m, request.generation) IN
@@ -224,7 +224,7 @@ SyncMixed(m, request) ==
                                                     !.protocol = words[m].protocols[1],
                                                     !.assignment = t.reply.assigned])
 
-\* M2: whether to rejoin.
+\* M2: the member is told to go on, or to rejoin.
 \* @type: (Str, $classicRequest) => Bool;
 HeartbeatMixed(m, request) ==
   LET fenced == FencedError(m, request)
@@ -335,7 +335,7 @@ Refused(m, request, error) ==
   /\ converted' = NoGroup
   /\ UNCHANGED <<consumer, phase, words, classic, topics>>
 
-\* What the members of a classic group have said.
+\* Subscriptions of the members of a classic group.
 \* @type: Str -> $words;
 SaidInClassic ==
   [m \in MemberIds |-> [protocols |-> classic.members[m].protocols, subscription |-> classic.members[m].subscription]]
@@ -384,7 +384,7 @@ RebalanceTimeout ==
     /\ RebalanceTimerArmed(consumer, m)
     /\ Remove(m, EventStep("RebalanceTimeout", m, "", 0), NoRequestOf("RebalanceTimeout", m))
 
-\* C1, M2: of the barrier, or of a member that must rejoin.
+\* C1, M2: the time-out of the barrier, or of a member that must rejoin.
 JoinTimeout ==
   \/ Classic!JoinTimerArmed(classic) /\ TakeClassic(Classic!ExpireJoin(classic))
   \/ \E m \in MemberIds :

@@ -23,7 +23,7 @@ offsetView == <<view, offsets>>
 
 OffsetInit == Init /\ offsets = NoOffsets
 
-\* Whoever asks: a member id, or none.
+\* Senders: a member id, or none.
 Askers == MemberIds \cup {None}
 
 \* O1, O2.

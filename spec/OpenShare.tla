@@ -11,7 +11,7 @@ CONSTANTS
   \* The member epochs that a request may say.
   \* @type: Set(Int);
   RequestEpochs,
-  \* What a request may say of topics: an option.
+  \* Topics that a request may have: an option.
   \* @type: Set(Set(Set(Str)));
   Subscriptions,
   \* The most partitions that a topic gets.

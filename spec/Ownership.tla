@@ -34,7 +34,7 @@ VARIABLES
   \* The member that each partition is given to, or None (R7).
   \* @type: $partition -> Str;
   owner,
-  \* What each process uses.
+  \* Partitions that each process uses.
   \* @type: Str -> Set($partition);
   uses,
   \* Processes whose membership has ended and that do not know it (R7).
@@ -61,8 +61,8 @@ AtLeast(e) == epoch' \in Epochs /\ epoch' >= e
 \* @type: (Str, Int) => Bool;
 MovesTo(m, e) == e <= epoch' /\ members' = [members EXCEPT ![m] = e]
 
-\* R7: what a step about `m` may do to each partition: it is released, or given
-\* to `m` if nobody has it.
+\* R7: a step about `m` releases a partition, or gives it to `m` if nobody has
+\* it.
 \* @type: (Str, Set($partition)) => Bool;
 Hands(m, released) ==
   /\ owner' \in [Partitions -> MemberIds \cup {None}]
@@ -173,13 +173,13 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 (***************************************************************************)
-(* What follows                                                            *)
+(* Consequences                                                            *)
 (***************************************************************************)
 
 \* R7: a process uses what it owns, unless it is a zombie.
 UsersOwn == \A m \in MemberIds \ zombies : uses[m] \subseteq OwnedBy(m)
 
-\* R7: of two processes that use a partition one is a zombie.
+\* R7: where two processes use a partition, one of them is a zombie.
 OneUser ==
   \A m \in MemberIds, n \in MemberIds :
     m # n /\ uses[m] \cap uses[n] # {} => m \in zombies \/ n \in zombies

@@ -1,8 +1,9 @@
 -------------------------- MODULE OwnershipOfClosed --------------------------
 (***************************************************************************)
-(* What Ownership shows of a closed instance: the refinement mapping.  The *)
-(* owner of a partition is the member that holds it in the coordinator's   *)
-(* view; where two do, it is Several, which no step of Ownership gives.    *)
+(* The refinement mapping: the part of a closed instance that Ownership    *)
+(* shows.  The owner of a partition is the member that holds it in the     *)
+(* coordinator's view; where two do, it is Several, which no step of       *)
+(* Ownership gives.                                                        *)
 (***************************************************************************)
 EXTENDS ClosedGroup
 

@@ -14,14 +14,14 @@ EXTENDS Offsets
 \* @type: Str -> ($partition -> Int);
 NothingGiven == [m \in MemberIds |-> [p \in Partitions |-> 0]]
 
-\* What a member has through a step: what it is told to give up, too, but not
-\* what it gave up and is given again by the same step.
+\* Partitions that a member has through a step: those that it is told to give
+\* up, too, but not those that it gave up and is given again by the same step.
 \* @type: ($group, $group, Str) => Set($partition);
 Through(before, after, m) ==
   Held(after, m) \cap (before.members[m].assigned \cup after.members[m].revoking)
 
-\* What a step of the group leaves: what is kept keeps its epoch, what is new
-\* has the one that the member moved to with it.
+\* Partition epochs after a step of the group: a partition that is kept keeps
+\* its epoch, a new partition has the epoch that the member moved to with it.
 \* @type: ($group, $group, Str -> ($partition -> Int)) => (Str -> ($partition -> Int));
 GivenAt(before, after, given) ==
   [m \in MemberIds |-> [p \in Partitions |->

@@ -82,7 +82,7 @@ PartitionsOf(g) ==
   LET counts == {<<t, g.metadata[t]>> : t \in Topics}
   IN Partitions \cap UNION {{<<count[1], i>> : i \in 0..(count[2] - 1)} : count \in counts}
 
-\* Who may own what: <<topic, member>>.
+\* Subscribers of topics: <<topic, member>>.
 \* @type: ($group) => Set(<<Str, Str>>);
 SubscribersOf(g) == UNION {{<<t, m>> : t \in TopicsOf(g.members[m])} : m \in Members(g)}
 
@@ -134,9 +134,10 @@ SeenNext ==
   IF Line.does = "FailOver" /\ at + 2 <= Len(Lines)
   THEN UNION {one.target : one \in Lines[at + 2].seen} ELSE {}
 
-\* What a model has instead of all Targets: the one that was seen after the line.
-\* Where the next line computes another one, any that is legal does; so it does
-\* after a time-out that nobody wrote down, but where the line computes none.
+\* The target of a model, in place of all Targets: the one that was seen after
+\* the line. Where the next line computes another one, any that is legal does; so
+\* it does after a time-out that nobody wrote down, but where the line computes
+\* none.
 \* @type: Set($partition -> Str);
 RecordedTargets ==
   LET seen == UNION {one.target : one \in Line.seen} IN
@@ -149,7 +150,7 @@ RecordedTargets ==
   ELSE IF Runs[run].timed THEN seen
   ELSE seen \cup {TargetWithout(m, target) : m \in Members(group), target \in seen}
 
-\* What is shown of partitions once the step is done.
+\* Partitions that are shown once the step is done.
 \* @type: Set($partition);
 Shown == IF Runs[run].forgets THEN {p \in Partitions : p[2] < topics'[p[1]]} ELSE Partitions
 
@@ -166,14 +167,15 @@ LooksLikeMember(member, seen) ==
        /\ \A revoking \in seen.revoking : member.revoking \cap Shown = revoking
        /\ \A acknowledged \in seen.acknowledged : member.acknowledged = acknowledged
 
-\* What one who was removed has in the target until the next one is not shown.
+\* The target of a removed member, which it has until the next target, is not
+\* shown.
 \* @type: ($group, $partition -> Str) => Bool;
 HasTarget(g, target) ==
   LET members == Members(g) IN
   \A p \in Shown :
     IF target[p] = None THEN g.target[p] \notin members ELSE g.target[p] = target[p]
 
-\* What a group knows of topics: <<"foo", 2>> is one with two partitions.
+\* Topics that a group knows: <<"foo", 2>> is one with two partitions.
 \* @type: (Str -> Int) => Set($partition);
 SizesIn(metadata) == {<<t, metadata[t]>> : t \in {u \in Topics : metadata[u] > 0}}
 

@@ -1,7 +1,7 @@
 --------------------------- MODULE RecordedClassic --------------------------
 (***************************************************************************)
 (* Is a recorded run of a coordinator a behaviour of the open instance of  *)
-(* classic groups?  What Recorded is for consumer groups: a log is rendered*)
+(* classic groups?  As in Recorded for consumer groups, a log is rendered  *)
 (* into a module that extends this one and says what Runs are, `at` counts *)
 (* the lines that fit, and the states with a negative `at` are what the    *)
 (* specification has instead of the line that does not fit.                *)
@@ -11,7 +11,7 @@
 (* texts, one for each protocol, of which ProtocolOf says which it is; an  *)
 (* assignment is one "partition" that has its bytes for a topic.           *)
 (*                                                                         *)
-(* Who leads where any member would do is what was seen: a model replaces  *)
+(* Where any member may lead, the one that was seen leads: a model replaces*)
 (* FirstMember by RecordedFirst.  Left out: what was committed, but for    *)
 (* whether it was accepted; events that nobody wrote down.                 *)
 (***************************************************************************)
@@ -59,17 +59,17 @@ Lines == Runs[run]
 \* @type: $classicLine;
 Line == Lines[at + 1]
 
-\* What a model has instead of FirstMember.
+\* The leader of a recorded run, in place of FirstMember.
 \* @type: (Set(Str)) => Str;
 RecordedFirst(members) ==
   IF Line.leader \cap members # {} THEN CHOOSE m \in Line.leader : m \in members
   ELSE CHOOSE m \in members : \A n \in members : MemberRank[m] <= MemberRank[n]
 
 (***************************************************************************)
-(* What can be seen of a step                                              *)
+(* The visible part of a step                                              *)
 (***************************************************************************)
 
-\* What members have said for some protocols.
+\* Texts that members have sent for some protocols.
 \* @type: (Set(Str), Set(Str)) => Set(Str);
 SaidFor(protocols, subscription) == {text \in subscription : ProtocolOf[text] \in protocols}
 
@@ -119,7 +119,7 @@ Fits ==
 (* The line as the specification has it                                    *)
 (***************************************************************************)
 
-\* O2: whether a commit is accepted; what is committed is left out.
+\* O2: a commit is accepted or refused; the committed offset is left out.
 RecordedCommit ==
   /\ step' = [NoClassicStep EXCEPT !.action = "OffsetCommit", !.member = Line.member, !.request = Line.request,
                                    !.response = ClassicError("OffsetCommit", None,

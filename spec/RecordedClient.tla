@@ -86,7 +86,7 @@ Line == Lines[at + 1]
 Sent == Line.request
 
 (***************************************************************************)
-(* What an answer does to a client                                         *)
+(* Effect of an answer on a client                                         *)
 (***************************************************************************)
 
 Removed == {"UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH"}
@@ -98,8 +98,8 @@ Retriable == {"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_
 \* @type: ($client, Str) => $clientView;
 Again(client, why) == [client |-> [client EXCEPT !.report = TRUE], because |-> why]
 
-\* Reaction of the closed instance (K1, K2, S2), where `owned` is the most that
-\* there may be.  What other errors do is left open: the client keeps its epoch or joins.
+\* Reaction of the closed instance (K1, K2, S2), where `owned` is the most that there may
+\* be.  The effect of other errors is left open: the client keeps its epoch or joins.
 \* @type: ($client, $response) => Set($clientView);
 Taken(client, response) ==
   LET next == Reaction(client, response) IN
@@ -147,7 +147,7 @@ Views ==
   ELSE Now(taken \cup {IfLost}) \cup {IfNew} \cup IF because = "left" THEN {IfLeft} ELSE {}
 
 (***************************************************************************)
-(* What a member may send, as properties of its view                       *)
+(* Requests that a member may send, as properties of its view              *)
 (***************************************************************************)
 
 \* All that a heartbeat says of the subscription, and the rebalance time-out.

@@ -1,7 +1,7 @@
 -------------------------- MODULE RecordedConnect ---------------------------
 (***************************************************************************)
 (* Is a recorded run of a coordinator a behaviour of the open instance of  *)
-(* Connect groups?  What Recorded is for consumer groups: a log is rendered*)
+(* Connect groups?  As in Recorded for consumer groups, a log is rendered  *)
 (* into a module that extends this one and says what Runs are, `at` counts *)
 (* the lines that fit, and the states with a negative `at` are what the    *)
 (* specification has instead of the line that does not fit.                *)
@@ -56,7 +56,7 @@ Lines == Runs[run].lines
 Line == Lines[at + 1]
 
 (***************************************************************************)
-(* What can be seen of a step                                              *)
+(* The visible part of a step                                              *)
 (***************************************************************************)
 
 \* Connectors as they are told: how many resources each has, of those that are there.

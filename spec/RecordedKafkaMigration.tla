@@ -1,8 +1,8 @@
 ----------------------- MODULE RecordedKafkaMigration -----------------------
 (***************************************************************************)
 (* Is a recorded run of a group that migrates a behaviour of KafkaMigration*)
-(* in a dialect of Kafka?  What RecordedMigration is for KIP-848's text,   *)
-(* with Kafka's steps in the place of the text's.                          *)
+(* in a dialect of Kafka?  The same as RecordedMigration, with Kafka's     *)
+(* steps in the place of the text's.                                       *)
 (*                                                                         *)
 (* Nothing is said of a run from the line on that KafkaMigration leaves out*)
 (* (IsLeftOut) or excludes (Bearable): the state after it has `beyond`, and*)
@@ -18,20 +18,20 @@ VARIABLES
   \* Is the last line one of which nothing is said?
   \* @type: Bool;
   beyond,
-  \* What its heartbeat is answered with, in the place of `step.response`.
+  \* The answer to its heartbeat, in the place of `step.response`.
   \* @type: $response;
   kafkaTold
 
 recordedKafkaVars == <<recordedVars, outlived, beyond, kafkaTold>>
 
 (***************************************************************************)
-(* What nothing is said of                                                 *)
+(* Steps that are not judged                                               *)
 (***************************************************************************)
 
 \* @type: (Str) => Bool;
 IsThereAlready(m) == m \in Members(consumer) \cup Classic!InGroup(classic)
 
-\* C1, M2: of an empty consumer group more would have to be remembered; protocols that
+\* C1, M2: more would have to be remembered of an empty consumer group; protocols that
 \* others do not have, and a subscription that cannot be read; one member too many.
 \* @type: (Str, $classicRequest) => Bool;
 JoinGroupLeftOut(m, request) ==
@@ -48,8 +48,9 @@ SyncGroupLeftOut(m, request) ==
      \/ \E type \in request.type : type # "consumer"
      \/ \E protocol \in request.protocol : protocol # words[m].protocols[1]
 
-\* M1: of another type, in the first delay of its members, of more of them than a
-\* group may have, or of one whose subscription cannot be read.
+\* M1: the group is of another type, in the first delay of its members, has more
+\* of them than a group may have, or has a member whose subscription cannot be
+\* read.
 \* @type: ($classicGroup) => Bool;
 CannotBeConverted(c) ==
   LET there == Classic!InGroup(c) IN

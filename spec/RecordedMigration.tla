@@ -1,14 +1,14 @@
 ------------------------- MODULE RecordedMigration --------------------------
 (***************************************************************************)
 (* Is a recorded run of a coordinator a behaviour of the open instance of  *)
-(* online migration?  What Recorded is for consumer groups and             *)
+(* online migration?  The same as Recorded for consumer groups and         *)
 (* RecordedClassic for classic groups, for a group that is one of them at a*)
 (* time: a log is rendered into a module that extends this one and says    *)
 (* what Runs are, `at` counts the lines that fit, and the states with a    *)
 (* negative `at` are what the specification has instead of the line that   *)
 (* does not fit.                                                           *)
 (*                                                                         *)
-(* What members of the classic protocol say is read here, as the           *)
+(* Subscriptions of members of the classic protocol are read here, as the  *)
 (* coordinator does to convert the group: their topics, what they own and  *)
 (* its generation (Conversions); an assignment is its partitions.  A run   *)
 (* begins without a group, or with a stable classic group.                 *)
@@ -74,8 +74,8 @@ Lines == Runs[run].lines
 \* @type: $mixedLine;
 Line == Lines[at + 1]
 
-\* What a model has instead of all Targets: the one that was seen after the line,
-\* else every one that there could be.
+\* The target of a model, in place of all Targets: the one that was seen after
+\* the line, else every one that there could be.
 \* @type: Set($partition -> Str);
 RecordedTargets ==
   LET seen == UNION {one.target : one \in Line.seen}
@@ -84,14 +84,15 @@ RecordedTargets ==
   IN IF seen # {} THEN seen
      ELSE {[p \in Partitions |-> IF p \in there THEN owner[p] ELSE None] : owner \in [there -> owners]}
 
-\* What a model has instead of FirstMember: who is seen to lead.
+\* The leader of a recorded run, in place of FirstMember: the member that is
+\* seen to lead.
 \* @type: (Set(Str)) => Str;
 RecordedFirst(members) ==
   IF Line.leader \cap members # {} THEN CHOOSE m \in Line.leader : m \in members
   ELSE CHOOSE m \in members : \A n \in members : MemberRank[m] <= MemberRank[n]
 
 (***************************************************************************)
-(* What can be seen of a step                                              *)
+(* The visible part of a step                                              *)
 (***************************************************************************)
 
 \* A response as it travels: in an error little is.
@@ -117,14 +118,15 @@ LooksLikeMember(member, seen) ==
        /\ \A revoking \in seen.revoking : member.revoking = revoking
        /\ \A acknowledged \in seen.acknowledged : member.acknowledged = acknowledged
 
-\* What one who was removed has in the target until the next one is not shown.
+\* The target of a removed member, which it has until the next target, is not
+\* shown.
 \* @type: ($group, $partition -> Str) => Bool;
 HasTarget(g, target) ==
   LET members == Members(g) IN
   \A p \in Partitions :
     IF target[p] = None THEN g.target[p] \notin members ELSE g.target[p] = target[p]
 
-\* What a group knows of topics: <<"foo", 2>> is one with two partitions.
+\* Topics that a group knows: <<"foo", 2>> is one with two partitions.
 \* @type: (Str -> Int) => Set($partition);
 SizesIn(metadata) == {<<t, metadata[t]>> : t \in {u \in Topics : metadata[u] > 0}}
 
@@ -179,7 +181,7 @@ Fits(told) ==
 (* The line as the specification has it                                    *)
 (***************************************************************************)
 
-\* O2, M2: whether a commit is accepted; what is committed is left out.
+\* O2, M2: a commit is accepted or refused; the committed offset is left out.
 \* @type: (Str) => Bool;
 Commits(error) ==
   /\ step' = EventStep("OffsetCommit", Line.member, "", 0)

@@ -4,13 +4,13 @@
 (* and are removed, what they are assigned, and epochs (Q1-Q8).  Functions *)
 (* on one group's state; OpenShare has every request of a bounded domain.  *)
 (*                                                                         *)
-(* What differs from a consumer group: a partition may be everybody's.  So *)
+(* Difference from a consumer group: a partition may be everybody's.  So   *)
 (* there is one assignor, which gives each member all partitions of the    *)
 (* topics that it subscribes to; nothing is revoked, and nothing has to be *)
 (* acknowledged: a member that is behind gets its target and the assignment*)
 (* epoch at once, with the next heartbeat.                                 *)
 (*                                                                         *)
-(* What the text leaves open, as decided here; the alternatives in         *)
+(* Decisions where the text leaves a question open; the alternatives in    *)
 (* brackets.                                                               *)
 (*  1 A member brings its own id, also with its first join.  [An empty one *)
 (*    is given an id: early versions of the request.]                      *)
@@ -84,7 +84,7 @@ Members(g) == {m \in MemberIds : g.members[m].epoch > 0}
 ShareState(g) == IF ~Exists(g) THEN "Dead" ELSE IF Members(g) = {} THEN "Empty" ELSE "Stable"
 
 (***************************************************************************)
-(* What the group knows of topics, and the assignor (Q3, Q4)               *)
+(* Topics that the group knows, and the assignor (Q3, Q4)                  *)
 (***************************************************************************)
 
 \* Q3: the partitions of the topics that some of these members subscribe to.
@@ -152,8 +152,8 @@ Reconciled(g, m) ==
   ELSE [g EXCEPT !.members[m] =
     [@ EXCEPT !.epoch = g.assignmentEpoch, !.previousEpoch = g.members[m].epoch, !.assigned = g.members[m].target]]
 
-\* Q5: who joins, says what it subscribes to, or has not heard of its epoch, is
-\* told its assignment, and so is one whose assignment changes.
+\* Q5: a member that joins, sends its subscription, or has not heard of its
+\* epoch, is told its assignment, and so is a member whose assignment changes.
 \* @type: ($shareMember, $shareMember, $shareRequest) => Bool;
 Tells(before, after, request) ==
   \/ request.epoch = 0

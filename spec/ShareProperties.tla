@@ -1,8 +1,8 @@
 --------------------------- MODULE ShareProperties --------------------------
 (***************************************************************************)
-(* What must always hold of share groups (Q1-Q8): predicates on one group's*)
-(* state, and on the two states of a step.  None of them asks a function   *)
-(* that makes the step what it should have made.                           *)
+(* Rules that share groups must always satisfy (Q1-Q8): predicates on one  *)
+(* group's state, and on the two states of a step.  None of them asks a    *)
+(* function that makes the step what it should have made.                  *)
 (*                                                                         *)
 (* Left out: that members make progress, as no member is modelled.         *)
 (***************************************************************************)
@@ -37,7 +37,7 @@ EveryoneHasEverything(g) ==
           own == {r \in g.members[m].target : r[1] = t}
       IN Cardinality(own) = count /\ \A r \in own : 0 <= r[2] /\ r[2] < count
 
-\* Q5: who is at the assignment epoch has all of its target, and no more.
+\* Q5: a member at the assignment epoch has all of its target, and no more.
 \* @type: ($share) => Bool;
 AssignedAtOnce(g) ==
   \A m \in Members(g) : g.members[m].epoch = g.assignmentEpoch => g.members[m].assigned = g.members[m].target
@@ -57,7 +57,7 @@ EpochsGoUp(g, h) ==
     /\ g.epoch <= h.epoch /\ g.assignmentEpoch <= h.assignmentEpoch
     /\ \A m \in Members(g) \intersect Members(h) : g.members[m].epoch <= h.members[m].epoch
 
-\* Q5, Q6: what a member has changes with its own requests alone.
+\* Q5, Q6: a member's partitions change with its own requests alone.
 \* @type: ($share, $share, $shareStep) => Bool;
 OthersKeepTheirs(g, h, s) ==
   \A m \in Members(g) \ {s.member} :
@@ -70,7 +70,8 @@ OthersKeepTheirs(g, h, s) ==
 \* @type: ($share, $share, $shareStep) => Bool;
 RefusedChangesNothing(g, h, s) == s.response.error \notin {"", "NONE"} => h = g
 
-\* Q1: who joins and is not refused is a member that subscribes to what it says.
+\* Q1: a sender that joins and is not refused is a member with the subscription
+\* of its request.
 \* @type: ($share, $shareStep) => Bool;
 JoinsAsItSays(h, s) ==
   s.action = "ShareJoin" /\ s.response.error = "NONE" =>
@@ -100,7 +101,7 @@ ToldWhatItHas(g, h, s) ==
        /\ told = {} => s.request.epoch = g.members[s.member].epoch /\ after.assigned = g.members[s.member].assigned
        /\ s.request.epoch = 0 => told # {}
 
-\* Q6: who leaves or whose session ends is gone, and nobody else is.
+\* Q6: a member that leaves or whose session ends is gone, and nobody else is.
 \* @type: ($share, $share, $shareStep) => Bool;
 GoneExactly(g, h, s) ==
   LET gone == Members(g) \ Members(h) IN

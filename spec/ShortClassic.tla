@@ -35,7 +35,7 @@ VARIABLE
   \* @type: $mixed;
   mixed
 
-\* What ConvertUp makes a difference of.
+\* The part of a group that ConvertUp depends on.
 \* @type: ($mixed) => $seen;
 Seen(x) ==
   LET kept == {m \in Members(x.group) : x.phase[m] # "fresh"} IN

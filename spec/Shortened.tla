@@ -1,10 +1,10 @@
 ----------------------------- MODULE Shortened ------------------------------
 (***************************************************************************)
-(* Parts of a trace as behaviours of the open instance: the steps that     *)
-(* were kept of one, done again in the same order.  What depends on those  *)
-(* that were left out follows: a member epoch or owned partitions that     *)
-(* were the member's own still are, and a target assignment that is not    *)
-(* legal any more (A4) is replaced by the nearest legal one.               *)
+(* Parts of a trace as behaviours of the open instance: the steps that were*)
+(* kept of one, done again in the same order.  Values that depend on those *)
+(* that were left out follow: a member epoch or owned partitions that were *)
+(* the member's own still are, and a target assignment that is not legal   *)
+(* any more (A4) is replaced by the nearest legal one.                     *)
 (*                                                                         *)
 (* The parts are rendered into a module that extends this one and says     *)
 (* what Parts are; nobody writes such a module by hand.  A part of which   *)
@@ -79,7 +79,7 @@ NearestTarget(g, target) ==
           ELSE IF g.target[p] \in may THEN g.target[p]
           ELSE CHOOSE m \in may : TRUE]
 
-\* What a model has instead of all Targets.
+\* The target of a model, in place of all Targets.
 \* @type: Set($partition -> Str);
 NearestTargets == {NearestTarget(GroupUpdated(NextStep), NextStep.target)}
 

@@ -31,8 +31,8 @@ Returns(g, request) ==
 InstanceConflict(g, m, request) ==
   ~Returns(g, request) /\ \E n \in HolderOf(g, request) : n # m
 
-\* S1: the member keeps its place and its assignment.  What it was told to
-\* revoke is free: its process is gone.  No new group epoch.
+\* S1: the member keeps its place and its assignment.  The partitions that it
+\* was told to revoke are free: its process is gone.  No new group epoch.
 \* @type: ($group, Str) => $group;
 KeepPlace(g, m) ==
   [g EXCEPT !.members[m].epoch = Away,

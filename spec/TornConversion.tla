@@ -88,7 +88,7 @@ VARIABLES
   \* The last record of each key.
   \* @type: $key -> $written;
   log,
-  \* What the coordinator still has to write of the step that it does.
+  \* Batches of the current step that the coordinator still has to write.
   \* @type: Seq($stage);
   pending,
   \* The group before that step, and after it.
@@ -129,13 +129,13 @@ Loaded(records) ==
            target |-> [m \in MemberIds |-> Of(Target, m)],
            current |-> [m \in MemberIds |-> Of(Current, m)]]
 
-\* P4: what a torn conversion has left beside a classic group.
+\* P4: records that a torn conversion has left beside a classic group.
 \* @type: ($key -> $written) => Set($key);
 Leftovers(records) ==
   IF IsClassic(records) THEN {k \in OfConsumers : records[k].step # 0} ELSE {}
 
 (***************************************************************************)
-(* What a step writes                                                      *)
+(* Records that a step writes                                              *)
 (***************************************************************************)
 
 \* @type: ($loadedGroup) => Set(Str);
@@ -160,7 +160,7 @@ Stage(records, whole) == IF DOMAIN records = {} THEN <<>> ELSE <<[records |-> re
 \* @type: ($key -> $written, $batch) => ($key -> $written);
 Applied(records, batch) == [k \in Keys |-> IF k \in DOMAIN batch THEN batch[k] ELSE records[k]]
 
-\* P4: what is left over goes before anything else is written.
+\* P4: leftover records go before anything else is written.
 \* @type: Seq($stage);
 Cleaning == IF RemovesLeftovers THEN Stage(Tombstones(Leftovers(log)), FALSE) ELSE <<>>
 
@@ -168,7 +168,7 @@ Cleaning == IF RemovesLeftovers THEN Stage(Tombstones(Leftovers(log)), FALSE) EL
 \* @type: (Set(Str)) => Set($key);
 KeysOf(members) == OfGroup \cup {k \in OfMembers : k[2] \in members}
 
-\* M1: what a conversion writes, and in which batches.
+\* M1: the batches that a conversion writes.
 \* @type: (Int, Set(Str)) => Seq($stage);
 Upgrade(step, members) ==
   LET apart == Stage(Values(KeysOf(members) \cap Independent, step), FALSE)
@@ -259,7 +259,7 @@ Next == ConvertUp \/ ConvertBack \/ ChangeMembers \/ WriteBatch \/ FailOver
 Spec == Init /\ [][Next]_vars
 
 (***************************************************************************)
-(* What must hold                                                          *)
+(* Properties                                                              *)
 (***************************************************************************)
 
 \* M1, P4: whatever has been written of a step, the log has the group before it

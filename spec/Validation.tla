@@ -1,7 +1,7 @@
 ----------------------------- MODULE Validation -----------------------------
 (***************************************************************************)
-(* What a ConsumerGroupHeartbeat is refused for before the group is looked *)
-(* at (KIP-848 "Request Validation"; H3, H4): one operator a clause, by the *)
+(* Errors of a ConsumerGroupHeartbeat before the group is looked at        *)
+(* (KIP-848 "Request Validation"; H3, H4): one operator a clause, by the   *)
 (* names that the coordinator's code has.  Nothing changes then.           *)
 (*                                                                         *)
 (* Left out: clauses on fields that no rule of the group reads (group id,  *)
@@ -31,7 +31,7 @@ JoinLacksSubscription(request) ==
 \* @type: ($request) => Bool;
 RegexInvalid(request) == \E r \in request.regex : r # None /\ r \notin DOMAIN Regexes
 
-\* H3: what a join reports as owned, where that is looked at.
+\* H3: a join reports owned partitions, where these are looked at.
 \* @type: ($request) => Bool;
 JoinOwnsSomething(request) ==
   request.epoch = 0 /\ Dialect.JoinOwns = "empty" /\ request.owned # {{}}

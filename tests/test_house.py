@@ -228,9 +228,22 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     assert {path: count for path, count in found.items() if count and path not in PARSERS} == {}
 
 
+def comments(module: str) -> list[str]:
+    """The paragraphs of a module's comments, without types and the requirement IDs that they begin with."""
+    lines = [
+        re.sub(r"^\s*(?:\\\*|\(\*) ?|\s*\*\)$", "", line) if re.match(r"\s*(?:\\\*|\(\*)", line) else ""
+        for line in module.splitlines()
+    ]
+    whole = "\n".join("" if line.startswith(("@type", "***")) else line for line in lines)
+    ids = re.compile(r"^(?:[A-Z]\d+(?:, |: | \([^)]*\): ))+")
+    return [ids.sub("", part.strip()) for part in re.split(r"\n\s*\n|\n(?= *\d+ )", whole)]
+
+
 def paragraphs(path: Path) -> list[str]:
-    """The paragraphs of a document, or of the docstrings of a module."""
+    """The paragraphs of a document, of the docstrings of a module, or of its comments in TLA+."""
     text = path.read_text(encoding="utf-8")
+    if path.suffix == ".tla":
+        return comments(text)
     if path.suffix == ".md":
         prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
         return [re.sub(r"^[-*] ", "", one) for one in re.split(r"\n\s*\n|\n(?=[-|#])", prose)]
@@ -246,7 +259,8 @@ def test_no_sentence_begins_with_a_clause() -> None:
     """A sentence says its subject first: none begins with What, Whether, Who or Of, questions left aside. The
     rows of REQUIREMENTS.md, and docs/fields.md, which are made of tables, are not read."""
     clause = re.compile(
-        r"(?:^|(?<=[.!] ))(?:What|Whatever|Whether|Who|Whoever|Whom|Of) (?:[^.?!]|\.(?=\S))*[.!]"
+        r"(?:^|(?<=[.!?] ))(?:[Ww]hat|Whatever|[Ww]hether|[Ww]ho|Whoever|Whom|[Oo]f) "
+        r"(?:[^.?!]|\.(?=\S))*(?:[.!]|$)"
     )
     documents = [
         *ROOT.glob("docs/*.md"),
@@ -254,6 +268,7 @@ def test_no_sentence_begins_with_a_clause() -> None:
     ]
     files = [one for one in documents if one.name not in ("requirements.md", "fields.md")]
     files += [*sources("harness", ".py"), *sources("coordinator", ".py")]
+    files += [*sources("tests", ".py"), *sources("examples", ".py"), *sources("spec", ".tla")]
     found = {
         str(path.relative_to(ROOT)): [
             hit for part in paragraphs(path) for hit in clause.findall(" ".join(part.split()))

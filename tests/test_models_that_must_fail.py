@@ -30,7 +30,7 @@ WITHOUT_REQUESTS = {
 spec/TornConversion.tla, which has records alone."""
 OF_REFINEMENTS = {name for name in MUST_FAIL if name.startswith(("MCOwnership", "MCInShort"))}
 """Controls of spec/Ownership.tla and spec/ShortClassic.tla: most have another rule in the place of one of the
-coordinator's, or of its members'. What breaks each is in tests/engines/test_refinements.py."""
+coordinator's, or of its members'. Each is broken in tests/engines/test_refinements.py."""
 OF_PROOFS = {"MCShapesNamed"}
 """Controls of the shapes that a proof starts from: they break no rule of the protocol."""
 REPLAYED = MUST_FAIL.keys() - WITHOUT_REQUESTS - OF_REFINEMENTS - OF_PROOFS

@@ -77,7 +77,7 @@ class Dialect:
     OtherKindError: Literal["INVALID_REQUEST", "GROUP_ID_NOT_FOUND"] = "INVALID_REQUEST"
     """H5: what a heartbeat is told where the group is of another kind, and cannot become one of its kind."""
     LastLeaveAdvancesAssignmentEpoch: bool = True
-    """E2: the last member to leave takes the assignment epoch along."""
+    """E2: the last member to leave also sets the assignment epoch to the new group epoch."""
     AwayCommits: bool = False
     """O2, O4: whether a commit or fetch may carry the member epoch -2 of a static member that is away."""
     PartitionEpochs: bool = False

@@ -240,7 +240,8 @@ def test_what_two_claim_of_one_generation_stays_with_nobody_for_a_round(group: G
 
 
 def two_claims(name: str, first: int, second: int) -> GroupAssignment:
-    """m1 and m2 claim foo-0, of those generations; m3 claims nothing. What they are assigned."""
+    """m1 and m2 claim foo-0, of those generations; m3 claims nothing. The partitions that they are
+    assigned."""
     fresh = GroupMember(Subscription(frozenset({"foo"})))
     foo = frozenset({("foo", 0)})
     members = {

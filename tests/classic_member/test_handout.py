@@ -87,8 +87,8 @@ PARTITIONS = [("foo", index) for index in range(4)]
     st.lists(st.sampled_from("abc-"), min_size=4, max_size=4), st.lists(st.sampled_from("abc"), min_size=4)
 )
 def test_what_is_handed_out_is_consistent_and_ends(owners: list[str], targets: list[str]) -> None:
-    """Whatever is owned and intended: nobody gets what another owns, nobody loses what was meant for it; and
-    when what moves has been revoked, the second round hands out all that is intended."""
+    """For any owned and intended partitions: nobody gets what another owns, nobody loses what was meant for
+    it; and when what moves has been revoked, the second round hands out all that is intended."""
     said = {
         name: owns(one for one, owner in zip(PARTITIONS, owners, strict=True) if owner == name)
         for name in "abc"

@@ -1,4 +1,4 @@
-"""Whatever may happen to a group whose members compute its target, drawn by Hypothesis."""
+"""Events that may happen to a group whose members compute its target, drawn by Hypothesis."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def test_w2_a_delay_goes_on_while_its_target_stays() -> None:
 
 
 def test_w2_all_work_is_someones_and_nobody_has_two_more() -> None:
-    """Whatever workers come and go, once no delay runs."""
+    """Any workers come and go, once no delay runs."""
     drawn = random.Random(848)
     for _ in range(20):
         workers = started("w1")

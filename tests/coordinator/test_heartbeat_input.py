@@ -1,8 +1,7 @@
 """Every field of every request: missing, null, of a wrong type, out of range, too long, repeated, unknown.
 
-What a client can put on the wire gets the protocol's error, what only JSON can say gets the line protocol's;
-either way neither the group nor the log has changed.
-"""
+A value that a client can put on the wire gets the protocol's error, a value that only JSON can say gets the
+line protocol's; either way neither the group nor the log has changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is sent and whatever times out, in every dialect: E1, E4, R5, R7, S1, T1, P2."""
+"""Any requests and time-outs, in every dialect: E1, E4, R5, R7, S1, T1, P2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Logs that outlive their process: P3, P4. What was acknowledged is there, and nothing is half applied."""
+"""Logs that outlive their process: P3, P4. Every acknowledged record is there, and nothing is half
+applied."""
 
 from __future__ import annotations
 

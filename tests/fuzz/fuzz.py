@@ -4,7 +4,7 @@
     python tests/fuzz/fuzz.py --operations 10000000 --evidence spec/evidence/Fuzz.json
     python tests/fuzz/fuzz.py --verify spec/evidence/Fuzz.json
 
-What is watched is in fuzz_run.py, what is drawn in fuzz_draw.py. An episode is one coordinator and some
+fuzz_run.py watches them, fuzz_draw.py draws them. An episode is one coordinator and some
 hundred operations; one that fails is shortened, and written to --out as a file for tests/fuzz/corpus.
 """
 

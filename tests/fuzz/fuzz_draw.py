@@ -1,6 +1,6 @@
 """Draws operations of the line protocol from a seed: all that `hello` declares, well-formed or bent.
 
-What is drawn depends on the coordinator's state (its members, their epochs, its armed timers), but an
+The operations depend on the coordinator's state (its members, their epochs, its armed timers), but an
 operation once drawn is plain JSON, so that a list of operations can be done again and shortened.
 """
 

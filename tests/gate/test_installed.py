@@ -65,8 +65,8 @@ def test_the_wheel_carries_the_specification_the_traces_and_the_templates(wheel:
 def vendor(folder: Path, wheel: Path) -> dict[str, str]:
     """A vendor's repository, the coordinator in Go with the wheel in ci/; and the environment of its CI.
 
-    pip is told to take nothing but what is there, and puts the kit into a folder of its own. What of the kit
-    needs Java or Spark cannot be imported, and there is no Java.
+    pip is told to take nothing but what is there, and puts the kit into a folder of its own. The parts of
+    the kit that need Java or Spark cannot be imported, and there is no Java.
     """
     shutil.copytree(GO, folder, dirs_exist_ok=True)
     (folder / "ci").mkdir()

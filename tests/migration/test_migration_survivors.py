@@ -81,8 +81,8 @@ def test_what_is_revoked_is_in_the_log_of_a_conversion() -> None:
 def test_one_request_removes_the_last_consumer_and_members_of_the_classic_protocol(
     leaves: list[str], kind: str
 ) -> None:
-    """M1, M2: an operator names the consumer by its instance id. Who is left makes it a classic group again;
-    a group that is left empty stays as it is."""
+    """M1, M2: an operator names the consumer by its instance id. The members that are left make it a
+    classic group again; a group that is left empty stays as it is."""
     driver = MixedDriver()
     driver.stable({"b": [0, 1], "c": [2, 3]})
     driver.upgraded("a", instanceId="i")

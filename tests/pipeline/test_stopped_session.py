@@ -1,4 +1,4 @@
-"""Whoever stops a run does not wait for what it is at, and reads one sentence."""
+"""A user who stops a run does not wait for its current work, and reads one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever may happen to a group, drawn by Hypothesis: the rules of the state machine."""
+"""Events that may happen to a group, drawn by Hypothesis: the rules of the state machine."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ class Run:
         self.floor = len(self.records)
 
     def restart(self, lost: int, inside: int) -> None:
-        """P2: the coordinator fails. Of the operations whose records nobody was told of yet the last `lost`
+        """P2: the coordinator fails. The last `lost` of the operations whose records nobody was told of yet
         are lost, though `inside` records of the first of them were written: half a batch is none (P4)."""
         first = next(n for n, kept in enumerate(self._kept) if kept.end >= self.floor)
         at = max(len(self._kept) - 1 - lost, first)

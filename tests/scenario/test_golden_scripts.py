@@ -1,5 +1,6 @@
 """Scenarios of classic and Connect groups: behaviours of the specification as they are written, in step with
-their traces, and replayed on the coordinator (C2, W3). What the documents print wrongly is rejected."""
+their traces, and replayed on the coordinator (C2, W3). A state that the documents print wrongly is
+rejected."""
 
 from __future__ import annotations
 
@@ -130,7 +131,7 @@ def test_a_trace_of_other_steps_is_out_of_step(played: Mapping[str, Any]) -> Non
 
 
 def test_a_step_that_cannot_be_is_told(played: Mapping[str, Any]) -> None:
-    """Whoever runs with others is played with its own workers and connectors alone."""
+    """A script that runs with others is played with its own workers and connectors alone."""
     one = of(played, "impossible")
     assert one.stuck == 2
     assert any("has no step 2 (assignment timeout: {worker: W8})" in line for line in explain(one))

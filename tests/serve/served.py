@@ -36,8 +36,8 @@ FAST = {
 
 
 class Recorded(Broker):
-    """A broker that remembers which version of each API clients sent. What a test puts into `todo` is done
-    before the next request, in the thread of the server."""
+    """A broker that remembers which version of each API clients sent. Calls that a test puts into `todo`
+    are done before the next request, in the thread of the server."""
 
     def __init__(self, coordinator: Coordinator, cluster: Cluster) -> None:
         super().__init__(coordinator, cluster)

@@ -3,9 +3,8 @@
     python tests/simulate/soak.py --steps 1000000 --evidence spec/evidence/SimulateKafka42.json
     python tests/simulate/soak.py --verify spec/evidence/SimulateKafka42.json
 
-What it does is `conform compare`; it records what was compared, from which seed, with which versions, and of
-which sources.
-"""
+The comparison is that of `conform compare`; the script records what was compared, from which seed, with
+which versions, and of which sources."""
 
 from __future__ import annotations
 

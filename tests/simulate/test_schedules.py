@@ -153,7 +153,8 @@ def scripted_plain_heartbeats(epoch: int) -> list[bool]:
 
 
 def test_a_script_is_drawn_until_a_heartbeat_has_noticed_changed_topics() -> None:
-    """Whoever leaves does not notice them, and what is scripted for later may be of topics that are gone."""
+    """A member that leaves does not notice them, and later lines of the script may be of topics that are
+    gone."""
     assert all(scripted_plain_heartbeats(-2)) and all(scripted_plain_heartbeats(-1))
     assert not any(scripted_plain_heartbeats(1))
 

@@ -87,6 +87,11 @@ def root(failure: Failure) -> str:
     return _place(_first(failure))
 
 
+def what(failure: Failure) -> str:
+    """The root of a step's differences, as its cause names it: with the group's states where these differ."""
+    return " ".join(part for part in (root(failure), " -> ".join(_states(failure))) if part)
+
+
 def _first(failure: Failure) -> Difference:
     return min(failure.differences, key=lambda one: (_order(_ROOTS, _place(one)), _place(one)))
 
@@ -127,11 +132,10 @@ def _rank(failures: Sequence[Failure]) -> int:
 def _cause(departure: str, failures: Sequence[Failure]) -> Cause:
     first = min(failures, key=lambda one: (one.index, one.trace))
     signatures = (failure.signature(one) for failure in failures for one in failure.differences)
-    states = " -> ".join(_states(first))
     own = _requirement(first)
     return Cause(
         departure,
-        " ".join(part for part in (root(first), states) if part),
+        what(first),
         (own,) if own and not departure else requirements(first.action, first.branch, first.error),
         sum(len(failure.differences) for failure in failures),
         len(failures),

@@ -10,7 +10,7 @@ from typing import Final
 from harness.errors import ConformError
 from harness.itf import read_trace
 from harness.kit import kit_path
-from harness.replay.causes import causes, root
+from harness.replay.causes import causes, what
 from harness.replay.compare import Difference
 from harness.replay.files import SUFFIX
 from harness.replay.report import again, shown
@@ -110,7 +110,7 @@ def _of_replay(replayed: Replay) -> Iterator[Page]:
     for failure in replayed.failures:
         places = sorted({place(one.path, one.expected, one.got) for one in failure.differences})
         alike.setdefault((failure.action, failure.branch, failure.error, *places), []).append(failure)
-    for failures in sorted(alike.values(), key=lambda one: (order[root(one[0])], -len(one))):
+    for failures in sorted(alike.values(), key=lambda one: (order[what(one[0])], -len(one))):
         first = min(failures, key=lambda one: (one.index, one.trace))
         yield _of_failure(first, len(failures), replayed)
 

@@ -16,7 +16,7 @@ from coordinator.consumer import validation
 from harness.cli.main import app
 from harness.dialects import read_measured
 from harness.identify.explain import explained
-from harness.replay.causes import Cause, causes, from_json, root, to_json
+from harness.replay.causes import Cause, causes, from_json, root, to_json, what
 from harness.replay.compare import Difference
 from harness.replay.jobs import Files
 from harness.replay.run import DIFFERENCE, EndedEarly, Failure, Replayed, Replayer
@@ -110,6 +110,13 @@ def test_different_requirements_are_different_causes() -> None:
         ("group.state Dead -> Empty", ("E5",), 1),
         ("group.state Stable -> Empty", ("E5",), 1),
     ]
+
+
+def test_a_failure_is_named_as_its_cause_is() -> None:
+    """The report sorts failures by the causes of a replay."""
+    state = replace(failure(5), differences=[Difference("group.state", "Stable", "Empty")])
+    for one in (failure(4, "group.members[m]"), state):
+        assert [what(one)] == [cause.what for cause in causes([one])]
 
 
 def test_the_root_is_what_the_others_follow_from() -> None:

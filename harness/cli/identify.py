@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -57,7 +56,7 @@ def command(
     if out is not None:
         said = "\n".join(f"# {line}" for line in lines(result))
         write_text(out, f"{said}\n{result.dialect}\n")
-    write_json(json_file, {"command": "identify", **asdict(result)})
+    write_json(json_file, {"command": "identify", **result.to_json()})
 
 
 def _some(names: Iterable[str]) -> str:

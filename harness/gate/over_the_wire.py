@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from harness.doctor.examine import Doctor
 from harness.doctor.report import to_json
 from harness.engines.base import Progress
@@ -30,4 +28,4 @@ def told(asked: Asked, step: Step) -> Done:
     message = found.dialect
     if found.not_told_apart:
         message += f"; not told apart from {', '.join(found.not_told_apart)}: give --dialect if it is another"
-    return Done(step, HOLDS, message, 0, {"name": step.name, **asdict(found)})
+    return Done(step, HOLDS, message, 0, {"name": step.name, **found.to_json()})

@@ -11,7 +11,7 @@ from harness.dialect_name import base_of
 from harness.errors import USAGE, ConformError
 from harness.identify.probes import Asked, Probe, differ
 from harness.replay.view import View
-from harness.targets.base import Answer, Capabilities, Target
+from harness.targets.base import Answer, Capabilities, Json, Target
 from harness.targets.python import PythonTarget, departures, named_dialects, spoken, values_of
 
 HISTORY = "records.assignmentEpochs"
@@ -40,6 +40,10 @@ class Identified:
     unknown: Counter[str] = field(default_factory=Counter)
     undecided: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+
+    def to_json(self) -> Json:
+        """The fields for `--json`. `asdict` of Python 3.11 makes pairs the keys of a Counter."""
+        return vars(self).copy()
 
 
 def identify(

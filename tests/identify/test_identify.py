@@ -116,6 +116,14 @@ def test_a_target_that_can_do_little_gets_the_probes_that_it_can_be_given() -> N
     assert {"RevocationRestart", "MetadataChange", "AwaySession"} <= set(found.undecided)
 
 
+@pytest.mark.parametrize("target", [Fickle, Poor])
+def test_probes_without_a_value_and_probes_left_out_are_in_the_json(target: type[PythonTarget]) -> None:
+    found = identify(target("kafka-4.2"), PROBES)
+    written = json.loads(json.dumps(found.to_json()))
+    assert found.unknown or found.left_out
+    assert (written["unknown"], written["left_out"]) == (dict(found.unknown), dict(found.left_out))
+
+
 def test_a_target_that_can_be_given_no_probe_is_refused() -> None:
     class Nothing(PythonTarget):
         def hello(self) -> Capabilities:

@@ -43,7 +43,7 @@ def test_every_constant_has_a_sentence_with_its_requirement() -> None:
         assert one.sentence.endswith(".") and "\\*" not in one.sentence
         assert one.sentence[0] in "EHORSPT" and one.sentence[1].isdigit(), one.sentence
     sentence = table()["UnknownGroupError"].sentence
-    assert sentence == "H5: what a member of a group that does not exist is told."
+    assert sentence == "H5: the error for a member of a group that does not exist."
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from coordinator.serve.addresses import API_VERSIONS, REWRITTEN, rewritten
-from coordinator.serve.frames import HEADER, NUMBERS, Head, Malformed, head_of, read_answer
+from coordinator.serve.addresses import API_VERSIONS, REWRITTEN, UNSUPPORTED_VERSION, rewritten
+from coordinator.serve.addresses import FOLLOWED as LET_THROUGH
+from coordinator.serve.frames import HEADER, NUMBERS, Head, Malformed, answer_frame, head_of, read_answer
 from coordinator.serve.group_apis import GROUP_APIS
 from harness.proxy.faults import BEHIND, Fault, Faults
 from harness.proxy.link import ANSWER_S, LARGEST, Link
@@ -90,9 +91,9 @@ class Conversation:
 
     async def run(self) -> None:
         """Until one of the two ends closes, or a fault cuts. Malformed and TimeoutError say why it ended."""
-        offered = await self._link.ask(API_VERSIONS, "ApiVersions", 0, {})
         self._link.versions = {
-            one["apiKey"]: (one["minVersion"], one["maxVersion"]) for one in offered["apiKeys"]
+            one["apiKey"]: (one["minVersion"], one["maxVersion"])
+            for one in (await self._offered())["apiKeys"]
         }
         while True:
             async with asyncio.timeout(self._shared.idle_s):
@@ -128,12 +129,21 @@ class Conversation:
     async def _of_cluster(self, head: Head, frame: bytes) -> bytes:
         """The answer about brokers, versions or topics, as the client is to see it."""
         if head.key in REWRITTEN:
-            answer = await self._link.call(frame, head.correlation_id)
+            if head.key == API_VERSIONS and head.version > LET_THROUGH[API_VERSIONS][1]:
+                # This answer could not be read. The client asks again, in a version that is named here.
+                head = Head(API_VERSIONS, 0, head.correlation_id)
+                answer = answer_frame(head, {**await self._offered(), "errorCode": UNSUPPORTED_VERSION})
+            else:
+                answer = await self._link.call(frame, head.correlation_id)
             return await rewritten(head, answer, self._listener, FOLLOWED)
         async with self._shared.lock:
             answer = await self._link.call(frame, head.correlation_id)
             self._shared.record.topics(await self._metadata())
         return answer
+
+    async def _offered(self) -> Json:
+        """The broker's versions."""
+        return await self._link.ask(API_VERSIONS, "ApiVersions", 0, {})
 
     async def _of_group(self, head: Head, frame: bytes) -> None:
         client_id, body = read_group_request(head, frame)

@@ -12,7 +12,7 @@ from needed_jars import needs_jars
 from harness.targets.broker import local
 from harness.targets.broker.target import BrokerTarget
 
-sys.path.append(str(Path(__file__).parents[1] / "serve"))
+sys.path += [str(Path(__file__).parents[1] / name) for name in ("serve", "proxy")]
 VERSION = "4.2.1"
 
 

@@ -6,13 +6,17 @@ import json
 import os
 import re
 import shutil
+import socket
+import struct
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import typer
+from proxied import proxied
 
+from coordinator.serve.frames import read_answer
 from harness.cli.replay import command as replay
 from harness.cli.shrink import command as shrink
 from harness.errors import NOT_CONFORMANT, ConformError
@@ -80,6 +84,30 @@ def test_kfake_is_judged(kfake: str) -> None:
     assert all(name in PAGE for name, _ in told)
     sent = [one.operation for one in result.failures]
     assert {one["wire"]["version"] for one in sent if one.get("api") == "OffsetFetch"} == {10}
+
+
+def versions(port: int, version: int) -> bytes:
+    """The answer to ApiVersions, which has a cluster id and a node since version 5."""
+    body = b"\x02a\x02b" + (b"\x00\xff\xff\xff\xff" if version > 4 else b"") + b"\x00"
+    frame = struct.pack(">hhih", 18, version, 7, -1) + b"\x00" + body
+    with socket.create_connection(("127.0.0.1", port), 30) as connection, connection.makefile("rb") as answer:
+        connection.sendall(struct.pack(">i", len(frame)) + frame)
+        (size,) = struct.unpack(">i", answer.read(4))
+        return answer.read(size)
+
+
+@pytest.mark.maven
+def test_the_proxy_sends_a_client_that_is_newer_than_itself_back_to_what_it_reads(
+    kfake: str, tmp_path: Path
+) -> None:
+    """franz-go 1.22.3 begins with ApiVersions 5, which kfake has."""
+    upstream = int(kfake.rpartition(":")[2])
+    assert struct.unpack(">ih", versions(upstream, 5)[:6]) == (7, 0)
+    with proxied(upstream, tmp_path / "log") as [port]:
+        told = read_answer(18, 0, versions(port, 5))
+        assert told["errorCode"] == 35
+        assert {one["apiKey"]: one["maxVersion"] for one in told["apiKeys"]}[18] == 4
+        assert read_answer(18, 4, versions(port, 4))["errorCode"] == 0
 
 
 @pytest.mark.maven

@@ -136,7 +136,12 @@ Settle(g, c) ==
 \* @type: ($group, Str, $request) => Set(Str);
 OwnPlace(g, m, request) == {m} \cup (IF Returns(g, request) THEN HolderOf(g, request) ELSE {})
 
-\* Step 1, as in Coordinator, and A8.
+\* A request that is heard: without an error, and the member stays.
+\* @type: ($updated) => Bool;
+Heard(updated) == updated.error = "NONE" /\ updated.kind \notin {"leave", "away"}
+
+\* Step 1, as in Coordinator, and A8.  H3: a member has assignors of one side;
+\* those that it offers take the place of the server-side one that it named.
 \* @type: ($group, $computation, Str -> Int, Str, $request, Set(Seq($offer))) => $updated;
 UpdateOffering(g, c, topics, m, request, said) ==
   LET updated == UpdateMember(g, topics, m, request)
@@ -145,24 +150,26 @@ UpdateOffering(g, c, topics, m, request, said) ==
      ELSE IF updated.kind # "unsupported"
              /\ \E offers \in said : OverlapsNone(g, c, OwnPlace(g, m, request), offers)
      THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
+     ELSE IF Heard(updated) /\ \E offers \in said : offers # NoOffers
+     THEN [updated EXCEPT !.group.members[m].assignor = ""]
      ELSE updated
 
 \* H7: the offers of each member after step 1; a fresh member has those of its
-\* request.
-\* @type: ($group, $computation, Str, $updated, Set(Seq($offer))) => (Str -> Seq($offer));
-OffersAfter(g, c, m, updated, said) ==
+\* request.  H3: a server-side assignor that the member names takes their place.
+\* @type: ($computation, Str, $request, $updated, Set(Seq($offer))) => (Str -> Seq($offer));
+OffersAfter(c, m, request, updated, said) ==
   [n \in MemberIds |->
      IF n \notin Members(updated.group) THEN NoOffers
-     ELSE IF n # m \/ updated.error # "NONE" \/ updated.kind \in {"leave", "away"} THEN c.offers[n]
+     ELSE IF n # m \/ ~Heard(updated) THEN c.offers[n]
      ELSE IF said # {} THEN CHOOSE offers \in said : TRUE
-     ELSE IF updated.kind \in {"join", "return"} THEN NoOffers
+     ELSE IF updated.kind \in {"join", "return"} \/ request.assignor # {} THEN NoOffers
      ELSE c.offers[n]]
 
 \* E1: another list of assignors, another reason or metadata bumps the group
 \* epoch.  A member that returns (S1) is compared with its place.
 \* @type: ($group, $computation, Str, $request, $updated, Str -> Seq($offer)) => Bool;
 OffersChanged(g, c, m, request, updated, offers) ==
-  /\ updated.error = "NONE" /\ updated.kind \notin {"leave", "away"}
+  /\ Heard(updated)
   /\ updated.kind # "return" => offers[m] # c.offers[m]
   /\ updated.kind = "return" => \E n \in HolderOf(g, request) : offers[m] # c.offers[n]
 
@@ -217,7 +224,7 @@ News(before, after, c, m) ==
 \* As Handle of Coordinator, and A5: the one that was chosen is told to compute.
 \* @type: ($group, Str, $request, $updated, $group, $computation, Set(Seq($offer))) => {group: $group, computation: $computation, step: $step, clientStep: $clientStep};
 HandleOffering(before, m, request, updated, installed, c, said) ==
-  LET answers == updated.error = "NONE" /\ updated.kind \notin {"leave", "away"}
+  LET answers == Heard(updated)
       handled == Handle(before, m, request, updated, installed)
       after == IF answers THEN News(updated.group, handled.group, c, m) ELSE handled.group
       response == IF answers THEN Response(updated.group, after, m, request, updated.kind)

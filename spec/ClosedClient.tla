@@ -44,7 +44,7 @@ ClosedInit ==
 \* @type: (Str, $request, Set(Seq($offer))) => Bool;
 Sends(m, request, said) ==
   \E first \in {UpdateOffering(group, computation, AllTopics, m, request, said)} :
-  \E offers \in {OffersAfter(group, computation, m, first, said)} :
+  \E offers \in {OffersAfter(computation, m, request, first, said)} :
   \E c \in {ComputationAfter(group, computation, first.group, m, request, first, offers)} :
   \E changed \in {OffersChanged(group, computation, m, request, first, offers)} :
   \E updated \in {[first EXCEPT !.group = Bumped(group, first.group, changed, ClientSide(first.group, c))]} :

@@ -37,7 +37,7 @@ ClientInit == Init /\ computation = NoComputation /\ clientStep = NoClientStep
 \* @type: (Str, $request, Set(Seq($offer))) => Bool;
 OfferingRequest(m, request, said) ==
   /\ \E first \in {UpdateOffering(group, computation, topics, m, request, said)} :
-     \E offers \in {OffersAfter(group, computation, m, first, said)} :
+     \E offers \in {OffersAfter(computation, m, request, first, said)} :
      \E c \in {ComputationAfter(group, computation, first.group, m, request, first, offers)} :
      \E changed \in {OffersChanged(group, computation, m, request, first, offers)} :
      \E updated \in {[first EXCEPT !.group = Bumped(group, first.group, changed, ClientSide(first.group, c))]} :

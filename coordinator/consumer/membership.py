@@ -54,8 +54,11 @@ def add_member(step: Step, member_id: str, metadata: MemberMetadata) -> None:
 def said_by(request: HeartbeatRequest, known: MemberMetadata) -> MemberMetadata:
     """SaidBy (H7): what the request gives replaces what is known; absent says unchanged.
 
-    An empty regular expression says that there is none any more.
+    An empty regular expression says that there is none any more. A member has assignors of one side: those
+    that it offers take the place of the server-side one, and the other way round (H3).
     """
+    server_side = None if request.client_assignors else known.server_assignor
+    client_side = () if request.server_assignor is not None else known.client_assignors
     return MemberMetadata(
         instance_id=known.instance_id if request.instance_id is None else request.instance_id,
         rack_id=known.rack_id if request.rack_id is None else request.rack_id,
@@ -66,10 +69,8 @@ def said_by(request: HeartbeatRequest, known: MemberMetadata) -> MemberMetadata:
         rebalance_timeout_ms=(
             known.rebalance_timeout_ms if request.rebalance_timeout_ms == -1 else request.rebalance_timeout_ms
         ),
-        server_assignor=known.server_assignor if request.server_assignor is None else request.server_assignor,
-        client_assignors=(
-            known.client_assignors if request.client_assignors is None else request.client_assignors
-        ),
+        server_assignor=server_side if request.server_assignor is None else request.server_assignor,
+        client_assignors=client_side if request.client_assignors is None else request.client_assignors,
     )
 
 

@@ -301,17 +301,35 @@ def test_what_the_schema_cannot_say_is_bad_input(body: dict[str, Any]) -> None:
     assert g.group() == before
 
 
-def test_h3_what_two_heartbeats_say_is_kept_beside_each_other() -> None:
-    """H3 judges a request by itself: a server-side assignor and client-side ones that come one after the
-    other are both known. A client-side one that all offer is used, else the server-side one has its vote."""
+def test_h3_assignors_of_one_side_take_the_place_of_those_of_the_other() -> None:
+    """H3: a member has assignors of one side, those of its last request that gave any."""
     g = ClientGroup()
+
+    def sides() -> tuple[str | None, list[str]]:
+        (known,) = g.group()["members"]
+        return known["serverAssignor"], [one["name"] for one in known.get("clientAssignors", ())]
+
     g.join("m1", serverAssignor="range")
     answer = g.beat("m1", 1, clientAssignors=[offer()])
     assert (answer["errorCode"], answer["shouldComputeAssignment"]) == (0, True)
-    (known,) = g.group()["members"]
-    assert (known["serverAssignor"], [one["name"] for one in known["clientAssignors"]]) == ("range", ["x"])
-    g.join("m2")
-    assert g.chosen() == ""
+    assert sides() == (None, ["x"])
+    answer = g.beat("m1", 1, serverAssignor="range")
+    assert (answer["errorCode"], answer["shouldComputeAssignment"]) == (0, False)
+    assert (sides(), g.chosen()) == (("range", []), "")
     asked = {"groupIds": ["g"]}
     (described,) = g.coordinator.request("ConsumerGroupDescribe", 0, {}, asked)["groups"]
     assert described["assignorName"] == "range"
+    epoch = g.group()["groupEpoch"]
+    g.beat("m1", answer["memberEpoch"], clientAssignors=[])
+    assert (sides(), g.group()["groupEpoch"]) == (("range", []), epoch)
+
+
+def test_h3_a_return_with_offers_forgets_the_server_side_assignor_of_its_place() -> None:
+    """S1, H3: what a returning member leaves out is that of its place, but for assignors of the other side."""
+    g = ClientGroup()
+    g.join("m1", instanceId="i1", serverAssignor="range")
+    g.beat("m1", -2, instanceId="i1")
+    answer = g.join("m2", offer("x"), instanceId="i1")
+    assert (answer["errorCode"], answer["shouldComputeAssignment"]) == (0, True)
+    (known,) = g.group()["members"]
+    assert (known["memberId"], known["serverAssignor"]) == ("m2", None)

@@ -38,11 +38,15 @@ class Prepared(NamedTuple):
     offer: Offer
 
 
+_NOT_PREPARED: Final = -1
+"""The epoch in NotPrepared. A member that is away (S1) is in the group, with epoch -2."""
+
+
 def _read_prepared(raw: Any, path: str) -> dict[str, Prepared]:
     """The members that were in the group."""
     every = sorted(read_function(raw, path).items())
     read = {name: record_of(Prepared).read(Fields(one, f"{path}[{name}]")) for name, one in every}
-    return {name: one for name, one in read.items() if one.epoch >= 0}
+    return {name: one for name, one in read.items() if one.epoch != _NOT_PREPARED}
 
 
 @dataclass(frozen=True, slots=True)

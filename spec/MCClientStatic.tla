@@ -1,0 +1,62 @@
+--------------------------- MODULE MCClientStatic ---------------------------
+(***************************************************************************)
+(* Static members whose target a member computes (S1, A5): one that was    *)
+(* chosen leaves for a while, and a process returns to its place.  Bounds  *)
+(* as in MCClientSwitch: members send their own epochs.                    *)
+(***************************************************************************)
+EXTENDS MCClient
+
+OneInstanceId == {"i1"}
+
+\* A first heartbeat, or one of a process that returns to a place.
+JoinsWithPlace ==
+  \E m \in MemberIds, instance \in Option(InstanceIds) :
+    OfferingRequest(m, [NoRequest EXCEPT !.member = m, !.instance = instance, !.owned = {{}},
+                                         !.subscription = {MCTopics}], WideOnly)
+
+\* S1: the member of a place leaves for a while.
+LeavesPlace ==
+  \E m \in Members(group), instance \in InstanceIds :
+    OfferingRequest(m, [NoRequest EXCEPT !.member = m, !.epoch = Away, !.instance = {instance}], {})
+
+Reports ==
+  \E m \in Members(group) :
+    /\ group.members[m].epoch > 0
+    /\ OfferingRequest(m, [NoRequest EXCEPT !.member = m, !.epoch = group.members[m].epoch,
+                                            !.owned = {group.members[m].assigned}], {})
+
+\* Any member prepares, and installs one assignment of the epoch that was
+\* prepared.
+ComputesTarget ==
+  \E m \in Members(group) :
+    \/ Prepares(m, group.members[m].epoch)
+    \/ Installing(m, group.members[m].epoch,
+                  [Carried(computation.base.epoch, 0, {"m1"} \X OnePartition) EXCEPT !.metadata = ""])
+
+StaticNext ==
+  /\ \/ JoinsWithPlace \/ LeavesPlace \/ Reports \/ ClientSessionTimeout
+     \/ ComputesTarget \/ ComputationTimeout
+  /\ group'.epoch <= MaxEpoch
+StaticSpec == ClientInit /\ [][StaticNext]_clientVars
+
+(***************************************************************************)
+(* Properties                                                              *)
+(***************************************************************************)
+
+\* A5, S1: a member that is away hears nothing, and so computes nothing.
+ChosenIsThere ==
+  computation.chosen # None => group.members[computation.chosen].epoch # Away
+
+\* A5 as InFlightExactly, where all that could compute may be away: then nobody
+\* is chosen until one is back.
+SomebodyComputes ==
+  (computation.chosen # None) =
+     /\ group.epoch > group.assignmentEpoch
+     /\ \E m \in Members(group) : group.members[m].epoch # Away
+
+\* S1: a process that returns was not chosen before, and was told nothing.
+ReturnedAnew ==
+  Does("Return") /\ Accepted /\ computation'.chosen = step'.member =>
+    ~computation'.prepared
+ReturnIsAnotherIncarnation == [][ReturnedAnew]_clientVars
+=============================================================================

@@ -17,7 +17,7 @@
     AwaySession: Str, ReturnLeftOut: Str, ReturnWritten: Str, FullGroupRefuses: Str,
     TargetOnRemoval: Str, TargetMayLag: Bool, MetadataChange: Str,
     UnknownGroupError: Str, OtherKindError: Str, LastLeaveAdvancesAssignmentEpoch: Bool,
-    AwayCommits: Bool, PartitionEpochs: Bool
+    AwayCommits: Bool, PartitionEpochs: Bool, MemberIdAnswered: Str
   };
 *)
 Dialects_aliases == TRUE
@@ -106,7 +106,10 @@ KIP848 == [
   \* O2: every partition has the member epoch at which its member was given it;
   \* a commit with an older epoch than the member's is accepted if it is not
   \* older than that.
-  PartitionEpochs |-> FALSE
+  PartitionEpochs |-> FALSE,
+  \* H9: an answer without an error tells the member id if the member "joins",
+  \* with epoch 0, or "always".  Here it is always there, as the addressee.
+  MemberIdAnswered |-> "joins"
 ]
 
 \* R1 read literally: the intersection of *all* that a member holds with its

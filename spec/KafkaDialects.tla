@@ -113,7 +113,8 @@ Kafka40 ==
      !.UnknownGroupError = "GROUP_ID_NOT_FOUND",
      !.OtherKindError = "GROUP_ID_NOT_FOUND",
      !.LastLeaveAdvancesAssignmentEpoch = FALSE,
-     !.AwayCommits = TRUE]
+     !.AwayCommits = TRUE,
+     !.MemberIdAnswered = "always"]
 
 \* In the responses and states that are compared as 4.0.  The topics that a
 \* group has seen are a record of their own in 4.0, and a hash from 4.1 on.

@@ -27,6 +27,7 @@ from coordinator.consumer.response import (
     error_response,
     heartbeat_response,
     leave_response,
+    told_member_id,
 )
 from coordinator.consumer.static_members import (
     check_instance,
@@ -133,7 +134,7 @@ def leave(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Res
     """Leave (H2): whatever epoch the member had."""
     step = Step(env, group, now_ms)
     remove_member(step, request.member_id)
-    step.result.response = leave_response(request.member_id, LEAVE_EPOCH)
+    step.result.response = leave_response(told_member_id(env.dialect, request), LEAVE_EPOCH)
     return step.result
 
 
@@ -149,7 +150,7 @@ def leave_temporarily(
         )
     step = Step(env, group, now_ms)
     keep_place(step, request.member_id, member)
-    step.result.response = leave_response(request.member_id, AWAY)
+    step.result.response = leave_response(told_member_id(env.dialect, request), AWAY)
     return step.result
 
 
@@ -234,7 +235,7 @@ def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) ->
     _arm_timers(step, member_id, member, new, request, acknowledges)
     step.result.timers += rejoined(step.group, member_id)
     step.result.response = heartbeat_response(
-        member_id,
+        told_member_id(step.env.dialect, request),
         new.epoch,
         step.env.heartbeat_interval_ms(step.group.id),
         told(step, member_id),

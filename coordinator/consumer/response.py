@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from coordinator.consumer.model import Partitions, Target
+from coordinator.consumer.request import HeartbeatRequest
 from coordinator.core import wire
+from coordinator.core.dialect import Dialect
 from coordinator.core.errors import ErrorCode
 from coordinator.core.fields import Json
 
 
+def told_member_id(dialect: Dialect, request: HeartbeatRequest) -> str | None:
+    """MemberIdAnswered (H9): the member id, in the answer to a join alone or in each."""
+    return request.member_id if request.member_epoch == 0 or dialect.MemberIdAnswered == "always" else None
+
+
 def heartbeat_response(
-    member_id: str, member_epoch: int, interval_ms: int, computes: bool, assignment: Json | None
+    member_id: str | None, member_epoch: int, interval_ms: int, computes: bool, assignment: Json | None
 ) -> Json:
     """An accepted join or heartbeat; `assignment` is null when there is nothing to tell (R5). `computes` says
     that the member is to compute the target (A5)."""
@@ -25,7 +32,7 @@ def heartbeat_response(
     }
 
 
-def leave_response(member_id: str, member_epoch: int) -> Json:
+def leave_response(member_id: str | None, member_epoch: int) -> Json:
     """H2: the member has left, for good (-1) or for a while (-2)."""
     return heartbeat_response(member_id, member_epoch, 0, False, None)
 

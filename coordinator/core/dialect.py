@@ -82,6 +82,8 @@ class Dialect:
     """O2, O4: whether a commit or fetch may carry the member epoch -2 of a static member that is away."""
     PartitionEpochs: bool = False
     """O2: a commit with an older member epoch is accepted if the member was given its partitions before."""
+    MemberIdAnswered: Literal["joins", "always"] = "joins"
+    """H9: which answers without an error tell the member id; "joins": those to a request with epoch 0."""
 
     @property
     def base(self) -> str:
@@ -201,6 +203,7 @@ _KAFKA_4_0: Final = Dialect(
     OtherKindError="GROUP_ID_NOT_FOUND",
     LastLeaveAdvancesAssignmentEpoch=False,
     AwayCommits=True,
+    MemberIdAnswered="always",
 )
 _KAFKA_4_1: Final = dataclasses.replace(_KAFKA_4_0, name="kafka-4.1")
 _KAFKA_4_2: Final = dataclasses.replace(

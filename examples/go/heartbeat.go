@@ -67,7 +67,7 @@ func (s *step) handle(h *Heartbeat) (*lineprotocol.HeartbeatResponse, *rejected)
 		return nil, &rejected{unknownMemberID, "The group does not have this member; join with member epoch 0."}
 	case h.epoch == -1: // H2
 		s.remove(h.MemberID)
-		return response(h.MemberID, -1, 0, nil), nil
+		return response(h, -1, 0, nil), nil
 	case h.epoch == Away:
 		return s.goAway(h, member)
 	}
@@ -124,7 +124,7 @@ func (s *step) goAway(h *Heartbeat, member Member) (*lineprotocol.HeartbeatRespo
 	member.Epoch, member.Previous, member.Revoking, member.Acknowledged = Away, 0, Partitions{}, false
 	member.SessionDeadline, member.RebalanceDeadline = s.c.now+s.c.config.sessionTimeoutMs, nil
 	s.group.Members[h.MemberID] = member
-	return response(h.MemberID, Away, 0, nil), nil
+	return response(h, Away, 0, nil), nil
 }
 
 // remove takes a member out of the group: it left, was fenced, or timed out. What it held is free (E1, E2).
@@ -202,7 +202,7 @@ func (s *step) accept(h *Heartbeat, before Member, current, joins bool) *linepro
 			Error: target.Error, Assigned: wire(after.Assigned), Pending: wire(pending),
 		}
 	}
-	return response(id, after.Epoch, c.config.heartbeatIntervalMs, assignment)
+	return response(h, after.Epoch, c.config.heartbeatIntervalMs, assignment)
 }
 
 // nowAcknowledged: has the member reported exactly what it was told last (R5)?
@@ -220,11 +220,15 @@ func nowAcknowledged(h *Heartbeat, before, after Member, target Target, current,
 func deadline(ms int64) *int64 { return &ms }
 
 func response(
-	member string, epoch int32, intervalMs int64, assignment *lineprotocol.Assignment,
+	h *Heartbeat, epoch int32, intervalMs int64, assignment *lineprotocol.Assignment,
 ) *lineprotocol.HeartbeatResponse {
-	return &lineprotocol.HeartbeatResponse{
-		MemberID: &member, MemberEpoch: epoch, HeartbeatIntervalMs: intervalMs, Assignment: assignment,
+	answer := &lineprotocol.HeartbeatResponse{
+		MemberEpoch: epoch, HeartbeatIntervalMs: intervalMs, Assignment: assignment,
 	}
+	if h.joins() { // H9: only the answer to a join tells the member id
+		answer.MemberID = &h.MemberID
+	}
+	return answer
 }
 
 func errorResponse(wrong *rejected) lineprotocol.HeartbeatResponse {

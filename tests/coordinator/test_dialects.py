@@ -447,6 +447,20 @@ def test_away_commits() -> None:
         assert offsets.fetch("foo-0", member="m1", epoch=-2) == (stale if away else {"foo-0": 5})
 
 
+def test_member_id_answered() -> None:
+    """H9: in the answer to a join, also to one without a member id; in Kafka in each without an error."""
+    text, kafka = drivers(MemberIdAnswered="always")
+    for g, told in ((text, None), (kafka, "m1")):
+        assert g.join("")["memberId"] == "00000000-0000-4000-8000-000000000001"
+        assert [g.join("m1", instanceId="i1")["memberId"] for _ in range(2)] == ["m1", "m1"]
+        assert g.heartbeat("m1")["memberId"] == told
+        assert g.request(memberId="m1", memberEpoch=-2, instanceId="i1")["memberId"] == told
+        assert g.join("m1", instanceId="i1")["memberId"] == "m1"
+        assert g.request(memberId="m1", memberEpoch=99)["memberId"] is None
+        g.join("m1")
+        assert g.leave("m1")["memberId"] == told
+
+
 def test_target_on_removal_at_the_next_heartbeat() -> None:
     text, kafka = drivers(TargetOnRemoval="next-heartbeat")
     for g in (text, kafka):

@@ -137,7 +137,7 @@ class ClientReader:
         if run is None:
             return
         line = Line(number, said, BEAT, heartbeat_of(body, self._topics), run.place(connection))
-        line.answer = None if told is None else self._response(told)
+        line.answer = None if told is None else self._response(told, line.request)
         line.rebalance = body.get("rebalanceTimeoutMs", -1) > 0
         line.doubted, run.doubted = run.doubted, False
         run.lines.append(line)
@@ -172,9 +172,9 @@ class ClientReader:
             run.lines.append(Line(number, said, ANOTHER, request, run.place(connection)))
             del self._last[connection]
 
-    def _response(self, told: Json) -> Response:
+    def _response(self, told: Json, request: Request) -> Response:
         error = RETRIABLE.get(told["errorCode"])
-        return Response(error, "", 0, None, None) if error else response_of(told, self._topics)
+        return Response(error, "", 0, None, None) if error else response_of(told, self._topics, request)
 
     def _offsets(self, number: int, said: Json, body: Json, told: Json | None) -> None:
         """O2, O4: who names neither a member nor an epoch is not fenced; that may be an administrator."""

@@ -171,7 +171,7 @@ class ConsumerDecoding(Decoding[SpecState]):
             branch=spec.branch,
             error=spec.response.error,
             given=given,
-            body=expect.response(after) if spec.response.error else None,
+            body=expect.response(after, self._forms) if spec.response.error else None,
             records=records,
             new_id=spec.member if joins and not spec.request.member else "",
             script=expect.new_target(made, after.group, spec.action == "InstallAssignment"),

@@ -23,7 +23,7 @@ from harness.replay.dialects import TEXT, Forms
 from harness.targets.base import Assignments, Json
 
 
-def response(after: SpecState) -> Json:
+def response(after: SpecState, forms: Forms) -> Json:
     """The body of a response, of the API that the step into this state calls."""
     if after.step.action in admin.RESPONSES:
         return admin.RESPONSES[after.step.action](after)
@@ -31,14 +31,16 @@ def response(after: SpecState) -> Json:
         return client.RESPONSES[after.step.action](after)
     if after.step.action in _OFFSETS:
         return (offset_commit if after.step.action == "OffsetCommit" else offset_fetch)(after.step)
-    return heartbeat(after.step, after.configs.get(wire.HEARTBEAT_INTERVAL, wire.HEARTBEAT_INTERVAL_MS))
+    interval_ms = after.configs.get(wire.HEARTBEAT_INTERVAL, wire.HEARTBEAT_INTERVAL_MS)
+    return heartbeat(after.step, forms, interval_ms)
 
 
-def heartbeat(step: SpecStep, interval_ms: int = wire.HEARTBEAT_INTERVAL_MS) -> Json:
+def heartbeat(step: SpecStep, forms: Forms, interval_ms: int = wire.HEARTBEAT_INTERVAL_MS) -> Json:
     """ConsumerGroupHeartbeat (H9); the text of an error message is the target's own and left out here."""
     spec = step.response
     error = spec.error != "NONE"
     answers = not error and spec.epoch >= 0
+    tells_member_id = not error and (forms.tells_member_id or step.request.epoch == 0)
     told = NOTHING_TOLD if step.client is None else step.client.told
     assignment = None
     if spec.assigned is not None:
@@ -53,7 +55,7 @@ def heartbeat(step: SpecStep, interval_ms: int = wire.HEARTBEAT_INTERVAL_MS) -> 
         "throttleTimeMs": 0,
         "errorCode": wire.ERROR_CODES[spec.error],
         "errorMessage": None,
-        "memberId": None if error else spec.member,
+        "memberId": spec.member if tells_member_id else None,
         "memberEpoch": spec.epoch,
         "shouldComputeAssignment": step.client is not None and step.client.compute,
         "heartbeatIntervalMs": interval_ms if answers else 0,

@@ -17,6 +17,7 @@ from harness.kinds.consumer import expect
 from harness.kinds.consumer.state import Request, SpecState
 from harness.kinds.consumer.wire import heartbeat
 from harness.replay import wire
+from harness.replay.dialects import Forms, forms_of
 from harness.replay.members import Does, MemberStep
 from harness.targets.base import Json
 from harness.values import Value, as_function
@@ -44,7 +45,7 @@ def member_steps(trace: Trace, states: Sequence[SpecState], name: str) -> list[M
     if not set(trace.variables) >= VARIABLES:
         return []
     try:
-        return list(_Clients(trace, states).steps())
+        return list(_Clients(trace, states, forms_of(trace, name)).steps())
     except (KeyError, TypeError, AttributeError):
         raise ConformError(
             f"The trace {name}: its variable clients cannot be read; {_RIGHT_SHAPE}."
@@ -58,8 +59,9 @@ def _by_member(value: Value) -> Mapping[str, Any]:
 class _Clients:
     """Reads what `clients` says; equal values are read once."""
 
-    def __init__(self, trace: Trace, states: Sequence[SpecState]) -> None:
+    def __init__(self, trace: Trace, states: Sequence[SpecState], forms: Forms) -> None:
         self._states = states
+        self._forms = forms
         self._clients = [_by_member(state["clients"]) for state in trace.states]
         self._responses = [_by_member(state["responses"]) for state in trace.states]
         self._instances = {
@@ -120,7 +122,7 @@ class _Clients:
             does, sends = "leave", expected_request(spec.request)
         elif self._sends(index, member):
             does, sends = "send", expected_request(spec.request)
-            self._answers[member] = expect.heartbeat(spec)
+            self._answers[member] = expect.heartbeat(spec, self._forms)
         return MemberStep(
             index,
             action,

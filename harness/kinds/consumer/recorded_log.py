@@ -149,7 +149,7 @@ class ConsumerReader(LogReader[Run]):
         check_types(body)
         check_types(answer["body"])
         request = heartbeat_of(body, self._topics)
-        response = response_of(answer["body"], self._topics)
+        response = response_of(answer["body"], self._topics, request)
         member = request.member or response.member or "nobody"
         self._add(Line(number, said, REQUEST, member, request, response=response), answer)
 
@@ -189,8 +189,9 @@ def heartbeat_of(body: Json, topics: Topics) -> Request:
     )
 
 
-def response_of(body: Json, topics: Topics) -> Response:
-    """And of its response."""
+def response_of(body: Json, topics: Topics, request: Request) -> Response:
+    """And of its response. Without a member id the answer is to that of the request, if the member has joined
+    before (H9, MemberIdAnswered)."""
     code = body["errorCode"]
     if code:
         return Response(ERRORS.get(code, f"error {code}"), "", 0, None, None)
@@ -199,7 +200,8 @@ def response_of(body: Json, topics: Topics) -> Response:
     if assignment is not None:
         assigned = topics.partitions(assignment.get("assignedTopicPartitions") or ())
         pending = topics.partitions(assignment.get("pendingTopicPartitions") or ())
-    return Response("NONE", body["memberId"] or "", body["memberEpoch"], assigned, pending)
+    member = body["memberId"] or (request.member if request.epoch else "")
+    return Response("NONE", member, body["memberEpoch"], assigned, pending)
 
 
 def seen_of(group: Json, topics: Topics, hidden: Collection[str]) -> SeenGroup:

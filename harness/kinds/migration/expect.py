@@ -24,7 +24,7 @@ def response(before: MigrationState, after: MigrationState, forms: Forms) -> Jso
     if after.step.action in TRANSLATED:
         there = before.is_classic or before.group.exists or forms.leaves_each
         return classic.response(there, after.old.step)
-    return expect.response(after.shared) if after.step.response.error else None
+    return expect.response(after.shared, forms) if after.step.response.error else None
 
 
 def description(state: MigrationState, delay_ms: int) -> Json:

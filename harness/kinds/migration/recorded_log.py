@@ -150,7 +150,8 @@ class MigrationLogReader(ClassicLogReader):
             return
         check_types(body)
         check_types(told)
-        request, response = heartbeat_of(body, self._topics), response_of(told, self._topics)
+        request = heartbeat_of(body, self._topics)
+        response = response_of(told, self._topics, request)
         member = request.member or response.member or "nobody"
         self._add(Line(number, said, REQUEST, member, heartbeat=request, told=response), answer)
 

@@ -15,7 +15,7 @@ from harness.errors import ConformError
 from harness.kinds.registry import APIS
 from harness.replay import wire
 from harness.replay.view import View
-from harness.targets.base import Json
+from harness.targets.base import Capabilities, Json
 from harness.targets.stdio import StdioTarget
 
 
@@ -24,7 +24,7 @@ def hello(talk: Talk) -> str:
     known = talk.target.hello()
     if problem := bad_unobserved(talk):
         raise Wrong("hello", problem, "unobserved has names of parts of a description, or records")
-    same("hello, twice", str(talk.target.hello()), str(known), "both answers are the same")
+    same("hello, twice", _said(talk.target.hello()), _said(known), "both answers are the same")
     for api, versions in known.apis.items():
         if not all(type(version) is int for version in versions) or versions[0] > versions[1]:
             raise Wrong("hello", {api: list(versions)}, "apis has [first, last] version of each API")
@@ -33,6 +33,16 @@ def hello(talk: Talk) -> str:
         raise Wrong("hello", dict(known.apis), kinds)
     hidden = f"; not shown: {', '.join(sorted(known.unobserved))}" if known.unobserved else ""
     return f"{known.name}, dialect {known.dialect}, APIs {', '.join(known.apis)}{hidden}."
+
+
+def _said(known: Capabilities) -> Json:
+    return {
+        "name": known.name,
+        "dialect": known.dialect,
+        "apis": dict(known.apis),
+        "controls": sorted(known.controls),
+        "unobserved": sorted(known.unobserved),
+    }
 
 
 def _versions(apis: Mapping[str, int]) -> str:
@@ -116,7 +126,7 @@ def describe(talk: Talk) -> str:
         facts |= {"assigned": every, "target": every, "pendingRevocation": []}
     for name, value in facts.items():
         if talk.view.shows(f"members.{name}") and members[0][name] != value:
-            raise Wrong(sent, {name: members[0][name]}, f"{name} of m1 is {value}")
+            raise Wrong(sent, {name: members[0][name]}, f"{name} of m1 is {shape.as_json(value)}")
     if talk.view.shows("timers.session") and not any(
         (one["timer"], one["member"]) == ("session", "m1") for one in group["timers"]
     ):

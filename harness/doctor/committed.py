@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from harness.doctor.shape import as_json
 from harness.doctor.talk import Talk, Wrong
 from harness.errors import ConformError
 from harness.identify.own import own_traces
@@ -99,5 +100,6 @@ def _loaded(talk: Talk) -> Iterator[str]:
             wanted = talk.view.of(Answer(group=state.step.expected.group), made.there)
             described = talk.view.of(Answer(group=talk.target.describe(wire.GROUP)), made.there)
             for one in differences(wanted, described):
-                raise Wrong(f"{sent}, then describe", {one.path: one.got}, f"{one.path} is {one.expected}")
+                says = f"{one.path} is {as_json(one.expected)}"
+                raise Wrong(f"{sent}, then describe", {one.path: one.got}, says)
         yield state.has

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from harness.doctor import committed
+from harness.doctor.shape import as_json
 from harness.doctor.talk import FOO, Talk, Wrong, ends, never, partitions, same
 from harness.kinds.stable import EPOCH, OWNED, stable_group
 from harness.replay import wire
@@ -28,7 +29,7 @@ def advance(talk: Talk) -> str:
     ms = wire.SESSION_TIMEOUT_MS
     fired = list(talk.target.advance(ms).fired)
     if SESSION not in fired:
-        raise Wrong(f"advance by {ms} ms", fired, f"fired has the session of m1: {SESSION}")
+        raise Wrong(f"advance by {ms} ms", fired, f"fired has the session of m1: {as_json(SESSION)}")
     _gone(talk, f"advance by {ms} ms", "m1")
     return f"After {ms} ms without heartbeats the session of the member ends, and is said to."
 
@@ -64,7 +65,7 @@ def assign(talk: Talk) -> str:
         never(sent, "no answer said consumed", "the answer of the step that used it says so")
     talk.settle(lambda: talk.owned("m1") == [0], sent, "it is the target assignment")
     talk.target.assign(wire.GROUP, {name: partitions(*indices) for name, indices in owned.items()})
-    sent = f"assign of {owned}, then the join of m2"
+    sent = f"assign of {as_json(owned)}, then the join of m2"
     if not (talk.join("m2").consumed or _consumed(talk)):
         never(sent, "no answer said consumed", "the answer of the step that used it says so")
     talk.settle(
@@ -110,9 +111,11 @@ def _load(talk: Talk) -> str:
     talk.target.load(_whole(log, group), topics, volatile)
     sent = "load of the records and the volatile state of a group with two members"
     for name, value in group.items():
-        same(f"{sent}, describe", {name: talk.shown().get(name)}, {name: value}, f"{name} is {value}")
+        same(
+            f"{sent}, describe", {name: talk.shown().get(name)}, {name: value}, f"{name} is {as_json(value)}"
+        )
     resume()
-    says = f"the answers are {following}"
+    says = f"the answers are {as_json(following)}"
     same(f"{sent}, then m2 leaves and m1 is given the rest", _goes_on(talk), following, says)
     return "A group with two members is described as before, and goes on as it did."
 
@@ -125,13 +128,13 @@ def _as_traces_do(talk: Talk) -> str:
     if talk.can("describe"):
         shown = talk.shown()
         for name, value in (talk.view.of(Answer(group=state.description)).group or {}).items():
-            same(f"{sent}, describe", {name: shown.get(name)}, {name: value}, f"{name} is {value}")
+            same(f"{sent}, describe", {name: shown.get(name)}, {name: value}, f"{name} is {as_json(value)}")
     for member, owned in OWNED.items():
         says = {"memberEpoch": EPOCH, "topicPartitions": wire.topic_partitions(owned if state.topics else ())}
         body = talk.body(f"{sent}, then a heartbeat of {member}", talk.heartbeat(member, says))
         got = {name: body.get(name, 0) for name in ("errorCode", "memberEpoch")}
         wanted = {"errorCode": 0, "memberEpoch": EPOCH}
-        same(f"{sent}, then a heartbeat of {member}", got, wanted, f"the answer has {wanted}")
+        same(f"{sent}, then a heartbeat of {member}", got, wanted, f"the answer has {as_json(wanted)}")
     old = {"memberEpoch": EPOCH - 3, "topicPartitions": None, "subscribedTopicNames": None}
     body = talk.body(f"{sent}, then a heartbeat of m1 with an old epoch", talk.heartbeat("m1", old))
     if not body.get("errorCode", 0):
@@ -234,7 +237,7 @@ def ids(talk: Talk) -> str:
     wanted = ["doctor-2", "doctor-1"]
     talk.target.ids(wanted)
     given = [talk.body("a join", talk.heartbeat("", {"memberEpoch": 0})).get("memberId") for _ in wanted]
-    same(f"ids {wanted}, then two joins without member id", given, wanted, "they are used in order")
+    same(f"ids {as_json(wanted)}, then two joins without member id", given, wanted, "they are used in order")
     return "Two members that join without id are given the ids, in order."
 
 
@@ -300,7 +303,7 @@ def determinism(talk: Talk, again: Talk) -> str:
     first, second = _transcript(talk), _transcript(again)
     for index, (one, other) in enumerate(zip(first, second, strict=True)):
         sent = f"the same conversation with a second target, answer {index + 1}"
-        same(sent, other, one, f"the same inputs give the same answers: {one}")
+        same(sent, other, one, f"the same inputs give the same answers: {as_json(one)}")
     return f"{len(first)} answers of a conversation are the same with a second target."
 
 

@@ -5,7 +5,8 @@ Each function gives what is wrong first, in words, or "".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
@@ -31,6 +32,21 @@ TIMER: Final = kinds("timer")
 PARTITIONS: Final = ("assigned", "pendingRevocation", "target")
 
 
+def as_json(value: object) -> str:
+    """A value as the line protocol has it: null, true, "text"; an answer is an object, a set is a list."""
+    return json.dumps(_plain(value), ensure_ascii=False)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Answer):
+        return _plain(value._asdict())
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, Set):
+        return sorted(map(str, value))
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 def of_group(group: Json, view: View) -> str:
     """A description, without what the target does not show."""
     fields = {name: kind for name, kind in GROUP.items() if view.shows(name)}
@@ -38,7 +54,7 @@ def of_group(group: Json, view: View) -> str:
     if problem := _of_fields(shown, fields, "the group"):
         return problem
     if shown.get("state", "Dead") not in STATES:
-        return f"the group has the state {shown['state']!r}, which is none of {', '.join(STATES)}"
+        return f"the group has the state {as_json(shown['state'])}, which is none of {', '.join(STATES)}"
     members, timers = shown.get("members", []), shown.get("timers", [])
     if problem := _of_members(members, view) or _of_timers(timers, view):
         return problem
@@ -52,7 +68,7 @@ def _of_members(members: Sequence[Any], view: View) -> str:
     for member in members:
         for name in PARTITIONS:
             if problem := of_partitions(member.get(name, [])):
-                return f"{name} of member {member['memberId']!r}: {problem}"
+                return f"{name} of member {as_json(member['memberId'])}: {problem}"
     return ""
 
 
@@ -62,25 +78,25 @@ def _of_timers(timers: Sequence[Any], view: View) -> str:
         if problem := _of_fields(timer, fields, "a timer"):
             return problem
         if timer["timer"] not in TIMERS:
-            return f"there is a timer {timer['timer']!r}, which is none of {', '.join(TIMERS)}"
+            return f"there is a timer {as_json(timer['timer'])}, which is none of {', '.join(TIMERS)}"
     return ""
 
 
 def of_partitions(listed: Any) -> str:
     """Topic partitions in the normal form: sorted by topic id, and indices sorted."""
     if not isinstance(listed, list):
-        return f"topic partitions must be a list, not {listed!r}"
+        return f"topic partitions must be a list, not {as_json(listed)}"
     for one in listed:
         if problem := _of_fields(one, {"topicId": TEXT, "partitions": LIST}, "a topic with partitions"):
             return problem
         if not is_uuid(one["topicId"]):
-            return f"the topic id {one['topicId']!r} is not a UUID as RFC 4122 writes it"
+            return f"the topic id {as_json(one['topicId'])} is not a UUID as RFC 4122 writes it"
         if not all(type(index) is int for index in one["partitions"]):
-            return f"the partitions {one['partitions']} must be numbers"
+            return f"the partitions {as_json(one['partitions'])} must be numbers"
         if one["partitions"] != sorted(set(one["partitions"])):
             return f"the partitions {one['partitions']} must be sorted"
     ids = [one["topicId"] for one in listed]
-    return "" if ids == sorted(set(ids)) else f"the topic ids {ids} must be sorted"
+    return "" if ids == sorted(set(ids)) else f"the topic ids {as_json(ids)} must be sorted"
 
 
 def is_uuid(text: str) -> bool:
@@ -94,16 +110,16 @@ def is_uuid(text: str) -> bool:
 def of_heartbeat(body: Any) -> str:
     """The body of a response to ConsumerGroupHeartbeat."""
     if not isinstance(body, dict):
-        return f"there is no body, but {body!r}"
+        return f"there is no body, but {as_json(body)}"
     if unknown := sorted(body.keys() - RESPONSE.keys()):
         return f"the response has {', '.join(unknown)}, which ConsumerGroupHeartbeatResponse has not"
     if type(body.get("errorCode", 0)) is not int or type(body.get("memberEpoch", 0)) is not int:
-        return f"errorCode and memberEpoch must be numbers, not {_shown(body, 'errorCode', 'memberEpoch')}"
+        return f"errorCode and memberEpoch must be numbers, not {as_json(_shown(body))}"
     assignment = body.get("assignment")
     if assignment is None:
         return ""
     if not isinstance(assignment, dict) or assignment.keys() - ASSIGNMENT.keys():
-        return f"assignment must have {', '.join(ASSIGNMENT)}, but is {assignment!r}"
+        return f"assignment must have {', '.join(ASSIGNMENT)}, but is {as_json(assignment)}"
     for name in ("assignedTopicPartitions", "pendingTopicPartitions"):
         if problem := of_partitions(assignment.get(name, [])):
             return f"assignment.{name}: {problem}"
@@ -117,9 +133,10 @@ def of_records(records: Sequence[Any], first: int) -> str:
         if problem := _of_fields(record, fields, "a record"):
             return problem
         if record["offset"] != offset:
-            return f"after offset {offset - 1} comes {record['offset']}, not {offset}"
+            return f"after offset {offset - 1} comes {as_json(record['offset'])}, not {offset}"
         if str(record["key"].get("type")) not in KEY_NUMBERS:
-            return f"a key has the type {record['key'].get('type')!r}; there are {', '.join(KEY_NUMBERS)}"
+            said = as_json(record["key"].get("type"))
+            return f"a key has the type {said}; there are {', '.join(KEY_NUMBERS)}"
     return ""
 
 
@@ -128,12 +145,12 @@ def _of_each(items: Sequence[Any], fields: Mapping[str, Kind], what: str, by: st
         if problem := _of_fields(item, fields, f"one of {what}"):
             return problem
     names = [item[by] for item in items]
-    return "" if names == sorted(names) else f"{what} must be sorted by {by}: {names}"
+    return "" if names == sorted(names) else f"{what} must be sorted by {by}: {as_json(names)}"
 
 
 def _of_fields(item: Any, fields: Mapping[str, Kind], what: str) -> str:
     if not isinstance(item, dict):
-        return f"{what} must be an object, not {item!r}"
+        return f"{what} must be an object, not {as_json(item)}"
     if missing := [name for name in fields if name not in item]:
         return f"{what} has no {', '.join(missing)}"
     if unknown := sorted(item.keys() - fields.keys()):
@@ -141,9 +158,9 @@ def _of_fields(item: Any, fields: Mapping[str, Kind], what: str) -> str:
     for name, types in fields.items():
         # bool is an int to Python, but not to JSON.
         if not isinstance(item[name], types) or (isinstance(item[name], bool) and bool not in types):
-            return f"{name} of {what} is {item[name]!r}, which is of another type"
+            return f"{name} of {what} is {as_json(item[name])}, which is of another type"
     return ""
 
 
-def _shown(body: Json, *names: str) -> Json:
-    return {name: body.get(name) for name in names}
+def _shown(body: Json) -> Json:
+    return {name: body[name] for name in ("errorCode", "memberEpoch") if name in body}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, NoReturn
 
 from harness.doctor import shape
@@ -33,7 +33,7 @@ class Wrong(Exception):
     """Something is not as the line protocol says: what was sent, what came back, what should have."""
 
     def __init__(self, sent: str, got: object, says: str) -> None:
-        said = got if isinstance(got, str) else json.dumps(got, ensure_ascii=False)
+        said = got if isinstance(got, str) else shape.as_json(got)
         short = said if len(said) <= _SHOWN else f"{said[:_SHOWN]} …"
         super().__init__(f"Sent: {sent}. Came back: {short}. The protocol says: {says}.")
 
@@ -117,7 +117,8 @@ class Talk:
         for _ in range(_ROUNDS):
             for member in self.members():
                 self.beat(member)
-            quiet, known = (quiet + 1 if known == str(self._members) else 0), str(self._members)
+            now = shape.as_json({name: asdict(one) for name, one in self._members.items()})
+            quiet, known = (quiet + 1 if known == now else 0), now
             if quiet == _QUIET:
                 return
             self.pause(_REST_S)
@@ -224,9 +225,19 @@ class Talk:
         else:
             # Some implementations answer a request of another version with an error of the protocol.
             if not (isinstance(done, Answer) and done.body and done.body.get("errorCode")):
-                raise Wrong(sent, f"no refusal, but {done!r}", 'bad input gets {"ok":false,"error":…}')
+                raise Wrong(
+                    sent,
+                    f"no refusal, but {shape.as_json(_line(done))}",
+                    'bad input gets {"ok":false,"error":…}',
+                )
         if unchanged and (after := self.state()) != before:
             raise Wrong(sent, after, "bad input changes nothing")
+
+
+def _line(done: object) -> Json:
+    """The answer to an operation as a line has it, without the fields that are empty."""
+    given = done._asdict() if isinstance(done, Answer) else done if isinstance(done, dict) else {}
+    return {"ok": True, **{name: value for name, value in given.items() if value or value == 0}}
 
 
 def same(sent: str, got: object, wanted: object, says: str) -> None:

@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeGuard, TypeVar
+from typing import Final, TypeGuard, TypeVar
 
 from harness.check import from_evidence
 from harness.dialects import (
@@ -28,7 +28,7 @@ from harness.dialects import (
     read_measured,
 )
 from harness.engines.tlc_config import read_config
-from harness.errors import ConformError
+from harness.errors import USAGE, ConformError
 from harness.manifest import Entry, Manifest
 from harness.report.citations import Requirement, requirements
 from harness.report.readers.bench import Rebalance, rebalances
@@ -44,6 +44,19 @@ from harness.report.readers.replay import Replay, replay
 from harness.report.readers.simulate import Simulation, simulation
 
 T = TypeVar("T")
+VERBS: Final = (
+    "check",
+    "replay",
+    "exhaust",
+    "generate",
+    "graph",
+    "simulate",
+    "mutate",
+    "diff",
+    "bench",
+    "measured",
+)
+"""The first words of the names of results."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +90,16 @@ class Results:
 def read_results(build: Path, manifest: Manifest | None) -> Results:
     """Read the build folder, and for models of the manifest that no check was made of their evidence.
 
-    ConformError (exit 2) if it is not there or a file is not what it should be.
+    ConformError (exit 2) if it is not there, is its own folder `results`, or a file is not what it should be.
     """
     if not build.is_dir():
         raise ConformError(f"There is no folder {build} with results: run make, or name it with --results.")
+    if _is_inside(build):
+        raise ConformError(
+            f"The folder {build} has the results themselves; --results takes the build folder around it, "
+            f"which may have graphs/, too: conform report --results {build.parent}",
+            USAGE,
+        )
     missing: list[str] = []
 
     def read(verb: str, read_one: Callable[[Fields], T], needed: bool = True) -> list[T]:
@@ -114,6 +133,12 @@ def read_results(build: Path, manifest: Manifest | None) -> Results:
     if not pictures:
         missing.append(f"There is no picture of `conform graph` ({build}/graphs/*.svg).")
     return results
+
+
+def _is_inside(build: Path) -> bool:
+    """Tell if this is the folder `results` of a build folder: it has what verbs have written itself."""
+    of_verbs = (f"{verb}*.json" for verb in VERBS)
+    return not (build / "results").is_dir() and any(next(build.glob(one), None) for one in of_verbs)
 
 
 def _with_evidence(checked: list[ModelResult], manifest: Manifest | None) -> list[ModelResult]:

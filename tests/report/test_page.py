@@ -237,6 +237,16 @@ def test_a_picture_that_is_cut_off_and_a_folder_that_is_not_there(tmp_path: Path
     assert (result.exit_code, "There is no folder" in result.output) == (USAGE, True)
 
 
+def test_the_folder_of_the_results_is_told_from_the_build_folder_around_it(tmp_path: Path) -> None:
+    build = good_build(tmp_path)
+    given = str(build / "results")
+    result = CliRunner().invoke(app, ["report", "--results", given])
+    said = " ".join(result.output.split())
+    assert result.exit_code == USAGE
+    assert f"conform report --results {build}" in said, "the folder that was meant"
+    assert not (build / "results" / "report").exists()
+
+
 def test_what_a_vendor_need_not_run_is_no_failure(tmp_path: Path) -> None:
     build = tmp_path / "build"
     for target in ("stdio:./mine", "python"):

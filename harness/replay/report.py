@@ -158,12 +158,20 @@ def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:
 def _waited(result: Replayed, waited: Waited) -> Iterator[str]:
     """The time that was waited, and for how many timers it was not."""
     left = sum(one.reason in REASONS for one in result.ended_early)
-    yield (
-        f"waited {waited.spent_s:.0f} s of {waited.budget_s:g} s for {counted(waited.timers, 'timer')}; "
-        f"{counted(left, 'trace')} {'ends' if left == 1 else 'end'} before a timer that was not waited for"
-    )
+    end = f"{counted(left, 'trace')} {'ends' if left == 1 else 'end'} before a timer that was not waited for"
+    if waited.timers or left:
+        yield f"{time_waited(waited)}; {end}"
+    else:
+        yield f"{time_waited(waited)}: no trace came to a step at which one runs out"
     if waited.note:
         yield f"sessions are as long as the broker has them: {waited.note}"
+
+
+def time_waited(waited: Waited) -> str:
+    """The seconds that were waited, and for how many timers; no seconds where it was for none."""
+    if waited.timers:
+        return f"waited {waited.spent_s:.0f} s of {waited.budget_s:g} s for {counted(waited.timers, 'timer')}"
+    return "no timer was waited for"
 
 
 def not_replayed(result: Replayed) -> Iterator[str]:

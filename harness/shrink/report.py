@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.kinds.registry import kind_of
 from harness.kinds.shortenings import SHORTENINGS
-from harness.replay.report import explain
+from harness.replay.report import explain, time_waited
 from harness.shrink.run import Oracle, Shrunk
 from harness.targets.base import Json
 from harness.words import counted
@@ -37,7 +37,7 @@ def lines(result: Shrunk, name: str, target: str, dialect: str, oracle: Oracle) 
         yield f"  {number}. {done}"
     yield from explain(result.failure, target, dialect, waited.budget_s if waited else 0)
     if waited:
-        yield f"waited {waited.spent_s:.0f} s of {waited.budget_s:g} s for {counted(waited.timers, 'timer')}"
+        yield time_waited(waited)
     if oracle.out_of_time:
         yield "these seconds did not suffice for each part: with more of them it may become shorter"
     if not result.runs:

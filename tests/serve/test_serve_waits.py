@@ -42,6 +42,17 @@ def test_timers_are_waited_for_and_what_there_is_no_time_for_is_said() -> None:
     assert any(line.startswith(f"skipped, needs {NO_TIME}: 1 step ") for line in lines)
 
 
+def test_no_seconds_are_said_where_no_timer_was_waited_for() -> None:
+    """It once said that 0 s were waited for 0 timers."""
+    stays = TRACES / "MCKafka42Tour-goal-0018-heartbeat-revoke.itf.json"
+    with serving(topics={}, dialect="kafka-4.2", settings=SHORT) as (_, port):
+        target = f"broker:127.0.0.1:{port}"
+        none_due = list(summary(replay_files([stays], target, "kafka-4.2", wait_s=10), target))
+        too_few = list(summary(replay_files([SESSION], target, "kafka-4.2", wait_s=1), target))
+    assert "no timer was waited for: no trace came to a step at which one runs out" in none_due
+    assert "no timer was waited for; 1 trace ends before a timer that was not waited for" in too_few
+
+
 def test_the_configurations_of_a_group_go_with_it() -> None:
     with serving(topics={"conform-r-foo": 1}, dialect="kafka-4.2", settings=SHORT) as (_, port):
         looking = Connection("127.0.0.1", port)

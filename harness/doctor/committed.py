@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from harness.doctor.shape import as_json
-from harness.doctor.talk import Talk, Wrong
+from harness.doctor.talk import FOO, Talk, Wrong
 from harness.errors import ConformError
 from harness.identify.own import own_traces
 from harness.itf import read_trace
@@ -17,7 +17,7 @@ from harness.replay.compare import differences
 from harness.replay.decode import Decoder
 from harness.replay.files import SUFFIX
 from harness.replay.prepared import Step
-from harness.targets.base import Answer, Refused
+from harness.targets.base import Answer, Died, Refused
 
 AWAY: Final = -2
 """The member epoch of a static member that left for a while (S1)."""
@@ -46,12 +46,13 @@ def _has_one_away(step: Step) -> bool:
     return any(member["memberEpoch"] == AWAY for member in members)
 
 
+_STATIC: Final = "a static member that is away"
 _CHOSEN: Final[dict[str, Callable[[Step], bool]]] = {
     "two members": _has_members,
     "committed offsets": _has_offsets,
-    "a static member that is away": _has_one_away,
+    _STATIC: _has_one_away,
 }
-_WORDS: Final = {"two members": "", "committed offsets": "offset", "a static member that is away": "static"}
+_WORDS: Final = {"two members": "", "committed offsets": "offset", _STATIC: "static"}
 """A word in the names of the files that most likely have such a state: these are read first."""
 
 
@@ -79,13 +80,32 @@ def _first(dialect: str, has: str) -> State | None:
 
 
 def load(talk: Talk) -> str:
-    """The words for what was loaded; Wrong for a state that is refused, or described otherwise."""
-    loaded = list(_loaded(talk))
-    return f" States of committed traces, too: {', '.join(loaded)}." if loaded else ""
+    """The words for what was loaded; Wrong for a state that is refused, or described otherwise.
+
+    A target that refuses static members cannot come into a state that has one, and need not load it.
+    """
+    static = not _refuses_static_members(talk)
+    loaded = list(_loaded(talk, static))
+    said = f" States of committed traces, too: {', '.join(loaded)}." if loaded else ""
+    return said if static else f"{said} None with a static member, as joins with an instance id are refused."
 
 
-def _loaded(talk: Talk) -> Iterator[str]:
+def _refuses_static_members(talk: Talk) -> bool:
+    """Tell if a new coordinator answers the join of a static member with an error, or refuses it."""
+    talk.target.load([], [FOO] if talk.can("topics") else [], {"clockMs": 0})
+    try:
+        answer = talk.heartbeat("doctor-1", {"memberEpoch": 0, "instanceId": "doctor-i"})
+    except Died:
+        raise
+    except Refused:
+        return True
+    return bool((answer.body or {}).get("errorCode", 0))
+
+
+def _loaded(talk: Talk, static: bool) -> Iterator[str]:
     for state in states(talk.known.dialect):
+        if state.has == _STATIC and not static:
+            continue
         made = state.step.load
         if (made.topics and not talk.can("topics")) or (
             _has_offsets(state.step) and _COMMIT not in talk.known.apis

@@ -17,6 +17,8 @@ from harness.targets.base import Answer, Json, Refused
 
 SESSION: Final = {"timer": "session", "group": wire.GROUP, "member": "m1"}
 HEARTBEAT_MS: Final = 6_000
+AGAIN_MS: Final = 7_000
+INTERVAL: Final = "group.consumer.heartbeat.interval.ms"
 METADATA: Final = "ConsumerGroupPartitionMetadata"
 VOLATILE: Final = ("previousMemberEpoch", "acknowledged")
 """The fields of a member that a new coordinator need not know (P2)."""
@@ -242,15 +244,35 @@ def ids(talk: Talk) -> str:
 
 
 def configure(talk: Talk) -> str:
-    """A setting counts, and only before the first request."""
-    settings = {**wire.CONFIGURATION, "group.consumer.heartbeat.interval.ms": HEARTBEAT_MS}
-    sent = f"configure group.consumer.heartbeat.interval.ms {HEARTBEAT_MS}"
+    """A setting counts, and only before the first request; a new coordinator keeps it, and takes others."""
+    settings = {**wire.CONFIGURATION, INTERVAL: HEARTBEAT_MS}
+    sent = f"configure {INTERVAL} {HEARTBEAT_MS}"
     talk.target.configure(settings)
     talk.begin()
     body = talk.join("m1").body or {}
     same(sent, body.get("heartbeatIntervalMs"), HEARTBEAT_MS, "answers have it as heartbeatIntervalMs")
     talk.refuses("configure after a request", lambda: talk.target.configure(settings))
-    return "A setting counts; after the first request it is refused."
+    said = "A setting counts; after the first request it is refused"
+    return f"{said}. {_configured_again(talk, settings)}" if talk.can("load") else f"{said}."
+
+
+def _configured_again(talk: Talk, settings: Json) -> str:
+    """A load without records at 0 is a new coordinator, which replays configure for traces that need it."""
+    topics: Sequence[Json] = [FOO] if talk.can("topics") else []
+    talk.target.load([], topics, {"clockMs": 0})
+    sent = "load of topics alone after configure, then a join"
+    says = "settings stay until the next configure"
+    same(sent, (talk.join("m1").body or {}).get("heartbeatIntervalMs"), settings[INTERVAL], says)
+    talk.target.load([], topics, {"clockMs": 0})
+    try:
+        talk.target.configure({**settings, INTERVAL: AGAIN_MS})
+    except Refused as refusal:
+        says = "a load without records at 0 is a new coordinator, which may be configured"
+        raise Wrong("load of topics alone, then configure", f"refused: {refusal.reason}", says) from None
+    sent = f"load of topics alone, then configure {INTERVAL} {AGAIN_MS}, then a join"
+    body = talk.join("m1").body or {}
+    same(sent, body.get("heartbeatIntervalMs"), AGAIN_MS, "answers have it as heartbeatIntervalMs")
+    return "A load without records keeps it, and then it may be set again."
 
 
 def commit(talk: Talk) -> str:

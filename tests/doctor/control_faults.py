@@ -237,6 +237,22 @@ def configured_late(program: Program, operation: Json) -> Json:
     return program.right(operation)
 
 
+@instead_of("configure")
+def configured_once(program: Program, operation: Json) -> Json:
+    program.asked += 1
+    return program.right(operation) if program.asked == 1 else {"ok": False, "error": "it is configured"}
+
+
+def _forgets_settings(program: Program, operation: Json) -> Json:
+    said = program.right(operation)
+    if operation["op"] == "load" and not operation["records"]:
+        program.right({"op": "configure", "group.consumer.heartbeat.interval.ms": 5000})
+    return said
+
+
+FAULTS["load_forgets_settings"] = _forgets_settings
+
+
 @instead_of("commit")
 def commit_ignored(program: Program, operation: Json) -> Json:
     return {"ok": True, "completed": []} if operation["mode"] == "fail" else program.right(operation)

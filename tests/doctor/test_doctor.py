@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -126,6 +127,8 @@ TOLD = {
     "ids_reversed": ("ids", "they are used in order"),
     "ids_ignored": ("ids", "they are used in order"),
     "configure_ignored": ("configure", "answers have it as heartbeatIntervalMs"),
+    "configured_once": ("configure", "a load without records at 0 is a new coordinator"),
+    "load_forgets_settings": ("configure", "settings stay until the next configure"),
     "configured_late": ("configure", "no refusal"),
     "commit_ignored": ("commit", "it is answered with an error"),
     "failed_but_seen": ("commit", "Sent: commit mode fail, then a join. Came back: [{"),
@@ -210,6 +213,38 @@ def test_a_wrong_load_is_found_without_records(fault: str, lacking: list[str], w
     target = Lines(fault)
     with pytest.raises(Wrong, match=words):
         controls.load(Talk(target, target.hello(), EVERYTHING, lacking, no_time))
+
+
+class WithoutStaticMembers(PythonTarget):
+    """This repository's coordinator as one that refuses static members, at a join and in a load."""
+
+    def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
+        if body.get("instanceId") is not None:
+            return Answer({"errorCode": 42, "errorMessage": "There are no static members here."})
+        return super().request(api, version, client, body, observe)
+
+    def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
+        if any((record.get("value") or {}).get("instanceId") for record in records):
+            raise Refused(self.name, "load", "there are no static members here")
+        super().load(records, topics, volatile)
+
+
+def test_a_target_without_static_members_can_be_loadable() -> None:
+    """No state of a static member is loaded then, and the finding says so."""
+    start = lambda: WithoutStaticMembers("kip-848")  # noqa: E731
+    found = Doctor("python", "kip-848", start, no_time).examine(lambda _: None)
+    assert (found.wrong, found.level) == ([], Level.LOADABLE)
+    [said] = [one.said for one in found.findings if one.operation == "load"]
+    assert "joins with an instance id are refused" in said and "is away" not in said
+
+
+def test_a_target_that_takes_static_members_must_load_them() -> None:
+    class TakesThem(WithoutStaticMembers):
+        request = PythonTarget.request
+
+    start = lambda: TakesThem("kip-848")  # noqa: E731
+    found = Doctor("python", "kip-848", start, no_time).examine(lambda _: None)
+    assert (found.wrong, found.level) == (["load"], Level.OBSERVABLE)
 
 
 @pytest.mark.parametrize(

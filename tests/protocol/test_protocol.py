@@ -21,6 +21,7 @@ from harness import protocol_page
 from harness.doctor import committed
 from harness.kinds import protocol_forms
 from harness.protocol_schema import schema
+from harness.replay.files import replay_files, trace_files
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = schema()
@@ -125,3 +126,17 @@ def test_the_table_of_records_has_what_traces_of_a_dialect_load() -> None:
                 assert list(record["value"]) == fields[kind], (dialect, kind, state.trace)
     assert "ConsumerGroupPartitionMetadata" in fields and "assignedPartitions" in str(fields)
     assert "| `group.empty.retention.ms` | 604800000 | ms |" in "\n".join(protocol_forms.forms())
+
+
+def test_configure_comes_again_after_a_load_of_nothing_as_the_page_says(tmp_path: Path) -> None:
+    """Adapters that took settings once only were ended in the middle of a replay."""
+    log = tmp_path / "log"
+    replay_files(trace_files([ROOT / "traces/corpus"]), "python", "kip-848", record=log)
+    told = [json.loads(line) for line in log.read_text().splitlines()]
+    again = [index for index, one in enumerate(told) if one["op"] == "configure"][1:]
+    assert again
+    for index in again:
+        before = told[index - 1]
+        assert (before["op"], before["records"], before["volatile"]) == ("load", [], {"clockMs": 0})
+    page = " ".join((ROOT / "docs/protocol.md").read_text(encoding="utf-8").split())
+    assert "the harness sends `configure` again after such a load" in page

@@ -21,7 +21,7 @@ from harness.manifest import Entry, Manifest, read_manifest
 from harness.modules import config_beside
 
 MANIFEST = Path("spec/manifest.json")
-_SECONDS_BETWEEN_LINES = 30.0
+_SECONDS_BETWEEN_LINES = 10.0
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from harness.pipeline.publish import PUBLISHED, check_session, publish
 from harness.pipeline.run import Run, struct
 from harness.pipeline.session import Cluster, spark_session
 from harness.pipeline.store import Store
+from harness.pipeline.ticking import ticking
 from harness.pipeline.verdicts import Tested, judge_by_path, judge_steps
 from harness.replay.files import ENABLED
 from harness.spechash import spec_hash
@@ -105,15 +106,17 @@ def exhaust(job: Job, limits: Limits, log: Path, progress: Progress = silent) ->
     ConformError: exit 2 for inputs that are not there, 3 if an engine, Spark or the target fails, or if what
     went in and what came out do not add up.
     """
-    hidden = check_target(job.target, job.dialect)
     store = Store(job.output)
-    progress("starting Spark")
-    begin = time.perf_counter()
-    with spark_session(job.cluster, log / "spark.log") as spark:
-        started = {"stage": "spark", "unit": "start", "rows": 0, "seconds": time.perf_counter() - begin}
-        if job.tables:
-            check_session(spark, job.format)
-        return _Stages(job, Run(spark, store, progress, [started]), hidden).all(limits, log)
+    with ticking(progress) as ticks:
+        ticks(f"starting {job.target}")
+        hidden = check_target(job.target, job.dialect)
+        ticks("starting Spark")
+        begin = time.perf_counter()
+        with spark_session(job.cluster, log / "spark.log") as spark, ticks.following(spark):
+            started = {"stage": "spark", "unit": "start", "rows": 0, "seconds": time.perf_counter() - begin}
+            if job.tables:
+                check_session(spark, job.format)
+            return _Stages(job, Run(spark, store, ticks, [started]), hidden).all(limits, log)
 
 
 @dataclass
@@ -215,6 +218,7 @@ class _Stages:
         bad = results.quarantine(run, self.origins)
         bad.write.mode("overwrite").parquet(run.store.table("quarantine"))
         result.quarantined = run.read("quarantine").count()
+        run.progress("gathering the findings")
         self._findings(result, verdicts)
         for name, rows in (("coverage", result.coverage), ("findings", result.findings)):
             frame = run.spark.createDataFrame(
@@ -224,8 +228,10 @@ class _Stages:
         if self.job.page and "graph" in self.origins:
             run.progress("drawing the state graph")
             result.page = write_page(run, self.job.model.name if self.job.model else "state graph", verdicts)
+        run.progress("writing the traces of the findings")
         run.store.remove("examples")
         _examples(run, result.findings[:_EXAMPLES], self._meta(result))
+        run.progress("digests of the tables")
         result.digests = {name: digest(frame) for name, frame in self._contents(verdicts)}
         result.timings = run.timings
         if self.job.tables:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.pipeline.session import Cluster, parallelism, spark_session
+from harness.pipeline.ticking import ticking
 from harness.simulate.groups.run import Asked, Outcome, run_seed
 from harness.targets.groups.python import PythonParts
 
@@ -27,13 +28,14 @@ def simulate_seeds(
 
     ConformError (exit 3) if Spark fails, or if seeds got lost.
     """
-    progress("starting Spark")
     wanted = range(asked.seed, asked.seed + asked.seeds)
-    with spark_session(cluster, log) as spark:
-        slices = tasks or min(asked.seeds, AT_A_TIME * parallelism(spark))
-        progress(f"{asked.seeds:,} seeds in {slices} tasks")
-        seeds = spark.range(wanted.start, wanted.stop, 1, slices)
-        played = seeds.mapInArrow(partial(_played, asked), "outcome binary").collect()
+    with ticking(progress) as ticks:
+        ticks("starting Spark")
+        with spark_session(cluster, log) as spark, ticks.following(spark):
+            slices = tasks or min(asked.seeds, AT_A_TIME * parallelism(spark))
+            ticks(f"{asked.seeds:,} seeds in {slices} tasks")
+            seeds = spark.range(wanted.start, wanted.stop, 1, slices)
+            played = seeds.mapInArrow(partial(_played, asked), "outcome binary").collect()
     outcomes = sorted((_outcome(row["outcome"]) for row in played), key=lambda one: one.seed)
     if [one.seed for one in outcomes] != list(wanted):
         raise ConformError(f"Of {asked.seeds:,} seeds {len(outcomes):,} came back from Spark.", ENGINE_FAILED)

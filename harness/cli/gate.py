@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from datetime import date
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated
 
@@ -27,12 +28,13 @@ from harness.gate.output import (
 )
 from harness.gate.page import page
 from harness.gate.run import Gate
-from harness.gate.steps import KINDS, WIRE_KINDS, Asked, Done, Outcome, over_the_wire
+from harness.gate.steps import KINDS, WIRE_KINDS, Asked, Done, Outcome, Step, over_the_wire
 from harness.identify.own import identified
 from harness.kit import is_carried, kit_folder
 from harness.manifest import TIERS, Manifest
 from harness.replay.dialects import TEXT
 from harness.waivers import read_waivers
+from harness.words import counted
 
 EVERY_KIND = tuple(dict.fromkeys([*KINDS, *WIRE_KINDS]))
 
@@ -118,6 +120,9 @@ def command(
     failure. Fixed checks are never cut: one that the time does not suffice for has failed. So a gate that
     passed has done all of them.
 
+    Recorded results that count are one line together; one that is stale or missing has a line of its own,
+    and all are in the file of --json and on the page.
+
     Every step is done, whatever the others give. On GitHub (GITHUB_ACTIONS) failures are annotations, and the
     summary of the job is written; GitLab reads JUnit's XML and --code-quality.
 
@@ -167,7 +172,7 @@ def command(
     for file in (json_file, junit_file, html_file, quality_file):
         check_json_place(file)
     try:
-        finished = _run(gate)
+        finished = _run(gate, json_file)
     finally:
         gate.close()
     exit_code, sentence = verdict(finished)
@@ -223,14 +228,39 @@ def _kinds(only: list[str] | None) -> frozenset[str] | None:
     return frozenset(kinds)
 
 
-def _run(gate: Gate) -> list[Done]:
+def _run(gate: Gate, json_file: Path) -> list[Done]:
+    """All steps, a line each as they are done; recorded results that count are one line together."""
     steps = gate.steps()
-    finished: list[Done] = []
-    for number, step in enumerate(steps, start=1):
+    finished = _recorded(gate, steps, json_file)
+    for number, step in enumerate(steps[len(finished) :], start=len(finished) + 1):
         with running(f"[{number}/{len(steps)}] {step.kind} {step.name}") as progress:
             done = gate.run(step, progress)
         finished.append(done)
         print(f"[{number}/{len(steps)}] {result_line(done)}", flush=True)
+    return finished
+
+
+def _recorded(gate: Gate, steps: Sequence[Step], json_file: Path) -> list[Done]:
+    """The first steps, those of evidence: a repository has hundreds of them, and nearly all say the same."""
+    asked = list(takewhile(lambda step: step.kind == "evidence" and not step.left_out, steps))
+    if not asked:
+        return []
+    finished: list[Done] = []
+    with running(
+        f"[1-{len(asked)}/{len(steps)}] evidence: {counted(len(asked), 'recorded result')}"
+    ) as progress:
+        for number, step in enumerate(asked, start=1):
+            progress(f"{number} of {len(asked)}")
+            finished.append(gate.run(step, progress))
+    for number, done in enumerate(finished, start=1):
+        if done.failed:
+            print(f"[{number}/{len(steps)}] {result_line(done)}", flush=True)
+    count = len(finished) - sum(done.failed for done in finished)
+    print(
+        f"[1-{len(asked)}/{len(steps)}] evidence: {count} of {counted(len(asked), 'recorded result')} "
+        f"{'counts' if count == 1 else 'count'}; each is in {json_file}",
+        flush=True,
+    )
     return finished
 
 

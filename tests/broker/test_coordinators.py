@@ -19,9 +19,13 @@ from proxied import proxied
 from coordinator.serve.frames import read_answer
 from harness.cli.replay import command as replay
 from harness.cli.shrink import command as shrink
+from harness.doctor.examine import Doctor
 from harness.errors import NOT_CONFORMANT, ConformError
 from harness.replay.files import replay_files, trace_files
 from harness.replay.run import Replayed
+from harness.targets import start_target
+from harness.targets.broker.admin import groups
+from harness.targets.broker.connection import Connection
 from harness.targets.broker.local import LocalBroker
 
 ROOT = Path(__file__).parents[2]
@@ -84,6 +88,16 @@ def test_kfake_is_judged(kfake: str) -> None:
     assert all(name in PAGE for name, _ in told)
     sent = [one.operation for one in result.failures]
     assert {one["wire"]["version"] for one in sent if one.get("api") == "OffsetFetch"} == {10}
+
+
+@pytest.mark.maven
+def test_no_group_with_the_empty_id_stays_on_kfake(kfake: str) -> None:
+    """kfake makes one for a heartbeat without a group id, as conform doctor sends it."""
+    host, _, port = kfake.removeprefix("broker:").rpartition(":")
+    Doctor(kfake, "kafka-4.2", lambda: start_target(kfake, "kafka-4.2")).examine(lambda _: None)
+    asking = Connection(host, int(port), 10)
+    assert "" not in groups(asking)
+    asking.close()
 
 
 def versions(port: int, version: int) -> bytes:

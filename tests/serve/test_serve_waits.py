@@ -53,6 +53,25 @@ def test_no_seconds_are_said_where_no_timer_was_waited_for() -> None:
     assert "no timer was waited for; 1 trace ends before a timer that was not waited for" in too_few
 
 
+@pytest.mark.parametrize("of_others", [False, True])
+def test_a_group_with_the_empty_id_goes_with_the_run_that_made_it(
+    monkeypatch: pytest.MonkeyPatch, of_others: bool
+) -> None:
+    """franz-go's kfake makes one for a request that it refuses; Kafka has none."""
+    there = {""} if of_others else set()
+    monkeypatch.setattr(admin, "groups", lambda broker: set(there))
+    monkeypatch.setattr(admin, "delete_group", lambda broker, group: there.discard(group))
+    with serving(topics={}, dialect="kafka-4.2", settings={}) as (_, port):
+        target = BrokerTarget(f"127.0.0.1:{port}", "kafka-4.2", run="r")
+        target.load([], [], {"clockMs": 0})
+        body = {"groupId": "", "memberId": "A", "memberEpoch": 0, "rebalanceTimeoutMs": 5000}
+        answer = target.request("ConsumerGroupHeartbeat", 0, {"id": "client-A"}, body)
+        there.add("")
+        target.close()
+    assert answer.body is not None and answer.body["errorCode"] == 42
+    assert there == ({""} if of_others else set())
+
+
 def test_the_configurations_of_a_group_go_with_it() -> None:
     with serving(topics={"conform-r-foo": 1}, dialect="kafka-4.2", settings=SHORT) as (_, port):
         looking = Connection("127.0.0.1", port)

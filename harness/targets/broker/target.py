@@ -103,6 +103,8 @@ class BrokerTarget(Refusing):
         self._waiting = Waiting(self.name)
         self._left: dict[str, Connection] = {}
         """Classic groups that all have left, which cannot be deleted before they are Empty."""
+        self._makes_nameless: bool | None = None
+        """Tell if a group with the empty id would be this run's: none was there before its first request."""
         self._delay_s: float | None = None
         self._step = -1
         self._joins: set[int] = set()
@@ -285,6 +287,8 @@ class BrokerTarget(Refusing):
     def _coordinator(self, group: str) -> Connection:
         """The broker that coordinates a group of this run, which is deleted at the end from now on."""
         if not group:
+            if self._makes_nameless is None:
+                self._makes_nameless = "" not in admin.groups(self._broker)
             return self._broker
         if group not in self._groups:
             host, port = admin.wait_for_coordinator(self._broker, group, self._timeout_s)
@@ -312,6 +316,9 @@ class BrokerTarget(Refusing):
             else:
                 admin.delete_group(self._groups[group], group)
             del self._groups[group]
+        if self._makes_nameless and "" in admin.groups(self._broker):
+            admin.delete_group(self._broker, "")
+        self._makes_nameless = None
         self._waiting.close()
         for group in list(self._sessions):
             nothing = {admin.SESSION_TIMEOUT: None, admin.HEARTBEAT_INTERVAL: None}

@@ -38,7 +38,11 @@ def command(
         ),
     ] = None,
     signature: Annotated[
-        str, typer.Option(metavar="TEXT", help="Which difference, if not the first (replay --json has them).")
+        str,
+        typer.Option(
+            metavar="TEXT",
+            help="Which difference, if not the root of the first step that fails (replay --json has them).",
+        ),
     ] = "",
     wait: Annotated[
         float,
@@ -62,11 +66,12 @@ def command(
     """Leave out of a trace what its failure does not need.
 
     The steps up to the first that fails are done again without some of them, on the specification, which
-    says what is expected then, and on the implementation, which must differ in the same way (by the
-    signature). Member epochs, reported partitions and targets that depend on a step that was left out
-    follow. The result is a behaviour of the specification from the same beginning: no step and no pair of
-    steps can be left out of it, and no request can say less. It is written as a trace for `conform replay`
-    and, where it is of KIP-848's text, as a scenario.
+    says what is expected then, and on the implementation, which must differ in the same way: in the root of
+    its differences that conform replay names, so that what is left shows the same defect. Member epochs,
+    reported partitions and targets that depend on a step that was left out follow. The result is a behaviour
+    of the specification from the same beginning: no step and no pair of steps can be left out of it, and no
+    request can say less. It is written as a trace for `conform replay` and, where it is of KIP-848's text,
+    as a scenario.
 
     A trace of a classic, share or Connect group, of one that migrates, or of members that compute, is done
     again by the model that its #meta names, in which a request may carry another epoch or generation. One

@@ -92,6 +92,11 @@ def what(failure: Failure) -> str:
     return " ".join(part for part in (root(failure), " -> ".join(_states(failure))) if part)
 
 
+def root_signature(failure: Failure) -> str:
+    """The signature of the difference from which the others follow, as waivers have it."""
+    return failure.signature(_first(failure))
+
+
 def _first(failure: Failure) -> Difference:
     return min(failure.differences, key=lambda one: (_order(_ROOTS, _place(one)), _place(one)))
 

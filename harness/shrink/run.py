@@ -18,9 +18,11 @@ from harness.itf import Trace
 from harness.kinds.registry import kind_of
 from harness.kinds.shortenings import SHORTENINGS, Shortening
 from harness.modules import config_beside
+from harness.replay.causes import root_signature, what
 from harness.replay.decode import Decoder
 from harness.replay.report import not_loaded, reason
 from harness.replay.run import DIFFERENCE, Failure, Replayed, Replayer
+from harness.replay.signature import way
 from harness.shrink.again import Doing, model_of
 from harness.shrink.ask import shrink_together
 from harness.shrink.loops import without_loops
@@ -80,8 +82,31 @@ class Shrunk:
 
 
 def signatures(failures: Sequence[Failure]) -> list[str]:
-    """In how many ways a target failed, the first one first."""
-    return list(dict.fromkeys(failure.signature(one) for failure in failures for one in failure.differences))
+    """In how many ways a target failed, the first one first, of each step the root first."""
+    found: dict[str, None] = {}
+    for failure in failures:
+        found[root_signature(failure)] = None
+        found |= dict.fromkeys(failure.signature(one) for one in failure.differences)
+    return list(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The way in which a target fails: a difference with a signature, in a step whose differences have the
+    root that a replay names. Another root is another defect, though it shows in the same place."""
+
+    signature: str
+    step: str
+    root: str
+
+    @staticmethod
+    def of(failure: Failure, signature: str) -> Way:
+        """The way of a failure that has a difference with that signature."""
+        return Way(signature, way(failure.action, failure.branch, failure.error), what(failure))
+
+    def has(self, failure: Failure) -> bool:
+        """Tell if a step fails in this way."""
+        return self.signature in signatures([failure]) and Way.of(failure, self.signature) == self
 
 
 class Oracle:
@@ -131,7 +156,7 @@ def shrink_trace(
     progress: Callable[[str], None] = lambda _: None,
 ) -> Shrunk:
     """Shrink the trace in the file `name` to the steps after which the target differs as `signature` says,
-    or as it differs first.
+    or in the root of the first step that differs. The root of the differences stays what it is.
 
     ConformError: exit 2 for a trace after which the target does not differ so, or that cannot be done again;
     3 if TLC or the target fails.
@@ -174,13 +199,13 @@ def _cut(trace: Trace, name: str, oracle: Oracle, signature: str) -> Shrunk:
     """Up to the step that fails, without loops before it. Other steps stay: there is no model that does them
     again."""
     chosen, index = _first(oracle, trace, signature, name)
-    meta = {**trace.meta, "description": f"Cut from {Path(name).name}: {chosen}"}
+    meta = {**trace.meta, "description": f"Cut from {Path(name).name}: {chosen.signature}"}
     cut = replace(trace, meta=meta, states=trace.states[: index + 1], actions=trace.actions[: index + 1])
 
     failing: list[Failure] = []
 
     def fails(shorter: Trace) -> bool:
-        found = [one for one in oracle.failures(shorter, name) if chosen in signatures([one])]
+        found = [one for one in oracle.failures(shorter, name) if chosen.has(one)]
         failing.extend(found[:1])
         return bool(found)
 
@@ -190,11 +215,13 @@ def _cut(trace: Trace, name: str, oracle: Oracle, signature: str) -> Shrunk:
             USAGE,
         )
     short, tried = without_loops(cut, fails)
-    return Shrunk(short, chosen, len(trace.states) - 1, index, failing[-1], "", "", 0, tried, False)
+    steps = len(trace.states) - 1
+    return Shrunk(short, chosen.signature, steps, index, failing[-1], "", "", 0, tried, False)
 
 
-def _first(oracle: Oracle, trace: Trace, signature: str, name: str) -> tuple[str, int]:
-    """The difference to shrink, and the index of the state after the first step that has it."""
+def _first(oracle: Oracle, trace: Trace, signature: str, name: str) -> tuple[Way, int]:
+    """The way to fail that stays, and the index of the state after the first step that fails so: if it may
+    be, one whose root has the signature."""
     failures, target = oracle.failures(trace, name), oracle.name
     known = signatures(failures)
     if not known and oracle.unjudged:
@@ -209,14 +236,15 @@ def _first(oracle: Oracle, trace: Trace, signature: str, name: str) -> tuple[str
             oracle.unjudged.exit_code if oracle.unjudged else USAGE,
         )
     chosen = signature or known[0]
-    index = next(failure.index for failure in failures if chosen in signatures([failure]))
-    if index == 0:
+    rooted = [failure for failure in failures if root_signature(failure) == chosen]
+    first = (rooted or [failure for failure in failures if chosen in signatures([failure])])[0]
+    if first.index == 0:
         raise ConformError(
             f"{target} cannot be brought into the state that the trace {name} begins with: no step of it can "
             "be left out for that.",
             USAGE,
         )
-    return chosen, index
+    return Way.of(first, chosen), first.index
 
 
 def _done_otherwise(doer: Shortening[Any], states: Sequence[State], steps: Sequence[Any], name: str) -> str:
@@ -238,11 +266,11 @@ class _Work(Generic[Step]):
         doer: Doer[Step],
         name: str,
         oracle: Oracle,
-        signature: str,
+        chosen: Way,
         progress: Callable[[str], None],
     ) -> None:
         self._doer, self._name, self._oracle = doer, name, oracle
-        self._signature = signature
+        self._chosen = chosen
         self._progress = progress
         self._found: dict[tuple[Step, ...], tuple[Trace, Failure]] = {}
         self.last: list[State] = []
@@ -264,7 +292,7 @@ class _Work(Generic[Step]):
             return False
         trace = self._doer.trace_of(states, "")
         for failure in self._oracle.failures(trace, self._name):
-            if self._signature in signatures([failure]):
+            if self._chosen.has(failure):
                 self._found[tuple(part)] = trace, failure
                 return True
         return False
@@ -272,10 +300,10 @@ class _Work(Generic[Step]):
     def shrunk(self, part: Sequence[Step], *, steps: int, failing: int, spec: str, scenario: bool) -> Shrunk:
         """A part that fails, and how."""
         trace, failure = self._found[tuple(part)]
-        said = f"Shrunk from {counted(steps, 'step')} of {Path(self._name).name}: {self._signature}"
+        said = f"Shrunk from {counted(steps, 'step')} of {Path(self._name).name}: {self._chosen.signature}"
         return Shrunk(
             replace(trace, meta={**trace.meta, "description": said}),
-            self._signature,
+            self._chosen.signature,
             steps,
             failing,
             failure,

@@ -9,7 +9,7 @@ from typing import Final
 from harness.engines.base import Limits
 from harness.errors import USAGE, ConformError
 from harness.kinds.scenarios import load_scenario, play, scenario_of_trace, scenario_text
-from harness.shrink.run import Oracle, Shrunk, signatures
+from harness.shrink.run import Oracle, Shrunk, Way
 
 TEXT: Final = "KIP848"
 """The dialect of scenarios."""
@@ -34,7 +34,8 @@ def as_scenario(
         return None
     if not played.holds:
         return None
+    wanted = Way.of(found.failure, found.signature)
     for failure in oracle.failures(played.trace, str(file)):
-        if found.signature in signatures([failure]):
+        if wanted.has(failure):
             return replace(found, trace=played.trace, failure=failure), text
     return None

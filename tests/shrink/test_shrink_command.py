@@ -18,6 +18,7 @@ from harness.kinds.consumer.scenario.load import load_scenario
 from harness.kinds.consumer.scenario.run import play
 from harness.kinds.consumer.shortening.behaviours import behaviours
 from harness.kinds.consumer.shortening.kept import kept_steps
+from harness.replay.causes import root
 from harness.replay.files import replay_files
 from harness.shrink.again import Doing, model_of
 
@@ -53,6 +54,28 @@ def test_a_trace_of_thirteen_steps_is_shrunk_to_those_that_matter(tmp_path: Path
     assert not replay_files([path], "python").failures, "the specification's coordinator does not fail"
     scenario = load_scenario(path.with_name("short.yaml"))
     assert play([scenario], ROOT / "spec", LIMITS)[0].holds, "it is a behaviour, as Golden.tla says, too"
+
+
+def test_the_root_stays_what_it_is(tmp_path: Path) -> None:
+    """A rejoin that names no assignor any more leaves the old one to the member (A2). The same coordinator does
+    not bump the group epoch at any other rejoin: that defect has the same first difference."""
+    trace = ROOT / "traces/corpus/CorpusAssignors-goal-0002-rejoin-names-no-assignor-any-more.itf.json"
+    target = seeded("RejoinOfLiveMember", "keeps")
+    [before] = replay_files([trace], target).failures
+    assert before.differences[0].path == "response.memberEpoch"
+    assert root(before) == "group.members[].serverAssignor"
+    path, result = shrunk(trace, target, tmp_path)
+    assert result["signature"] == "Rejoin/advance/NONE: group.members[].serverAssignor"
+    assert [root(one) for one in replay_files([path], target).failures] == [root(before)]
+
+
+def test_a_signature_that_is_given_keeps_the_root_of_its_step(tmp_path: Path) -> None:
+    trace = ROOT / "traces/corpus/CorpusAssignors-goal-0002-rejoin-names-no-assignor-any-more.itf.json"
+    target = seeded("RejoinOfLiveMember", "keeps")
+    given = "Rejoin/advance/NONE: response.memberEpoch"
+    path, result = shrunk(trace, target, tmp_path, signature=given)
+    assert result["signature"] == given
+    assert [root(one) for one in replay_files([path], target).failures] == ["group.members[].serverAssignor"]
 
 
 def test_a_trace_of_a_dialect_stays_one(tmp_path: Path) -> None:
@@ -158,19 +181,20 @@ def epochs(state: object) -> dict[str, object]:
         (
             "classic/MCClassicRecovery-goal-0008-leader-failure",
             "coordinator.classic.handlers.session_timeout",
-            ["JoinGroup m1", "ReceiveResponse m1", "JoinGroup m1", "JoinTimeout", "SessionTimeout m1"],
+            ["JoinGroup m1", "ReceiveResponse m1", "JoinGroup m1", "SessionTimeout m1"],
         ),
         (
             "client/MCClient-goal-0024-everyone-was-too-late",
             "coordinator.computing.select.computation_timeout",
-            ["Join m1", "ComputationTimeout m1"],
+            ["Join m1", "Join m2", "ComputationTimeout m1"],
         ),
     ],
 )
 def test_a_trace_of_another_kind_is_shrunk_by_its_own_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trace: str, broken: str, kept: list[str]
 ) -> None:
-    """A time-out that does nothing: of the steps before it those are left that arm it."""
+    """A time-out that does nothing: of the steps before it those are left that arm it, and without which its
+    root would be another: with one member alone nobody else can be chosen."""
     monkeypatch.setattr(broken, lambda *_: None)
     path, result = shrunk(ROOT / "traces" / f"{trace}.itf.json", "python", tmp_path)
     assert result["shortest"] == kept

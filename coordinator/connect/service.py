@@ -22,6 +22,7 @@ from coordinator.consumer.load import groups_from, restore_volatile
 from coordinator.consumer.membership import delete_group, rebalance_timeout, session_timeout
 from coordinator.consumer.metadata import notice_topics
 from coordinator.consumer.model import Group, Partition, TopicImage, group_state
+from coordinator.consumer.notice import follows
 from coordinator.consumer.request import JOIN_EPOCH
 from coordinator.core import fields
 from coordinator.core.dialect import Dialect
@@ -150,12 +151,15 @@ class ConnectGroups:
     # Events
 
     def notice_topics(self, env: Env, now_ms: int) -> list[Worked]:
-        """E1: what groups make of the connectors and tasks of `env`; it becomes visible by `show`."""
+        """E1: what groups make of the connectors and tasks of `env`; it becomes visible by `show`. A group
+        that cannot follow (`follows`) is left out."""
         ours = self._env(env)
-        return [
+        steps = [
             handlers.follow_work(group, notice_topics(ours, group, now_ms), self._work[group_id])
             for group_id, group in sorted(self.groups.items())
         ]
+        limit = env.config.max_batch_bytes
+        return [one for one in steps if follows(one.result.group_id, one.records, limit)]
 
     def next_due(self, now_ms: int) -> Due | None:
         """The first timer that is due by then."""
@@ -225,8 +229,8 @@ class ConnectGroups:
         }
 
     def replay(self, records: Iterable[object], env: Env, now_ms: int) -> None:
-        """P2: become what the log gives back: lost work is there, who computes is chosen anew. Timers are
-        armed by `notice_topics` or `restore`, one of which follows."""
+        """P2: become what the log gives back: lost work is there, who computes is chosen anew, and all timers
+        are armed."""
         ours = [record for record in records if isinstance(record, ConnectRecord)]
         shared = [one for one in map(shared_record, ours) if one is not None]
         self.groups = groups_from(shared, 0)
@@ -244,6 +248,7 @@ class ConnectGroups:
         for name, group in self.groups.items():
             self._work[name] = handlers.choose(Work(lost=lost[name]), workers_of(group))
             self._follow_assignment(group, now_ms)
+        self._arm_all()
 
     def restore(self, volatile: Mapping[str, object], now_ms: int) -> None:
         """Give groups what a coordinator's volatile state says of them. BadInput where it is none."""

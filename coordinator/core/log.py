@@ -56,7 +56,7 @@ class Log:
         if self.failing:
             raise AppendFailed("the log took no records; try again")
         for batch in written:
-            _check_size(batch, limit_bytes)
+            check_size(batch, limit_bytes)
         written[:0] = parts_of(self._left_over, limit_bytes)
         if self._storage is not None:
             changes = [] if change is None else [_line(change)]
@@ -133,8 +133,8 @@ def _line(content: Json) -> str:
     return json.dumps(content, separators=(",", ":"))
 
 
-def _check_size(batch: Sequence[AnyRecord], limit_bytes: int) -> None:
-    """P4."""
+def check_size(batch: Sequence[AnyRecord], limit_bytes: int) -> None:
+    """P4. Raises BatchTooLarge."""
     if (size := batch_bytes(batch)) > limit_bytes:
         raise BatchTooLarge(
             f"the {len(batch)} records of this step are a batch of {size} bytes, more than the {limit_bytes} "

@@ -15,6 +15,7 @@ from coordinator.core.fields import Json
 from coordinator.core.plain_records import PlainRecord
 from coordinator.core.step import Env
 from coordinator.core.timers import Due, Timers
+from coordinator.offsets.deleted import append_deletion
 from coordinator.offsets.records import Offsets
 
 if TYPE_CHECKING:
@@ -135,9 +136,12 @@ class SessionGroups(ABC, Generic[Q, G]):
         return [listed(name, self.name, group.state, self.name) for name, group in self.groups.items()]
 
     def delete(self, group_id: str, offsets: Offsets, log: Log, env: Env, now_ms: int) -> None:
-        """DeleteGroups (D1), as `check_deletion` allows it. AppendFailed where the log refuses."""
+        """DeleteGroups (D1), as `check_deletion` allows it: offsets go, too. AppendFailed where the log
+        refuses."""
         check_deletion(self.groups, {}, group_id)
-        self.commit(group_id, None, log, env)
+        records = self.records(group_id, self.groups[group_id], None)
+        append_deletion(log, offsets, group_id, records, env.config.max_batch_bytes)
+        del self.groups[group_id]
 
     def next_due(self, now_ms: int) -> Due | None:
         """The first session that is over by then."""

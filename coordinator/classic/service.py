@@ -6,7 +6,7 @@ the step made, and the answers to requests that waited can be fetched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -33,8 +33,8 @@ from coordinator.core.errors import AppendFailed, ErrorCode, RequestRejected
 from coordinator.core.fields import Json
 from coordinator.core.step import Env
 from coordinator.core.timers import Due, Timers
-from coordinator.offsets.handlers import offsets_of_deleted_group
-from coordinator.offsets.records import OffsetRecord, Offsets, replay_offset
+from coordinator.offsets.deleted import append_deletion
+from coordinator.offsets.records import Offsets
 from coordinator.offsets.request import NO_MEMBER_EPOCH, CommitRequest
 
 if TYPE_CHECKING:
@@ -192,7 +192,6 @@ class ClassicGroups:
         """Let a timer run out; a group that is deleted takes its offsets along. False: the log refused."""
         before = self.groups[due.group_id]
         step = ClassicStep(before, now_ms, env.config, env.dialect)
-        tombstones: list[OffsetRecord] = []
         if due.timer == "session":
             handlers.session_timeout(step, due.member_id)
         elif due.timer == "join":
@@ -201,9 +200,11 @@ class ClassicGroups:
             handlers.sync_timeout(step)
         else:
             handlers.delete_group(step)
-            tombstones = offsets_of_deleted_group(offsets, due.group_id)
         try:
-            self._take(step, tombstones, offsets, log)
+            if due.timer == "group":
+                self._delete(step, offsets, log)
+            else:
+                self._commit(step, log)
         except AppendFailed:
             retry_ms = self._timers.put_off(due, now_ms, env.config.timer_retry_ms)
             self._deadlines[due.group_id][due.timer, due.member_id] = retry_ms
@@ -228,14 +229,10 @@ class ClassicGroups:
             )
         step = ClassicStep(group, now_ms, env.config, env.dialect)
         handlers.delete_group(step)
-        self._take(step, offsets_of_deleted_group(offsets, group_id), offsets, log)
+        self._delete(step, offsets, log)
 
-    def _take(
-        self, step: ClassicStep, tombstones: Sequence[OffsetRecord], offsets: Offsets, log: Log
-    ) -> None:
-        log.append([[*tombstones, *step.records]], step.config.max_batch_bytes)
-        for record in tombstones:
-            replay_offset(offsets, record)
+    def _delete(self, step: ClassicStep, offsets: Offsets, log: Log) -> None:
+        append_deletion(log, offsets, step.group.id, step.records, step.config.max_batch_bytes)
         self.show(step)
 
     # Reading and fail-over

@@ -30,6 +30,7 @@ from coordinator.core.errors import AppendFailed, BadInput, ErrorCode, RequestRe
 from coordinator.core.fields import Json
 from coordinator.core.step import Env, Timer
 from coordinator.core.timers import Due, Timers
+from coordinator.offsets.deleted import append_deletion
 from coordinator.offsets.records import Offsets
 
 if TYPE_CHECKING:
@@ -185,14 +186,13 @@ class ConnectGroups:
             for armed in self.armed(group.id):
                 self._timers.arm(armed)
             return True
-        if due.timer == "session":
-            result = session_timeout(ours, group, due.member_id, now_ms)
-        elif due.timer == "rebalance":
-            result = rebalance_timeout(ours, group, due.member_id, now_ms)
-        else:
-            result = delete_group(ours, group, now_ms)
         try:
-            self._commit(handlers.follow_work(group, result, work), log, env, now_ms)
+            if due.timer == "group":
+                self._delete(group, offsets, log, env, now_ms)
+            else:
+                run_out = session_timeout if due.timer == "session" else rebalance_timeout
+                result = run_out(ours, group, due.member_id, now_ms)
+                self._commit(handlers.follow_work(group, result, work), log, env, now_ms)
         except AppendFailed:
             from coordinator.core.log import set_timer
 
@@ -204,9 +204,14 @@ class ConnectGroups:
     def delete(self, group_id: str, offsets: Offsets, log: Log, env: Env, now_ms: int) -> None:
         """DeleteGroups (D1), as `check_deletion` allows it. AppendFailed where the log refuses."""
         check_deletion(self.groups, {}, group_id)
-        ours, group = self._env(env), self.groups[group_id]
-        result = delete_group(ours, group, now_ms)
-        self._commit(handlers.follow_work(group, result, self._work[group_id]), log, env, now_ms)
+        self._delete(self.groups[group_id], offsets, log, env, now_ms)
+
+    def _delete(self, group: Group, offsets: Offsets, log: Log, env: Env, now_ms: int) -> None:
+        """E5: the group goes, and takes its offsets along. AppendFailed where the log refuses."""
+        result = delete_group(self._env(env), group, now_ms)
+        worked = handlers.follow_work(group, result, self._work[group.id])
+        append_deletion(log, offsets, group.id, worked.records, env.config.max_batch_bytes)
+        self.show(worked, now_ms)
 
     # Reading and fail-over
 

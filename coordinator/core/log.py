@@ -184,10 +184,18 @@ def show(groups: dict[str, Group], offsets: Offsets, result: Result, initial_epo
 
 def with_tombstones(tombstones: Sequence[OffsetRecord], result: Result, limit_bytes: int) -> list[Result]:
     """A step that also deletes offsets: one batch if possible, else several, the step's own last (P4)."""
-    batches = parts_of(tombstones, limit_bytes) or [[]]
-    if batch_bytes([*batches[-1], *result.records]) <= limit_bytes:
-        result.records[:0] = batches.pop()
-    return [*(Result(result.group_id, batch) for batch in batches), result]
+    *before, result.records = with_own_last(tombstones, result.records, limit_bytes)
+    return [*(Result(result.group_id, batch) for batch in before), result]
+
+
+def with_own_last(
+    tombstones: Sequence[OffsetRecord], own: Sequence[AnyRecord], limit_bytes: int
+) -> list[list[AnyRecord]]:
+    """The batch `own` and tombstones of offsets: one batch if possible, else several, `own` last (P4)."""
+    batches: list[list[AnyRecord]] = [[*part] for part in parts_of(tombstones, limit_bytes)]
+    if batches and batch_bytes([*batches[-1], *own]) <= limit_bytes:
+        return [*batches[:-1], [*batches[-1], *own]]
+    return [*batches, [*own]]
 
 
 def state_from(records: Iterable[AnyRecord], initial_epoch: int) -> tuple[dict[str, Group], Offsets]:

@@ -17,6 +17,7 @@ from coordinator.core.timers import Due
 from coordinator.kinds import CLASSIC, CONNECT, KINDS, Groups, Kind
 from coordinator.offsets.handlers import verify_member
 from coordinator.offsets.records import Offsets
+from coordinator.offsets.request import CommitRequest
 
 if TYPE_CHECKING:
     from coordinator.core.log import Log
@@ -86,6 +87,18 @@ class OtherGroups:
                 ErrorCode.NON_EMPTY_GROUP, f"Group {group_id} has members; stop them first."
             )
         return lambda topic: False
+
+    def fence(self, env: Env, request: CommitRequest) -> CommitRequest:
+        """O2: an OffsetCommit to a classic group is fenced by its generation. In any other group that is here
+        nobody commits while there are members. Raises RequestRejected; a request to a group that is not here
+        stays as it is."""
+        group_id, classic = request.group_id, self.classic.groups
+        if group_id in self and group_id not in classic and self._holding(group_id).groups[group_id].members:
+            raise RequestRejected(
+                ErrorCode[env.dialect.UnknownGroupError],
+                f"Group {group_id} has members, and is no group of consumers; commit in another group.",
+            )
+        return self.classic.fence(request)
 
     def verify_member(
         self, env: Env, groups: Mapping[str, Group], group_id: str, member_id: str, epoch: int

@@ -184,7 +184,7 @@ class Coordinator:
 
     def _offset_commit(self, request: CommitRequest) -> Result:
         group = self._groups.get(request.group_id)
-        return offset_commit(self._env, group, self.others.classic.fence(request), self.clock.now_ms())
+        return offset_commit(self._env, group, self.others.fence(self._env, request), self.clock.now_ms())
 
     def _answer(self, group_id: str, principal: str, error: Refusal, handle: Callable[[], Result]) -> Json:
         admit = partial(self._admission.admit, principal, "READ", group_id)

@@ -1,4 +1,5 @@
-"""D1, E5: a group of any kind takes its offsets along when it goes, however many they are (P4)."""
+"""Offsets in groups of every kind: who may commit without a member (O2), and that a group takes its offsets
+along when it goes (D1, E5), however many they are (P4)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import pytest
 from admin_driver import ask, delete, listed
 from group_driver import IDS
 
-from coordinator import Config, Coordinator
+from coordinator import Config, Coordinator, Dialect, ErrorCode
 
 Json = dict[str, Any]
 PARTITIONS = 40
@@ -31,25 +32,42 @@ WAYS = [("share", "DeleteGroups")] + [
 """How groups go: those of members with a session and no other timer stay until somebody deletes them (Q8)."""
 
 
-def emptied(kind: str, limit_bytes: int = 1024 * 1024) -> Coordinator:
-    """A group that had a member, or an id for one, and has committed offsets since it has none."""
-    coordinator = Coordinator(config=Config(max_batch_bytes=limit_bytes))
+def coordinator_of(dialect: str = "kip-848", limit_bytes: int = 1024 * 1024) -> Coordinator:
+    """A coordinator with topics and no groups."""
+    coordinator = Coordinator(config=Config(max_batch_bytes=limit_bytes), dialect=Dialect.named(dialect))
     coordinator.upsert_topic("foo", IDS["foo"], PARTITIONS)
     coordinator.upsert_topic("bar", IDS["bar"], 1)
+    return coordinator
+
+
+def commit(coordinator: Coordinator, partition: int, **fields: Any) -> str:
+    """The error of a commit without a member, or of one that `fields` name."""
+    one = {"partitionIndex": partition, "committedOffset": 7}
+    body = {"groupId": "g", "topics": [{"name": "foo", "partitions": [one]}], **fields}
+    answer = coordinator.request("OffsetCommit", 9, {}, body)
+    return ErrorCode(answer["topics"][0]["partitions"][0]["errorCode"]).name
+
+
+def beat(coordinator: Coordinator, kind: str, epoch: int) -> int:
+    """The epoch after a heartbeat of the member m1 of g."""
+    api, said = KINDS[kind]
+    body = {"groupId": "g", "memberId": "m1", "memberEpoch": epoch, **(said if epoch == 0 else {})}
+    answer = coordinator.request(*api, {}, body)
+    assert answer["errorCode"] == 0
+    return int(answer["memberEpoch"])
+
+
+def emptied(kind: str, limit_bytes: int = 1024 * 1024) -> Coordinator:
+    """A group that had a member, or an id for one, and has committed offsets since it has none."""
+    coordinator = coordinator_of(limit_bytes=limit_bytes)
     if kind == "classic":
         body = {"groupId": "g", "memberId": "", "sessionTimeoutMs": 10_000, "rebalanceTimeoutMs": 10_000}
         body |= {"protocolType": "consumer", "protocols": [{"name": "p", "metadata": ""}]}
         assert coordinator.request("JoinGroup", 9, {}, body)["errorCode"] == 79
     else:
-        api, said = KINDS[kind]
-        named = {"groupId": "g", "memberId": "m1"}
-        assert coordinator.request(*api, {}, {**named, "memberEpoch": 0, **said})["errorCode"] == 0
-        assert coordinator.request(*api, {}, {**named, "memberEpoch": -1})["errorCode"] == 0
-    for partition in range(PARTITIONS):
-        one = {"partitionIndex": partition, "committedOffset": 7}
-        body = {"groupId": "g", "topics": [{"name": "foo", "partitions": [one]}]}
-        answer = coordinator.request("OffsetCommit", 9, {}, body)
-        assert answer["topics"][0]["partitions"][0]["errorCode"] == 0
+        beat(coordinator, kind, 0)
+        beat(coordinator, kind, -1)
+    assert {commit(coordinator, partition) for partition in range(PARTITIONS)} == {"NONE"}
     assert listed(coordinator) == [f"g {kind} Empty"]
     return coordinator
 
@@ -99,3 +117,25 @@ def test_a_log_that_refuses_keeps_group_and_offsets(kind: str) -> None:
     coordinator.fail_appends(True)
     assert delete(coordinator, "g") == {"g": "COORDINATOR_NOT_AVAILABLE"}
     assert (left(coordinator), coordinator.describe("g")) == before
+
+
+@pytest.mark.parametrize(("dialect", "connect_and_share"), [("kip-848", 25), ("kafka-4.2", 69)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_nobody_commits_without_a_member_while_there_are_some(
+    kind: str, dialect: str, connect_and_share: int
+) -> None:
+    """O2: in no kind of group. Once it has no members anybody may. KIP-848 lists no GROUP_ID_NOT_FOUND for a
+    commit, which is Kafka's answer where a group is none of consumers."""
+    coordinator = coordinator_of(dialect)
+    epoch = beat(coordinator, kind, 0)
+    before = coordinator.end
+    expected = ErrorCode(25 if kind == "consumer" else connect_and_share).name
+    assert commit(coordinator, 0) == expected
+    assert commit(coordinator, 0, generationIdOrMemberEpoch=epoch) == expected, "an epoch of nobody"
+    assert commit(coordinator, 99) == expected, "who may not commit learns nothing of the topics"
+    assert coordinator.end == before
+    if kind != "consumer":
+        named = {"memberId": "m1", "generationIdOrMemberEpoch": epoch}
+        assert commit(coordinator, 0, **named) == expected, "members of these kinds commit nothing"
+    beat(coordinator, kind, -1)
+    assert commit(coordinator, 0) == "NONE"

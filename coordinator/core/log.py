@@ -51,7 +51,7 @@ class Log:
         a batch of more than `limit_bytes` (P4).
         """
         written = [batch for batch in batches if batch]
-        if not written and (change is None or self._storage is None):
+        if not written and change is None:
             return
         if self.failing:
             raise AppendFailed("the log took no records; try again")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from admin_driver import BROKER, GROUP, INTERVAL, SESSION, alter, ask, change, configs, delete, values
-from group_driver import GroupDriver
+from group_driver import IDS, GroupDriver
 
-from coordinator import BadInput, Config, Coordinator, ErrorCode
+from coordinator import AppendFailed, BadInput, Config, Coordinator, ErrorCode
 from coordinator.admin.configs import changed_configs
 from coordinator.core.admission import CLUSTER
 from coordinator.core.log import opened
@@ -151,11 +151,20 @@ def test_kafkas_names_mean_the_same_and_validation_alone_changes_nothing() -> No
     assert list(configs(coordinator, names=["consumer.session.timeout.ms"])) == [SESSION]
 
 
-def test_a_log_that_refuses(tmp_path: Path) -> None:
-    coordinator = Coordinator(storage=SqliteStorage(str(tmp_path / "log.db")))
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_log_that_refuses(tmp_path: Path, stored: bool) -> None:
+    """P3: a log in memory alone refuses every write, too."""
+    storage = SqliteStorage(str(tmp_path / "log.db")) if stored else None
+    coordinator = Coordinator(storage=storage)
     coordinator.fail_appends(True)
     assert alter(coordinator, change(SESSION, "60000"))[0] == "UNKNOWN_SERVER_ERROR"
     assert values(coordinator)[0] == ("45000", DEFAULT)
+    with pytest.raises(AppendFailed, match="the topics are as they were"):
+        coordinator.upsert_topic("foo", IDS["foo"], 1)
+    assert coordinator.topics == {}
+    coordinator.fail_appends(False)
+    assert alter(coordinator, change(SESSION, "60000")) == ("NONE", "")
+    coordinator.upsert_topic("foo", IDS["foo"], 1)
 
 
 def test_synonyms_and_documentation() -> None:

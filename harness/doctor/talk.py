@@ -141,9 +141,10 @@ class Talk:
         body = self.body(sent, answer)
         if body.get("errorCode", 0):
             raise Wrong(sent, body, "it is answered without error (H1)")
-        if body.get("memberId") != member or body.get("memberEpoch", 0) < 1:
-            raise Wrong(sent, body, "the answer has the member's id and an epoch above 0 (H9)")
         known = self._members[member]
+        named = (member,) if known.epoch == 0 else (member, None)  # MemberIdAnswered
+        if body.get("memberId") not in named or body.get("memberEpoch", 0) < 1:
+            raise Wrong(sent, body, "a join is told the member's id, and each an epoch above 0 (H9)")
         known.epoch = body["memberEpoch"]
         if body.get("assignment") is not None:
             known.owned = body["assignment"].get("assignedTopicPartitions", [])

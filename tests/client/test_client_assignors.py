@@ -325,7 +325,7 @@ def test_h3_assignors_of_one_side_take_the_place_of_those_of_the_other() -> None
 
 
 def test_h3_a_return_with_offers_forgets_the_server_side_assignor_of_its_place() -> None:
-    """S1, H3: what a returning member leaves out is that of its place, but for assignors of the other side."""
+    """S1, H3: what a returning member leaves out is that of its place, but for the other side."""
     g = ClientGroup()
     g.join("m1", instanceId="i1", serverAssignor="range")
     g.beat("m1", -2, instanceId="i1")

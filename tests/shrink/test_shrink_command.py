@@ -57,8 +57,8 @@ def test_a_trace_of_thirteen_steps_is_shrunk_to_those_that_matter(tmp_path: Path
 
 
 def test_the_root_stays_what_it_is(tmp_path: Path) -> None:
-    """A rejoin that names no assignor any more leaves the old one to the member (A2). The same coordinator does
-    not bump the group epoch at any other rejoin: that defect has the same first difference."""
+    """A rejoin that names no assignor any more leaves the old one to the member (A2). The same coordinator
+    does not bump the group epoch at any other rejoin: that defect has the same first difference."""
     trace = ROOT / "traces/corpus/CorpusAssignors-goal-0002-rejoin-names-no-assignor-any-more.itf.json"
     target = seeded("RejoinOfLiveMember", "keeps")
     [before] = replay_files([trace], target).failures

@@ -143,6 +143,25 @@ BackToClassic(generation, members) ==
 \* @type: ($mixed, Str -> $words) => $classicGroup;
 Downgraded(x, words) == BackToClassic(x.group.epoch, BroughtBack(x, words)).group
 
+\* M1: has the group just been converted back?  Only then does somebody say
+\* that it owns partitions of this very generation: who joins a generation comes
+\* from one before.
+\* @type: ($classicGroup) => Bool;
+ConvertedBack(c) ==
+  \E s \in c.saved : \E m \in MemberIds :
+    /\ s.type = "consumer" /\ s.members[m].there
+    /\ s.generation \in DOMAIN GenerationName
+    /\ GenerationName[s.generation] \in s.members[m].subscription
+
+\* C2, M1: the group as the log gives it back.  One that has just been converted
+\* back has no leader who would synchronise it: all must rejoin, as before.
+\* @type: ($classicGroup) => $outcome;
+LoadedClassic(c) ==
+  LET loaded == Classic!ClassicAfterFailOver(c) IN
+  IF loaded.state = "CompletingRebalance" /\ ConvertedBack(c)
+  THEN Classic!Prepare(Classic!Same([loaded EXCEPT !.state = "Stable"]))
+  ELSE Classic!Same(loaded)
+
 \* M1, S1: the same as a process takes the place of the last member of the
 \* consumer protocol: its JoinGroup waits for the others.
 \* @type: ($mixed, Str -> $words, Str, $classicRequest) => $handled;

@@ -399,8 +399,7 @@ SyncTimeout ==
 \* C2, P2: in no record is where members are in their rebalance.
 FailOver ==
   /\ WithFailOver
-  /\ \/ IsClassic /\ TakeClassic(Classic!ClassicEvent("FailOver", None,
-                                                      Classic!Same(Classic!ClassicAfterFailOver(classic))))
+  /\ \/ IsClassic /\ TakeClassic(Classic!ClassicEvent("FailOver", None, LoadedClassic(classic)))
      \/ /\ Exists(consumer)
         /\ LET loaded == DeriveRevocations(AfterFailOver(consumer))
                forgotten == [m \in MemberIds |-> IF phase[m] = "" THEN "" ELSE "stable"]

@@ -8,12 +8,15 @@ tombstone's value is null.
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from coordinator.classic.model import ClassicGroup, ClassicMember
+from coordinator.classic.embedded import read_subscription
+from coordinator.classic.model import ClassicGroup, ClassicMember, State
 from coordinator.consumer.model import ClassicMetadata
 from coordinator.core import fields
+from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
 
 GROUP_METADATA: Final = "GroupMetadata"
@@ -74,9 +77,10 @@ def saved(group: ClassicGroup, now_ms: int) -> ClassicRecord:
 def loaded(group_id: str, value: GroupMetadata) -> ClassicGroup:
     """ClassicAfterFailOver (C2, P2): the group that a record gives back. Requests that waited are lost.
 
-    A generation in which nobody is assigned anything is one that the leader has yet to synchronise.
+    A generation in which nobody is assigned anything is one that the leader has yet to synchronise, unless
+    the group has just been converted back: then all members must rejoin, as before (M1).
     """
-    synchronised = any(member.assignment for member in value.members)
+    state = _state(value)
     members = {
         member.member_id: ClassicMember(
             member.instance_id,
@@ -86,19 +90,42 @@ def loaded(group_id: str, value: GroupMetadata) -> ClassicGroup:
             member.rebalance_timeout_ms,
             ((value.protocol or "", member.subscription),),
             member.assignment,
-            owes_sync=not synchronised,
+            owes_sync=state == "CompletingRebalance",
         )
         for member in value.members
     }
     return ClassicGroup(
         group_id,
-        "Empty" if not members else "Stable" if synchronised else "CompletingRebalance",
+        state,
         value.generation,
         value.protocol_type,
         value.protocol,
         value.leader,
         members=members,
     )
+
+
+def _state(value: GroupMetadata) -> State:
+    if not value.members:
+        return "Empty"
+    if any(member.assignment for member in value.members):
+        return "Stable"
+    return "PreparingRebalance" if converted_back(value) else "CompletingRebalance"
+
+
+def converted_back(value: GroupMetadata) -> bool:
+    """ConvertedBack (M1): a consumer group has just become this classic one. A member of it says that it owns
+    partitions of this very generation; a member that joins a generation comes from one before."""
+    return value.protocol_type == "consumer" and any(
+        _says_generation(member.subscription, value.generation) for member in value.members
+    )
+
+
+def _says_generation(subscription: str, generation: int) -> bool:
+    try:
+        return read_subscription(b64decode(subscription)).generation == generation
+    except (ValueError, BadInput):
+        return False
 
 
 def classic_to_wire(record: ClassicRecord, offset: int) -> Json:

@@ -33,13 +33,12 @@ def followed(group: ClassicGroup, before: Deadlines, anew: Mapping[tuple[str, st
 
 
 def started(group: ClassicGroup, now_ms: int, retention_ms: int) -> Deadlines:
-    """Every timer at full length: a new coordinator does not know how long they ran (P2). A group that comes
-    from the log has no barrier."""
+    """Every timer at full length: a new coordinator does not know how long they ran (P2)."""
 
     def length_ms(timer: str, name: str) -> int:
         if timer == "group":
             return retention_ms
-        if timer == "sync":
+        if timer in ("join", "sync"):
             return group.rebalance_timeout_ms()
         return group.members[name].session_timeout_ms
 

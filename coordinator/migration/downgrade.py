@@ -2,9 +2,9 @@
 
 The generation is the group epoch, which is not bumped: a member that has converged rejoins in order, as
 REBALANCE_IN_PROGRESS tells it. The record assigns nothing, because the partitions of the member that has
-gone are nobody's: a new coordinator has the members join again, too (P2), instead of taking the group for
-Stable. Their partitions are in their subscriptions, as if they said them now: the group may be converted
-again before they do.
+gone are nobody's. Partitions of the others are in their subscriptions, as if they said them now, of this
+generation: the group may be converted again before they do, and a new coordinator has all rejoin, too
+(`converted_back`, P2), instead of taking the group for Stable.
 """
 
 from __future__ import annotations

@@ -243,7 +243,8 @@ def test_an_empty_classic_group_becomes_a_consumer_group() -> None:
 
 
 def test_fail_over_in_the_middle_of_a_conversion_back() -> None:
-    """M1, P2: what the gone member held is nobody's: the group must not be taken for Stable, all rejoin."""
+    """M1, P2: what the gone member held is nobody's: the group must not be taken for Stable. All are told to
+    rejoin, keep their member ids, and get everything."""
     driver, _ = mixed(b=[0, 1], c=[2, 3])
     driver.target(a=[0], b=[1], c=[2, 3])
     driver.upgraded("a")
@@ -251,10 +252,47 @@ def test_fail_over_in_the_middle_of_a_conversion_back() -> None:
         generation = driver.joined(name, owned, driver.epoch(name))
         driver.synced(name, generation)
     driver.heartbeat("a", -1)
+    before = driver.group
+    for _ in range(2):
+        driver.coordinator.restart()
+        after = driver.group
+        assert (after["state"], after["generation"]) == ("PreparingRebalance", before["generation"])
+        assert {(one["timer"], one["member"]) for one in after["timers"]} == {
+            (one["timer"], one["member"]) for one in before["timers"]
+        }
+        assert driver.beat("b", generation) == driver.beat("c", generation) == 27
+    assert driver.join("b", [], generation) is None
+    led = driver.join("c", [2, 3], generation)
+    assert led is not None and led["generationId"] == generation + 1
+    assert driver.sync("c", generation + 1) is None
+    assert driver.sync("b", generation + 1, {"b": [0, 1], "c": [2, 3]}) is not None
+    assert driver.group["state"] == "Stable"
+
+
+def test_a_static_member_keeps_its_place_in_a_fail_over_after_a_conversion_back() -> None:
+    """M1, S1: although it is not back as the time-out of the rebalance ends."""
+    driver = MixedDriver()
+    driver.stable({"b": [0, 1], "c": [2, 3]}, static=["b"])
+    driver.target(a=[0], b=[1], c=[2, 3])
+    driver.upgraded("a")
+    generation = driver.epoch("c")
+    driver.heartbeat("a", -1)
+    driver.coordinator.restart()
+    assert driver.beat("c", generation) in (22, 27)
+    assert driver.join("c", [2, 3], generation) is None
+    assert driver.coordinator.fire("join", "g")
+    assert {one["memberId"] for one in driver.group["members"]} == {"b", "c"}
+    assert driver.group["state"] == "CompletingRebalance"
+
+
+def test_a_generation_that_nobody_converted_is_still_synchronised_after_a_fail_over() -> None:
+    """C2: members of a classic group bring what they owned in the generation before."""
+    driver, generation = mixed(b=[0, 1], c=[2, 3])
+    assert driver.join("b", [0, 1], generation) is None
+    assert driver.join("c", [2, 3], generation) is not None
     driver.coordinator.restart()
     assert driver.group["state"] == "CompletingRebalance"
-    driver.coordinator.fire("sync", "g")
-    assert driver.beat("b", generation) == 25
+    assert driver.beat("b", generation + 1) == 0
 
 
 def test_fail_over_in_the_middle_of_a_migration() -> None:

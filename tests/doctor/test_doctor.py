@@ -67,7 +67,7 @@ TOLD = {
     "no_heartbeat": ("hello", "version 0 of ConsumerGroupHeartbeat is there"),
     "versions_are_text": ("hello", "[first, last] version of each API"),
     "join_refused": ("request", 'Sent: the join of m1. Came back: {"throttleTimeMs": 0, "errorCode": 15'),
-    "other_member_id": ("request", "the answer has the member's id"),
+    "other_member_id": ("request", "a join is told the member's id"),
     "unknown_field": ("request", "shoeSize, which ConsumerGroupHeartbeatResponse has not"),
     "epoch_is_text": ("request", "errorCode and memberEpoch must be numbers"),
     "partitions_unsorted": ("request", "the partitions [1, 0] must be sorted"),

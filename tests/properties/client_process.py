@@ -90,7 +90,7 @@ class Process:
         if sent.incarnation != self.incarnation:
             self.epochs = []
         self.incarnation = sent.incarnation
-        self.member_id, self.epoch = body["memberId"], body["memberEpoch"]
+        self.member_id, self.epoch = body["memberId"] or self.member_id, body["memberEpoch"]
         self.epochs.append(self.epoch)
         assert self.epochs == sorted(self.epochs), f"E4: {self.member_id} was told the epochs {self.epochs}"
         if body["assignment"] is not None:

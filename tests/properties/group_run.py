@@ -127,7 +127,7 @@ class Run:
         if fails:
             self.connection.do("commit", mode="auto")
         response, described = answer["body"], answer["group"]
-        check_heartbeat_response(response)
+        check_heartbeat_response(response, body["memberEpoch"] == 0)
         if fails and response["errorCode"] == COORDINATOR_NOT_AVAILABLE:
             self._check(answer, changes=False)
             return Sent(response, len(self.records), 0)

@@ -151,8 +151,8 @@ _FIELDS: Final[dict[str, Any]] = {
 }
 
 
-def check_heartbeat_response(body: Json) -> None:
-    """H9: every field in its type; an error has a message and nothing else."""
+def check_heartbeat_response(body: Json, joins: bool) -> None:
+    """H9: every field in its type; an error has a message and nothing else; a join is told its member id."""
     assert body.keys() == _FIELDS.keys()
     for name, kind in _FIELDS.items():
         assert isinstance(body[name], kind), (name, body[name])
@@ -161,7 +161,7 @@ def check_heartbeat_response(body: Json) -> None:
         assert body["errorMessage"] and body["errorMessage"][-1] == "."
         assert (body["memberId"], body["memberEpoch"], body["assignment"]) == (None, 0, None)
         return
-    assert body["memberId"] and body["errorMessage"] is None
+    assert bool(body["memberId"]) == joins and body["errorMessage"] is None
     assert body["heartbeatIntervalMs"] == (5000 if body["memberEpoch"] > 0 else 0)
     if body["assignment"] is not None:
         assert body["assignment"].keys() == {

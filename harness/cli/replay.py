@@ -13,7 +13,7 @@ from harness.cli.console import check_json_place, running, write_json
 from harness.cli.dialect_option import METAVAR, named
 from harness.cli.identify import lines
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
-from harness.identify.explain import explained
+from harness.identify.explain import grouped
 from harness.identify.own import identified, own_traces
 from harness.replay.causes import Cause, causes
 from harness.replay.causes import lines as cause_lines
@@ -150,8 +150,7 @@ def command(
     found: list[Cause] = []
     if result.failures:
         with running("looking for causes") as progress:
-            departures = explained(result, spoken, progress, accepted.again().covers)
-            found = causes(result.failures, departures)
+            found = grouped(result, spoken, progress, accepted.again().covers)
     told.say(result, found)
     problems = list(accepted.problems())
     exit_code = NOT_CONFORMANT

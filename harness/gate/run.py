@@ -17,7 +17,7 @@ from harness.evidence import Records
 from harness.gate.over_the_wire import examined, told
 from harness.gate.random_work import random_traces, simulated
 from harness.gate.steps import KIND_FOLDERS, RANDOM, Asked, Done, Outcome, Step, steps_of
-from harness.identify.explain import explained
+from harness.identify.explain import grouped
 from harness.manifest import Entry
 from harness.replay.causes import Cause, causes
 from harness.replay.causes import lines as cause_lines
@@ -212,7 +212,7 @@ class Gate:
             progress(line)
 
         waives = self.asked.waivers.again().covers
-        return causes(result.failures, explained(result, self.asked.dialect, show, waives))
+        return grouped(result, self.asked.dialect, show, waives)
 
     def _exhaust(self, step: Step, limits: Limits, progress: Progress) -> Done:
         # here, so that a gate without this step needs no Spark

@@ -5,18 +5,40 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 from harness.dialect_name import base_of
 from harness.errors import ConformError
 from harness.identify.judge import with_changes
-from harness.replay.causes import Place, places
+from harness.identify.unmodelled import RULES, without_constant
+from harness.replay.causes import Cause, Place, causes, places
+from harness.replay.dialects import TEXT
 from harness.replay.jobs import Files
-from harness.replay.prepared import DecodedTrace
+from harness.replay.prepared import DecodedTrace, Step
 from harness.replay.run import Failure, Replayed, Replayer
 from harness.targets.python import PythonTarget, departures, values_of
 
-MANY = 10**6
+MANY: Final = 10**6
 """More differences than a replay finds."""
+SEVERAL: Final = "several departures"
+"""The cause where a dialect as a whole explains what none of its departures does alone."""
+
+
+def grouped(
+    result: Replayed,
+    dialect: str,
+    progress: Callable[[str], None] = lambda _: None,
+    waives: Callable[[str], bool] = lambda _: False,
+) -> list[Cause]:
+    """The causes of the differences on a target that speaks `dialect`, by departures and by roots."""
+    return causes(result.failures, explained(result, dialect, progress, waives), declared(dialect))
+
+
+def declared(dialect: str) -> frozenset[str]:
+    """The departures that a dialect has, as `explained` names them."""
+    own = values_of(dialect)
+    text = base_of(dialect) == TEXT.name
+    return frozenset([SEVERAL, *(f"{name}={value}" for name, value in own.items()), *(() if text else RULES)])
 
 
 def explained(
@@ -27,22 +49,48 @@ def explained(
 ) -> dict[Place, str]:
     """The steps that one departure explains, each with that which explains the most of them.
 
-    The traces are of the named dialect on which `dialect` is based; its departures are tried like all others.
+    A trace is of the dialect that its model names, and the departures from that are tried. Those that the
+    target's `dialect` has come first, then all of these together; only what they leave is another departure.
     A departure must also fit the steps around: where it would change the same places and the target did not,
     it explains nothing. A step on which the Python coordinator differs without any departure has another
     cause. Among steps that differ alike, only the one with the shortest schedule is tried. `waives` tells
     by its signature if a difference is waived.
     """
-    alike: dict[tuple[str, ...], list[Failure]] = {}
+    files = _Read()
+    found: dict[Place, str] = {}
+    of: dict[str, list[Failure]] = {}
     for failure in result.failures:
+        step = files.step(failure)
+        if step is not None and (name := without_constant(failure, step)):
+            found[failure.trace, failure.index] = name
+        else:
+            of.setdefault(files.read(failure.trace).start.forms.name, []).append(failure)
+    for base, failures in of.items():
+        found |= _explained(result, failures, base, dialect, files, progress, waives)
+    return found
+
+
+def _explained(
+    result: Replayed,
+    failures: Sequence[Failure],
+    base: str,
+    dialect: str,
+    files: _Read,
+    progress: Callable[[str], None],
+    waives: Callable[[str], bool],
+) -> dict[Place, str]:
+    """The same of failures on traces of one dialect, the `base`."""
+    alike: dict[tuple[str, ...], list[Failure]] = {}
+    for failure in failures:
         key = (failure.action, failure.branch, failure.error, *sorted(places(failure)))
         alike.setdefault(key, []).append(failure)
     first = {key: min(found, key=lambda one: (one.index, one.trace)) for key, found in alike.items()}
-    base = base_of(dialect)
-    tries = _Tries(result, list(first.values()), base, waives)
+    tries = _Tries(result, list(first.values()), base, files, waives)
     known = {change: tries.explains(change, progress) for change in _changes(base)}
-    declared = {f"{name}={value}" for name, value in values_of(dialect).items()}
-    best = sorted(known, key=lambda change: (-len(known[change]), change not in declared))
+    if values_of(dialect) != values_of(base):
+        known[SEVERAL] = tries.explains_as(dialect, progress)
+    own = declared(dialect)
+    best = sorted(known, key=lambda name: (name not in own, name == SEVERAL, -len(known[name])))
     found: dict[Place, str] = {}
     for key, one in first.items():
         place = one.trace, one.index
@@ -58,13 +106,39 @@ def _changes(dialect: str) -> list[str]:
     ]
 
 
+class _Read:
+    """Traces by their names, each read once."""
+
+    def __init__(self) -> None:
+        self._files = Files()
+        self._known: dict[str, DecodedTrace] = {}
+
+    def read(self, name: str) -> DecodedTrace:
+        """A trace."""
+        if name not in self._known:
+            self._known[name] = self._files.read(Path(name))
+        return self._known[name]
+
+    def step(self, failure: Failure) -> Step | None:
+        """The step after which a target differed; None for a step of a client, or a load."""
+        steps = self.read(failure.trace).steps
+        return next(
+            (one for one in steps if (one.index, one.action) == (failure.index, failure.action)), None
+        )
+
+
 class _Tries:
     """Replays of the traces of `failures` on the Python coordinator, with one departure after another."""
 
     def __init__(
-        self, result: Replayed, failures: Sequence[Failure], dialect: str, waives: Callable[[str], bool]
+        self,
+        result: Replayed,
+        failures: Sequence[Failure],
+        dialect: str,
+        files: _Read,
+        waives: Callable[[str], bool],
     ) -> None:
-        self._dialect, self._waives, self._files = dialect, waives, Files()
+        self._dialect, self._waives, self._files = dialect, waives, files
         self._judged = {one.trace: one.judged for one in result.ended_early}
         self._differ = {(one.trace, one.index) for one in result.failures}
         self._last: Place | None = None
@@ -79,12 +153,17 @@ class _Tries:
         progress(f"explaining the differences: {name}")
         return self._of(with_changes(self._dialect, {name: value}), self._failures)
 
+    def explains_as(self, dialect: str, progress: Callable[[str], None]) -> set[Place]:
+        """The same of the Python coordinator in a dialect."""
+        progress(f"explaining the differences: {dialect}")
+        return self._of(dialect, self._failures)
+
     def _of(self, dialect: str, failures: Sequence[Failure]) -> set[Place]:
         replayer = Replayer(PythonTarget(dialect), MANY, waives=self._waives)
         found: dict[Place, set[str]] = {}
         others: set[str] = set()
         for name in dict.fromkeys(failure.trace for failure in failures):
-            trace = self._files.read(Path(name))
+            trace = self._files.read(name)
             try:
                 seen = {one.index: one for one in replayer.outcome(trace).failures}
             except ConformError:  # what the coordinator cannot do explains nothing

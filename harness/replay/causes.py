@@ -9,7 +9,7 @@ error follows from nothing, a target assignment from the group's epoch, and so o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final, TypeAlias
 
@@ -56,7 +56,8 @@ _SERIOUS: Final = (
 class Cause:
     """Differences with one cause. `departure` is "MetadataChange=at-once", or "" where no departure explains
     them; `what` is their root, `requirements` that of the root, or of a departure those of the step with the
-    shortest schedule, which is `step` of `trace`."""
+    shortest schedule, which is `step` of `trace`. `of_dialect` tells if the dialect that the target speaks
+    has the departure."""
 
     departure: str
     what: str
@@ -66,19 +67,35 @@ class Cause:
     signatures: tuple[str, ...]
     trace: str
     step: int
+    of_dialect: bool = False
 
 
-def causes(failures: Sequence[Failure], explained: Mapping[Place, str] | None = None) -> list[Cause]:
+def causes(
+    failures: Sequence[Failure],
+    explained: Mapping[Place, str] | None = None,
+    declared: Container[str] = (),
+) -> list[Cause]:
     """The causes of failures, the most serious first, those that no departure explains before the others.
-    `explained` has the departures of steps."""
+    `explained` has the departures of steps, `declared` those that the target's dialect has."""
     known = explained or {}
     alike: dict[tuple[str, ...], list[Failure]] = {}
     for failure in failures:
         departure = known.get((failure.trace, failure.index), "")
         key = () if departure else (root(failure), _requirement(failure), *_states(failure))
         alike.setdefault((departure, *key), []).append(failure)
-    made = [(_rank(found), _cause(departure, found)) for (departure, *_), found in alike.items()]
-    made.sort(key=lambda one: (bool(one[1].departure), one[0], -one[1].differences, one[1].what))
+    made = [
+        (_rank(found), _cause(departure, found, departure in declared if departure else False))
+        for (departure, *_), found in alike.items()
+    ]
+    made.sort(
+        key=lambda one: (
+            bool(one[1].departure),
+            one[1].of_dialect,
+            one[0],
+            -one[1].differences,
+            one[1].what,
+        )
+    )
     return [cause for _, cause in made]
 
 
@@ -134,7 +151,7 @@ def _rank(failures: Sequence[Failure]) -> int:
     return min(_order(_SERIOUS, where) for failure in failures for where in places(failure))
 
 
-def _cause(departure: str, failures: Sequence[Failure]) -> Cause:
+def _cause(departure: str, failures: Sequence[Failure], of_dialect: bool) -> Cause:
     first = min(failures, key=lambda one: (one.index, one.trace))
     signatures = (failure.signature(one) for failure in failures for one in failure.differences)
     own = _requirement(first)
@@ -147,6 +164,7 @@ def _cause(departure: str, failures: Sequence[Failure]) -> Cause:
         tuple(dict.fromkeys(signatures)),
         first.trace,
         first.index,
+        of_dialect,
     )
 
 
@@ -167,9 +185,14 @@ def lines(found: Sequence[Cause]) -> Iterator[str]:
         yield f"{number}. {sentence(one)}"
 
 
+def departs(one: Cause) -> str:
+    """The departure of a cause in words: one of the target's own, or one that its dialect has."""
+    return f"has {one.departure}, as its dialect does" if one.of_dialect else f"departs in {one.departure}"
+
+
 def sentence(one: Cause) -> str:
     """A cause in words."""
-    title = f"departs in {one.departure}, seen in {one.what}" if one.departure else one.what
+    title = f"{departs(one)}, seen in {one.what}" if one.departure else one.what
     of = f" ({', '.join(one.requirements)})" if one.requirements else ""
     count = f"{one.differences} difference{'s' * (one.differences > 1)}"
     count += f" in {one.steps} step{'s' * (one.steps > 1)}"

@@ -15,11 +15,13 @@ from typer.testing import CliRunner
 from coordinator.consumer import validation
 from harness.cli.main import app
 from harness.dialects import read_measured
-from harness.identify.explain import explained
-from harness.replay.causes import Cause, causes, from_json, root, to_json, what
+from harness.identify.explain import SEVERAL, explained, grouped
+from harness.identify.unmodelled import without_constant
+from harness.replay.causes import Cause, causes, departs, from_json, lines, root, to_json, what
 from harness.replay.compare import Difference
 from harness.replay.jobs import Files
 from harness.replay.run import DIFFERENCE, EndedEarly, Failure, Replayed, Replayer
+from harness.targets.base import Answer, Json
 from harness.targets.python import PythonTarget
 
 ROOT = Path(__file__).parent.parent.parent
@@ -48,11 +50,11 @@ def failure(index: int, *paths: str, action: str = "Heartbeat") -> Failure:
 
 def test_each_departure_of_a_mix_is_one_cause() -> None:
     failures = replayed().failures
-    grouped = causes(failures, explained(replayed(), "kafka-4.2"))
-    assert {one.departure for one in grouped} == set(MIX.split(",")[1:])
-    assert len(grouped) == 3 < len({name for one in grouped for name in one.signatures})
-    assert sum(one.steps for one in grouped) == len(failures)
-    assert all(one.requirements for one in grouped)
+    found = grouped(replayed(), "kafka-4.2")
+    assert {one.departure for one in found} == set(MIX.split(",")[1:])
+    assert len(found) == 3 < len({name for one in found for name in one.signatures})
+    assert sum(one.steps for one in found) == len(failures)
+    assert all(one.requirements for one in found)
 
 
 def test_what_no_single_departure_explains_is_grouped_by_its_root() -> None:
@@ -93,6 +95,76 @@ def test_a_bug_of_the_coordinator_itself_is_no_departure(monkeypatch: pytest.Mon
 def test_a_dialect_with_departures_is_explained_by_them() -> None:
     """As after `conform identify`: the traces are of Kafka 4.2 itself."""
     assert explained(replayed(), MIX) == explained(replayed(), "kafka-4.2") != {}
+
+
+def test_a_departure_that_the_dialect_has_is_no_other_one() -> None:
+    """The causes said `departs in MetadataChange=at-once` to who had named that with --dialect."""
+    found = grouped(replayed(), MIX)
+    assert {one.departure for one in found} == set(MIX.split(",")[1:])
+    assert all(one.of_dialect for one in found)
+    assert "1. has " in (said := "\n".join(lines(found))) and "as its dialect does, seen in" in said
+    assert "departs in" not in said
+    assert not any(one.of_dialect for one in grouped(replayed(), "kafka-4.2"))
+
+
+def test_the_departures_of_its_dialect_explain_a_target_on_traces_of_the_text() -> None:
+    """None of them was a cause: the Python coordinator of that dialect differs from these traces, too."""
+    files = sorted((ROOT / "traces/corpus").glob("MCOpen-goal-000*.itf.json"))
+    result = replayed_on("kafka-4.2", files)
+    found = grouped(result, "kafka-4.2")
+    assert sum(one.steps for one in found) == len(result.failures) > 3
+    assert all(one.of_dialect for one in found), list(lines(found))
+    assert {"RevocationRecorded=yes"} <= {one.departure for one in found}
+
+
+def test_several_departures_of_a_dialect_explain_what_no_single_one_does() -> None:
+    result = replayed_on("kafka-4.2", [ROOT / "traces/golden/basic.itf.json"])
+    assert SEVERAL in {one.departure for one in grouped(result, "kafka-4.2") if one.of_dialect}
+
+
+class TakesCommits(PythonTarget):
+    """A coordinator that takes a commit with an epoch below 0 in a group without members, as Kafka does."""
+
+    def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
+        if (
+            api == "OffsetCommit"
+            and body["generationIdOrMemberEpoch"] < 0
+            and not self.describe("g")["members"]
+        ):
+            body = {**body, "memberId": "", "generationIdOrMemberEpoch": -1, "groupInstanceId": None}
+        return super().request(api, version, client, body, observe)
+
+
+def test_a_commit_into_a_group_without_members_is_a_departure_without_a_constant() -> None:
+    name = "MCOffsets-goal-0001-commit-of-who-is-not-a-member.itf.json"
+    replayer = Replayer(TakesCommits("kip-848"), 10_000)
+    replayer.replay(Files().read(ROOT / "traces/corpus" / name))
+    [failed] = replayer.result.failures
+    assert explained(replayer.result, "kip-848") == {(failed.trace, failed.index): "EmptyGroupCommits"}
+    [cause] = grouped(replayer.result, "kip-848")
+    assert (cause.departure, cause.of_dialect) == ("EmptyGroupCommits", False)
+    assert grouped(replayer.result, "kafka-4.2")[0].of_dialect
+    classic = [Difference("group.groupEpoch", 0, "(absent)"), Difference("group.type", "(absent)", "classic")]
+    for more, told in (
+        ([Difference("group.state", "Dead", "Empty")], {"EmptyGroupCommits"}),
+        (classic, {"EmptyGroupCommits"}),
+        (classic[:1], {""}),
+        ([Difference("response.throttleTimeMs", 0, 1)], {""}),
+    ):
+        other = replace(failed, differences=[*failed.differences, *more])
+        found = grouped(replace(replayer.result, failures=[other]), "kip-848")
+        assert {one.departure for one in found} == told
+
+
+def test_a_commit_that_no_group_may_take_is_no_departure() -> None:
+    """The group has a member, which is away."""
+    name = "MCOffsets-goal-0012-commit-of-one-that-is-away.itf.json"
+    trace = Files().read(ROOT / "traces/corpus" / name)
+    step = next(one for one in trace.steps if one.action == "OffsetCommit")
+    sent = step.call.operation()
+    answer = Difference("response.topics", [{"errorCode": 25}], [{"errorCode": 0}])
+    failed = Failure(trace.name, step.index, step.action, "", step.error, None, sent, [answer])
+    assert without_constant(failed, step) == ""
 
 
 def test_different_requirements_are_different_causes() -> None:
@@ -136,15 +208,15 @@ def test_the_most_serious_cause_is_first_and_a_known_departure_last() -> None:
         failure(4, "group.members[n].assigned", action="Join"),
         failure(6, "group.members[n].assigned", "group.groupEpoch"),
     ]
-    grouped = causes(listed, {("t", 6): "MetadataChange=at-once"})
-    assert [(one.what, one.step, one.steps) for one in grouped] == [
+    found = causes(listed, {("t", 6): "MetadataChange=at-once"})
+    assert [(one.what, one.step, one.steps) for one in found] == [
         ("group.members[].assigned", 4, 2),
         ("response.errorCode 1 -> 2", 3, 1),
         ("group.timers[session].deadlineMs", 2, 1),
         ("response.heartbeatIntervalMs", 1, 1),
         ("group.groupEpoch", 6, 1),
     ]
-    assert from_json(json.loads(json.dumps(to_json(grouped)))) == grouped
+    assert from_json(json.loads(json.dumps(to_json(found)))) == found
 
 
 def test_replay_and_dialects_print_the_same_causes(tmp_path: Path) -> None:
@@ -158,6 +230,6 @@ def test_replay_and_dialects_print_the_same_causes(tmp_path: Path) -> None:
     assert measured and all(isinstance(one, Cause) for one in measured)
     listed = " ".join(CliRunner().invoke(app, ["dialects", "--measured", str(result)]).output.split())
     for number, one in enumerate(measured, start=1):
-        assert f"{number}. {one.departure and 'departs in ' + one.departure}" in said.output
+        assert f"{number}. {one.departure and departs(one)}" in said.output
         assert f"shortest: step {one.step} of {one.trace}" in said.output
         assert f"{len(measured)} causes" in listed and one.what in listed

@@ -20,7 +20,7 @@ from harness.replay.causes import lines as cause_lines
 from harness.replay.dialects import chosen_dialect
 from harness.replay.files import dialects_of, disagreements, replay_files, trace_files
 from harness.replay.jobs import check_jobs
-from harness.replay.report import explain, judged, not_loaded, summary, to_json
+from harness.replay.report import explain_causes, judged, not_loaded, summary, to_json
 from harness.replay.run import ALL, LOAD, Replayed
 from harness.waivers import Waivers, read_waivers
 from harness.words import counted
@@ -90,7 +90,8 @@ def command(
     replayed.
 
     Differences are grouped by their causes: one departure of a dialect (see conform dialects) explains many
-    of them, as does one root, from which the other differences of a step follow.
+    of them, as does one root, from which the other differences of a step follow. The most serious cause, and
+    that of most steps, are shown in full, in the shortest trace that has them.
 
     Where the implementation fails in the middle, or the replay is stopped (Ctrl-C), what was judged until
     then is said.
@@ -179,7 +180,7 @@ class _Told:
     wait_s: float
 
     def say(self, result: Replayed, found: list[Cause], stopped: str = "") -> None:
-        """The summary, the causes and the first difference; `stopped` says why there is no more."""
+        """The summary, the causes, and two of them in full; `stopped` says why there is no more."""
         for line in summary(result, self.target, self.accepted):
             print(line)
         if found:
@@ -190,11 +191,8 @@ class _Told:
             print(f"  and {len(found) - SHOWN} more, in the file of --json")
         data = to_json(result, self.target, self.dialect, self.accepted, found, stopped)
         write_json(self.json_file, data)
-        if result.failures:
-            print("first difference:")
-        for failure in result.failures[:1]:
-            for line in explain(failure, self.target, self.dialect, self.wait_s):
-                print(line)
+        for line in explain_causes(found, result.failures, self.target, self.dialect, self.wait_s):
+            print(line)
 
 
 def _found_out(target: str) -> str:

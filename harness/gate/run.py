@@ -22,7 +22,7 @@ from harness.manifest import Entry
 from harness.replay.causes import Cause, causes
 from harness.replay.causes import lines as cause_lines
 from harness.replay.files import replay_files, trace_files
-from harness.replay.report import explain, left_out, not_loaded, not_replayed, to_json
+from harness.replay.report import explain_causes, left_out, not_loaded, not_replayed, to_json
 from harness.replay.run import Replayed
 from harness.scenario.files import explain as explain_scenario
 from harness.scenario.files import play_files, scenario_files, stale
@@ -190,8 +190,8 @@ class Gate:
             message += "".join(f"  {line}\n" for line in cause_lines(found[:MOST_CAUSES]))
             if len(found) > MOST_CAUSES:
                 message += f"  and {len(found) - MOST_CAUSES} more, in the JSON\n"
-            first = explain(result.failures[0], target, dialect, self.asked.wait_s)
-            message += "first difference:\n" + "\n".join(first)
+            shown = explain_causes(found, result.failures, target, dialect, self.asked.wait_s)
+            message += "\n".join(shown)
         if sentence := not_loaded(result, target):
             message += f"\n{sentence}"
         details = {"source": step.name, **to_json(result, target, dialect, accepted, found)}

@@ -168,6 +168,12 @@ def _cause(departure: str, failures: Sequence[Failure], of_dialect: bool) -> Cau
     )
 
 
+def shortest(one: Cause, failures: Sequence[Failure]) -> Failure:
+    """The failure with the shortest schedule of a cause, which has its trace and step."""
+    place = one.trace, one.step
+    return next(each for each in failures if (each.trace, each.index) == place and what(each) == one.what)
+
+
 def to_json(found: Sequence[Cause]) -> list[Json]:
     """For `--json`, in this order."""
     return [asdict(one) for one in found]
@@ -190,10 +196,14 @@ def departs(one: Cause) -> str:
     return f"has {one.departure}, as its dialect does" if one.of_dialect else f"departs in {one.departure}"
 
 
+def title(one: Cause) -> str:
+    """The departure of a cause and its root, or the root alone."""
+    return f"{departs(one)}, seen in {one.what}" if one.departure else one.what
+
+
 def sentence(one: Cause) -> str:
     """A cause in words."""
-    title = f"{departs(one)}, seen in {one.what}" if one.departure else one.what
     of = f" ({', '.join(one.requirements)})" if one.requirements else ""
     count = f"{one.differences} difference{'s' * (one.differences > 1)}"
     count += f" in {one.steps} step{'s' * (one.steps > 1)}"
-    return f"{title}{of}: {count}; shortest: step {one.step} of {one.trace}"
+    return f"{title(one)}{of}: {count}; shortest: step {one.step} of {one.trace}"

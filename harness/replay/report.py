@@ -21,6 +21,8 @@ from harness.targets.waiting import REASONS, Waited
 from harness.waivers import Waivers
 from harness.words import counted
 
+_ITF: Final = ".itf.json"
+_PICTURE: Final = ("conform", "graph", "--trace")
 _ERROR: Final = re.compile(r'"errorCode": (-?\d+)')
 
 
@@ -213,6 +215,24 @@ def explain(failure: Failure, target: str, dialect: str, wait_s: float = 0) -> I
         if name in sentences():
             yield f"    {name}: {sentences()[name]}"
     yield f"  again: {again(failure.trace, target, dialect, wait_s)}"
+
+
+def explain_causes(
+    found: Sequence[Cause], failures: Sequence[Failure], target: str, dialect: str, wait_s: float = 0
+) -> Iterator[str]:
+    """The most serious cause in full, where its schedule is the shortest, and that of most steps, if it is
+    another: in the order of the traces the first difference may be of any. One that the target's dialect has
+    is shown if there is no other."""
+    most = max(found, key=lambda one: (not one.of_dialect, one.steps), default=None)
+    for number, one in enumerate(found, start=1):
+        if number > 1 and one is not most:
+            continue
+        why = "the most serious" if number == 1 else f"that of most steps ({one.steps})"
+        yield f"cause {number}, {why}: {causes.title(one)}; its shortest trace:"
+        failure = causes.shortest(one, failures)
+        yield from explain(failure, target, dialect, wait_s)
+        if failure.trace.endswith(_ITF):
+            yield f"  picture of the trace: {shlex.join([*_PICTURE, failure.trace, '--sequence'])}"
 
 
 def again(trace: str, target: str, dialect: str, wait_s: float = 0) -> str:

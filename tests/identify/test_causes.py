@@ -20,6 +20,7 @@ from harness.identify.unmodelled import without_constant
 from harness.replay.causes import Cause, causes, departs, from_json, lines, root, to_json, what
 from harness.replay.compare import Difference
 from harness.replay.jobs import Files
+from harness.replay.report import explain_causes
 from harness.replay.run import DIFFERENCE, EndedEarly, Failure, Replayed, Replayer
 from harness.targets.base import Answer, Json
 from harness.targets.python import PythonTarget
@@ -217,6 +218,34 @@ def test_the_most_serious_cause_is_first_and_a_known_departure_last() -> None:
         ("group.groupEpoch", 6, 1),
     ]
     assert from_json(json.loads(json.dumps(to_json(found)))) == found
+
+
+def test_the_most_serious_cause_and_that_of_most_steps_are_shown_in_full() -> None:
+    """The first difference in the order of the traces was, whatever its cause."""
+    deadline = replace(failure(1, "group.timers[session m].deadlineMs"), trace="traces/a.itf.json")
+    wrong = [failure(index, "response.errorCode", action="Join") for index in (3, 2, 5)]
+    owned = replace(failure(4, "group.members[m].assigned", "group.timers[session m]"), trace="b.itf.json")
+    failures = [deadline, *wrong, owned]
+    said = list(explain_causes(causes(failures), failures, "python", "kip-848"))
+    headings = {line: said[index + 1] for index, line in enumerate(said) if line.startswith("cause ")}
+    assert headings == {
+        "cause 1, the most serious: group.members[].assigned; its shortest trace:": (
+            "b.itf.json, step 4: Heartbeat (stable)"
+        ),
+        "cause 2, that of most steps (3): response.errorCode 1 -> 2; its shortest trace:": (
+            "t, step 2: Join (stable)"
+        ),
+    }
+    pictures = [line for line in said if line.startswith("  picture of the trace: ")]
+    assert pictures == ["  picture of the trace: conform graph --trace b.itf.json --sequence"]
+    assert "  group.timers[session m] (H8)" in said, "all that differs in the step"
+    of_dialect = causes(
+        failures, {("t", index): "UnknownGroupError=X" for index in (2, 3, 5)}, {"UnknownGroupError=X"}
+    )
+    told = [
+        line for line in explain_causes(of_dialect, failures, "python", "kip-848") if "that of most" in line
+    ]
+    assert told == [], "each other cause has one step, and so the most serious has the most"
 
 
 def test_replay_and_dialects_print_the_same_causes(tmp_path: Path) -> None:

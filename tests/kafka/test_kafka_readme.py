@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 COMMANDS = re.findall(r"^conform (.*--(?:target|against) kafka:.*)$", all_text(), re.MULTILINE)
 ENDS = {
     "doctor": (HOLDS, "loadable"),
-    "replay traces/golden": (NOT_CONFORMANT, "first difference:"),
+    "replay traces/golden": (NOT_CONFORMANT, "\ncause 1, the most serious: "),
     "replay traces/dialects": (HOLDS, "0 differences"),
     "replay traces/kafka": (HOLDS, "0 differences"),
     "compare": (HOLDS, "0 kinds of differences"),

@@ -68,7 +68,7 @@ def test_a_difference_is_shown_in_full_and_ends_with_11(
         command([file], json_file=tmp_path / "result.json")
     assert caught.value.exit_code == 11
     said = capsys.readouterr().out.splitlines()
-    shown = said[said.index("first difference:") + 1 :]
+    shown = said[said.index("cause 1, the most serious: response.memberEpoch; its shortest trace:") + 1 :]
     assert shown[0] == f"{file}, step 1: Join (join)"
     assert shown[1] == '  target assignment to install: {"m1": ["foo-0", "foo-1"]}'
     assert shown[2].startswith('  sent: {"op": "request", "api": "ConsumerGroupHeartbeat"')
@@ -80,6 +80,7 @@ def test_a_difference_is_shown_in_full_and_ends_with_11(
         "  what these requirements say:",
         *(f"    {name}: {sentences()[name]}" for name in ("H1", "E1", "E3")),
         f"  again: conform replay {file} --target python",
+        f"  picture of the trace: conform graph --trace {file} --sequence",
     ]
     result = json.loads((tmp_path / "result.json").read_text())
     assert (result["differences"], result["target_steps"]) == (1, 3)

@@ -42,7 +42,7 @@ def test_what_was_found_before_the_target_failed_is_said(
     assert f"before the target failed: 1 of 2 traces begun, {result['target_steps']} steps judged, " in said
     assert f"\nskipped, {STOPPED}: {result['skipped'][STOPPED]['steps']} steps at the end of 1 trace" in said
     assert result["target_steps"] + result["skipped"][STOPPED]["steps"] == result["steps"]
-    assert "causes, the most serious first:\n" in said and "first difference:\n" in said
+    assert "causes, the most serious first:\n" in said and "cause 1, the most serious: " in said
 
 
 def test_who_stops_it_hears_how_far_it_was(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from typing import Final
 
 from coordinator.admin.groups import CLASSIC, CONNECT, CONSUMER
 from coordinator.classic.embedded import read_assignment
-from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
 
 _SAID: Final = ("memberId", "instanceId", "clientId", "clientHost")
@@ -42,7 +41,7 @@ def _read(assignment: str) -> Json | None:
     """An assignment in the embedded consumer protocol, None for bytes that are none."""
     try:
         given = read_assignment(b64decode(assignment)).partitions
-    except BadInput:
+    except ValueError:
         return None
     topics: dict[str, list[int]] = {}
     for topic, index in sorted(given):

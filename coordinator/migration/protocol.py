@@ -54,7 +54,7 @@ class Said(NamedTuple):
 
 def read_protocols(env: Env, protocols: Protocols) -> Said:
     """The protocols of a JoinGroup. BadInput where one is older than version 3, or cut off (M2)."""
-    read = [(name, _subscription(name, b64decode(metadata))) for name, metadata in protocols]
+    read = [(name, _subscription(name, _bytes(metadata))) for name, metadata in protocols]
     if not read:
         raise BadInput("there is no protocol")
     first = read[0][1]
@@ -116,7 +116,7 @@ def metadata_of(
 
 def assigned_to(env: Env, assignment: str) -> Partitions:
     """The partitions of a leader's assignment, by topic id. BadInput where it cannot be read."""
-    return ids_of(env, read_assignment(b64decode(assignment)).partitions)
+    return ids_of(env, read_assignment(_bytes(assignment)).partitions)
 
 
 def assignment_bytes(
@@ -126,7 +126,7 @@ def assignment_bytes(
     ids. The metadata that its assignor has computed for it is its user data."""
     named = frozenset((names[topic_id], index) for topic_id, index in assigned if topic_id in names)
     user_data = _user_data(target.metadata_bytes)
-    version = min(version_of(b64decode(protocols[0][1])), NEWEST)
+    version = _version(protocols[0][1])
     return b64encode(write_assignment(Assignment(named, user_data), version)).decode()
 
 
@@ -140,12 +140,32 @@ def _user_data(metadata: str) -> bytes | None:
 
 
 def owning(env: Env, protocols: Protocols, held: Partitions, generation: int) -> Protocols:
-    """The protocols of a member as if it said now that it owns what it holds, of that generation."""
+    """The protocols of a member as if it said now that it owns what it holds, of that generation. Bytes
+    from a log that cannot be read stay as they are."""
     names = env.names_by_id
     owned = frozenset((names[topic_id], index) for topic_id, index in held if topic_id in names)
-    return tuple((name, _with_owned(b64decode(content), owned, generation)) for name, content in protocols)
+    return tuple((name, _with_owned(content, owned, generation)) for name, content in protocols)
 
 
-def _with_owned(content: bytes, owned: frozenset[tuple[str, int]], generation: int) -> str:
-    said = replace(read_subscription(content), owned=owned, generation=generation)
+def _with_owned(content: str, owned: frozenset[tuple[str, int]], generation: int) -> str:
+    try:
+        said = replace(read_subscription(_bytes(content)), owned=owned, generation=generation)
+    except BadInput:
+        return content
     return b64encode(write_subscription(said)).decode()
+
+
+def _version(metadata: str) -> int:
+    """The version of an assignment: the subscription's, or the newest where a log has no readable one."""
+    try:
+        return min(version_of(_bytes(metadata)), NEWEST)
+    except BadInput:
+        return NEWEST
+
+
+def _bytes(text: str) -> bytes:
+    """Bytes of a member, as text in base64. BadInput where it is none: only a log can have that."""
+    try:
+        return b64decode(text)
+    except ValueError as error:
+        raise BadInput(f"{text!r} is not base64 ({error})") from None

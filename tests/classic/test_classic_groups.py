@@ -157,6 +157,24 @@ def test_a_join_aborts_a_synchronization(rejoins: str, fails_over: bool) -> None
     assert driver.taken("JoinGroup", rejoins)["generationId"] == 3
 
 
+@pytest.mark.parametrize("dialect", ["kip-848", "kafka-4.2"])
+@pytest.mark.parametrize("who", ["a new member", "a static one that returns"])
+def test_who_is_new_aborts_a_synchronization(who: str, dialect: str) -> None:
+    """C2, failure 2, in Kafka's dialect, too. A client that is only given a member id aborts nothing."""
+    driver = ClassicDriver(dialect=DIALECTS[dialect])
+    members = driver.stable("c1", "c2")
+    driver.join("s", instance="i")
+    for client, member in members.items():
+        driver.join(client, member)
+    assert driver.sync("c2", members["c2"], 2) is None
+    new = driver.known("n")
+    assert driver.group["state"] == "CompletingRebalance" and "SyncGroup c2" not in driver.late
+    answer = driver.join("n", new) if who == "a new member" else driver.join("s", instance="i")
+    assert answer is None
+    assert driver.taken("SyncGroup", "c2")["errorCode"] == 27
+    assert driver.group["state"] == "PreparingRebalance"
+
+
 def test_kafka_tells_of_the_generation_while_others_wait() -> None:
     """C2, SynchronizationGoesOn: who says nothing new aborts nothing."""
     driver = ClassicDriver(dialect=DIALECTS["kafka-4.2"])

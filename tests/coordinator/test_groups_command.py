@@ -136,6 +136,21 @@ def test_describe_shows_the_members_of_groups_of_every_type(groups: Command) -> 
     assert "members" not in shown["simple"]
 
 
+def test_describe_shows_no_assignment_that_nobody_can_read(groups: Command) -> None:
+    """C1, D2: the log has text that is not base64."""
+    other = Coordinator(clock=SimulatedClock())
+    classic_group(other, "old", "consumer")
+    log = other.records()
+    log[-1]["value"]["members"][0]["assignment"] = "x!"
+    storage = SqliteStorage(str(groups.log))
+    Coordinator(clock=SimulatedClock(), storage=storage).load(log, [], {})
+    storage.close()
+    assert groups("describe", "--group", "old") == 0
+    assert ["old-member", "i", "1", "client", "/127.0.0.1", "-", "-"] in [
+        line.split() for line in groups.out.splitlines()
+    ]
+
+
 def test_describe_by_type_and_state(groups: Command) -> None:
     """KIP-848, kafka-consumer-groups: `--type` lists or describes groups of a type."""
 

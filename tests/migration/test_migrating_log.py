@@ -162,3 +162,55 @@ def test_deadlines_of_classic_members_count_from_0_where_no_time_is_said() -> No
             assert (deadline_ms is not None) == (timer in (*armed, "session")), (name, timer)
             moved = None if deadline_ms is None else deadline_ms + 1000
             assert loaded_at[name].get(f"{timer}DeadlineMs") == moved, (name, timer)
+
+
+UNREADABLE = ["x!", "é", "AAA=", ""]
+"""Text that is not base64, and bytes that are no subscription of version 3."""
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        (field, text)
+        for field in ("subscription", "assignment")
+        for text in UNREADABLE
+        if (field, text) != ("assignment", "")
+    ],
+)
+def test_a_classic_group_with_bytes_that_nobody_can_read_is_not_converted(field: str, text: str) -> None:
+    """M1, P2: the log has them, and the coordinator goes on. No bytes at all are an assignment of nothing."""
+    driver = MixedDriver()
+    generation = driver.stable({"B": [0, 1], "C": [2, 3]})
+    log = driver.coordinator.records()
+    for member in log[-1]["value"]["members"]:
+        member[field] = text
+    driver.coordinator.load(log, TOPICS, {})
+    before = driver.group
+    answer = driver.heartbeat("a", 0, [], rebalanceTimeoutMs=1_000, subscribedTopicNames=["foo"])
+    assert answer["errorCode"] == 42 and "cannot be converted" in answer["errorMessage"]
+    assert driver.group == before
+    assert field == "assignment" or driver.synced("B", generation) == {0, 1}
+
+
+@pytest.mark.parametrize("text", UNREADABLE)
+def test_a_classic_member_with_bytes_that_nobody_can_read_goes_on(text: str) -> None:
+    """M2, P2: it gets its assignment, and is in the classic group that its group becomes again."""
+    driver = MixedDriver()
+    generation = driver.stable({"B": [0, 1], "C": [2, 3]})
+    driver.target(a=[0], B=[1], C=[2, 3])
+    driver.upgraded("a")
+    log = driver.coordinator.records()
+    said = [
+        protocol
+        for record in log
+        if record["key"]["type"] == "ConsumerGroupMemberMetadata" and record["value"]
+        for protocol in record["value"].get("classicMemberMetadata", {}).get("supportedProtocols", [])
+    ]
+    assert len(said) == 2
+    for protocol in said:
+        protocol["metadata"] = text
+    driver.coordinator.load(log, TOPICS, {})
+    assert driver.synced("C", generation) == {2, 3}
+    assert driver.heartbeat("a", -1)["errorCode"] == 0
+    assert {member["memberId"] for member in driver.group["members"]} == {"B", "C"}
+    assert driver.group["protocolType"] == "consumer"

@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 from harness.check import check_entry
 from harness.cli.main import app
 from harness.engines.base import Limits, Outcome, silent
-from harness.evidence import Records
-from harness.itf import read_trace
+from harness.errors import ConformError
+from harness.evidence import Records, verify
+from harness.itf import read_trace, write_trace
 from harness.manifest import read_manifest
 from harness.replay.files import replay_files, trace_files
 
@@ -52,6 +53,39 @@ DEPARTURES = {
     },
 }
 """Model -> signatures of the differences from a coordinator that keeps the rule which the model lacks."""
+CONTROLS = {
+    **{
+        name: ("", "")
+        for name in ("MCInShortAssigned", "MCInShortHasty", "MCInShortOneStep", "MCShapesNamed")
+    },
+    "MCInShortBarrier": ("JoinTimeout", "C1"),
+    "MCOwnershipAhead": ("Join", "E3"),
+    "MCOwnershipAll": ("SessionTimeout", "H8"),
+    "MCOwnershipAtOnce": ("Heartbeat", "R1"),
+    "MCOwnershipBefore": ("Heartbeat", "E3"),
+    "MCOwnershipCircles": ("Join", "E1"),
+    "MCOwnershipHolders": ("Join", "R3"),
+    "MCOwnershipKept": ("LeaveTemporarily", "E1"),
+    "MCOwnershipNoR9": ("", ""),
+    "MCOwnershipNoZombie": ("", ""),
+    "MCOwnershipPending": ("ReceiveResponse", "K3"),
+    "MCOwnershipQuiet": ("SessionTimeout", "E1"),
+}
+"""Other models that must fail -> the step that coordinator or member does otherwise, and a requirement that
+the model breaks there; none where the model breaks an assumption, or a form that no implementation shows."""
+REFUSED = {
+    **{
+        name: "classic protocol in a short form without requests"
+        for name in ("MCMigrationAssigned", "MCMigrationNoExemption", "MCMigrationNotFreed")
+    },
+    **{
+        name: "not a trace of the group protocol"
+        for name in ("MCTornConversionFirst", "MCTornConversionKept")
+    },
+    "MCOwnershipDeleted": "the group is deleted, but it is not empty",
+    "MCOwnershipTakesOver": "no member with its instance id is away",
+}
+"""Models whose counterexample cannot be asked of an implementation -> words of the sentence that says why."""
 
 
 def test_every_assumption_has_a_model_without_it() -> None:
@@ -112,6 +146,26 @@ def test_a_counterexample_replays_with_its_verdict(name: str) -> None:
     assert not replayed.ended_early
     found = {failed.signature(one) for failed in replayed.failures for one in failed.differences}
     assert found == DEPARTURES.get(name, set())
+
+
+@pytest.mark.parametrize("name", sorted(MUST_FAIL.keys() - REPLAYED))
+def test_the_recorded_counterexample_of_a_control_has_its_verdict(name: str, tmp_path: Path) -> None:
+    """The recorded counterexample conforms, departs at one step, or is refused with the reason."""
+    found = verify(MUST_FAIL[name], MANIFEST.folder)
+    assert found.counts, f"{name}: {found.why}"
+    assert found.result and found.result.counterexample
+    file = tmp_path / f"{name}.itf.json"
+    write_trace(file, found.result.counterexample)
+    if name in REFUSED:
+        with pytest.raises(ConformError, match=REFUSED[name]):
+            replay_files([file], "python")
+        return
+    action, requirement = CONTROLS[name]
+    replayed = replay_files([file], "python")
+    assert replayed.judged
+    assert {failed.action for failed in replayed.failures} == ({action} if action else set())
+    broken = {failed.requirement(one) for failed in replayed.failures for one in failed.differences}
+    assert requirement in broken if requirement else not broken
 
 
 @pytest.mark.parametrize("name", ["MCLiveUnfair", "MCKafka44HandOverAny"])

@@ -108,7 +108,8 @@ KIP848 == [
   \* older than that.
   PartitionEpochs |-> FALSE,
   \* H9: an answer without an error tells the member id if the member "joins",
-  \* with epoch 0, or "always".  Here it is always there, as the addressee.
+  \* with epoch 0, or "always".  In the specification each answer names its
+  \* addressee.
   MemberIdAnswered |-> "joins"
 ]
 

@@ -65,15 +65,15 @@ json wire(const Partitions& partitions) {
     return topics;
 }
 
-json response(const string& member, int epoch, int interval_ms) {
-    return {{"throttleTimeMs", 0}, {"errorCode", 0}, {"errorMessage", nullptr}, {"memberId", member},
+json response(int epoch, int interval_ms) {
+    return {{"throttleTimeMs", 0}, {"errorCode", 0}, {"errorMessage", nullptr}, {"memberId", nullptr},
             {"memberEpoch", epoch}, {"shouldComputeAssignment", false}, {"heartbeatIntervalMs", interval_ms},
             {"assignment", nullptr}};
 }
 
 json error(int code, const string& message) {
-    auto body = response("", 0, 0);
-    body.update({{"memberId", nullptr}, {"errorCode", code}, {"errorMessage", message}});
+    auto body = response(0, 0);
+    body.update({{"errorCode", code}, {"errorMessage", message}});
     return body;
 }
 
@@ -176,14 +176,15 @@ private:
             group.members.erase(id);
             refresh(group_id, group, true);
             groups[group_id] = group;
-            return epoch == -1 ? response(id, -1, 0) : error(fenced_member_epoch, "Rejoin with member epoch 0.");
+            return epoch == -1 ? response(-1, 0) : error(fenced_member_epoch, "Rejoin with member epoch 0.");
         }
         const bool changed = joins || (names && *names != member.names);
         if (names) member.names = *names;
         if (timeout_ms > 0) member.timeout_ms = timeout_ms;
         refresh(group_id, group, changed);
         reconcile(group, id, member, joins, current, owned);
-        auto answer = response(id, member.epoch, 5000);
+        auto answer = response(member.epoch, 5000);
+        if (joins) answer["memberId"] = id; // H9
         const bool converged = member.epoch == group.assignment_epoch && member.revoking.empty();
         if (!(member.acknowledged && converged && member.assigned == member.target)) { // R5
             const auto pending = converged ? minus(member.target, member.assigned) : Partitions();

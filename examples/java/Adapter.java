@@ -119,7 +119,7 @@ public class Adapter {
         if (epoch == -1 || !(joins || current || retries)) { // it leaves (H2), or is fenced (H5)
             group.members.remove(id);
             refresh(groupId, group, true);
-            return epoch == -1 ? response(id, -1, 0) : error(FENCED_MEMBER_EPOCH, "Rejoin with member epoch 0.");
+            return epoch == -1 ? response(-1, 0) : error(FENCED_MEMBER_EPOCH, "Rejoin with member epoch 0.");
         }
         groups.put(groupId, group);
         group.members.put(id, member);
@@ -128,7 +128,8 @@ public class Adapter {
         if (timeoutMs > 0) member.rebalanceTimeoutMs = timeoutMs;
         refresh(groupId, group, changed);
         reconcile(group, id, member, joins, current, owned);
-        var response = response(id, member.epoch, 5000);
+        var response = response(member.epoch, 5000);
+        if (joins) response.put("memberId", id); // H9
         boolean converged = member.epoch == group.assignmentEpoch && member.revoking.isEmpty();
         if (!(member.acknowledged && converged && member.assigned.equals(member.target))) // R5
             response.putObject("assignment").put("error", 0).put("metadataVersion", 0).put("metadataBytes", "")
@@ -211,14 +212,14 @@ public class Adapter {
             .put("assignmentEpoch", group.assignmentEpoch).set("members", members);
     }
 
-    static ObjectNode response(String member, int epoch, int intervalMs) {
+    static ObjectNode response(int epoch, int intervalMs) {
         return JSON.createObjectNode().put("throttleTimeMs", 0).put("errorCode", 0).putNull("errorMessage")
-            .put("memberId", member).put("memberEpoch", epoch).put("shouldComputeAssignment", false)
+            .putNull("memberId").put("memberEpoch", epoch).put("shouldComputeAssignment", false)
             .put("heartbeatIntervalMs", intervalMs).putNull("assignment");
     }
 
     static ObjectNode error(int code, String message) {
-        return response(null, 0, 0).put("errorCode", code).put("errorMessage", message);
+        return response(0, 0).put("errorCode", code).put("errorMessage", message);
     }
 
     static SortedSet<Partition> minus(Set<Partition> from, Set<Partition> what) {

@@ -142,7 +142,7 @@ impl Adapter {
             self.refresh(&group_id, &mut group, true);
             self.groups.insert(group_id, group);
             let fenced = error(FENCED_MEMBER_EPOCH, "Rejoin with member epoch 0.");
-            return Ok(if epoch == -1 { response(&id, -1, 0) } else { fenced });
+            return Ok(if epoch == -1 { response(-1, 0) } else { fenced });
         }
         let changed = joins || names.as_ref().is_some_and(|names| *names != member.names);
         member.names = names.unwrap_or(member.names);
@@ -151,7 +151,10 @@ impl Adapter {
         self.refresh(&group_id, &mut group, changed);
         let mut member = group.members.remove(&id).unwrap_or_default();
         reconcile(&group, &mut member, joins, current, owned.as_ref());
-        let mut answer = response(&id, member.epoch, 5000);
+        let mut answer = response(member.epoch, 5000);
+        if joins {
+            answer["memberId"] = json!(id); // H9
+        }
         let converged = member.epoch == group.assignment_epoch && member.revoking.is_empty();
         if !(member.acknowledged && converged && member.assigned == member.target) {
             let pending = if converged { &member.target - &member.assigned } else { Partitions::new() };
@@ -250,14 +253,14 @@ fn reconcile(group: &Group, member: &mut Member, joins: bool, current: bool, own
     }
 }
 
-fn response(member: &str, epoch: i64, interval_ms: i64) -> Value {
-    json!({"throttleTimeMs": 0, "errorCode": 0, "errorMessage": null, "memberId": member, "memberEpoch": epoch,
+fn response(epoch: i64, interval_ms: i64) -> Value {
+    json!({"throttleTimeMs": 0, "errorCode": 0, "errorMessage": null, "memberId": null, "memberEpoch": epoch,
         "shouldComputeAssignment": false, "heartbeatIntervalMs": interval_ms, "assignment": null})
 }
 
 fn error(code: i64, message: &str) -> Value {
-    let mut body = response("", 0, 0);
-    (body["memberId"], body["errorCode"], body["errorMessage"]) = (Value::Null, json!(code), json!(message));
+    let mut body = response(0, 0);
+    (body["errorCode"], body["errorMessage"]) = (json!(code), json!(message));
     body
 }
 

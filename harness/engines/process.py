@@ -22,11 +22,15 @@ T = TypeVar("T")
 
 
 def stop_when_told() -> None:
-    """Let SIGTERM end this process as an exception does, so that what it started is ended on the way. Told
-    again it does not listen, or the second time would interrupt that."""
+    """Let SIGTERM end this process with a sentence and as an exception does, so that what it started is ended
+    on the way. Told again it does not listen, or the second time would interrupt that."""
+
+    own = os.getpid()
 
     def stop(_signal: int, _frame: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if os.getpid() == own:  # no sentence of each process that this one forks and ends
+            print("conform: stopped by SIGTERM.", file=sys.stderr)
         sys.exit(128 + signal.SIGTERM)
 
     signal.signal(signal.SIGTERM, stop)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -110,3 +111,28 @@ def test_stopping_the_command_stops_the_engine(tmp_path: Path) -> None:
         conform.terminate()
         assert conform.wait() == 143
     _until(lambda: not _runs(int(engine.read_text())))
+
+
+STOPPED_BY_AN_IMPORT = """
+import os, signal, sys
+class Stopping:
+    def find_spec(self, name, path=None, target=None):
+        if name == "{module}":
+            os.kill(os.getpid(), signal.{signal})
+sys.meta_path.insert(0, Stopping())
+sys.argv[1:] = ["dialects"]
+from harness.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("typer", "SIGINT"), ("typer", "SIGTERM"), ("harness.cli.dialects", "SIGTERM")],
+)
+def test_a_signal_while_modules_are_imported_ends_in_a_sentence(module: str, name: str) -> None:
+    program = STOPPED_BY_AN_IMPORT.format(module=module, signal=name)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.stderr == f"conform: stopped by {name}.\n"
+    assert ended.returncode == 128 + signal.Signals[name]
+    assert ended.stdout == ""

@@ -106,10 +106,10 @@ def exhaust(job: Job, limits: Limits, log: Path, progress: Progress = silent) ->
     ConformError: exit 2 for inputs that are not there, 3 if an engine, Spark or the target fails, or if what
     went in and what came out do not add up.
     """
-    store = Store(job.output)
     with ticking(progress) as ticks:
         ticks(f"starting {job.target}")
         hidden = check_target(job.target, job.dialect)
+        store = Store(job.output)  # a target that cannot be judged leaves nothing behind
         ticks("starting Spark")
         begin = time.perf_counter()
         with spark_session(job.cluster, log / "spark.log") as spark, ticks.following(spark):

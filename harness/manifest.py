@@ -7,45 +7,69 @@ there except those with a default. Files are named relative to the manifest.
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
 
 from harness.engines.apalache import OPTIONS as APALACHE_OPTIONS
 from harness.engines.base import Model, Outcome
 from harness.errors import ConformError
 from harness.files import read_text
+from harness.forms import Form, formed
 
 TIERS: Final = ("small", "soak")
-ARGUMENTS: Final[dict[str, dict[str, tuple[type, ...]]]] = {
-    "tlc": {"deadlock": (bool,), "workers": (int,), "simulate": (dict,)},
-    "apalache": {"deadlock": (bool,), "command": (str,)} | {name: (str, int) for name in APALACHE_OPTIONS},
-}
-"""Engine -> arguments that an entry may give it, and their types."""
-
 _BRIEF_S: Final = 5
-_FIELDS: Final[dict[str, tuple[type, ...]]] = {
-    "name": (str,),
-    "module": (str,),
-    "config": (str, type(None)),
-    "engine": (str,),
-    "purpose": (str,),
-    "bounds": (str,),
-    "args": (dict,),
-    "expect": (dict,),
-    "distinct_states": (int, type(None)),
-    "depth": (int, type(None)),
-    "seconds": (int, float),
-    "tier": (str,),
-    "tour": (str,),
-    "slow": (str,),
-}
-_EXPECT: Final[dict[str, tuple[type, ...]]] = {"outcome": (str,), "property": (str,), "length": (int,)}
-_SIMULATE: Final[dict[str, tuple[type, ...]]] = {"num": (int,), "depth": (int,), "seed": (int,)}
-_OPTIONAL: Final = frozenset({"config", "args", "distinct_states", "depth", "tour", "slow"})
-_KINDS: Final = {str: "a text", int: "a number", float: "a number", dict: "an object", bool: "true or false"}
+
+
+class _Simulation(Form):
+    num: int
+    depth: int
+    seed: int
+
+
+class _TlcArguments(Form):
+    deadlock: bool = True
+    workers: int = 1
+    simulate: _Simulation | None = None
+
+
+_ApalacheArguments: Final = msgspec.defstruct(
+    "ApalacheArguments",
+    [("deadlock", bool, True), ("command", str, ""), *((name, str | int, "") for name in APALACHE_OPTIONS)],
+    bases=(Form,),
+)
+_ARGUMENTS: Final[dict[str, type[msgspec.Struct]]] = {"tlc": _TlcArguments, "apalache": _ApalacheArguments}
+"""Engine -> the arguments that an entry may give it."""
+
+
+class _Expected(Form):
+    outcome: Literal["holds", "violated", "deadlock"]
+    property: str | UnsetType = UNSET
+    length: int | UnsetType = UNSET
+
+
+class _Entry(Form):
+    """An entry as it stands in the file; `Entry` says what the fields mean."""
+
+    name: str
+    module: str
+    engine: Literal["tlc", "apalache"]
+    purpose: str
+    bounds: str
+    expect: _Expected
+    seconds: float
+    tier: Literal["small", "soak"]
+    config: str | None = None
+    args: dict[str, Any] = msgspec.field(default_factory=dict)
+    distinct_states: int | None = None
+    depth: int | None = None
+    tour: str = ""
+    slow: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,7 +79,7 @@ class Entry:
     `expect` is {"outcome": "holds" | "violated" | "deadlock", "property": name, "length": steps of the
     counterexample}; the last two belong to "violated" and "deadlock". `distinct_states` and `depth` are the
     engine's figures (Apalache has no states; its depth is the number of steps that it looked ahead).
-    `args` are the engine's (`ARGUMENTS`), `seconds` a rough running time, `bounds` a sentence for readers.
+    `args` are the engine's (`_ARGUMENTS`), `seconds` a rough running time, `bounds` a sentence for readers.
     `tour` is the closed model whose long paths go with an open one in `conform exhaust`, or "". `slow` says
     why a model takes 10 s of processor or more for fewer than 10,000 states; "" for the others.
     """
@@ -137,73 +161,42 @@ def read_manifest(path: Path) -> Manifest:
 def _entry(raw: Any, number: int, path: Path) -> Entry:
     name = raw.get("name") if isinstance(raw, dict) else None
     place = f"The manifest {path}, entry {name if isinstance(name, str) else number}:"
-    _validate(raw, _FIELDS, place, _OPTIONAL)
-    _validate(raw["expect"], _EXPECT, f"{place} expect:", {"property", "length"})
-    _choice(raw["engine"], tuple(ARGUMENTS), "engine", place)
-    _choice(raw["tier"], TIERS, "tier", place)
-    _choice(raw["expect"]["outcome"], ("holds", "violated", "deadlock"), "outcome", place)
-    args = raw.get("args", {})
-    known = ARGUMENTS[raw["engine"]]
-    _validate(args, known, f"{place} args:", known)
-    if "simulate" in args:
-        _validate(args["simulate"], _SIMULATE, f"{place} args: simulate:")
-    _validate_expectation(raw, args, place)
+    read = formed(raw, _Entry, place)
+    formed(read.args, _ARGUMENTS[read.engine], f"{place} args:")
+    _validate_expectation(read, place)
+    expect = read.expect
     return Entry(
-        name=raw["name"],
-        module=_file(path.parent, raw["module"], place),
-        config=_file(path.parent, raw["config"], place) if raw.get("config") else None,
-        engine=raw["engine"],
-        purpose=raw["purpose"],
-        bounds=raw["bounds"],
-        args=args,
-        outcome=Outcome(raw["expect"]["outcome"]),
-        property=raw["expect"].get("property"),
-        length=raw["expect"].get("length"),
-        distinct_states=raw.get("distinct_states"),
-        depth=raw.get("depth"),
-        seconds=float(raw["seconds"]),
-        tier=raw["tier"],
-        tour=raw.get("tour", ""),
-        slow=raw.get("slow", ""),
+        name=read.name,
+        module=_file(path.parent, read.module, place),
+        config=_file(path.parent, read.config, place) if read.config else None,
+        engine=read.engine,
+        purpose=read.purpose,
+        bounds=read.bounds,
+        args=read.args,
+        outcome=Outcome(expect.outcome),
+        property=None if expect.property is UNSET else expect.property,
+        length=None if expect.length is UNSET else expect.length,
+        distinct_states=read.distinct_states,
+        depth=read.depth,
+        seconds=read.seconds,
+        tier=read.tier,
+        tour=read.tour,
+        slow=read.slow,
     )
 
 
-def _validate(
-    raw: Any, fields: Mapping[str, tuple[type, ...]], place: str, optional: Container[str] = ()
-) -> None:
-    if not isinstance(raw, dict):
-        raise ConformError(f"{place} must be an object.")
-    for name, kinds in fields.items():
-        if name in raw:
-            # bool is a subclass of int: true is no number of states
-            fits = isinstance(raw[name], kinds) and (not isinstance(raw[name], bool) or bool in kinds)
-            if not fits:
-                raise ConformError(
-                    f'{place} the field "{name}" must be {_KINDS[kinds[0]]}, not {raw[name]!r}.'
-                )
-        elif name not in optional:
-            raise ConformError(f'{place} the field "{name}" is missing.')
-    if unknown := sorted(set(raw) - set(fields)):
-        raise ConformError(f'{place} the field "{unknown[0]}" is not known; known are {", ".join(fields)}.')
-
-
-def _choice(value: str, choices: tuple[str, ...], name: str, place: str) -> None:
-    if value not in choices:
-        raise ConformError(f'{place} the field "{name}" must be one of {", ".join(choices)}, not {value!r}.')
-
-
-def _validate_expectation(raw: dict[str, Any], args: dict[str, Any], place: str) -> None:
+def _validate_expectation(read: _Entry, place: str) -> None:
     """Everything that the engine says must be expected, so that nothing can change unseen."""
-    expect, holds = raw["expect"], raw["expect"]["outcome"] == "holds"
-    if holds and not expect.keys() <= {"outcome"}:
+    expect, holds = read.expect, read.expect.outcome == "holds"
+    if holds and (expect.property, expect.length) != (UNSET, UNSET):
         raise ConformError(f'{place} expect: a model that holds has no "property" or "length".')
-    if expect["outcome"] == "violated" and not {"property", "length"} <= expect.keys():
+    if expect.outcome == "violated" and UNSET in (expect.property, expect.length):
         raise ConformError(f'{place} expect: a model that must fail needs "property" and "length".')
-    if raw["engine"] == "tlc" and holds and "simulate" not in args:
+    if read.engine == "tlc" and holds and "simulate" not in read.args:
         for name in ("distinct_states", "depth"):
-            if raw.get(name) is None:
+            if getattr(read, name) is None:
                 raise ConformError(f'{place} the field "{name}" is missing: an exhaustive check gives it.')
-    if raw["engine"] == "apalache" and raw.get("distinct_states") is not None:
+    if read.engine == "apalache" and read.distinct_states is not None:
         raise ConformError(f'{place} Apalache does not count states: leave "distinct_states" out.')
 
 

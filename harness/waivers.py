@@ -25,6 +25,7 @@ from typing import Any
 
 from harness.errors import ConformError
 from harness.files import read_text
+from harness.forms import Form, formed
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +125,16 @@ def read_waivers(path: Path | None, today: date) -> Waivers:
     return Waivers(waivers, today)
 
 
+class _Waiver(Form):
+    signature: str
+    reason: str
+    expires: date
+
+
 def _waiver(entry: Any, where: str) -> Waiver:
-    if not isinstance(entry, dict) or (unknown := sorted(entry.keys() - {"signature", "reason", "expires"})):
-        named = ", ".join(unknown) if isinstance(entry, dict) else repr(entry)
-        raise ConformError(f"{where}: it has signature, reason and expires, not {named}.")
-    for name in ("signature", "reason"):
-        if not isinstance(entry.get(name), str) or not entry[name].strip():
-            raise ConformError(f"{where}: it needs a {name}, as text in quotes.")
-    if not entry["signature"].strip("*: "):
+    read = formed(entry, _Waiver, f"{where}:")
+    if not read.reason.strip():
+        raise ConformError(f"{where}: the reason is empty; say why the difference is accepted.")
+    if not read.signature.strip("*: "):
         raise ConformError(f"{where}: its signature covers everything; name an action or a field.")
-    # A date with a time of day is a date to Python, too.
-    if type(entry.get("expires")) is not date:
-        raise ConformError(f"{where}: it needs the day it expires on: expires = 2027-03-01, without quotes.")
-    return Waiver(entry["signature"], entry["reason"], entry["expires"])
+    return Waiver(read.signature, read.reason, read.expires)

@@ -17,6 +17,7 @@ from harness.cli.console import MANIFEST, check_json_place, find_model, running,
 from harness.engines.base import Limits, Model, Progress
 from harness.errors import MODEL_VIOLATED, ConformError
 from harness.files import output_folder, read_text
+from harness.forms import Form, formed
 from harness.generate import (
     STEP_VARIABLE,
     dump_graph,
@@ -192,6 +193,11 @@ def _tours(
     return tour_traces(model, graph, max_length=max_length, edge_filter=wanted)
 
 
+class _Goal(Form):
+    name: str
+    predicate: str
+
+
 def _read_goals(path: Path, model: str) -> dict[str, str]:
     text = read_text(path, "The file of goals")
     try:
@@ -203,13 +209,8 @@ def _read_goals(path: Path, model: str) -> dict[str, str]:
         raise ConformError(f"{path} has no goals for {model}.")
     wanted: dict[str, str] = {}
     for goal in goals if isinstance(goals, list) else [goals]:
-        if not isinstance(goal, dict) or not all(
-            isinstance(goal.get(key), str) for key in ("name", "predicate")
-        ):
-            raise ConformError(
-                f'{path}, {model}: a goal must be {{"name": …, "predicate": …}}, not {goal!r}.'
-            )
-        if goal["name"] in wanted:
-            raise ConformError(f"{path}, {model}: two goals have the name {goal['name']}.")
-        wanted[goal["name"]] = goal["predicate"]
+        read = formed(goal, _Goal, f"{path}, {model}: a goal:")
+        if read.name in wanted:
+            raise ConformError(f"{path}, {model}: two goals have the name {read.name}.")
+        wanted[read.name] = read.predicate
     return wanted

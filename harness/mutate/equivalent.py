@@ -8,12 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from harness.errors import USAGE, ConformError
 from harness.files import read_text
+from harness.forms import Form, formed
 from harness.mutate.mutant import KILLED, TIMED_OUT, Judged, Mutant
 
 FILE: Final = Path("tests/mutants/equivalent.toml")
-_FIELDS: Final = ("path", "before", "after", "reason")
+
+
+class _Row(Form):
+    path: str
+    before: str
+    after: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +49,10 @@ def read_equivalent(path: Path) -> list[Equivalent]:
         raise ConformError(f"{path} is not TOML: {error}.", USAGE) from None
     found = []
     for number, row in enumerate(rows, start=1):
-        if sorted(row) != sorted(_FIELDS) or not all(isinstance(row[name], str) for name in _FIELDS):
-            raise ConformError(f"{path}, entry {number}: it must have {', '.join(_FIELDS)}, as texts.", USAGE)
-        if not row["reason"].strip():
+        read = formed(row, _Row, f"{path}, entry {number}:")
+        if not read.reason.strip():
             raise ConformError(f"{path}, entry {number}: say why it is equivalent.", USAGE)
-        found.append(Equivalent(*(row[name].strip("\n") for name in _FIELDS)))
+        found.append(Equivalent(*(text.strip("\n") for text in msgspec.structs.astuple(read))))
     return found
 
 

@@ -75,7 +75,7 @@ def test_generate_says_what_it_needs(here: Path, args: list[str], message: str) 
     [
         ("{", "are not JSON"),
         ("{}", "has no goals for Counter."),
-        ('{"Counter": [{"name": "a"}]}', 'a goal must be {"name": …, "predicate": …}'),
+        ('{"Counter": [{"name": "a"}]}', 'a goal: the field "predicate" is missing.'),
         (
             '{"Counter": [{"name": "a", "predicate": "TRUE"}, {"name": "a", "predicate": "x"}]}',
             "two goals",

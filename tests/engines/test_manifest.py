@@ -69,22 +69,22 @@ def without(*names: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (3, "entry 1: must be an object."),
+        (3, "entry 1: must be an object, not a whole number."),
         (without("name"), 'entry 1: the field "name" is missing.'),
         (without("tier"), 'entry Counter: the field "tier" is missing.'),
-        (HOLDS | {"seconds": "long"}, "the field \"seconds\" must be a number, not 'long'."),
-        (HOLDS | {"depth": True}, 'the field "depth" must be a number, not True.'),
+        (HOLDS | {"seconds": "long"}, 'the field "seconds" must be a number, not a text.'),
+        (HOLDS | {"depth": True}, 'the field "depth" must be a whole number or null, not true or false.'),
         (HOLDS | {"state": 9}, 'the field "state" is not known; known are name, module'),
         (HOLDS | {"tier": "large"}, "the field \"tier\" must be one of small, soak, not 'large'."),
         (HOLDS | {"engine": "spin"}, "the field \"engine\" must be one of tlc, apalache, not 'spin'."),
         (HOLDS | {"module": "No.tla"}, "No.tla does not exist."),
         (HOLDS | {"config": "No.cfg"}, "No.cfg does not exist."),
         (HOLDS | {"args": {"inv": "X"}}, 'args: the field "inv" is not known; known are deadlock, workers'),
-        (HOLDS | {"args": {"simulate": {"num": 1}}}, 'args: simulate: the field "depth" is missing.'),
-        (HOLDS | {"expect": {}}, 'expect: the field "outcome" is missing.'),
+        (HOLDS | {"args": {"simulate": {"num": 1}}}, 'args: the field "simulate.depth" is missing.'),
+        (HOLDS | {"expect": {}}, 'the field "expect.outcome" is missing.'),
         (
             HOLDS | {"expect": {"outcome": "fails"}},
-            '"outcome" must be one of holds, violated, deadlock, not',
+            '"expect.outcome" must be one of holds, violated, deadlock, not',
         ),
         (
             HOLDS | {"expect": {"outcome": "holds", "length": 3}},

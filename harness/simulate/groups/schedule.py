@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from harness.errors import USAGE, ConformError
 from harness.files import read_text, write_text
+from harness.forms import formed
 from harness.simulate.groups.parts import LOCAL
 from harness.simulate.groups.scene import Settings
 from harness.targets.base import Json
@@ -114,10 +115,10 @@ def _settings(said: Any, path: Path) -> Settings:
     known = {field.name for field in fields(Settings)}
     if not isinstance(said, dict) or set(said) - known:
         raise ConformError(f"The settings of {path} must be some of {', '.join(sorted(known))}.", USAGE)
-    groups = said.get("groups", ["g"])
-    if not isinstance(groups, list) or not groups or not all(isinstance(name, str) for name in groups):
-        raise ConformError(f"The groups of {path} must be a list of names.", USAGE)
-    return Settings(**{**said, "groups": tuple(groups)})
+    settings = formed(said, Settings, f"The settings of {path}:")
+    if not settings.groups:
+        raise ConformError(f"The settings of {path}: there must be a group.", USAGE)
+    return settings
 
 
 def _problem(event: Any) -> str:

@@ -185,6 +185,9 @@ def test_outcomes_add_up_in_any_order() -> None:
         ('{"events": [{"at": 0, "do": "send"}]}', "send needs the field 'who'"),
         ('{"events": [{"at": 0, "do": "down", "how": "so"}]}', "'how' must be one of"),
         ('{"settings": {"x": 1}, "events": [{"at": 0, "do": "heal"}]}', "must be some of"),
+        ('{"settings": {"session_ms": "5"}, "events": [{"at": 0, "do": "heal"}]}', "be a whole number"),
+        ('{"settings": {"groups": "g"}, "events": [{"at": 0, "do": "heal"}]}', '"groups" must be a list'),
+        ('{"settings": {"groups": []}, "events": [{"at": 0, "do": "heal"}]}', "there must be a group"),
     ],
 )
 def test_a_file_that_is_no_schedule(text: str, problem: str, tmp_path: Path) -> None:

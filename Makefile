@@ -118,6 +118,7 @@ soak: setup
 	@$(BIN)/python tests/simulate/soak.py --steps 1000000 --evidence spec/evidence/SimulateKafka42.json
 	@$(BIN)/python tests/clients/soak.py --seeds 10000 --sockets 100 --evidence spec/evidence/Clients.json
 	@$(BIN)/python tests/fuzz/fuzz.py --operations 10000000 --evidence spec/evidence/Fuzz.json
+	@$(BIN)/conform coverage --record --memory 6g
 	@$(BIN)/conform check --tier all --fresh --memory 6g --record-evidence --jobs 1 --json $(RESULTS)/check-soak.json --out $(BUILD)/soak
 
 clean:

@@ -17,7 +17,7 @@ from harness.errors import ConformError
 VERBS = (
     *("check", "scenario", "generate", "replay", "exhaust", "validate", "graph", "shrink", "simulate"),
     *("compare", "mutate", "diff", "doctor", "identify", "client", "proxy", "broker", "dialects", "report"),
-    "gate",
+    *("gate", "coverage"),
 )
 """All verbs in the order of `--help`; each is `command` in the module of its name, if that exists: a
 function, or an app of verbs of its own."""

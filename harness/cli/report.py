@@ -9,12 +9,14 @@ import typer
 from rich.console import Console
 
 from harness.cli.console import MANIFEST, check_json_place, write_json
+from harness.coverage.record import NAME, Recorded, read_record
 from harness.files import output_folder, write_text
 from harness.kit import kit_path
 from harness.manifest import read_manifest
 from harness.report.coverage import coverage
-from harness.report.page import page
+from harness.report.page import SPECIFICATION, page
 from harness.report.results import Results, read_results
+from harness.report.specification import page as specification_page
 from harness.report.summary import WIDTH, print_summary
 from harness.report.verdict import MEANINGS, findings, worst
 
@@ -42,7 +44,8 @@ def command(
 
     On the page each finding has a page of its own: the requirement, the shortest trace step by step beside
     its sequence diagram, what each step changes, and the command that shows it again. Requirements say who
-    cites them in specification, coordinator and tests, and how many steps and traces exercise them.
+    cites them in specification, coordinator and tests, and how many steps and traces exercise them. Beside
+    the page is specification.html, with the recorded coverage of the specification (`conform coverage`).
 
     \b
     conform report --results build --summary
@@ -57,7 +60,10 @@ def command(
     found = read_results(results, models)
     file = out or results / "report" / "index.html"
     output_folder(file.parent)
-    write_text(file, page(found))
+    recorded = _coverage_of_specification(manifest)
+    if recorded:
+        write_text(file.parent / SPECIFICATION, specification_page(recorded, manifest.parent))
+    write_text(file, page(found, recorded))
     exit_code = worst(finding.exit_code for finding in findings(found))
     write_json(json_file, {"command": "report", "exit_code": exit_code, **_to_json(found)})
     if summary:
@@ -70,6 +76,12 @@ def command(
         for finding in findings(found):
             print(f"  {finding.sentence}")
     raise typer.Exit(exit_code)
+
+
+def _coverage_of_specification(manifest: Path) -> Recorded | None:
+    """The recorded coverage of the specification by its models; None where nothing is recorded."""
+    file = manifest.parent / "evidence" / NAME
+    return read_record(file, manifest.parent) if file.is_file() else None
 
 
 def _to_json(results: Results) -> dict[str, Any]:

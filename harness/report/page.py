@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from harness.coverage.record import Recorded
 from harness.dialects import shown
 from harness.pages import template
 from harness.report.coverage import coverage
@@ -19,6 +20,7 @@ from harness.report.plot import Axes, bars, curve
 from harness.report.readers.bench import Rebalance
 from harness.report.readers.check import ModelResult
 from harness.report.results import Results
+from harness.report.specification import sums
 from harness.report.svg import inline_svg
 from harness.report.verdict import MEANINGS, findings, not_needed, worst
 
@@ -41,6 +43,8 @@ _SECTIONS: Final = {
     "graphs": "State graphs",
 }
 """Anchors, which are names of templates, and titles."""
+SPECIFICATION: Final = "specification.html"
+"""The page beside this one, with the coverage of the specification by its models."""
 _SCRIPTS: Final = ("report.js", "explorer.js")
 _LEAST_S: Final = 0.1
 """The value that a logarithmic axis shows instead of 0."""
@@ -48,9 +52,11 @@ _FEW: Final = 15
 """Models that are listed without being unfolded."""
 
 
-def page(results: Results) -> str:
-    """The page."""
+def page(results: Results, specification: Recorded | None = None) -> str:
+    """The page, which links to the coverage of the specification (the file `SPECIFICATION`) where there is
+    one."""
     context = {**_verdict(results), **_models(results), **_tables(results), **_pictures(results)}
+    context |= {"specification": specification, "sums": specification and sums(specification)}
     absent = {
         "dialects": not results.departures,
         "mutants": not results.mutants,

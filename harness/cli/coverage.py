@@ -1,0 +1,152 @@
+"""`conform coverage`: the expressions of the specification that no model reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from harness.cli.console import (
+    MANIFEST,
+    check_json_place,
+    named_manifest,
+    print_table,
+    running,
+    write_json,
+)
+from harness.coverage.measure import Reached, measure
+from harness.coverage.record import NAME, Recorded, read_record, write_record
+from harness.engines.base import Limits
+from harness.engines.tlc import VERSION
+from harness.errors import ConformError
+from harness.files import output_folder, write_text
+from harness.manifest import Entry, Manifest
+from harness.report.specification import gaps, modules, page, sums
+
+_MOST = 20
+"""Unreached expressions that the screen shows; the page has the others."""
+
+
+def command(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[MODEL]", help="Models to measure now; without them the record is shown."),
+    ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Measure all models of TLC, and keep the result in evidence/.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("build/coverage"),
+    manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
+    ] = None,
+    memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "2g",
+    timeout: Annotated[
+        float | None, typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds a model.")
+    ] = None,
+) -> None:
+    """Show the expressions of the specification that no model reaches, beside the source.
+
+    TLC checks a copy of each model in which every arm (a side of IF, a later operand of a conjunction, the
+    body of a quantifier …) reports that it was evaluated. The copy must give the same figures as the model.
+    An expression that no model reaches is a rule that nothing checks, and a right side of => that no model
+    reaches is a property that holds for want of a case.
+
+    Without MODEL the recorded measurement is shown, with its date; definitions that have changed since are
+    listed as not measured. A model whose arms have all been reached by smaller models does not run.
+
+    \b
+    conform coverage
+    conform coverage MCTour MCClosed
+    conform coverage --record
+
+    Exit codes: 0; 2 a wrong command line or specification; 3 TLC failed, or a copy gave other figures.
+    """
+    check_json_place(json_file)
+    if models and record:
+        raise ConformError("--record measures all models: leave out the models, or --record.")
+    listed = named_manifest(manifest)
+    output_folder(out)
+    file, specification = listed.folder / "evidence" / NAME, listed.folder
+    limits = Limits(memory, timeout)
+    if record:
+        write_record(file, _measured(_of_tlc(listed.entries), limits), specification)
+    shown = (
+        Recorded(VERSION, date.today().isoformat(), _measured(_named(models, listed), limits))
+        if models
+        else read_record(file, specification)
+    )
+    write_text(out / "index.html", page(shown, specification))
+    _print(shown, specification, out / "index.html")
+    if not models and not record:
+        print(f"Recorded on {shown.date} with TLC {shown.version}; nothing was measured now.")
+    write_json(json_file, _to_json(shown))
+
+
+def _of_tlc(entries: Iterable[Entry]) -> list[Entry]:
+    """The models of TLC, the fast ones first: an arm is the finding of the first model that reaches it."""
+    return sorted((one for one in entries if one.engine == "tlc"), key=lambda one: (one.seconds, one.name))
+
+
+def _named(names: Sequence[str], listed: Manifest) -> list[Entry]:
+    entries = [listed.entry(name) for name in dict.fromkeys(names)]
+    for entry in entries:
+        if entry.engine != "tlc":
+            raise ConformError(f"{entry.name} is a model of {entry.engine}: only TLC's are measured.")
+    return _of_tlc(entries)
+
+
+def _measured(entries: Sequence[Entry], limits: Limits) -> Reached:
+    reached = Reached()
+    with running("measuring coverage") as progress:
+        for number, entry in enumerate(entries, start=1):
+
+            def show(line: str, place: str = f"{number} of {len(entries)}, {entry.name}") -> None:
+                progress(f"{place}: {line}")
+
+            measure(entry, reached, limits, show)
+    return reached
+
+
+def _print(shown: Recorded, specification: Path, file: Path) -> None:
+    found = modules(shown, specification)
+    rows = [[one.name, str(one.arms), str(one.reached), str(len(one.gaps))] for one in found if one.gaps]
+    if rows:
+        print_table(["module", "arms", "reached", "unreached expressions"], rows)
+    missing = gaps(shown)
+    for arm in missing[:_MOST]:
+        print(f"  {arm.module}.tla, line {arm.begin[0]}: {arm.what} in {arm.definition}")
+    if len(missing) > _MOST:
+        print(f"  … and {len(missing) - _MOST} more")
+    for module, name in shown.changed:
+        print(f"  {module}!{name} has changed since: not measured")
+    counts = sums(shown)
+    print(
+        f"{counts.reached:,} of {counts.arms:,} arms are reached, {counts.gaps} expressions by no model "
+        f"({len(shown.reached.models)} models ran, {len(shown.reached.idle)} had nothing to add): {file}"
+    )
+
+
+def _to_json(shown: Recorded) -> dict[str, Any]:
+    return {
+        "command": "coverage",
+        "version": shown.version,
+        "recorded": shown.date,
+        "models": shown.reached.models,
+        "idle": shown.reached.idle,
+        "reached": len(shown.reached.by),
+        "unreached": [
+            {"module": arm.module, "definition": arm.definition, "what": arm.what}
+            | {
+                "line": arm.begin[0],
+                "column": arm.begin[1],
+                "last_line": arm.end[0],
+                "last_column": arm.end[1],
+            }
+            for arm in gaps(shown)
+        ],
+        "changed": [f"{module}!{name}" for module, name in shown.changed],
+    }

@@ -1,0 +1,1 @@
+"""Coverage of the specification by expression: the arms that no model reaches."""

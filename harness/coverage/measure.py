@@ -1,0 +1,127 @@
+"""Measure which arms models reach: TLC checks a copy of each model whose arms report themselves."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from harness.check import compare
+from harness.coverage.arms import Arm, Extent, extents
+from harness.coverage.instrument import MODULE, REACHED, TEXT, as_root, instrumented
+from harness.engines.base import EngineError, Failure, Limits, Model, Progress, Result
+from harness.engines.registry import ENGINES
+from harness.files import read_text
+from harness.manifest import Entry
+from harness.modules import config_beside, dependencies
+
+_FIRST_S: Final = 10.0
+
+
+@dataclass
+class Reached:
+    """The arms of a specification that are known so far, and the first model that reached each.
+
+    `models` are the models that ran; `idle` are those that did not have to, as each of their arms had been
+    reached before.
+    """
+
+    extents: set[Extent] = field(default_factory=set)
+    by: dict[Arm, str] = field(default_factory=dict)
+    models: list[str] = field(default_factory=list)
+    idle: list[str] = field(default_factory=list)
+
+    def add(self, found: Sequence[Extent]) -> None:
+        """Add definitions. A definition may have arms in some models only: constants use it in the others."""
+        known = {(one.module, one.first): one for one in self.extents}
+        for extent in found:
+            before = known.get((extent.module, extent.first))
+            if before and before != extent:
+                self.extents.discard(before)
+                extent = replace(extent, arms=tuple(sorted({*before.arms, *extent.arms})))
+            self.extents.add(extent)
+
+    def open_arms(self, found: Sequence[Extent]) -> list[Arm]:
+        """The arms of these definitions that no model has reached."""
+        return [arm for extent in found for arm in extent.arms if arm not in self.by]
+
+
+def measure(entry: Entry, reached: Reached, limits: Limits, progress: Progress) -> int:
+    """Add what a model reaches; returns the number of arms that it is the first to reach.
+
+    A model whose arms have all been reached does not run. EngineError if TLC or SANY fails, or if the copy
+    gives other figures than the manifest has, which would be a fault of this program.
+    """
+    model = entry.model()
+    progress("reading its expressions")
+    found = extents(model.module, limits, model.libraries)
+    reached.add(found)
+    wanted = reached.open_arms(found)
+    if not wanted:
+        reached.idle.append(entry.name)
+        return 0
+    new = _new(entry, model, wanted, limits, progress)
+    reached.by.update(dict.fromkeys(new, entry.name))
+    reached.models.append(entry.name)
+    return len(new)
+
+
+def _new(entry: Entry, model: Model, wanted: Sequence[Arm], limits: Limits, progress: Progress) -> list[Arm]:
+    """The arms that the model reaches, of those that are wanted.
+
+    To count an arm costs time wherever it is evaluated. A first run of a few seconds finds most of those that
+    are evaluated often; the whole run counts only the others.
+    """
+    first, result = _run(model, wanted, replace(limits, timeout=_FIRST_S), progress)
+    others = [arm for arm in wanted if arm not in first]
+    if result is None:
+        found, result = _run(model, others, limits, progress)
+        first |= found
+    if result is None:
+        raise EngineError(
+            Failure.TIME_OUT,
+            f"{entry.name} did not end in {limits.timeout:g} seconds; allow more with --timeout.",
+        )
+    if different := compare(entry.expected(), result.facts()):
+        said = ", ".join(f"{one.what} {one.got}, expected {one.expected}" for one in different)
+        raise EngineError(Failure.CRASH, f"The copy of {entry.name} with counted arms gives {said}.")
+    return [arm for arm in wanted if arm in first]
+
+
+def _run(
+    model: Model, wanted: Sequence[Arm], limits: Limits, progress: Progress
+) -> tuple[set[Arm], Result | None]:
+    """The arms that were reached, and the result; None if the time ran out."""
+    with tempfile.TemporaryDirectory(prefix="conform-coverage-") as name:
+        folder = Path(name)
+        copy = _copy(model, dict(enumerate(wanted, start=1)), folder)
+        log = folder / "tlc.log"
+        result = None
+        try:  # one worker, as each has registers of its own
+            result = ENGINES["tlc"].check(copy, log, replace(limits, workers=1), progress)
+        except EngineError as error:
+            if error.failure is not Failure.TIME_OUT:
+                raise
+        numbers = {int(match[1]) for match in REACHED.finditer(read_text(log, "The log"))}
+    return {arm for number, arm in enumerate(wanted, start=1) if number in numbers}, result
+
+
+def _copy(model: Model, numbered: Mapping[int, Arm], folder: Path) -> Model:
+    """The model in a folder of its own, with all modules that it uses."""
+    numbers: dict[str, dict[Arm, int]] = {}
+    for number, arm in numbered.items():
+        numbers.setdefault(arm.module, {})[arm] = number
+    for path in dependencies(model.module):
+        text = read_text(path, "The module")
+        arms = numbers.get(path.stem, {})
+        if arms or path == model.module:
+            text = instrumented(text, arms)
+        if path == model.module:
+            text = as_root(text, len(numbered))
+        (folder / path.name).write_text(text, encoding="utf-8")
+    (folder / f"{MODULE}.tla").write_text(TEXT, encoding="utf-8")
+    config = model.config or config_beside(model.module)
+    (folder / config.name).write_text(read_text(config, "The configuration"), encoding="utf-8")
+    return replace(model, module=folder / model.module.name, config=folder / config.name)

@@ -1,0 +1,119 @@
+"""Recorded coverage: `Coverage.json` beside the evidence of the models.
+
+The record has each definition with arms, by its text: an edited definition, also of its comments, counts as
+not measured until `conform coverage --record` measures the definition anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Final
+
+from harness.coverage.arms import Arm, Extent
+from harness.coverage.measure import Reached
+from harness.engines.tlc import VERSION
+from harness.errors import ConformError
+from harness.files import read_text, write_text
+
+NAME: Final = "Coverage.json"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Coverage with what it was measured with.
+
+    `reached` has the definitions of today's text. `models` are the models that were asked, those that had
+    nothing to add included; `changed` are definitions (module, name) whose text is no longer what was
+    measured.
+    """
+
+    version: str
+    date: str
+    reached: Reached
+    changed: tuple[tuple[str, str], ...] = ()
+
+
+def write_record(path: Path, reached: Reached, specification: Path) -> None:
+    """Write the record of a specification's folder."""
+    numbers = {name: number for number, name in enumerate(reached.models)}
+    modules: dict[str, dict[str, Any]] = {}
+    for extent in sorted(reached.extents):
+        lines = read_text(specification / f"{extent.module}.tla", "The module").splitlines()
+        modules.setdefault(extent.module, {})[extent.name] = {
+            "text": _hash(lines[extent.first - 1 : extent.last]),
+            "lines": extent.last - extent.first + 1,
+            "arms": [_arm_json(arm, extent.first, numbers, reached) for arm in extent.arms],
+        }
+    data = {
+        "engine": "tlc",
+        "version": VERSION,
+        "recorded": date.today().isoformat(),
+        "models": reached.models,
+        "idle": reached.idle,
+        "modules": modules,
+    }
+    text = json.dumps(data, indent=1)
+    # one definition a line: a change of one is a change of its line
+    text = re.sub(r"\s*\n {4,}\s*|\n {3}(?=[\]}])", " ", text)
+    write_text(path, text + "\n")
+
+
+def read_record(path: Path, specification: Path) -> Recorded:
+    """Read a record for the specification as it is now. ConformError if the file is missing or no record."""
+    if not path.is_file():
+        raise ConformError(
+            f"There is no {path}: conform coverage --record measures all models, and makes it."
+        )
+    try:
+        data = json.loads(read_text(path, "The record of coverage"))
+        reached = Reached(models=list(data["models"]), idle=list(data["idle"]))
+        changed = []
+        for module, definitions in data["modules"].items():
+            file = specification / f"{module}.tla"
+            lines = read_text(file, "The module").splitlines() if file.is_file() else []
+            for name, recorded in definitions.items():
+                first = _find(lines, name, recorded["lines"], recorded["text"])
+                if first is None:
+                    changed.append((module, name))
+                    continue
+                arms = [_arm(module, name, first, *arm[:5]) for arm in recorded["arms"]]
+                reached.extents.add(Extent(module, first, first + recorded["lines"] - 1, name, tuple(arms)))
+                pairs = zip(arms, recorded["arms"], strict=True)
+                reached.by |= {arm: reached.models[raw[5]] for arm, raw in pairs if raw[5] >= 0}
+        return Recorded(data["version"], data["recorded"], reached, tuple(changed))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise ConformError(f"{path} is not a record of coverage ({error!r}): make it anew.") from None
+
+
+def _arm_json(arm: Arm, first: int, numbers: dict[str, int], reached: Reached) -> list[int | str]:
+    """Lines from the definition's first, columns, what the arm is, the number of the model or -1."""
+    number = numbers[reached.by[arm]] if arm in reached.by else -1
+    return [arm.begin[0] - first, arm.begin[1], arm.end[0] - first, arm.end[1], arm.what, number]
+
+
+def _arm(module: str, name: str, first: int, *raw: Any) -> Arm:
+    line, column, last, end, what = raw
+    return Arm(module, (first + line, column), (first + last, end), name, what)
+
+
+def _find(lines: Sequence[str], name: str, length: int, text: str) -> int | None:
+    """The line on which the definition begins; None if it is not there as it was."""
+    begins = re.compile(rf"(?:LOCAL\s+)?{re.escape(name)}\b")
+    return next(
+        (
+            number
+            for number, line in enumerate(lines, start=1)
+            if begins.match(line) and _hash(lines[number - 1 : number - 1 + length]) == text
+        ),
+        None,
+    )
+
+
+def _hash(lines: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

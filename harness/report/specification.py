@@ -1,0 +1,102 @@
+"""The page of coverage: each module's source, in which the arms that no model reaches are marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from harness.coverage.arms import Arm, Extent
+from harness.coverage.record import Recorded
+from harness.files import read_text
+from harness.pages import template
+
+_HERE: Final = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a source line: `unreached` text is marked, and `hint` says why."""
+
+    text: str
+    unreached: bool = False
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module with its counts; `lines` are its source, `gaps` its unreached arms without those in others."""
+
+    name: str
+    arms: int
+    reached: int
+    gaps: Sequence[Arm]
+    lines: Sequence[Sequence[Part]]
+
+
+def outermost(arms: Iterable[Arm]) -> list[Arm]:
+    """The arms that lie in no other of these, in the order of the text."""
+    kept: list[Arm] = []
+    for arm in sorted(arms, key=lambda one: (one.module, one.begin, tuple(-place for place in one.end))):
+        around = kept[-1] if kept else None
+        if around is None or around.module != arm.module or arm.end > around.end:
+            kept.append(arm)
+    return kept
+
+
+def gaps(recorded: Recorded) -> list[Arm]:
+    """The arms that no model reaches, without those inside another such arm."""
+    return outermost(recorded.reached.open_arms(sorted(recorded.reached.extents)))
+
+
+def modules(recorded: Recorded, specification: Path) -> list[Module]:
+    """Each module that is measured, those with most unreached arms first."""
+    by_module: dict[str, list[Extent]] = {}
+    for extent in sorted(recorded.reached.extents):
+        by_module.setdefault(extent.module, []).append(extent)
+    found = []
+    for name, extents in by_module.items():
+        arms = [arm for extent in extents for arm in extent.arms]
+        missing = outermost(recorded.reached.open_arms(extents))
+        lines = read_text(specification / f"{name}.tla", "The module").splitlines()
+        reached = sum(arm in recorded.reached.by for arm in arms)
+        found.append(Module(name, len(arms), reached, missing, _drawn(lines, missing) if missing else ()))
+    return sorted(found, key=lambda one: (-len(one.gaps), one.name))
+
+
+def _drawn(lines: Sequence[str], missing: Sequence[Arm]) -> list[list[Part]]:
+    """The source, cut where an unreached arm begins or ends."""
+    drawn = [[Part(line)] for line in lines]
+    for arm in reversed(missing):
+        for number in range(arm.begin[0], arm.end[0] + 1):
+            whole, rest = drawn[number - 1][0].text, drawn[number - 1][1:]
+            indent = len(whole) - len(whole.lstrip())
+            begin = arm.begin[1] - 1 if number == arm.begin[0] else indent
+            end = arm.end[1] if number == arm.end[0] else len(whole)
+            marked = Part(whole[begin:end], True, f"{arm.definition}: {arm.what} is never evaluated")
+            drawn[number - 1] = [Part(whole[:begin]), marked, Part(whole[end:]), *rest]
+    return [[part for part in line if part.text] for line in drawn]
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The counts of all modules together: arms, those reached, expressions that no model reaches."""
+
+    arms: int
+    reached: int
+    gaps: int
+
+
+def sums(recorded: Recorded) -> Sums:
+    """Count all modules together."""
+    arms = sum(len(extent.arms) for extent in recorded.reached.extents)
+    return Sums(arms, len(recorded.reached.by), len(gaps(recorded)))
+
+
+def page(recorded: Recorded, specification: Path) -> str:
+    """The page, which needs nothing from elsewhere."""
+    found = modules(recorded, specification)
+    return template(_HERE, "specification.html.j2").render(
+        vars(sums(recorded)), recorded=recorded, modules=found
+    )

@@ -1,0 +1,174 @@
+"""Coverage of a specification: the arms, the copy of the model that counts them, the record, the page."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from harness.cli.main import app
+from harness.coverage.arms import Arm, extents
+from harness.coverage.instrument import instrumented
+from harness.coverage.measure import Reached, measure
+from harness.coverage.record import read_record, write_record
+from harness.engines.base import EngineError, Limits, silent
+from harness.manifest import read_manifest
+from harness.report.specification import gaps, page
+
+HERE = Path(__file__).parent
+LIMITS = Limits("500m", 120, brief=True)
+
+
+@pytest.fixture(scope="module")
+def specification(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("coverage") / "spec"
+    folder.mkdir()
+    for name in ("Small.tla", "Small.cfg", "SmallParts.tla", "manifest.json"):
+        shutil.copy(HERE / name, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def reached(specification: Path) -> Reached:
+    found = Reached()
+    measure(read_manifest(specification / "manifest.json").entry("Small"), found, LIMITS, silent)
+    return found
+
+
+def _text(arm: Arm, specification: Path) -> str:
+    lines = (specification / f"{arm.module}.tla").read_text().splitlines()
+    part = lines[arm.begin[0] - 1 : arm.end[0]]
+    part[-1] = part[-1][: arm.end[1]]
+    return " ".join("\n".join([part[0][arm.begin[1] - 1 :], *part[1:]]).split())
+
+
+def test_arms_that_no_model_reaches(specification: Path, reached: Reached) -> None:
+    open_arms = reached.open_arms(sorted(reached.extents))
+    assert [(arm.definition, arm.what, _text(arm, specification)) for arm in open_arms] == [
+        ("Step", "THEN", "{}"),
+        ("Step", "a conjunct", "UNCHANGED vars"),
+        ("Sort", "a value of CASE", '"never"'),
+        ("Sort", "the definition", "count - 1"),
+        ("Sort", "ELSE", '"never"'),
+        ("Vacuous", "the right side of =>", 'seen = {"c"}'),
+        ("Unused", "the definition", 'name = "c"'),
+    ]
+
+
+def test_reached_arms_are_not_listed(specification: Path, reached: Reached) -> None:
+    texts = {(arm.what, _text(arm, specification)) for arm in reached.by}
+    assert {
+        ("the body of \\A", "n \\in Names"),
+        ("the condition of a set", "count > 0 /\\ Later(n, count)"),
+        ("a disjunct", "at > 1"),
+        ("a conjunct", "at < 100"),
+        ("THEN", '"later"'),
+    } <= texts
+
+
+def test_constants_and_tuples_have_no_arms(reached: Reached) -> None:
+    assert not {"Names", "vars", "Spec"} & {extent.name for extent in reached.extents}
+
+
+def test_each_word_keeps_its_column(specification: Path) -> None:
+    text = (specification / "Small.tla").read_text()
+    found = [one for one in extents(specification / "Small.tla", LIMITS) if one.module == "Small"]
+    arms = [arm for one in found for arm in one.arms]
+    copy = instrumented(text, {arm: number for number, arm in enumerate(arms, start=1)})
+    before = [(line.index(word[0]), word) for line in text.splitlines() for word in [line.split()] if word]
+    kept = [line for line in copy.splitlines() if line.strip()]
+    for column, words in before:
+        assert any(line.find(words[0]) == column for line in kept), words
+
+
+def test_a_copy_that_gives_other_figures_is_an_error(specification: Path) -> None:
+    entry = read_manifest(specification / "manifest.json").entry("Small")
+    with pytest.raises(
+        EngineError, match="The copy of Small with counted arms gives distinct_states 4, expected 5"
+    ):
+        measure(replace(entry, distinct_states=5), Reached(), LIMITS, silent)
+
+
+def test_a_model_with_nothing_to_add_does_not_run(specification: Path, reached: Reached) -> None:
+    entry = replace(read_manifest(specification / "manifest.json").entry("Small"), name="Again")
+    known = Reached(by=dict.fromkeys((arm for one in reached.extents for arm in one.arms), "Small"))
+    assert measure(entry, known, LIMITS, silent) == 0
+    assert (known.models, known.idle) == ([], ["Again"])
+
+
+def test_the_record_gives_back_what_was_measured(
+    specification: Path, reached: Reached, tmp_path: Path
+) -> None:
+    write_record(tmp_path / "Coverage.json", reached, specification)
+    recorded = read_record(tmp_path / "Coverage.json", specification)
+    assert recorded.reached == reached
+    assert not recorded.changed
+
+
+def test_an_edited_definition_counts_as_not_measured(
+    specification: Path, reached: Reached, tmp_path: Path
+) -> None:
+    write_record(tmp_path / "Coverage.json", reached, specification)
+    edited = shutil.copytree(specification, tmp_path / "spec")
+    module = edited / "Small.tla"
+    module.write_text(module.read_text().replace("Sort ==", "\n\nSort ==").replace("count = 7", "count = 8"))
+    recorded = read_record(tmp_path / "Coverage.json", edited)
+    assert recorded.changed == (("Small", "Vacuous"),)
+    assert [(arm.definition, _text(arm, edited)) for arm in gaps(recorded) if arm.definition == "Sort"] == [
+        ("Sort", '"never"'),
+        ("Sort", "count - 1"),
+        ("Sort", '"never"'),
+    ]
+
+
+def test_the_page_marks_unreached_expressions(specification: Path, reached: Reached, tmp_path: Path) -> None:
+    write_record(tmp_path / "Coverage.json", reached, specification)
+    shown = page(read_record(tmp_path / "Coverage.json", specification), specification)
+    assert ">UNCHANGED vars</mark>" in shown
+    assert ">count + 1</mark>" not in shown
+    assert "Vacuous: the right side of =&gt; is never evaluated" in shown
+
+
+def test_the_verb_measures_models_now(specification: Path, tmp_path: Path) -> None:
+    out = tmp_path / "coverage"
+    ended = CliRunner().invoke(
+        app,
+        [
+            *("coverage", "Small", "--manifest", str(specification / "manifest.json"), "--out", str(out)),
+            *("--json", str(tmp_path / "coverage.json")),
+        ],
+    )
+    assert ended.exit_code == 0, ended.output
+    assert "Small.tla, line 21: THEN in Step" in ended.output
+    assert (out / "index.html").is_file()
+    assert len(json.loads((tmp_path / "coverage.json").read_text())["unreached"]) == 7
+
+
+def test_the_verb_records_and_shows_the_record(specification: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(specification, tmp_path / "spec")
+    (copy / "evidence").mkdir()
+    options = ["--manifest", str(copy / "manifest.json"), "--out", str(tmp_path / "coverage")]
+    missing = CliRunner().invoke(app, ["coverage", *options])
+    assert missing.exit_code == 2
+    assert "conform coverage --record" in missing.output
+    assert CliRunner().invoke(app, ["coverage", "--record", *options]).exit_code == 0
+    shown = CliRunner().invoke(app, ["coverage", *options])
+    assert shown.exit_code == 0
+    assert "nothing was measured now" in shown.output
+
+
+def test_a_real_model_keeps_its_figures() -> None:
+    """The lists of the real modules are nested in many ways; a moved column would give other states."""
+    found = Reached()
+    measure(read_manifest(Path("spec/manifest.json")).entry("MCTour"), found, LIMITS, silent)
+    assert {"Heartbeat", "Reconcile", "BranchOf"} <= {arm.definition for arm in found.by}
+
+
+def test_the_committed_record_can_be_read() -> None:
+    recorded = read_record(Path("spec/evidence/Coverage.json"), Path("spec"))
+    modules = {extent.module for extent in recorded.reached.extents}
+    assert {"Coordinator", "ClassicCoordinator", "Connect", "Migration", "ShareGroups"} <= modules

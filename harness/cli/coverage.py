@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
@@ -56,7 +56,8 @@ def command(
     reaches is a property that holds for want of a case.
 
     Without MODEL the recorded measurement is shown, with its date; definitions that have changed since are
-    listed as not measured. A model whose arms have all been reached by smaller models does not run.
+    listed as not measured. A model whose arms have all been reached by smaller models does not run. A run of
+    --record that was stopped goes on where it was; it begins anew once a definition has changed.
 
     \b
     conform coverage
@@ -73,14 +74,14 @@ def command(
     file, specification = listed.folder / "evidence" / NAME, listed.folder
     limits = Limits(memory, timeout)
     if record:
-        write_record(file, _measured(_of_tlc(listed.entries), limits), specification)
+        _measure_all(_of_tlc(listed.entries), file, specification, limits)
     shown = (
-        Recorded(VERSION, date.today().isoformat(), _measured(_named(models, listed), limits))
+        Recorded(VERSION, date.today().isoformat(), _measured(_named(models, listed), Reached(), limits))
         if models
         else read_record(file, specification)
     )
-    write_text(out / "index.html", page(shown, specification))
-    _print(shown, specification, out / "index.html")
+    write_text(out / "index.html", page(shown, specification, len(_of_tlc(listed.entries))))
+    _print(shown, specification, out / "index.html", [] if models else _of_tlc(listed.entries))
     if not models and not record:
         print(f"Recorded on {shown.date} with TLC {shown.version}; nothing was measured now.")
     write_json(json_file, _to_json(shown))
@@ -99,8 +100,19 @@ def _named(names: Sequence[str], listed: Manifest) -> list[Entry]:
     return _of_tlc(entries)
 
 
-def _measured(entries: Sequence[Entry], limits: Limits) -> Reached:
-    reached = Reached()
+def _measure_all(entries: Sequence[Entry], file: Path, specification: Path, limits: Limits) -> None:
+    """Measure the models that are not in the record yet. Where a definition has changed, all are measured."""
+    output_folder(file.parent)
+    before = read_record(file, specification) if file.is_file() else None
+    reached = before.reached if before and not before.changed else Reached()
+    known = {*reached.models, *reached.idle}
+    rest = [one for one in entries if one.name not in known]
+    _measured(rest, reached, limits, lambda: write_record(file, reached, specification))
+
+
+def _measured(
+    entries: Sequence[Entry], reached: Reached, limits: Limits, after_each: Callable[[], None] | None = None
+) -> Reached:
     with running("measuring coverage") as progress:
         for number, entry in enumerate(entries, start=1):
 
@@ -108,10 +120,12 @@ def _measured(entries: Sequence[Entry], limits: Limits) -> Reached:
                 progress(f"{place}: {line}")
 
             measure(entry, reached, limits, show)
+            if after_each:
+                after_each()
     return reached
 
 
-def _print(shown: Recorded, specification: Path, file: Path) -> None:
+def _print(shown: Recorded, specification: Path, file: Path, listed: Sequence[Entry]) -> None:
     found = modules(shown, specification)
     rows = [[one.name, str(one.arms), str(one.reached), str(len(one.gaps))] for one in found if one.gaps]
     if rows:
@@ -121,6 +135,9 @@ def _print(shown: Recorded, specification: Path, file: Path) -> None:
         print(f"  {arm.module}.tla, line {arm.begin[0]}: {arm.what} in {arm.definition}")
     if len(missing) > _MOST:
         print(f"  … and {len(missing) - _MOST} more")
+    known = {*shown.reached.models, *shown.reached.idle}
+    if rest := [one.name for one in listed if one.name not in known]:
+        print(f"  {len(rest)} of {len(listed)} models of TLC are not measured: conform coverage --record")
     for module, name in shown.changed:
         print(f"  {module}!{name} has changed since: not measured")
     counts = sums(shown)

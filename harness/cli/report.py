@@ -61,8 +61,9 @@ def command(
     file = out or results / "report" / "index.html"
     output_folder(file.parent)
     recorded = _coverage_of_specification(manifest)
+    in_tlc = sum(entry.engine == "tlc" for entry in models.entries) if models else 0
     if recorded:
-        write_text(file.parent / SPECIFICATION, specification_page(recorded, manifest.parent))
+        write_text(file.parent / SPECIFICATION, specification_page(recorded, manifest.parent, in_tlc))
     write_text(file, page(found, recorded))
     exit_code = worst(finding.exit_code for finding in findings(found))
     write_json(json_file, {"command": "report", "exit_code": exit_code, **_to_json(found)})

@@ -94,9 +94,9 @@ def sums(recorded: Recorded) -> Sums:
     return Sums(arms, len(recorded.reached.by), len(gaps(recorded)))
 
 
-def page(recorded: Recorded, specification: Path) -> str:
-    """The page, which needs nothing from elsewhere."""
+def page(recorded: Recorded, specification: Path, models: int) -> str:
+    """The page, which needs nothing from elsewhere; `models` is how many models TLC has in the manifest."""
     found = modules(recorded, specification)
     return template(_HERE, "specification.html.j2").render(
-        vars(sums(recorded)), recorded=recorded, modules=found
+        vars(sums(recorded)), recorded=recorded, modules=found, models=models
     )

@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -16,7 +17,7 @@ from harness.coverage.instrument import instrumented
 from harness.coverage.measure import Reached, measure
 from harness.coverage.record import read_record, write_record
 from harness.engines.base import EngineError, Limits, silent
-from harness.manifest import read_manifest
+from harness.manifest import Entry, read_manifest
 from harness.report.specification import gaps, page
 
 HERE = Path(__file__).parent
@@ -127,7 +128,7 @@ def test_an_edited_definition_counts_as_not_measured(
 
 def test_the_page_marks_unreached_expressions(specification: Path, reached: Reached, tmp_path: Path) -> None:
     write_record(tmp_path / "Coverage.json", reached, specification)
-    shown = page(read_record(tmp_path / "Coverage.json", specification), specification)
+    shown = page(read_record(tmp_path / "Coverage.json", specification), specification, 1)
     assert ">UNCHANGED vars</mark>" in shown
     assert ">count + 1</mark>" not in shown
     assert "Vacuous: the right side of =&gt; is never evaluated" in shown
@@ -159,6 +160,33 @@ def test_the_verb_records_and_shows_the_record(specification: Path, tmp_path: Pa
     shown = CliRunner().invoke(app, ["coverage", *options])
     assert shown.exit_code == 0
     assert "nothing was measured now" in shown.output
+
+
+def test_a_record_that_was_stopped_goes_on(
+    specification: Path, reached: Reached, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = shutil.copytree(specification, tmp_path / "spec")
+    entries = json.loads((copy / "manifest.json").read_text())["models"]
+    again = entries[0] | {"name": "Again", "config": "Small.cfg", "seconds": 2}
+    (copy / "manifest.json").write_text(json.dumps({"models": [*entries, again]}))
+    (copy / "evidence").mkdir()
+    write_record(copy / "evidence" / "Coverage.json", reached, copy)
+    ran = []
+
+    def counted(entry: Entry, *rest: Any) -> int:
+        ran.append(entry.name)
+        return measure(entry, *rest)
+
+    monkeypatch.setattr("harness.cli.coverage.measure", counted)
+    options = ["--manifest", str(copy / "manifest.json"), "--out", str(tmp_path / "coverage")]
+    shown = CliRunner().invoke(app, ["coverage", *options])
+    assert "1 of 2 models of TLC are not measured" in shown.output
+    assert CliRunner().invoke(app, ["coverage", "--record", *options]).exit_code == 0
+    assert ran == ["Again"]
+    module = copy / "Small.tla"
+    module.write_text(module.read_text().replace("count = 7", "count = 8"))
+    assert CliRunner().invoke(app, ["coverage", "--record", *options]).exit_code == 0
+    assert ran == ["Again", "Small", "Again"]
 
 
 def test_a_real_model_keeps_its_figures() -> None:

@@ -6,17 +6,18 @@ A check takes a conversation with a new target, raises `Wrong`, and says in a se
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from harness.doctor import shape
 from harness.doctor.classic import only_classic
-from harness.doctor.talk import ALL, CLIENT, FOO, Talk, Wrong, ends, same
+from harness.doctor.talk import ALL, CLIENT, FOO, Several, Talk, Wrong, ends, same
 from harness.errors import ConformError
 from harness.kinds.registry import APIS
 from harness.replay import wire
 from harness.replay.view import View
-from harness.targets.base import Capabilities, Json
-from harness.targets.stdio import StdioTarget
+from harness.targets.base import Answer, Capabilities, Json, Target
+from harness.targets.stdio import Operations, StdioTarget
 
 
 def hello(talk: Talk) -> str:
@@ -173,13 +174,35 @@ def observe(talk: Talk) -> str:
 _LINES: Final = ("no JSON", "[]", "{}", '{"op":1}', '{"op":"nonsense"}')
 
 
-def bad_input(talk: Talk) -> str:
-    """An operation that makes no sense is refused, and changes nothing."""
-    talk.begin("m1")
-    talk.rest()
-    target, version = talk.target, wire.VERSIONS[wire.HEARTBEAT]
-    client: Any = CLIENT
-    tries: list[tuple[str, str, Callable[[], object]]] = [
+class _Written(Operations):
+    """A target that answers nothing: it raises the operation, as the line protocol has it."""
+
+    def _ask(self, operation: Json) -> Json:
+        raise _Operation(shape.as_json(operation))
+
+    def _part(self, operation: Json, name: str, kind: type) -> Any:
+        return self._ask(operation)
+
+    def _perform(self, operation: Json, observe: str | None) -> Answer:
+        raise _Operation(shape.as_json(operation))
+
+
+class _Operation(Exception):
+    """The text of an operation."""
+
+
+def _line_of(call: Callable[[], object]) -> str:
+    try:
+        call()
+    except _Operation as operation:
+        return str(operation)
+    raise AssertionError("an operation of the line protocol has a line")
+
+
+def _senseless(target: Operations | Target) -> list[tuple[str, str, Callable[[], object]]]:
+    """Operations that make no sense: the operation, words for what is wrong with it, and the call."""
+    version, client = wire.VERSIONS[wire.HEARTBEAT], dict(CLIENT)
+    return [
         ("request", "a request of the API Nonsense", lambda: target.request("Nonsense", 0, client, {})),
         ("request", "version 99", lambda: target.request(wire.HEARTBEAT, 99, client, {"groupId": "g"})),
         ("request", "an unknown field", lambda: target.request(wire.HEARTBEAT, version, client, {"x": 1})),
@@ -193,14 +216,28 @@ def bad_input(talk: Talk) -> str:
         ("restart", "restart that keeps 1,000,000 records", lambda: target.restart(1_000_000)),
         ("commit", "the commit mode nonsense", lambda: target.commit("nonsense")),
     ]
-    done = 0
-    for operation, sent, call in tries:
-        if operation == "request" or talk.can(operation):
+
+
+def bad_input(talk: Talk) -> str:
+    """An operation that makes no sense is refused, and changes nothing."""
+    talk.begin("m1")
+    talk.rest()
+    tries = [
+        (f"{sent}: {_line_of(written)}", call)
+        for (operation, sent, call), (*_, written) in zip(
+            _senseless(talk.target), _senseless(_Written()), strict=True
+        )
+        if operation == "request" or talk.can(operation)
+    ]
+    if isinstance(target := talk.target, StdioTarget):
+        tries += [(f"the line {line}", partial(target.line, line)) for line in _LINES]
+    wrong = []
+    for sent, call in tries:
+        try:
             talk.refuses(sent, call)
-            done += 1
-    if isinstance(target, StdioTarget):
-        for line in _LINES:
-            talk.refuses(f"the line {line}", lambda line=line: target.line(line))  # type: ignore[misc]
-        done += len(_LINES)
+        except Wrong as error:
+            wrong.append(str(error))
+    if wrong:
+        raise Several(wrong)
     talk.beat("m1")
-    return f"{done} senseless operations are refused and change nothing."
+    return f"{len(tries)} senseless operations are refused and change nothing."

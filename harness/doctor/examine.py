@@ -53,12 +53,12 @@ NEEDS: Final[dict[Level, tuple[str, ...]]] = {
 
 BUYS: Final = {
     Level.BLACK_BOX: "conform replay compares responses, on traces that begin without a group, each as far "
-    "as the target can follow it. Random schedules on two targets can be compared by their responses.",
+    "as the target can follow it.",
     Level.OBSERVABLE: "conform replay compares the group and every member, too, so that a wrong state is "
-    "found where it arises. Random schedules can be compared by their states.",
+    "found where it arises.",
     Level.LOADABLE: "conform replay judges every trace to its end, with timers, fail-overs and target "
     "assignments as in the model, and goes on after a difference. conform exhaust judges every step of a "
-    "model's state graph, none left out.",
+    "model's state graph, none left out. conform compare gives two targets the same random schedules.",
 }
 """The tests that a level makes possible, besides those of the levels below it."""
 
@@ -110,6 +110,8 @@ NO_CONSUMERS: Final = (
     "conform replay traces/classic uses the operation on classic groups."
 )
 """The finding of a target that has classic groups alone."""
+MALFORMED: Final = (AttributeError, LookupError, TypeError, ValueError)
+"""The errors of a check that reads an answer of another form than the protocol's."""
 ALWAYS: Final = ("hello", "request", "errors", "bad input")
 DETERMINISM: Final = "determinism"
 
@@ -198,6 +200,10 @@ class Doctor:
             return Finding(name, Verdict.WRONG, f"{says}: {refusal.reason}")
         except ConformError as error:
             return self._dead(name, error)
+        except MALFORMED as error:
+            lacks = isinstance(error, KeyError)
+            said = f"has no {error}, which this check reads" if lacks else f"is of another form: {error}"
+            return Finding(name, Verdict.WRONG, f"An answer {said}.")
 
     def _dead(self, name: str, error: ConformError) -> Finding:
         self._died = True

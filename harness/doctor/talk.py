@@ -38,6 +38,13 @@ class Wrong(Exception):
         super().__init__(f"Sent: {sent}. Came back: {short}. The protocol says: {says}.")
 
 
+class Several(Wrong):
+    """Several things that are wrong, each in its sentences."""
+
+    def __init__(self, wrong: Sequence[str]) -> None:
+        Exception.__init__(self, " ".join(wrong))
+
+
 @dataclass
 class _Member:
     epoch: int = 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from harness.dialect_name import base_of
-from harness.errors import USAGE, ConformError
+from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.identify.probes import Asked, Probe, differ
 from harness.replay.view import View
 from harness.targets.base import Answer, Capabilities, Json, Target
@@ -51,7 +51,7 @@ def identify(
 ) -> Identified:
     """Give a target every probe that it can be given, and find the dialect that answers so.
 
-    ConformError: exit 2 if it can be given none of them, 3 if it fails.
+    ConformError: exit 2 if it can be given none of them, 3 if it fails, 11 if no probe fits any dialect.
     """
     known = target.hello()
     left_out = Counter(lacking for probe in probes if (lacking := probe.lacks(known)))
@@ -75,6 +75,12 @@ def identify(
     result.as_well = [name for name in same if name != base]
     result.not_told_apart = [name for name in alike if name not in same]
     judge.describe(result)
+    if result.unknown.total() == result.probes:
+        raise ConformError(
+            f"The target {target.name} speaks no dialect: none of {result.probes} probes is answered as any "
+            "value of its departure has it. conform doctor says which operations are wrong.",
+            NOT_CONFORMANT,
+        )
     return result
 
 

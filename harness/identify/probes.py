@@ -16,6 +16,8 @@ from harness.simulate.schedule import perform
 from harness.targets.base import Answer, Capabilities, Json, Refused, Target
 
 FILE: Final = Path(__file__).with_name("probes.json")
+MALFORMED: Final = "malformed"
+"""An answer of another form than the protocol's."""
 REFUSED: Final = "refused"
 
 
@@ -93,12 +95,13 @@ class Asked:
         for operation in probe.operations:
             try:
                 answer = perform(self._target, operation, end)
+                if answer.records:
+                    end = int(answer.records[-1]["offset"]) + 1
+                found.append(self._compared(answer))
             except Refused:
                 found.append(REFUSED)
-                continue
-            if answer.records:
-                end = int(answer.records[-1]["offset"]) + 1
-            found.append(self._compared(answer))
+            except (AttributeError, LookupError, TypeError, ValueError):
+                found.append(MALFORMED)
         return found
 
     def _compared(self, answer: Answer) -> Answer:

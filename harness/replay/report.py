@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
@@ -159,14 +160,20 @@ def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:
 
 def _waited(result: Replayed, waited: Waited) -> Iterator[str]:
     """The time that was waited, and for how many timers it was not."""
-    left = sum(one.reason in REASONS for one in result.ended_early)
+    why = Counter(one.reason for one in result.ended_early if one.reason in REASONS)
+    left = why.total()
     end = f"{counted(left, 'trace')} {'ends' if left == 1 else 'end'} before a timer that was not waited for"
+    end += "".join(f"; {count} of them {_needs(count)} {reason}" for reason, count in why.most_common())
     if waited.timers or left:
         yield f"{time_waited(waited)}; {end}"
     else:
         yield f"{time_waited(waited)}: no trace came to a step at which one runs out"
     if waited.note:
         yield f"sessions are as long as the broker has them: {waited.note}"
+
+
+def _needs(count: int) -> str:
+    return "needs" if count == 1 else "need"
 
 
 def time_waited(waited: Waited) -> str:
@@ -200,6 +207,8 @@ def explain(failure: Failure, target: str, dialect: str, wait_s: float = 0) -> I
             f"  The target describes the group as {one.got} where the specification has {one.expected}. All "
             "from which that follows is as it was loaded: this is the coordinator's."
         )
+    elif "waitedS" in failure.operation:
+        yield f"  nothing was sent: {_waiting(failure.operation)}"
     else:
         yield f"  sent: {shown(failure.operation)}"
     if of := requirements(failure.action, failure.branch, failure.error):
@@ -215,6 +224,15 @@ def explain(failure: Failure, target: str, dialect: str, wait_s: float = 0) -> I
         if name in sentences():
             yield f"    {name}: {sentences()[name]}"
     yield f"  again: {again(failure.trace, target, dialect, wait_s)}"
+
+
+def _waiting(operation: Json) -> str:
+    """The time-out that a live broker was given, and how long it was waited for."""
+    waited, time_out = operation["waitedS"], operation["timeOutS"]
+    return (
+        f"{waited:g} s passed after the {operation['timer']} timer of {operation['member']} was armed, and "
+        f"its time-out is {time_out:g} s"
+    )
 
 
 def explain_causes(

@@ -168,14 +168,14 @@ class Sender(Protocol):
     """A target that sends some requests otherwise than it is told: with other times, or in another form."""
 
     def as_sent(self, operation: Json) -> Json:
-        """The last request that it was told, as it was sent."""
+        """The last request or timer that it was told, as it was sent."""
 
 
 def as_sent(target: Target, operation: Json) -> Json:
     """An operation that the target has just done, as it was really sent: the times that it had, and under
-    "wire" the version, if that was another."""
-    is_request = operation.get("op") == "request"
-    return target.as_sent(operation) if is_request and isinstance(target, Sender) else operation
+    "wire" the version, if that was another. A timer that was waited for has "waitedS" and "timeOutS"."""
+    is_changed = operation.get("op") in ("request", "fire")
+    return target.as_sent(operation) if is_changed and isinstance(target, Sender) else operation
 
 
 class Writer(Target, Protocol):

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from faults import FAULTS
@@ -169,6 +170,36 @@ def test_a_fault_is_told(fault: str) -> None:
     assert not result.died
     for one in result.findings:
         assert not PYTHON.search(one.said), one.said
+
+
+def test_an_answer_without_what_a_check_reads_is_wrong_and_ends_nothing() -> None:
+    """Each operation is answered by the same line: hello, describe and records alike."""
+
+    class Alike(Lines):
+        def _exchange(self, sent: str, name: str) -> Json:
+            apis = {"ConsumerGroupHeartbeat": [0, 0]}
+            controls = ["topics", "describe", "load", "fresh"]
+            known = {"name": "alike", "dialect": "kip-848", "apis": apis, "controls": controls}
+            return {"ok": True, "group": {"groupId": "g"}, **known}
+
+    found = Doctor("alike", "kip-848", lambda: Alike("ids_reversed"), no_time).examine(lambda _: None)
+    said = {one.operation: one.said for one in found.findings}
+    assert said["fresh"] == "An answer has no 'state', which this check reads."
+
+
+def test_every_bad_input_that_is_taken_is_told_with_its_line() -> None:
+    class Careless(PythonTarget):
+        def assign(self, group: str, target: Any) -> None:
+            if target != {"m1": 1}:
+                super().assign(group, target)
+
+        def advance(self, ms: int, observe: str | None = None) -> Answer:
+            return Answer() if ms < 0 else super().advance(ms, observe)
+
+    found = Doctor("careless", "kip-848", lambda: Careless("kip-848"), no_time).examine(lambda _: None)
+    [said] = [one.said for one in found.findings if one.operation == "bad input"]
+    assert 'Sent: advance by -1: {"op": "advance", "ms": -1}. Came back: no refusal' in said
+    assert 'Sent: assign of a number: {"op": "assign", "group": "g", "target": {"m1": 1}}. Came' in said
 
 
 def test_a_group_that_never_rests_is_waited_for_in_vain() -> None:

@@ -102,6 +102,19 @@ class Poor(PythonTarget):
         )
 
 
+class Constant(PythonTarget):
+    """A target that answers each request alike, with parts that lack their fields."""
+
+    def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
+        return Answer({}, {"groupId": "g", "members": [{}]}, [{}], fired=[{}, {}])
+
+
+def test_a_target_that_speaks_no_dialect_gets_no_name() -> None:
+    with pytest.raises(ConformError, match="speaks no dialect: none of ") as caught:
+        identify(Constant("kafka-4.2"), PROBES)
+    assert caught.value.exit_code == 11
+
+
 def test_what_no_value_explains_is_told() -> None:
     found = identify(Fickle("kafka-4.2"), PROBES)
     assert found.unknown.total() > 20

@@ -88,7 +88,7 @@ def serving(
 ) -> Iterator[tuple[Recorded, int]]:
     """A broker on a socket, and its port, while the context lasts; in front of the broker at another port."""
     port = free_port()
-    made = broker(port=port, clock=SystemClock(), **options)
+    made = broker(port=port, **{"clock": SystemClock(), **options})
     loop = asyncio.new_event_loop()
     stop, listening, ready = asyncio.Event(), asyncio.Event(), threading.Event()
 

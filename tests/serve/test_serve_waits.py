@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from served import serving
 
+from coordinator.core.clock import SimulatedClock
 from harness.errors import USAGE, ConformError
 from harness.replay.files import replay_files
-from harness.replay.report import summary, to_json
+from harness.replay.report import explain, summary, to_json
 from harness.replay.run import ANOTHER
 from harness.targets import open_target
 from harness.targets.broker import admin
@@ -38,7 +39,8 @@ def test_timers_are_waited_for_and_what_there_is_no_time_for_is_said() -> None:
     assert (said["waited"]["timers"], said["waited"]["budget_s"]) == (2, 10)
     assert said["skipped"][NO_TIME] == {"traces": 1, "steps": 1}
     lines = list(summary(result, target))
-    assert any("for 2 timers; 1 trace ends before a timer that was not waited for" in line for line in lines)
+    end = f"for 2 timers; 1 trace ends before a timer that was not waited for; 1 of them needs {NO_TIME}"
+    assert any(end in line for line in lines)
     assert any(line.startswith(f"skipped, needs {NO_TIME}: 1 step ") for line in lines)
 
 
@@ -50,7 +52,20 @@ def test_no_seconds_are_said_where_no_timer_was_waited_for() -> None:
         none_due = list(summary(replay_files([stays], target, "kafka-4.2", wait_s=10), target))
         too_few = list(summary(replay_files([SESSION], target, "kafka-4.2", wait_s=1), target))
     assert "no timer was waited for: no trace came to a step at which one runs out" in none_due
-    assert "no timer was waited for; 1 trace ends before a timer that was not waited for" in too_few
+    [end] = [
+        line for line in too_few if line.startswith("no timer was waited for; 1 trace ends before a timer")
+    ]
+    assert end.endswith(f"; 1 of them needs {NO_TIME}")
+
+
+def test_a_time_out_that_does_not_come_says_how_long_it_was_waited_for() -> None:
+    """Nothing was sent in that step: the time that passed is the evidence. The coordinator's clock stands."""
+    with serving(topics={}, dialect="kafka-4.2", settings=SHORT, clock=SimulatedClock()) as (_, port):
+        target = f"broker:127.0.0.1:{port}"
+        result = replay_files([SESSION], target, "kafka-4.2", wait_s=10)
+    [failure] = [one for one in result.failures if one.action == "SessionTimeout"]
+    [line] = [line for line in explain(failure, target, "kafka-4.2") if "nothing was sent: " in line]
+    assert line.endswith(" after the session timer of m1 was armed, and its time-out is 3 s")
 
 
 @pytest.mark.parametrize("of_others", [False, True])

@@ -120,8 +120,10 @@ class Patience:
         for timer in self._armed_now():
             timer.started = now
 
-    def run_out(self, is_member: Callable[[], bool]) -> None:
-        """The step is that of a timer: wait until its member is gone, or must be. NotWaited if that cannot be
+    def run_out(self, is_member: Callable[[], bool]) -> tuple[float, float]:
+        """The step is that of a timer: wait until its member is gone, or must be.
+
+        Returns the seconds since the timer was armed, and those of its time-out. NotWaited if that cannot be
         waited for, TooEarly if the member is gone before."""
         timer = next((one for one in self._timers if one.due.fires == self._step), None)
         if timer is None or timer.started is None:
@@ -146,6 +148,7 @@ class Patience:
             )
         while is_member() and self.now() < end:
             self._sleep_until(min(self.now() + LOOK_S, end))
+        return round(self.now() - timer.started, 1), timer.time_s
 
     def _armed_now(self) -> list[_Timer]:
         return [timer for timer in self._timers if timer.due.armed == self._step]

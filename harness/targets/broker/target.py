@@ -194,6 +194,7 @@ class BrokerTarget(Refusing):
         if self._patience is None:
             return super().fire(timer, group, member, observe)
         fired = [{"timer": timer, "group": group, "member": member}]
+        self._sent = {}
         self._step += 1
         if self._waiting.used:
             if timer != "join":
@@ -207,9 +208,10 @@ class BrokerTarget(Refusing):
             )
             return Answer(None, self._observed(observe), fired=fired, completed=self._completed(late))
         self._patience.next_step()
-        self._patience.run_out(
+        waited_s, time_out_s = self._patience.run_out(
             lambda: any(one["memberId"] == member for one in self.describe(group)["members"])
         )
+        self._sent = {"waitedS": waited_s, "timeOutS": time_out_s}
         return Answer(None, self._observed(observe), fired=fired)
 
     def _timed(self, patience: Patience, group: str, client: str, body: Json) -> Json:

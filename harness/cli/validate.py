@@ -12,7 +12,7 @@ import typer
 from harness.cli.console import check_json_place, running, write_json
 from harness.cli.dialect_option import METAVAR, named
 from harness.cli.sides import Side, clients_in, clients_json, judge_clients
-from harness.dialect_name import base_of, changes_of
+from harness.dialect_name import base_of
 from harness.engines.base import Limits
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.files import output_folder, write_text
@@ -111,13 +111,7 @@ def command(
 def _known(name: str) -> str:
     """The name of a dialect that a log can be validated with. ConformError (exit 2) for another one."""
     known = {forms.name for forms in FORMS.values()}
-    if base_of(name) in known and changes_of(name):
-        raise ConformError(
-            f"No log is validated with departures of its own, as in {name!r}: the specification has "
-            f"no name for that mix. Give --dialect {base_of(name)}: then a departure is no behaviour of it.",
-            USAGE,
-        )
-    if name not in known:
+    if base_of(name) not in known:
         raise ConformError(
             f"There is no dialect {name!r}: --dialect is one of {', '.join(sorted(known))}.", USAGE
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final
 
-from harness.dialect_name import base_of
+from harness.dialect_name import base_of, changes_of
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
 
@@ -136,6 +136,18 @@ def traces_of(dialect: str) -> tuple[str, ...]:
 def operator_of(dialect: str) -> str:
     """The specification's name of a dialect that has this name for --dialect."""
     return next(operator for operator, forms in FORMS.items() if forms.name == base_of(dialect))
+
+
+def mix(dialect: str) -> str:
+    """A dialect with departures as an expression of the specification; "" for one without."""
+    changes = ", ".join(f"!.{name} = {_literal(value)}" for name, value in changes_of(dialect).items())
+    return f"[{operator_of(dialect)} EXCEPT {changes}]" if changes else ""
+
+
+def _literal(value: str) -> str:
+    """The value of a departure as --dialect has it (yes, 2, at-once), in TLA+."""
+    truths = {"yes": "TRUE", "true": "TRUE", "no": "FALSE", "false": "FALSE"}
+    return truths.get(value.lower()) or (value if value.isdigit() else f'"{value}"')
 
 
 def chosen_dialect(given: str | None, judged: Mapping[str, str]) -> str:

@@ -13,6 +13,7 @@ import jinja2
 from harness.kinds.fields import Partition
 from harness.kinds.literals import tla_partitions, tla_text
 from harness.kinds.rows import record_of
+from harness.replay.dialects import mix, operator_of
 from harness.replay.wire import topic_name
 
 MODULE: Final = "RecordedRuns"
@@ -22,7 +23,12 @@ def write(folder: Path, over: str, templates: str, values: Mapping[str, Any]) ->
     """Write a log as a module over the one named, and its configuration, into a folder: the paths of both.
 
     `templates` is what the kind's own begin with: kinds/connect/ has log.tla.j2 and model.cfg.j2 there.
+    The dialect under "spoken", where a kind has one, becomes the operator that its model names.
     """
+    spoken = values.get("spoken", "")
+    mixed = mix(spoken)
+    named = {"dialect": "RecordedDialect" if mixed else operator_of(spoken)} if spoken else {}
+    values = {"dialect_text": mixed, **named, **values}
     module, log, config = (folder / f"{MODULE}{end}" for end in (".tla", "Log.tla", ".cfg"))
     texts = {
         module: "validate/recorded.tla.j2",

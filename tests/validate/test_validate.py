@@ -174,6 +174,15 @@ def test_a_log_of_another_dialect(tmp_path: Path) -> None:
     assert "one of kafka-4.0" in failure(tmp_path / "log", dialect="kafka-9").message
 
 
+@pytest.mark.parametrize(
+    "mix", ["kip-848,FirstGroupEpoch=2", "kafka-4.2,FirstGroupEpoch=1,PendingInResponse=yes"]
+)
+def test_a_log_of_a_mix_is_judged_by_its_departures(tmp_path: Path, mix: str) -> None:
+    two_members(tmp_path / "log", mix)
+    validate(tmp_path / "log")
+    assert failure(tmp_path / "log", dialect=mix.partition(",")[0]).exit_code == NOT_CONFORMANT
+
+
 def test_what_was_not_observed_is_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = two_members(tmp_path / "log")
     blind = [{**line, "answer": {**line["answer"], "group": None}} for line in lines]

@@ -250,6 +250,12 @@ def test_the_texts_way_is_not_kafkas(tmp_path: Path) -> None:
     assert run["fits"] == 5 and "a.phase: stable, not prepare" in told(run)
 
 
+def test_a_mix_names_its_own_dialect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    there_and_back(tmp_path / "log")
+    validate(tmp_path / "log", dialect="kip-848,MemberIdAnswered=always")
+    assert "dialect kip-848,MemberIdAnswered=always\na behaviour" in capsys.readouterr().out
+
+
 def test_a_later_run_says_that_a_classic_group_migrates(tmp_path: Path) -> None:
     """A recording of several runs is of one kind, though the first was not converted."""
     lines = there_and_back(tmp_path / "log")

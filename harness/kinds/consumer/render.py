@@ -16,7 +16,7 @@ from harness.validate.templates import write
 def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
     """Write the modules and their configuration into a folder. The runs have one configuration.
 
-    `dialect` is a name of FORMS' values, as --dialect has it.
+    `dialect` is a name as --dialect has it, which may have departures.
     """
     named = operator_of(dialect)
     partitions = {partition for run in runs for partition in _partitions(run)}
@@ -33,7 +33,7 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
         "regexes": {regex: found for regex, found in regexes.items() if found is not None},
         "runs": runs,
         "seen_member": member_literal,
-        "dialect": named,
+        "spoken": dialect,
         "max_size": runs[0].max_size,
     }
     return write(folder, "Recorded", "kinds/consumer/", values)

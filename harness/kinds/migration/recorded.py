@@ -24,7 +24,6 @@ from harness.kinds.fields import Fields, Partition
 from harness.kinds.migration.recorded_log import Line, MigrationLogReader, Run
 from harness.kinds.migration.state import MigrationReader, MigrationState
 from harness.replay.compare import Difference
-from harness.replay.dialects import operator_of
 from harness.validate.recording import AnyLine, AnyStep, Recording, differ, trace_of
 from harness.validate.templates import write
 from harness.values import State
@@ -56,7 +55,7 @@ class MigrationRecording(Recording[classic.Run, MigrationState]):
         subscribed |= {text for run in runs for text in _topics_at_start(run)}
         values = {
             "kafka": self.kafka,
-            "dialect": operator_of(dialect),
+            "spoken": dialect,
             "specification": self.specification,
             "members": sorted(_members(runs)),
             "topics": {topic for topic, _ in partitions} | subscribed,

@@ -182,3 +182,10 @@ def test_the_mock_is_judged() -> None:
     pytest.importorskip("confluent_kafka", reason="the target mock needs confluent-kafka")
     result = replay_files(TRACES, "mock", "kafka-4.2", 10**6)
     assert found(result) == in_the_table("librdkafka's mock")
+
+
+def test_the_page_names_the_version_that_is_built() -> None:
+    required = (ROOT / "tests/broker/kfake/go.mod").read_text(encoding="utf-8")
+    for module in ("github.com/twmb/franz-go/pkg/kfake", "github.com/twmb/franz-go"):
+        [version] = re.findall(rf"{module} (v\S+)", required)
+        assert version in PAGE

@@ -7,45 +7,23 @@ by the hash of all that it was made from; it appears whole or not at all, howeve
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from harness.engines.java import OLDEST, java_version
-from harness.errors import ENGINE_FAILED, USAGE, ConformError
+from harness.errors import ENGINE_FAILED, ConformError
 from harness.files import cache_folder
 
 SOURCES: Final = Path(__file__).parent / "java"
 JAR: Final = "program.jar"
 """The same classes in one file, as an archive of classes (`archive.py`) wants them."""
-
-
-@contextmanager
-def alone() -> Iterator[None]:
-    """Only one process at a time fetches jars or compiles: others wait, and find what it made.
-
-    ConformError (exit 2) if the cache cannot be written to.
-    """
-    try:
-        cache_folder().mkdir(parents=True, exist_ok=True)
-        opened = (cache_folder() / "kafka.lock").open("w")
-    except OSError as error:
-        raise ConformError(
-            f"The cache {cache_folder()} cannot be written to: {error.strerror}. "
-            "Name another folder by XDG_CACHE_HOME.",
-            USAGE,
-        ) from None
-    with opened as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def program(version: str, jars: Sequence[Path]) -> Path:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
+from harness.targets.kafka.lock import alone
 
 MAVEN_CENTRAL: Final = "https://repo.maven.apache.org/maven2"
 PINS: Final = Path(__file__).parent / "pins"
@@ -28,7 +29,8 @@ class Unavailable(ConformError):
 def jars(coordinate: str, version: str) -> list[Path]:
     """The jars of GROUP:ARTIFACT at a version, with all that it depends on, in the order of its list.
 
-    ConformError: exit 2 for a version without a list, 3 for a jar that cannot be had or is another.
+    Processes that want jars at the same time fetch each jar once. ConformError: exit 2 for a version without
+    a list, 3 for a jar that cannot be had or is another.
     """
     artifact = coordinate.partition(":")[2]
     pins = PINS / f"{artifact}-{version}.txt"
@@ -39,7 +41,8 @@ def jars(coordinate: str, version: str) -> list[Path]:
             USAGE,
         )
     maven = _maven()
-    return [_checked(maven, *line.split()) for line in pins.read_text(encoding="utf-8").splitlines()]
+    with alone("jars"):  # jgo takes a jar that another process is writing for a whole one, or ends
+        return [_checked(maven, *line.split()) for line in pins.read_text(encoding="utf-8").splitlines()]
 
 
 def versions(coordinate: str) -> list[str]:

@@ -13,8 +13,9 @@ from typing import Final
 from harness.class_archive import archive_options
 from harness.engines.java import find_java
 from harness.targets.kafka.archive import WORK
-from harness.targets.kafka.build import JAR, alone, program
+from harness.targets.kafka.build import JAR, program
 from harness.targets.kafka.jars import jars
+from harness.targets.kafka.lock import alone
 from harness.targets.stdio import StdioTarget
 
 COORDINATOR: Final = "org.apache.kafka:kafka-group-coordinator"
@@ -36,14 +37,14 @@ def command(version: str) -> list[str]:
     runs, option, classes = java(version)
     words = [*JVM, option, classes, MAIN, f"Apache Kafka {version}"]
     folder = Path(classes.partition(os.pathsep)[0]).parent
-    with alone():
+    with alone("kafka"):
         return [runs, *archive_options(Path(runs), words, folder, WORK), *words]
 
 
 def java(version: str) -> list[str]:
     """Java and the option with all classes of that version, those of the program first: what precedes the
     name of a program. ConformError as above."""
-    with alone():
+    with alone("kafka"):
         found = jars(COORDINATOR, version)
         folder = program(version, found)
     return [str(find_java()), "-cp", os.pathsep.join(map(str, [folder / JAR, *found]))]

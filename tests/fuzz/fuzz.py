@@ -34,7 +34,10 @@ from harness.files import output_folder, write_text  # noqa: E402
 from harness.simulate.shrink import shrink  # noqa: E402
 
 SOURCES: Final = ("coordinator/**/*.py", "tests/fuzz/fuzz*.py", "harness/simulate/shrink.py")
-"""The sources of a result: the whole coordinator, the drawing and the checks."""
+"""The sources of a result: the coordinator but for `NOT_RUN`, the drawing and the checks."""
+NOT_RUN: Final = "coordinator/serve/"
+"""Kafka's protocol around the coordinator: no operation comes by it. Its frames have a fuzzer of their own
+(tests/serve/test_serve_fuzz.py)."""
 
 
 MOST_SECONDS: Final = 60
@@ -89,7 +92,12 @@ def code_hash(source: str) -> str:
 def hashes() -> dict[str, str]:
     """`code_hash` of every source that a result depends on."""
     sources = sorted({path for pattern in SOURCES for path in ROOT.glob(pattern)})
-    return {str(path.relative_to(ROOT)): code_hash(path.read_text(encoding="utf-8")) for path in sources}
+    names = {str(path.relative_to(ROOT)): path for path in sources}
+    return {
+        name: code_hash(path.read_text(encoding="utf-8"))
+        for name, path in names.items()
+        if not name.startswith(NOT_RUN)
+    }
 
 
 def verify(path: Path) -> int:

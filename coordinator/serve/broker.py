@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from kio.index import load_request_schema
@@ -28,7 +29,7 @@ from coordinator.serve.cluster_apis import (
 )
 from coordinator.serve.delete_offsets import OFFSET_DELETE, delete_offsets
 from coordinator.serve.describe_groups import DESCRIBE_GROUPS, describe_groups
-from coordinator.serve.frames import Head, Malformed, answer_frame
+from coordinator.serve.frames import HEADER, Head, Malformed, answer_frame, head_of
 from coordinator.serve.group_apis import GROUP_APIS, GroupApi
 from coordinator.serve.reading import Bytes, Unreadable, read_client, read_request
 from coordinator.service import Coordinator
@@ -49,6 +50,11 @@ VERSIONS: Final = {
     **{key: (api.first, api.last) for key, api in GROUP_APIS.items()},
 }
 """The versions in ApiVersions: first and last version by Kafka's number of the API."""
+
+
+@cache
+def _requests(key: int, version: int) -> Any:
+    return load_request_schema(key, version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,10 +222,8 @@ class Broker:
 
     def read(self, frame: bytes, host: str) -> Sent:
         """The request in a frame. Malformed for what is no request."""
-        if len(frame) < 8:
-            raise Malformed(f"a frame of {len(frame)} bytes is no request")
-        data = Bytes(frame)
-        key, version, correlation_id = data.fixed(">h"), data.fixed(">h"), data.fixed(">i")
+        head = head_of(frame)
+        key, version, correlation_id = head.key, head.version, head.correlation_id
         if key not in self.offered:
             raise Malformed(f"there is no API {key} here")
         first, last = self.offered[key]
@@ -227,7 +231,7 @@ class Broker:
             if key == API_VERSIONS:  # a client asks again, in a version that the answer names
                 return Sent(key, 0, correlation_id, {}, {"unsupported": True})
             raise Malformed(f"API {key} has the versions {first} to {last}, not {version}")
-        schema: Any = load_request_schema(key, version)
+        schema, data = _requests(key, version), Bytes(frame, HEADER)
         try:
             client_id = read_client(schema, data)
             body = read_request(schema, data)

@@ -1,9 +1,8 @@
 """Kafka's messages as JSON: between kio's dataclasses and objects with the names of Kafka's schemas.
 
-lowerCamelCase for snake_case, `timeoutMs` in milliseconds for a timedelta `timeout`, RFC 4122 text for a
-UUID (null for the zero one), lists for tuples, a number for an error code, base64 for bytes. Record batches
-stay bytes. Read off the dataclasses, so that it holds for every API and version that kio has, but for those
-with points in time.
+lowerCamelCase for snake_case, `timeoutMs` in milliseconds for a timedelta `timeout` or a point in time, RFC
+4122 text for a UUID (null for the zero one), lists for tuples, a number for an error code, base64 for bytes.
+Record batches stay bytes. Read off the dataclasses, so that it holds for every API and version that kio has.
 """
 
 from __future__ import annotations
@@ -14,17 +13,19 @@ import dataclasses
 import uuid
 from collections.abc import Callable
 from dataclasses import MISSING, Field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, NamedTuple, Union, get_args, get_origin
 
-from kio.static.primitive import Records, i32Timedelta
+from kio.serial.readers import tz_aware_from_i64
+from kio.static.primitive import Records, i32Timedelta, i64
 
 from coordinator.core.fields import Json
 
 MILLISECOND: Final = timedelta(milliseconds=1)
+EPOCH: Final = datetime.fromtimestamp(0, UTC)
 Convert = Callable[[Any], Any]
 
 
@@ -73,6 +74,16 @@ def json_names(schema: type) -> dict[str, str]:
     return {member.name: member.json_name for member in _members(schema)}
 
 
+def defaults(schema: type) -> dict[str, Any]:
+    """The values in JSON of a message's fields where they are left out, by their names in JSON."""
+    return {member.json_name: _to_json_or_none(member) for member in _members(schema)}
+
+
+def _to_json_or_none(member: _Member) -> Any:
+    value = member.default()
+    return None if value is None else member.to_json(value)
+
+
 def fitted(schema: type, body: Json) -> Any:
     """A message of kio from JSON that may have more fields than this version of the message."""
     return from_json(schema, _cut(schema, body))
@@ -97,7 +108,7 @@ def _members(schema: Any) -> list[_Member]:
 def _member(field: Field[Any]) -> _Member:
     to, back, empty = _converters(field.type)
     first, *rest = field.name.split("_")
-    suffix = "Ms" if field.metadata.get("kafka_type", "").startswith("timedelta") else ""
+    suffix = "Ms" if field.metadata.get("kafka_type", "").startswith(("timedelta", "datetime")) else ""
     json_name = first + "".join(part.capitalize() for part in rest) + suffix
 
     def default() -> Any:
@@ -136,6 +147,8 @@ def _scalar(kind: type) -> tuple[Convert, Convert, Any]:
         return bytes, Records, None
     if issubclass(kind, timedelta):
         return lambda value: value // MILLISECOND, _duration, i32Timedelta.parse(timedelta())
+    if issubclass(kind, datetime):
+        return _milliseconds, _point, tz_aware_from_i64(i64(0))
     if issubclass(kind, uuid.UUID):
         return str, _uuid, None
     if issubclass(kind, IntEnum):
@@ -173,6 +186,14 @@ def _error_code(kind: type[IntEnum], value: Any) -> IntEnum:
 
 def _duration(value: Any) -> timedelta:
     return i32Timedelta.parse(timedelta(milliseconds=_integer(value, -(2**31), 2**31 - 1)))
+
+
+def _milliseconds(value: datetime) -> int:
+    return (value - EPOCH) // MILLISECOND
+
+
+def _point(value: Any) -> datetime:
+    return tz_aware_from_i64(i64(_integer(value, 0, 2**47)))
 
 
 def _boolean(value: Any) -> bool:

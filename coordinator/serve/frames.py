@@ -7,6 +7,7 @@ addresses or versions (`addresses.py`), and requests of our own.
 from __future__ import annotations
 
 import io
+import struct
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -18,9 +19,10 @@ from kio.serial.errors import SerialError
 
 from coordinator.core.fields import Json
 from coordinator.serve.codec import fitted, to_json
-from coordinator.serve.reading import Bytes
+from coordinator.serve.writing import writer
 
-HEADER: Final = 8
+_HEAD: Final = struct.Struct(">hhi")
+HEADER: Final = _HEAD.size
 """Bytes at the beginning of a request: the API's number, the version, the correlation id."""
 NUMBERS: Final = {
     "".join(part.capitalize() for part in name.split("_")): key for key, name in api_key_map.items()
@@ -45,8 +47,7 @@ def head_of(frame: bytes) -> Head:
     """Head of a request's frame. Malformed for a frame that has none."""
     if len(frame) < HEADER:
         raise Malformed(f"a frame of {len(frame)} bytes is no request")
-    data = Bytes(frame)
-    return Head(data.fixed(">h"), data.fixed(">h"), data.fixed(">i"))
+    return Head(*_HEAD.unpack_from(frame))
 
 
 def correlation_of(answer: bytes) -> int:
@@ -69,8 +70,15 @@ def read_answer(key: int, version: int, frame: bytes) -> Json:
 
 def answer_frame(head: Head, body: Json) -> bytes:
     """The frame of an answer to a request."""
-    schema: Any = load_response_schema(head.key, head.version)
-    return _written(schema.__header_schema__(correlation_id=head.correlation_id), fitted(schema, body))
+    schema = _answers(head.key, head.version)
+    header = schema.__header_schema__
+    write_header, write = writer(header), writer(schema)
+    if write_header is None or write is None:
+        return _written(header(correlation_id=head.correlation_id), fitted(schema, body))
+    out = bytearray()
+    write_header(out, {"correlationId": head.correlation_id})
+    write(out, body)
+    return bytes(out)
 
 
 def request_frame(client_id: str, api: str, version: int, correlation_id: int, body: Json) -> bytes:
@@ -92,6 +100,11 @@ def _written(header: Any, message: Any) -> bytes:
         schema: type = type(part)
         _writer(schema)(buffer, part)
     return buffer.getvalue()
+
+
+@cache
+def _answers(key: int, version: int) -> Any:
+    return load_response_schema(key, version)
 
 
 @cache

@@ -24,35 +24,50 @@ _FIXED: Final = {
 }
 
 
+_number: Final = cache(struct.Struct)
+
+
 class Unreadable(ValueError):
     """Bytes that are no such message; the text says why."""
 
 
 class Bytes:
-    """The rest of a frame."""
+    """The rest of a frame, from the byte `at` on."""
 
-    def __init__(self, data: bytes) -> None:
+    __slots__ = ("_at", "_data", "_size")
+
+    def __init__(self, data: bytes, at: int = 0) -> None:
         self._data = data
-        self._at = 0
+        self._at = at
+        self._size = len(data)
 
     @property
     def left(self) -> int:
         """The number of bytes that were not taken yet."""
-        return len(self._data) - self._at
+        return self._size - self._at
 
     def take(self, size: int) -> bytes:
         """The next bytes."""
-        if not 0 <= size <= self.left:
+        at = self._at
+        if not 0 <= size <= self._size - at:
             raise Unreadable(f"{size} bytes are announced and {self.left} are there")
-        self._at += size
-        return self._data[self._at - size : self._at]
+        self._at = at + size
+        return self._data[at : self._at]
 
     def fixed(self, form: str) -> Any:
         """A number of a fixed size."""
-        return struct.unpack(form, self.take(struct.calcsize(form)))[0]
+        number, at = _number(form), self._at
+        if at + number.size > self._size:
+            raise Unreadable(f"{number.size} bytes are announced and {self.left} are there")
+        self._at = at + number.size
+        return number.unpack_from(self._data, at)[0]
 
     def uvarint(self) -> int:
         """An unsigned number of 1 to 5 bytes."""
+        at = self._at
+        if at < self._size and (first := self._data[at]) < 0x80:  # nearly all
+            self._at = at + 1
+            return first
         value = 0
         for shift in range(0, 35, 7):
             byte = self.take(1)[0]
@@ -64,7 +79,7 @@ class Bytes:
     def length(self, flexible: bool, form: str) -> int:
         """The length of what follows; -1 for null. No more than there are bytes left."""
         size: int = self.uvarint() - 1 if flexible else self.fixed(form)
-        if size > self.left:
+        if size > self._size - self._at:
             raise Unreadable(f"{size} items or bytes are announced and {self.left} bytes are there")
         return size
 
@@ -81,13 +96,6 @@ class Bytes:
         for _ in range(self.uvarint()):
             self.uvarint()
             self.take(self.uvarint())
-
-
-class _Field(NamedTuple):
-    name: str
-    tag: int | None
-    read: Callable[[Bytes], Any]
-    empty: Any
 
 
 def read_request(schema: Any, data: Bytes) -> Json:
@@ -108,35 +116,64 @@ def read_client(schema: Any, data: Bytes) -> str:
 
 
 def _message(schema: Any, data: Bytes) -> Json:
-    fields = _fields(schema)
-    body = {field.name: field.empty if field.tag is not None else field.read(data) for field in fields}
+    fields, empty, tagged = _fields(schema)
+    body = {name: read(data) for name, read in fields}
     if schema.__flexible__:
-        tagged = {field.tag: field for field in fields if field.tag is not None}
+        body |= empty
         for _ in range(data.uvarint()):
             tag, content = data.uvarint(), Bytes(data.take(data.uvarint()))
             if tag in tagged:
-                body[tagged[tag].name] = tagged[tag].read(content)
+                name, read = tagged[tag]
+                body[name] = read(content)
     return body
 
 
+class _Fields(NamedTuple):
+    untagged: list[tuple[str, Callable[[Bytes], Any]]]
+    """Names and readers, in their order."""
+    empty: Json
+    """What those with a tag are where they are not there."""
+    tagged: dict[int, tuple[str, Callable[[Bytes], Any]]]
+
+
 @cache
-def _fields(schema: Any) -> list[_Field]:
-    names = json_names(schema)
-    return [
-        _Field(names[one.name], one.metadata.get("tag"), _reader(one, schema.__flexible__), None)
-        for one in dataclasses.fields(schema)
-    ]
+def _fields(schema: Any) -> _Fields:
+    names, untagged, tagged = json_names(schema), [], {}
+    for one in dataclasses.fields(schema):
+        field = names[one.name], _reader(one, schema.__flexible__)
+        tag = one.metadata.get("tag")
+        if tag is None:
+            untagged.append(field)
+        else:
+            tagged[tag] = field
+    return _Fields(untagged, {name: None for name, _ in tagged.values()}, tagged)
 
 
-def _reader(field: dataclasses.Field[Any], flexible: bool) -> Callable[[Bytes], Any]:
+class Shape(NamedTuple):
+    """The type of a field: that of its value, or of its items where there are `many`."""
+
+    kind: Any
+    kafka_type: str | None
+    nullable: bool
+    many: bool
+
+
+def shape_of(field: dataclasses.Field[Any]) -> Shape:
+    """The type of a field of kio's dataclasses. A UUID of zeros stands for null, whatever the schema says."""
     options = [option for option in get_args(field.type) if option is not NoneType]
     nullable = len(options) < len(get_args(field.type))
     kind: Any = options[0] if nullable else field.type
-    optional = nullable or field.metadata.get("kafka_type") == "uuid"
+    kafka_type = field.metadata.get("kafka_type")
     if items := [option for option in get_args(kind) if option is not ...]:
-        kafka_type = field.metadata.get("kafka_type")
-        return _array(_value(items[0], kafka_type, flexible, kafka_type == "uuid"), flexible, nullable)
-    return _value(kind, field.metadata.get("kafka_type"), flexible, optional)
+        return Shape(items[0], kafka_type, nullable, True)
+    return Shape(kind, kafka_type, nullable or kafka_type == "uuid", False)
+
+
+def _reader(field: dataclasses.Field[Any], flexible: bool) -> Callable[[Bytes], Any]:
+    kind, kafka_type, nullable, many = shape_of(field)
+    if many:
+        return _array(_value(kind, kafka_type, flexible, kafka_type == "uuid"), flexible, nullable)
+    return _value(kind, kafka_type, flexible, nullable)
 
 
 def _array(

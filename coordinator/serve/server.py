@@ -13,6 +13,7 @@ import struct
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from coordinator.serve.broker import Broker
@@ -23,6 +24,10 @@ from coordinator.serve.upstream import Address, Behind, Upstream
 
 TICK_S: Final = 0.01
 """How often time-outs and waiting requests are looked at."""
+PATIENCE_S: Final = 0.1
+"""How often connections are looked at that may have been silent for too long."""
+SILENT: Final = "silent"
+"""Why a connection's task is cancelled; None where the server stops."""
 _log = logging.getLogger("coordinator.serve")
 
 
@@ -63,7 +68,8 @@ class Server:
             broker.offered |= SASL
         self._bounds = bounds
         self._late: dict[int, asyncio.Future[bytes]] = {}
-        self._connections: set[asyncio.Task[None]] = set()
+        self._connections: dict[asyncio.Task[None], float] = {}
+        """Until when each may be silent, by the loop's time; infinite while it is answered."""
 
     async def run(self, host: str, port: int, stop: asyncio.Event, listening: asyncio.Event) -> int:
         """Serve until `stop` is set; the number of connections that were open then. OSError where the port is
@@ -75,7 +81,7 @@ class Server:
             if self._upstream is not None:
                 await self._begin(self._upstream, host, port)
                 tasks.append(asyncio.create_task(self._upstream.watch()))
-            tasks.append(asyncio.create_task(self._tick()))
+            tasks += [asyncio.create_task(self._tick()), asyncio.create_task(self._end_silent())]
             listening.set()
             await stop.wait()
         finally:
@@ -113,6 +119,14 @@ class Server:
             await asyncio.sleep(TICK_S)
             self._deliver()
 
+    async def _end_silent(self) -> None:
+        """One look at all connections: a timer of each for each frame would cost more than the frame."""
+        while True:
+            await asyncio.sleep(PATIENCE_S)
+            now = asyncio.get_running_loop().time()
+            for task in [task for task, until in self._connections.items() if until < now]:
+                task.cancel(SILENT)
+
     def _deliver(self) -> None:
         """Hand out responses that are ready. A fault is logged, and the next look goes on: it may be of any
         group, so it ends neither the clock nor the connection that happened to look."""
@@ -136,19 +150,21 @@ class Server:
             _log.warning("refused a connection from %s: there are %d", host, len(self._connections))
             writer.close()
             return
-        self._connections.add(task)
+        self._connections[task] = inf
         try:
             await self._converse(reader, writer, host, upstream)
         except Malformed as error:
             _log.warning("closed the connection from %s: %s", host, error)
-        except TimeoutError:
-            _log.info("closed the connection from %s: it was idle", host)
-        except (asyncio.IncompleteReadError, OSError, asyncio.CancelledError):
-            pass  # the client went, or the server stops
+        except asyncio.CancelledError as cancelled:
+            if cancelled.args == (SILENT,):
+                _log.info("closed the connection from %s: it was idle", host)
+                writer.transport.abort()  # a client that reads nothing would let no end come
+        except (asyncio.IncompleteReadError, OSError):
+            pass  # the client went
         except Exception:
             _log.exception("closed the connection from %s: a request ended in an error", host)
         finally:
-            self._connections.discard(task)
+            del self._connections[task]
             writer.close()
 
     async def _converse(
@@ -161,9 +177,11 @@ class Server:
         try:
             while True:
                 frame = await self._frame(reader)
+                self._wait_for(inf)
                 if behind is None or not login.lets_in or not await behind.answers(frame):
                     await self._answer(login, frame, host, reader, writer)
-                async with asyncio.timeout(self._bounds.frame_s):
+                if writer.transport.get_write_buffer_size() or writer.is_closing():
+                    self._wait_for(self._bounds.frame_s)
                     await writer.drain()
                 if login.failed:
                     raise Malformed("its client could not log in")
@@ -172,12 +190,18 @@ class Server:
                 behind.close()
 
     async def _frame(self, reader: asyncio.StreamReader) -> bytes:
-        async with asyncio.timeout(self._bounds.idle_s):
-            (size,) = struct.unpack(">i", await reader.readexactly(4))
+        self._wait_for(self._bounds.idle_s)
+        (size,) = struct.unpack(">i", await reader.readexactly(4))
         if not 0 <= size <= self._bounds.frame_bytes:
             raise Malformed(f"a frame of {size} bytes; at most {self._bounds.frame_bytes} are read")
-        async with asyncio.timeout(self._bounds.frame_s):
-            return await reader.readexactly(size)
+        self._wait_for(self._bounds.frame_s)
+        return await reader.readexactly(size)
+
+    def _wait_for(self, seconds: float) -> None:
+        """Let the connection of this task be silent for so long from now on."""
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        self._connections[task] = loop.time() + seconds
 
     async def _answer(
         self,

@@ -1,0 +1,54 @@
+"""Connections that are silent for too long are closed; those that wait for an answer are not."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import struct
+import time
+
+import pytest
+from served import FAST, frame, serving
+
+from coordinator.serve.server import Bounds
+
+SHORT = Bounds(idle_s=0.3, frame_s=0.3)
+
+
+def asked(connection: socket.socket, data: bytes) -> None:
+    connection.sendall(struct.pack(">i", len(data)) + data)
+
+
+def test_a_request_that_waits_is_answered_after_longer_than_a_connection_may_be_idle(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    protocols = {"protocolType": "consumer", "protocols": [{"name": "range", "metadata": "AAA="}]}
+    data = frame(11, 3, {"groupId": "c", "memberId": "", "sessionTimeoutMs": 9000, **protocols})
+    delay = {"group.initial.rebalance.delay.ms": 1000}
+    caplog.set_level(logging.INFO)
+    with (
+        serving(SHORT, topics={"foo": 1}, settings=FAST | delay) as (_, port),
+        socket.create_connection(("127.0.0.1", port), timeout=30) as connection,
+    ):
+        began = time.monotonic()
+        asked(connection, data)
+        assert len(connection.recv(1 << 16)) > 4
+        assert time.monotonic() - began > 2 * SHORT.idle_s
+        assert "idle" not in caplog.text
+        assert connection.recv(1) == b"", "and then it is idle"
+    assert "closed the connection from 127.0.0.1: it was idle" in caplog.text
+
+
+def test_a_client_that_reads_no_answers_is_closed(caplog: pytest.LogCaptureFixture) -> None:
+    """Its answers would else stay in memory for ever."""
+    caplog.set_level(logging.INFO)
+    data = frame(3, 9, {"topics": None, "allowAutoTopicCreation": False})
+    with (
+        serving(SHORT, topics={f"topic{number}": 100 for number in range(50)}) as (_, port),
+        socket.create_connection(("127.0.0.1", port), timeout=30) as connection,
+    ):
+        many = 1000 * (struct.pack(">i", len(data)) + data)
+        with pytest.raises(ConnectionError):
+            for _ in range(1000):  # more than all buffers between the two hold
+                connection.sendall(many)
+    assert "it was idle" in caplog.text

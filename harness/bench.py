@@ -12,6 +12,7 @@
 - whole groups under random faults: events a second, with every invariant checked after each;
 - a log of a whole group, followed by TLC: processor seconds of `conform validate`;
 - the same traces on this coordinator, on Kafka's own in a JVM and on a live broker;
+- heartbeats a second over sockets, of the served coordinator and of Kafka, with their latencies;
 - Kafka's assignors in Java beside this coordinator's;
 - what a rebalance costs eager, cooperative and KIP-848 groups, on a simulated clock: the same in every run.
 
@@ -36,6 +37,7 @@ from harness.benchmarks.measure import machine
 from harness.benchmarks.rebalance import rebalances
 from harness.benchmarks.replay import replays
 from harness.benchmarks.scale import Table, heartbeats, takeovers, targets
+from harness.benchmarks.served import served_side_by_side
 from harness.benchmarks.simulate import whole_groups
 from harness.benchmarks.validate import recorded_runs
 from harness.cli.console import print_table, running, write_json
@@ -61,6 +63,7 @@ class Part(StrEnum):
     simulate = "simulate"
     validate = "validate"
     kafka = "kafka"
+    served = "served"
     assignors = "assignors"
     rebalance = "rebalance"
 
@@ -118,6 +121,8 @@ def _scale_table(part: Part, out: Path) -> Table:
             return targets(progress)
         if part is Part.kafka:
             return targets_side_by_side(progress)
+        if part is Part.served:
+            return served_side_by_side(progress)
         if part is Part.assignors:
             return assignors_side_by_side(progress)
         if part is Part.load:

@@ -20,9 +20,7 @@ from coordinator.serve.login import VERSIONS as SASL
 from coordinator.serve.writing import writer
 
 ALL = [
-    (key, version)
-    for key, (first, last) in (VERSIONS | SASL).items()
-    for version in range(first, last + 1)
+    (key, version) for key, (first, last) in (VERSIONS | SASL).items() for version in range(first, last + 1)
 ]
 LEFT_TO_KIO = {0, 1, 18, 19}
 """APIs with tagged fields: Produce, Fetch, ApiVersions, CreateTopics."""

@@ -45,15 +45,16 @@ def metadata(cluster: Cluster, version: int, body: Json, _: int) -> Json:
 
 def _asked_topic(cluster: Cluster, asked: Json) -> Json:
     topic_id = asked.get("topicId")
-    by_id = topic_id not in (None, NO_ID) and asked.get("name") is None
-    topic = cluster.named(asked.get("name"), topic_id if by_id else None)
+    name = asked.get("name") or None  # a consumer in Java that asks by id has the empty name
+    by_id = topic_id not in (None, NO_ID) and name is None
+    topic = cluster.named(name, topic_id if by_id else None)
     if topic is not None:
         return _topic(topic)
     error = UNKNOWN_TOPIC_ID if by_id else UNKNOWN_TOPIC
     named = {"topicId": topic_id} if by_id else {}
     return {
         "errorCode": error,
-        "name": asked.get("name") or "",
+        "name": name or "",
         **named,
         "isInternal": False,
         "partitions": [],

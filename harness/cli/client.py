@@ -13,10 +13,12 @@ from harness.cli.console import check_json_place, print_table, running, write_js
 from harness.cli.kept_option import KeptFolder, NoKept
 from harness.clients.judge import Judged
 from harness.clients.over_sockets import Sockets, judge_agent, shortest_on_wire
+from harness.clients.picture import picture
 from harness.clients.run import Result, left_out, lines, rows, run_seeds, shortest, to_json
-from harness.clients.simulated import simulate
+from harness.clients.simulated import simulate, topic_ids
 from harness.clients.timeline import Setup
 from harness.errors import NOT_CONFORMANT, ConformError
+from harness.files import output_folder, write_text
 from harness.kept import FOLDER, Kept, tried
 from harness.targets.base import Json
 
@@ -42,6 +44,10 @@ def command(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write rules and findings as JSON, too.")
     ] = None,
+    pictures: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write a sequence diagram of each finding there, as Mermaid text."),
+    ] = None,
     kept_folder: KeptFolder = FOLDER,
     no_kept: NoKept = False,
 ) -> None:
@@ -56,7 +62,7 @@ def command(
     \b
     conform client reference
     conform client reference --seeds 10 --seed 7
-    conform client faulty:ClosesSilently --json build/client.json
+    conform client faulty:ClosesSilently --json build/client.json --pictures build/clients
     conform client --agent "python examples/clients/librdkafka.py" --seeds 8 --jobs 8
 
     Exit codes: 0 all rules hold; 11 a rule is broken; 2 there is no such client; 3 the agent failed.
@@ -84,6 +90,9 @@ def command(
     if not_kept:
         print(not_kept)
     write_json(json_file, to_json(client, result))
+    if pictures is not None:
+        for rule, found in result.found.items():
+            write_text(output_folder(pictures) / f"{rule}.mmd", picture(found, topic_ids()))
     if result.found:
         raise ConformError(f"{client} breaks {', '.join(result.found)}.", NOT_CONFORMANT)
     print(f"{client}: {result.schedules} schedules, no rule broken")

@@ -55,11 +55,13 @@ class Breach:
 @dataclass(frozen=True, slots=True)
 class Judged:
     """The breaches of a timeline in their order, and how often each rule had something to judge. `missing` is
-    what the client does not have (`ABILITIES`): rules that need it are left out."""
+    what the client does not have (`ABILITIES`): rules that need it are left out. `timeline` is what was seen
+    where a rule is broken, and empty where none is."""
 
     breaches: tuple[Breach, ...]
     counts: Mapping[str, int]
     missing: frozenset[str] = frozenset()
+    timeline: tuple[Event, ...] = ()
 
     def broken(self) -> set[str]:
         """The names of the rules that are broken."""
@@ -73,12 +75,13 @@ def judge(
     uses: Collection[str] = ABILITIES,
 ) -> Judged:
     """Judge a timeline; `names` is topic id -> topic name, `uses` what the client has."""
-    view, breaches = View(setup, names), []
+    view, breaches, seen = View(setup, names), [], []
     checks = [rule() for rule in RULES if rule.needs <= {*uses}]
     for event in timeline:
+        seen.append(event)
         for rule in checks:
             for said in rule.see(event, view):
                 breaches.append(Breach(rule.requirement, rule.name, said, event.ms))
         view.update(event)
     counts = {rule.name: rule.judged for rule in checks}
-    return Judged(tuple(breaches), counts, ABILITIES - {*uses})
+    return Judged(tuple(breaches), counts, ABILITIES - {*uses}, tuple(seen) if breaches else ())

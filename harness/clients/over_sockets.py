@@ -88,7 +88,8 @@ def judge_agent(sockets: Sockets, seeds: Iterable[int], say: Callable[[str], Non
         result.counts.update(judged.counts)
         result.missing |= judged.missing
         for breach in {one.rule: one for one in reversed(judged.breaches)}.values():
-            candidates.setdefault(breach.rule, []).append(Found(seed, breach, setup, tuple(steps)))
+            found = Found(seed, breach, setup, tuple(steps), judged.timeline)
+            candidates.setdefault(breach.rule, []).append(found)
     for rule, founds in sorted(candidates.items()):
         say(f"looking at {rule} again")
         founds.sort(key=lambda found: len(found.steps))
@@ -140,4 +141,4 @@ def _said_anew(sockets: Sockets, found: Found) -> Found:
     rule = found.breach.rule
     [judged] = sockets.together([Play(found.setup, found.steps, wanted=rule)])
     shown = next((one for one in judged.breaches if one.rule == rule), found.breach)
-    return Found(found.seed, shown, found.setup, found.steps)
+    return Found(found.seed, shown, found.setup, found.steps, judged.timeline)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from harness.clients.draw import draw
 from harness.clients.judge import RULES, Breach, Judged
-from harness.clients.timeline import Setup
+from harness.clients.timeline import Event, Setup
 from harness.simulate.shrink import shrink
 from harness.targets.base import Json
 
@@ -18,12 +18,14 @@ Play = Callable[[Setup, Sequence[Json]], Judged]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A rule that is broken: the seed that showed it, and the shortest schedule of which it is broken."""
+    """A rule that is broken: the seed that showed it, the shortest schedule of which it is broken, and what
+    was seen in a run of that."""
 
     seed: int
     breach: Breach
     setup: Setup
     steps: tuple[Json, ...]
+    timeline: tuple[Event, ...] = ()
 
 
 @dataclass(slots=True)
@@ -48,7 +50,8 @@ def run_seeds(play: Play, seeds: Iterable[int]) -> Result:
         result.schedules += 1
         result.counts.update(judged.counts)
         for breach in judged.breaches:
-            result.found.setdefault(breach.rule, Found(seed, breach, setup, tuple(steps)))
+            found = Found(seed, breach, setup, tuple(steps), judged.timeline)
+            result.found.setdefault(breach.rule, found)
     return result
 
 
@@ -60,8 +63,9 @@ def shortest(play: Play, found: Found) -> Found:
         return bool(steps) and steps[0]["do"] == "start" and rule in play(found.setup, steps).broken()
 
     steps = shrink(found.steps, fails)
-    breach = next(one for one in play(found.setup, steps).breaches if one.rule == rule)
-    return Found(found.seed, breach, found.setup, tuple(steps))
+    judged = play(found.setup, steps)
+    breach = next(one for one in judged.breaches if one.rule == rule)
+    return Found(found.seed, breach, found.setup, tuple(steps), judged.timeline)
 
 
 def rows(result: Result) -> list[list[str]]:

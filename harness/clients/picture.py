@@ -1,0 +1,130 @@
+"""The run behind a finding as a sequence diagram, in Mermaid text: application, client, coordinator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any, Final
+
+from harness.clients.run import Found
+from harness.clients.timeline import COMMIT, HEARTBEAT, NONE, OFFSET_FETCH, Event, partitions_of
+from harness.report.mermaid import mermaid
+from harness.report.sequence import Message, Note, Step
+from harness.targets.base import Json
+
+APPLICATION: Final = "application"
+CLIENT: Final = "client"
+COORDINATOR: Final = "coordinator"
+SHOWN: Final = (HEARTBEAT, COMMIT, OFFSET_FETCH)
+"""Requests that are drawn: what a client asks of its group."""
+QUIET: Final = "says nothing new"
+_Line = Message | Note
+
+
+def picture(found: Found, names: Mapping[str, str]) -> str:
+    """The diagram of a finding up to its breach; `names` is topic id -> topic name. Each row is what was seen
+    next; heartbeats that say nothing new and follow each other are one row."""
+    lines: list[_Line] = []
+    asked: dict[int, str] = {}
+    for event in _until(found):
+        lines += _lines(event, len(lines) + 1, asked, names)
+    steps: list[Step] = []
+    drawn: list[_Line] = []
+    for text, alike in groupby(lines, key=_text):
+        group, number = list(alike), len(steps) + 1
+        first = group[0]
+        more = f" ({len(group)} times)" if len(group) > 1 else ""
+        drawn.append(_at(first, number, text + more))
+        steps.append(Step(number, ""))
+    said = f"{found.breach.requirement} {found.breach.rule}: the client {found.breach.said}"
+    steps.append(Step(len(steps) + 1, f"after {found.breach.ms} ms", failing=(said,)))
+    return mermaid([APPLICATION, CLIENT, COORDINATOR], steps, drawn)
+
+
+def _until(found: Found) -> Iterator[Event]:
+    """What was seen until the breach; an answer that says nothing new goes with its request."""
+    events = [event for event in found.timeline if event.ms <= found.breach.ms]
+    quiet = {event.number for event in events if event.kind == "answer" and _is_quiet(event.body)}
+    asked = {event.number for event in events if event.kind == "request" and _is_keep_alive(event)}
+    for event in events:
+        if event.kind in ("request", "answer") and event.number in quiet & asked:
+            if event.kind == "request":
+                yield Event(event.ms, "beat", body=event.body)
+        else:
+            yield event
+
+
+def _is_keep_alive(event: Event) -> bool:
+    body = event.body or {}
+    return event.api == HEARTBEAT and body.get("memberEpoch", 0) > 0 and body.get("topicPartitions") is None
+
+
+def _is_quiet(body: Json | None) -> bool:
+    return body is not None and body.get("errorCode") == NONE and body.get("assignment", 0) is None
+
+
+def _lines(event: Event, step: int, asked: dict[int, str], names: Mapping[str, str]) -> Iterable[_Line]:
+    match event.kind:
+        case "beat":
+            epoch = (event.body or {}).get("memberEpoch")
+            yield Message(step, CLIENT, COORDINATOR, f"Heartbeat, epoch {epoch}, {QUIET}", "request")
+        case "request" if event.api in SHOWN:
+            asked[event.number] = event.api
+            yield Message(step, CLIENT, COORDINATOR, _request(event, names), "request")
+        case "answer" if event.number in asked:
+            yield _answer(event, step, asked[event.number], names)
+        case "callback":
+            partitions = " ".join(sorted(event.partitions)) or "nothing"
+            yield Message(step, CLIENT, APPLICATION, f"{event.name} {partitions}", "answer")
+        case "released":
+            yield Message(step, APPLICATION, CLIENT, f"{event.name} returns", "request")
+        case "did":
+            words = " ".join(_word(value) for value in (event.body or {}).values())
+            yield Note(step, APPLICATION, words)
+        case "committed" | "error" | "closed" | "settled" | "stalled":
+            yield Note(step, CLIENT, f"{event.kind} {event.error or event.name}".strip())
+
+
+def _request(event: Event, names: Mapping[str, str]) -> str:
+    body = event.body or {}
+    if event.api != HEARTBEAT:
+        return event.api
+    said = [f"Heartbeat, epoch {body.get('memberEpoch')}"]
+    if body.get("subscribedTopicNames") is not None:
+        said.append(f"subscribes to {' '.join(body['subscribedTopicNames'])}")
+    if body.get("topicPartitions") is not None:
+        said.append(f"owns {_shown(body['topicPartitions'], names)}")
+    return ", ".join(said)
+
+
+def _answer(event: Event, step: int, api: str, names: Mapping[str, str]) -> Message:
+    body = event.body
+    if body is None:
+        return Message(step, COORDINATOR, CLIENT, f"answer to {api}", "answer", "lost")
+    if error := body.get("errorCode"):
+        return Message(step, COORDINATOR, CLIENT, f"error {error}", "error")
+    if api != HEARTBEAT:
+        return Message(step, COORDINATOR, CLIENT, f"answer to {api}", "answer")
+    said = f"epoch {body.get('memberEpoch')}"
+    if (assignment := body.get("assignment")) is not None:
+        topics = assignment.get("topicPartitions", assignment.get("assignedTopicPartitions", []))
+        said += f", assigned {_shown(topics, names)}"
+    return Message(step, COORDINATOR, CLIENT, said, "answer")
+
+
+def _shown(topics: Any, names: Mapping[str, str]) -> str:
+    return " ".join(sorted(partitions_of(topics, names))) or "nothing"
+
+
+def _word(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _text(line: _Line) -> str:
+    return line.text if isinstance(line, Note) else line.label
+
+
+def _at(line: _Line, step: int, text: str) -> _Line:
+    if isinstance(line, Note):
+        return Note(step, line.lane, text)
+    return Message(step, line.sender, line.receiver, text, line.kind, line.fate)

@@ -1,0 +1,69 @@
+"""Sequence diagrams of findings about clients."""
+
+from __future__ import annotations
+
+import re
+
+import faulty
+
+from harness.clients.draw import draw
+from harness.clients.picture import picture
+from harness.clients.run import Found, run_seeds, shortest
+from harness.clients.simulated import simulate, topic_ids
+from harness.clients.timeline import Event, Setup
+from harness.targets.groups.client import client_parts
+
+
+def found(name: str, rule: str) -> Found:
+    """The finding of a faulty client, with its shortest schedule."""
+    parts = client_parts(f"{faulty.__name__}:{name}")
+
+    def play(setup: Setup, steps):  # type: ignore[no-untyped-def]
+        return simulate(parts, parts.member, setup, steps)[0]
+
+    return shortest(play, run_seeds(play, range(20)).found[rule])
+
+
+def rows(text: str) -> list[str]:
+    """The words of each row, without its arrow."""
+    return re.findall(r"^ +L\d\S*L\d: \d+\. (.*)$", text, re.MULTILINE)
+
+
+def test_a_diagram_has_what_led_to_the_breach_and_nothing_after_it() -> None:
+    finding = found("StaysWithTheCoordinator", "FindsCoordinatorAnew")
+    text = picture(finding, topic_ids())
+    assert text.startswith("sequenceDiagram\n  participant L0 as application\n")
+    assert rows(text)[-4:] == [
+        "assigned returns",
+        "Heartbeat, epoch 1, subscribes to foo, owns foo-0 foo-1 foo-2",
+        "error 16",
+        "Heartbeat, epoch 1, subscribes to foo, owns foo-0 foo-1 foo-2",
+    ]
+    assert "H5 FindsCoordinatorAnew: the client sends the next heartbeat without finding" in text
+    assert "release" in text and "refuse 16" in text, "steps of the schedule"
+    assert any(event.ms > finding.breach.ms for event in finding.timeline)
+
+
+def test_heartbeats_that_say_nothing_new_are_one_row() -> None:
+    finding = found("ClosesSilently", "LeavesWhenClosed")
+    quiet = [row for row in rows(picture(finding, topic_ids())) if "says nothing new" in row]
+    assert quiet == ["Heartbeat, epoch 1, says nothing new (17 times)"]
+
+
+def test_a_lost_answer_and_an_error_are_drawn_as_such() -> None:
+    breach = found("ClosesSilently", "LeavesWhenClosed").breach
+    events = (
+        Event(1, "request", api="ConsumerGroupHeartbeat", number=1, body={"memberEpoch": 3}),
+        Event(2, "answer", number=1, body=None),
+        Event(3, "request", api="FindCoordinator", number=2, body={}),
+        Event(4, "answer", number=2, body={"errorCode": 15}),
+        Event(5, "error", error=111),
+    )
+    text = picture(Found(0, breach, draw(0)[0], (), events), topic_ids())
+    assert "L2--xL1: 2. answer to ConsumerGroupHeartbeat (lost)" in text
+    assert "FindCoordinator" not in text and "error 111" in text
+
+
+def test_a_run_without_a_breach_keeps_nothing() -> None:
+    parts = client_parts("reference")
+    assert simulate(parts, parts.member, *draw(1))[0].timeline == ()

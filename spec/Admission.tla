@@ -11,11 +11,16 @@
 (* change of topics.  When active again it is a new coordinator that loads *)
 (* the log (P2).                                                           *)
 (*                                                                         *)
+(* An administrator (D1) is a client like others, with one difference: a   *)
+(* list of groups names no group, so that who may not DESCRIBE any gets an *)
+(* empty list, and so does who asks a coordinator whose groups have moved  *)
+(* away.  Both are no errors.                                              *)
+(*                                                                         *)
 (* Left out: clients with different rights (denied operations are denied   *)
-(* to all), rights on groups of other names, DESCRIBE and ALTER_CONFIGS of *)
-(* an administrator (tests of the coordinator check these).                *)
+(* to all), rights on groups of other names, descriptions, configurations  *)
+(* and their rights (tests of the coordinator check these).                *)
 (***************************************************************************)
-EXTENDS OpenOffsets
+EXTENDS Administration
 
 (*
   State of the coordinator, and the operations that no client may do.
@@ -45,6 +50,18 @@ AdmissionError(a, operation) ==
 
 \* @type: ($admission, Str) => Bool;
 Admits(a, operation) == AdmissionError(a, operation) = "NONE"
+
+\* D1, H5: the error of a list.  A coordinator that has moved away has no groups.
+\* @type: ($admission) => Str;
+ListError(a) == IF a.state \in {Active, "moved"} THEN "NONE" ELSE StateErrors[a.state]
+
+\* D1, D5: the groups that are listed, of those that the client may DESCRIBE.
+\* @type: ($admission, $group, $partition -> Int) => Set(<<Str, Str>>);
+ListedTo(a, g, committed) == IF Admits(a, "DESCRIBE") THEN ListedAs(g, committed) ELSE {}
+
+\* The step of an administrator who is told nothing of the groups.
+\* @type: (Str, Str) => $step;
+RefusedAdminStep(action, error) == [AdminStep(action, error) EXCEPT !.branch = "not-admitted"]
 
 \* The step of a heartbeat of `m` that is refused.  A client that may not, or
 \* that asks another coordinator, is told nothing else (H9).

@@ -12,7 +12,7 @@ OneOrNone == {[t \in MCTopics |-> n] : n \in 0..1}
 OneOffset == {0}
 OneEpoch == {1}
 MCInactiveStates == {"loading", "moved", "unavailable"}
-MCDenials == {{}, {"READ"}, {"DESCRIBE"}}
+MCDenials == {{}, {"READ"}, {"DESCRIBE"}, {"DELETE"}}
 
 \* H3: no epoch that a client sends.
 MCOddRequest == {[NoRequest EXCEPT !.member = "m1", !.epoch = -9]}
@@ -38,7 +38,7 @@ ActiveKeepsNoOldOffsets ==
   admission.state = "active" => \A p \in Partitions : topics[p[1]] = -1 => offsets[p] = -1
 
 Heartbeats == {"Join", "Rejoin", "Return", "Heartbeat", "Leave", "LeaveTemporarily"}
-Asks == step'.action \in Heartbeats \cup {"OffsetCommit", "OffsetFetch"}
+Asks == step'.action \in Heartbeats \cup {"OffsetCommit", "OffsetFetch", "DeleteGroups"}
 RefusedWith == {"GROUP_AUTHORIZATION_FAILED", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR",
                 "COORDINATOR_NOT_AVAILABLE"}
 
@@ -47,7 +47,8 @@ RefusedWith == {"GROUP_AUTHORIZATION_FAILED", "COORDINATOR_LOAD_IN_PROGRESS", "N
 \* either.
 RefusedExactly ==
   [][Asks =>
-       LET right == IF step'.action = "OffsetFetch" THEN "DESCRIBE" ELSE "READ"
+       LET right == IF step'.action = "OffsetFetch" THEN "DESCRIBE"
+                    ELSE IF step'.action = "DeleteGroups" THEN "DELETE" ELSE "READ"
            error == step'.response.error
            may == right \notin admission.denied
        IN /\ (error = "GROUP_AUTHORIZATION_FAILED") = ~may
@@ -61,6 +62,31 @@ RefusalsSayAndChangeNothing ==
        /\ UNCHANGED <<group, topics, offsets, admission>>
        /\ step'.response.assignment = {} /\ step'.response.member = "" /\ step'.response.epoch = 0
        /\ step'.offset \in {0, -1}]_admissionVars
+
+\* D1, H5: the groups of a coordinator that has moved away are not listed, and that
+\* is no error; one that loads or is unavailable says so.
+MovedListsNothing ==
+  [][step'.action = "ListGroups" =>
+       LET error == step'.response.error IN
+       /\ (error = "COORDINATOR_LOAD_IN_PROGRESS") = (admission.state = "loading")
+       /\ (error = "COORDINATOR_NOT_AVAILABLE") = (admission.state = "unavailable")
+       /\ (error = "NONE") = (admission.state \in {"active", "moved"})
+       /\ admission.state # "active" => admin'.listed = {}]_admissionVars
+
+\* D1, D5: an active coordinator lists the group that it has, to who may DESCRIBE it.
+ListedToWhoMay ==
+  [][step'.action = "ListGroups" /\ admission.state = "active" =>
+       LET there == group.epoch > 0 \/ \E p \in Partitions : offsets[p] # -1 IN
+       (admin'.listed # {}) = (there /\ "DESCRIBE" \notin admission.denied)]_admissionVars
+
+\* D1: a list changes nothing; a deletion takes a group without members, whole.
+AdministratorChanges ==
+  [][/\ step'.action = "ListGroups" => UNCHANGED <<group, topics, offsets, admission>>
+     /\ step'.action = "DeleteGroups" =>
+          IF step'.response.error = "NONE"
+          THEN /\ \A m \in MemberIds : group.members[m].epoch = NotInGroup
+               /\ group'.epoch = 0 /\ \A p \in Partitions : offsets'[p] = -1
+          ELSE UNCHANGED <<group, topics, offsets, admission>>]_admissionVars
 
 \* H5, H8: nothing of the group changes while the coordinator is not active.
 InactiveIsStill ==

@@ -1,7 +1,8 @@
 --------------------------- MODULE OpenAdmission ----------------------------
 (***************************************************************************)
 (* The open instance whose coordinator may stop being the group's, at any  *)
-(* moment, and whose clients may lose rights.                              *)
+(* moment, and whose clients may lose rights, an administrator among them, *)
+(* who lists and deletes groups.                                           *)
 (***************************************************************************)
 EXTENDS Admission
 
@@ -17,14 +18,17 @@ CONSTANTS
   \* @type: Set($request);
   RefusedRequests
 
-VARIABLE
+VARIABLES
   \* @type: $admission;
-  admission
+  admission,
+  \* The administrator's last request with its answer; not part of the state.
+  \* @type: $admin;
+  admin
 
-admissionVars == <<offsetVars, admission>>
+admissionVars == <<offsetVars, admission, admin>>
 admissionView == <<offsetView, admission>>
 
-AdmissionInit == OffsetInit /\ admission = AdmitsAll
+AdmissionInit == OffsetInit /\ admission = AdmitsAll /\ admin = NoAdmin
 
 IsActive == admission.state = Active
 
@@ -64,6 +68,22 @@ NotAdmitted(action, operation) ==
   /\ UNCHANGED <<group, topics, offsets, admission>>
 
 NotAdmittedOffsets == NotAdmitted("OffsetCommit", "READ") \/ NotAdmitted("OffsetFetch", "DESCRIBE")
+
+\* D1, D5, H5: a list is answered in every state, and says so by its error.
+AnyListGroups ==
+  /\ admin' = [NoAdmin EXCEPT !.listed = ListedTo(admission, group, offsets)]
+  /\ step' = IF Admits(admission, "DESCRIBE") THEN AdminStep("ListGroups", "NONE")
+             ELSE RefusedAdminStep("ListGroups", ListError(admission))
+  /\ UNCHANGED <<group, topics, offsets, admission>>
+
+\* D1, D5, H5: a group is deleted by who may DELETE it, at an active coordinator;
+\* others do not hear whether there is a group, or whether it has members.
+AnyDeleteGroups ==
+  /\ admin' = NoAdmin
+  /\ UNCHANGED admission
+  /\ IF Admits(admission, "DELETE") THEN DeleteGroups
+     ELSE /\ step' = RefusedAdminStep("DeleteGroups", AdmissionError(admission, "DELETE"))
+          /\ UNCHANGED <<group, topics, offsets>>
 
 \* H8, R4, E5, E1, P2: steps that happen by themselves, at an active
 \* coordinator.
@@ -114,9 +134,12 @@ ChangeRights ==
   /\ step' = EventStep("ChangeRights", None, "", 0)
   /\ UNCHANGED <<group, topics, offsets>>
 
-AdmissionNext ==
+\* Steps of everybody but the administrator.
+AnyoneElse ==
   \/ AdmittedHeartbeat \/ AdmittedOffsets
   \/ NotAdmittedHeartbeat \/ NotAdmittedOffsets
   \/ Happens \/ Unnoticed
   \/ Deactivate \/ Activate \/ ChangeRights
+
+AdmissionNext == (AnyoneElse /\ admin' = NoAdmin) \/ AnyListGroups \/ AnyDeleteGroups
 =============================================================================

@@ -92,7 +92,7 @@ def _listed(after: SpecState) -> Json:
         {"groupId": wire.GROUP, "protocolType": _PROTOCOL[kind], "groupState": state, "groupType": kind}
         for state, kind in _of(after).listed
     ]
-    return {"throttleTimeMs": 0, "errorCode": 0, "groups": groups}
+    return {"throttleTimeMs": 0, "errorCode": wire.ERROR_CODES[after.step.response.error], "groups": groups}
 
 
 def _deleted(after: SpecState) -> Json:

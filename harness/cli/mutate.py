@@ -63,8 +63,9 @@ def command(
     Mutants of the coordinator are judged by a replay of the committed traces, each dialect's on it, then of
     tours that take every step of MCTour (--tour names others). Mutants of the specification are judged by
     the golden scenarios and the corpus, which must give the very states that they give without it, and by
-    the small models that depend on the module (--states bounds them), whose figures must be as in the
-    manifest. The first check that notices ends a mutant. One that takes ten times as long as the original
+    the small models (--states bounds them) of which a definition has changed in their dialect: properties
+    must hold, and figures be as in the manifest; how many are noticed by a figure alone is told apart. The
+    first check that notices ends a mutant. One that takes ten times as long as the original
     counts as killed; one that does not load or parse is counted apart. Those that survive are listed;
     tests/mutants/equivalent.toml argues which of them change nothing.
 
@@ -84,7 +85,7 @@ def command(
         raise ConformError(f"Mutants are made with {OPERATORS}: {needed}.", USAGE)
     from harness.mutate.equivalent import FILE, read_equivalent, stale
     from harness.mutate.mutant import read_only
-    from harness.mutate.report import COLUMNS, Mutated, rows, survivors, to_json
+    from harness.mutate.report import COLUMNS, Mutated, figures, rows, survivors, to_json
     from harness.mutate.run import TOURS, Plan, all_mutants, judge_all, sampled
 
     began, root = time.monotonic(), Path(".")
@@ -112,7 +113,7 @@ def command(
     }
     result = Mutated(chosen, judged, known, list(stale(known, whole, judged)), asked)
     print_table(COLUMNS, list(rows(result)))
-    for line in survivors(result):
+    for line in (*figures(result), *survivors(result)):
         print(line)
     for problem in result.problems:
         print(problem)

@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.mutate.equivalent import Equivalent
 from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Judged, Mutant
+from harness.mutate.spec import FOLDER, by_figure
 from harness.targets.base import Json
 
 
@@ -31,6 +32,16 @@ class Mutated:
         """Those that nobody argued to be equivalent, in the order of their places."""
         left = [one for one in self.judged if one.outcome == SURVIVED and not self.reason(one.mutant)]
         return sorted(left, key=lambda one: (one.mutant.path, one.mutant.line))
+
+    @property
+    def of_specification(self) -> list[Judged]:
+        """The mutants of the specification that were noticed."""
+        return [one for one in self.judged if one.outcome == KILLED and _in(one.mutant, FOLDER)]
+
+    @property
+    def by_figures(self) -> list[Judged]:
+        """Those of them that were noticed by a figure alone: a number of states or steps."""
+        return [one for one in self.of_specification if by_figure(one.by)]
 
     def counts(self, path: str | None = None) -> Json:
         """Numbers of mutants of each kind in a file, in a folder or in all, and the score in per cent (None
@@ -87,10 +98,20 @@ def survivors(result: Mutated) -> Iterator[str]:
         yield from (f"  {line}" for line in one.mutant.diff)
 
 
+def figures(result: Mutated) -> Iterator[str]:
+    """The mutants of the specification that no property has noticed, in a sentence; none without such."""
+    if noticed := result.by_figures:
+        yield (
+            f"{len(noticed):,} of {len(result.of_specification):,} mutants of the specification that were "
+            "noticed were so by a figure of a model alone, a number of states or steps, and by no property."
+        )
+
+
 def to_json(result: Mutated, exit_code: int) -> Json:
     """For `--json`: `total` and each of `folders` and `files` have counts, of which `judged` is how many
     of the `mutants` were judged at all; killed ones that ran out of time are listed, too; `stale` is what
-    is wrong with the file of equivalent mutants."""
+    is wrong with the file of equivalent mutants, `by_figures` has mutants of the specification that the first
+    check to notice noticed by a figure alone."""
     return {
         "verb": "mutate",
         "asked": result.asked,
@@ -103,6 +124,7 @@ def to_json(result: Mutated, exit_code: int) -> Json:
             for one in result.judged
             if one.outcome == SURVIVED and result.reason(one.mutant)
         ],
+        "by_figures": [_row(one) for one in result.by_figures],
         "timed_out": [_row(one) for one in result.judged if one.outcome == TIMED_OUT],
         "killed_by": dict(
             Counter(_check(one.by) for one in result.judged if one.outcome == KILLED).most_common()

@@ -1,7 +1,8 @@
 """Mutants of the specification on the kit's own checks: golden scenarios and small models.
 
 Each is put into a copy of spec/. A model must give exactly the figures of the manifest; a scenario must be
-a behaviour as it is written, and the same, state by state, as without the mutant.
+a behaviour as it is written, and the same, state by state, as without the mutant. A model none of whose
+definitions has changed, in its dialect, is not run: it cannot notice.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from pathlib import Path
 from typing import Final
 
 from harness.check import compare
+from harness.definitions import definitions
 from harness.engines.base import EngineError, Failure, Limits
 from harness.engines.tlc import Tlc
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace, read_trace
 from harness.kinds.scenarios import Scenario, play, scenario_of_trace
 from harness.manifest import Entry, Manifest, read_manifest
-from harness.modules import dependencies
+from harness.modules import config_beside, dependencies
 from harness.mutate.journal import Asked, files, of_model
 from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Mutant, Verdict
 from harness.scenario.files import explain, load_file, scenario_files
@@ -43,6 +45,8 @@ FIRST: Final = (
     "MCUniform",
 )
 """Judge mutants of the specification; checks that find most in a processor second come first."""
+FIGURES: Final = ("length", "distinct_states", "depth")
+"""The facts of a model that no property states."""
 _NOT_THERE: Final = frozenset({Failure.PARSE, Failure.TYPE, Failure.CONFIGURATION})
 
 
@@ -85,7 +89,7 @@ def read_checks(root: Path, limit_s: float, states: int = MOST) -> Checks:
         for entry in read_manifest(root / FOLDER / "manifest.json").entries
         if entry.engine == "tlc" and 0 < int(entry.expected().get("distinct_states", 0)) <= states
     ]
-    entries.sort(key=lambda entry: int(entry.expected()["distinct_states"]))
+    entries.sort(key=lambda entry: entry.seconds)
     modules = {SCENARIOS: root / FOLDER / "Golden.tla"}
     modules |= {entry.name: entry.model().module for entry in entries}
     order = sorted(modules, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
@@ -127,11 +131,14 @@ def verdict(folder: Path, names: Sequence[str], checks: Checks) -> Verdict:
     """The verdict of some checks on the specification in a folder."""
     limits = Limits("1g", checks.limit_s, 1)
     manifest = read_manifest(folder / "manifest.json")
+    originals = read_manifest(checks.root / FOLDER / "manifest.json")
     for said in names:
         on = SCRIPTS if said == SCENARIOS else (said,)
         try:
             if said == SCENARIOS:
                 found = _not_played(checks, folder, limits)
+            elif _defines(manifest.entry(said)) == _defines(originals.entry(said)):
+                continue
             else:
                 found = _not_as_expected(manifest.entry(said), folder / "tlc.log", limits)
         except EngineError as error:
@@ -158,12 +165,25 @@ def _not_played(checks: Checks, folder: Path, limits: Limits) -> str:
     return ""
 
 
+def _defines(entry: Entry) -> dict[str, str]:
+    """The definitions that a model depends on, in its dialect."""
+    return definitions(entry.module, entry.config or config_beside(entry.module), entry.args.values())
+
+
 def _not_as_expected(entry: Entry, log: Path, limits: Limits) -> str:
-    """The first figure of a model that is not the manifest's; "" if there is none."""
+    """The property that a model violates although it should not, or the first fact that is not the
+    manifest's; "" if there is none."""
     expected = entry.expected()
     result = Tlc().check(entry.model(), log, limits)
     differ = compare(expected, result.facts())
+    if result.violated and result.violated != expected.get("property"):
+        return f"property {result.violated} violated"
     return next((f"{one.what} {one.got}, not {one.expected}" for one in differ), "")
+
+
+def by_figure(by: str) -> bool:
+    """Was a mutant noticed by a figure of a model alone, which no property states?"""
+    return by.partition(": ")[2].startswith(FIGURES)
 
 
 def _no_answer(error: EngineError, said: str) -> tuple[str, str]:

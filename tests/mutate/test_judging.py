@@ -15,7 +15,7 @@ from harness.mutate import coordinator, spec
 from harness.mutate.equivalent import read_equivalent, stale
 from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Judged, Mutant, Verdict
 from harness.mutate.pool import run_all
-from harness.mutate.report import Mutated, rows, survivors, to_json
+from harness.mutate.report import Mutated, figures, rows, survivors, to_json
 from harness.mutate.run import sampled
 from harness.replay.decode import Decoder
 from harness.replay.files import trace_files
@@ -82,6 +82,34 @@ def test_mutants_of_the_specification() -> None:
     assert outcome == UNVIABLE, by
     outcome, by, _ = judge(changed(path, '# old.epoch THEN "advance"', '# old.epoch THEN "moves"'))
     assert outcome == KILLED and "another state" in by, "what no document prints counts, too"
+
+
+def test_a_model_that_cannot_notice_is_not_run() -> None:
+    path = "spec/Coordinator.tla"
+    few, no_time = (spec.Checks(ROOT, [], [], limit_s) for limit_s in (60.0, 0.001))
+    kafka = changed(path, "ELSE IF holder = {} THEN UnknownError(g)", 'ELSE IF holder = {} THEN "NONE"')
+    assert spec.judge((kafka, ["MCTour", "MCOpen"]), no_time) == Verdict(SURVIVED, "MCTour, MCOpen")
+    both = changed(path, "new.subscription # old.subscription", "FALSE")
+    assert spec.judge((both, ["MCTour"]), no_time).outcome == TIMED_OUT
+    assert spec.judge((both, ["MCTour"]), few)[:2] == (KILLED, "MCTour: property TargetIsLegal violated")
+
+
+def test_what_only_a_figure_notices_is_told_apart() -> None:
+    said = [
+        "MCTour: property TargetIsLegal violated",
+        "MCTour: distinct_states 311, not 312",
+        "scenarios: x.yaml, step 2",
+    ]
+    of_spec = [Mutant("spec/A.tla", line, "o", "", "", str(line)) for line in range(len(said))]
+    of_python = Mutant("coordinator/a.py", 1, "o", "", "", "")
+    judged = [Judged(mutant, KILLED, by, 0.1) for mutant, by in zip(of_spec, said, strict=True)]
+    found = Mutated(
+        [*of_spec, of_python], [*judged, Judged(of_python, KILLED, "a.itf.json: depth", 0.1)], [], []
+    )
+    assert [one.by for one in found.by_figures] == said[1:2]
+    [sentence] = figures(found)
+    assert sentence.startswith("1 of 3 mutants of the specification")
+    assert [row["by"] for row in to_json(found, 0)["by_figures"]] == said[1:2]
 
 
 def test_a_task_that_takes_too_long_is_ended() -> None:

@@ -220,6 +220,34 @@ AssignmentIsToldOnChange(g, h, s) ==
        \/ /\ s.request.owned # {}
           /\ s.request.subscription # {} \/ s.request.regex # {})
 
+\* H5 without FencedMemberIsRemoved: nothing changes where a member is fenced.
+\* @type: ($group, $group, $step) => Bool;
+FencedChangesNothing(g, h, s) ==
+  ~Dialect.FencedMemberIsRemoved /\ s.response.error = "FENCED_MEMBER_EPOCH" => h = g
+
+\* E1 with MetadataChange: topics that changed are noticed by the next request that is
+\* accepted, of whichever member.
+\* @type: ($group, $step, Str -> Int) => Bool;
+NoticedByRequests(h, s, topics) ==
+  s.action \in {"Join", "Rejoin", "Return", "Heartbeat"} /\ s.response.error = "NONE" =>
+    \A t \in Topics :
+      h.metadata[t] =
+        IF topics[t] > 0 /\ \E m \in MemberIds : t \in TopicsOf(h.members[m]) THEN topics[t] ELSE 0
+
+\* S2 with InstanceChecked: a join is refused an instance id that a member has who is
+\* there; any other request one that another member has, or nobody.
+\* @type: ($group, $step) => Bool;
+InstancesCheckedExactly(g, s) ==
+  LET request == s.request
+      holders == {m \in MemberIds : g.members[m].epoch # NotInGroup /\ {g.members[m].instance} = request.instance}
+      error == s.response.error
+  IN /\ Dialect.InstanceChecked = "fenced" /\ request.instance # {}
+     /\ s.branch \notin {"invalid", "unsupported", "full"}
+     => IF request.epoch = 0
+        THEN (error = "UNRELEASED_INSTANCE_ID") = (\E m \in holders : ~IsAway(g, m))
+        ELSE /\ holders = {} => error \in {"UNKNOWN_MEMBER_ID", "GROUP_ID_NOT_FOUND"}
+             /\ (error = "FENCED_INSTANCE_ID") = (holders \ {s.member} # {})
+
 \* R2 with AcknowledgedEpoch: or by one, on the way from one revocation to
 \* another, and never beyond the target's epoch.
 \* @type: ($group, $group, $step) => Bool;

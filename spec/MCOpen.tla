@@ -42,6 +42,9 @@ RejoinsAcknowledge == [][RejoinReleases(group, group', step')]_vars
 RevocationsGrow == [][RevocationGrowsBySubscription(group, group', step')]_vars
 OwnersAreAsked == [][AskedForWhatItOwns(group, group', step')]_vars
 ChangesAreTold == [][AssignmentIsToldOnChange(group, group', step')]_vars
+FencedStays == [][FencedChangesNothing(group, group', step')]_vars
+RequestsNotice == [][NoticedByRequests(group', step', topics')]_vars
+InstancesChecked == [][InstancesCheckedExactly(group, step')]_vars
 AdvanceNeedsRevocation == [][AdvancesWithoutRevocation(group, group', step')]_vars
 ErrorsAreExact == [][ErrorsExactly(group, group', step')]_vars
 PlacesKept == [][PlaceIsKept(group, group', step')]_vars

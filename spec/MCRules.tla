@@ -3,8 +3,9 @@
 (* Rules that no property of another module states, each without the       *)
 (* operator of the specification that makes it, so that a wrong operator   *)
 (* is not wrong in its property, too: the group's state (E5), a changed    *)
-(* assignor (E1), the vote among assignors (A1), how long a place is kept  *)
-(* (S1), and which timers run, also after a fail-over (H8, R4, P2).        *)
+(* assignor (E1), the vote among assignors (A1), what `uniform` spreads    *)
+(* and moves (A2), how long a place is kept (S1), and which timers run,    *)
+(* also after a fail-over (H8, R4, P2).                                    *)
 (***************************************************************************)
 EXTENDS MCOpen
 
@@ -51,6 +52,30 @@ MostNamedIsPreferred ==
       best(a) == \A b \in Assignors : Cardinality(Named(b)) <= Cardinality(Named(a))
   IN /\ best(chosen)
      /\ best(FirstAssignor) => chosen = FirstAssignor
+
+\* @type: ($group, Str) => Int;
+SizeOf(g, m) == Cardinality(AllOf(g, m))
+\* @type: ($group, Str) => Bool;
+Wants(g, m) == IsMember(g, m) /\ "foo" \in g.members[m].subscription
+
+\* A2 `uniform`: of two members that may have the same partitions, none is to have
+\* two more than the other.
+EvenlySpread ==
+  group.assignmentEpoch = group.epoch =>
+    \A m \in MemberIds, n \in MemberIds :
+      Wants(group, m) /\ Wants(group, n) => SizeOf(group, m) <= SizeOf(group, n) + 1
+
+\* A2, A3 `uniform` is sticky: a partition moves only away from a member that has no
+\* fewer than who gets it, even without it; and no two members swap.  Stated for two
+\* members of one topic.
+MovesOnlyForBalance ==
+  [][group'.assignmentEpoch # group.assignmentEpoch =>
+       \A p \in Partitions :
+         LET from == group.target[p]
+             to == group'.target[p]
+         IN from # None /\ to # None /\ from # to /\ Wants(group', from) =>
+              /\ SizeOf(group', from) >= SizeOf(group', to)
+              /\ \A q \in Partitions : ~(group.target[q] = to /\ group'.target[q] = from)]_vars
 
 \* S1: a member that left for a while keeps its place until its session ends, it
 \* leaves for good, a process with its instance id takes the place, or the

@@ -44,6 +44,11 @@ _OF_FIELD: Final = tuple(
     )
 )
 """The requirement of each field of a consumer group, of a heartbeat's response and of the log."""
+_OTHER_SIDE: Final = {
+    "group.members[].serverAssignor": "clientAssignors",
+    "group.members[].clientAssignors": "serverAssignor",
+}
+"""The field of a request that takes the place of a member's assignors of the other side (H3)."""
 _REVOKES: Final = ("revoke", "revoking", "narrow")
 """Branches in which a member is given nothing, and keeps what it may keep (R1)."""
 _OF_REQUEST: Final = {"memberEpoch": "E3", "topicPartitions": "K2"}
@@ -65,6 +70,8 @@ def of_difference(one: Difference, action: str, branch: str, error: str, operati
         return next(iter(BY_ERROR.get(error) or BY_ERROR.get(came) or (of_step,)))
     if of_step[:1] in OTHER_KINDS and not where.startswith("record"):
         return of_step
+    if (other := _OTHER_SIDE.get(where)) and operation.get("body", {}).get(other):
+        return "H3"
     named = next((named for pattern, named in _OF_FIELD if pattern.match(where)), of_step)
     return "R1" if named == "R3" and branch in _REVOKES else named
 

@@ -227,6 +227,24 @@ def test_a_field_has_its_own_requirement(path: str, branch: str, requirement: st
 
 
 @pytest.mark.parametrize(
+    ("field", "body", "requirement"),
+    [
+        ("clientAssignors", {"serverAssignor": "range", "clientAssignors": None}, "H3"),
+        ("clientAssignors", {"serverAssignor": None, "clientAssignors": None}, "A1"),
+        ("serverAssignor", {"serverAssignor": None, "clientAssignors": [{"name": "x"}]}, "H3"),
+        ("serverAssignor", {"serverAssignor": None, "clientAssignors": []}, "A1"),
+        ("serverAssignor", {"serverAssignor": "range", "clientAssignors": None}, "A1"),
+    ],
+)
+def test_assignors_of_both_sides_are_of_the_rule_that_forbids_them(
+    field: str, body: Json, requirement: str
+) -> None:
+    sent = {"op": "request", "api": "ConsumerGroupHeartbeat", "body": {"memberId": "m1", **body}}
+    one = Difference(f"group.members[m1].{field}", None, "range")
+    assert of_difference(one, "Heartbeat", "stable", "NONE", sent) == requirement
+
+
+@pytest.mark.parametrize(
     ("error", "got", "requirement"),
     [("UNSUPPORTED_ASSIGNOR", 0, "H4"), ("NONE", 112, "H4"), ("NONE", 42, "H3"), ("NONE", 99, "R6")],
 )

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from harness.kinds.registry import KINDS
+
 BY_ERROR: Final = {
     "INVALID_REQUEST": ("H3",),
     "UNSUPPORTED_ASSIGNOR": ("H4",),
@@ -78,44 +80,6 @@ BY_ACTION: Final = {
 }
 """The requirements that every step of an action exercises."""
 
-CLASSIC: Final = {
-    "JoinGroup": ("C1",),
-    "SyncGroup": ("C1",),
-    "ClassicHeartbeat": ("C1", "H8"),
-    "LeaveGroup": ("C1",),
-    "JoinTimeout": ("C1",),
-    "SyncTimeout": ("C1",),
-}
-"""The requirements that a step of a classic group exercises, by its action, for actions that consumer groups
-do not have."""
-
-CONNECT: Final = {
-    "PrepareAssignment": ("W4", "W1"),
-    "InstallAssignment": ("W4", "W2"),
-    "AssignmentTimeout": ("W1",),
-}
-"""The same for a Connect group."""
-WORKER: Final = "worker"
-"""The branch of a step of a Connect group whose action consumer groups have, too."""
-
-SHARE: Final = {
-    "ShareJoin": ("Q1", "Q4"),
-    "ShareHeartbeat": ("Q2", "Q5"),
-    "ShareLeave": ("Q6",),
-    "ShareTimeout": ("Q6",),
-    "ShareTopic": ("Q3",),
-    "ShareFailOver": ("Q8",),
-    "ShareDelete": ("Q8",),
-}
-"""The same for a share group; a request that is refused exercises Q7 besides."""
-REFUSED: Final = "refused"
-"""The branch of such a request."""
-
-CONVERSIONS: Final = {"upgrade": ("M1", "M3"), "downgrade": ("M1",)}
-"""The requirements of steps that convert a group, by their branch (`harness.kinds.migration`)."""
-MIXED: Final = "mixed"
-"""How the branches begin of requests of the classic protocol to a consumer group."""
-
 _OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
 
 
@@ -124,14 +88,9 @@ def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
     if action in _OFFSETS and branch != NOT_ADMITTED:
         fenced = error in ("UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH")
         return BY_ACTION[action][::-1] if fenced else BY_ACTION[action]
-    if branch in CONVERSIONS:
-        return CONVERSIONS[branch]
-    if action in SHARE:
-        return ("Q7", *SHARE[action][:1]) if branch == REFUSED else SHARE[action]
-    if action in CLASSIC:
-        return ("M2", "M3") if branch.startswith(MIXED) else CLASSIC[action]
-    if action in CONNECT and (branch == WORKER or action not in BY_ACTION):
-        return CONNECT[action]
+    for kind in reversed(KINDS):
+        if own := kind.exercised(action, branch, error):
+            return own
     found = (*BY_ERROR.get(error, ()), *BY_BRANCH.get(branch, ()), *BY_ACTION.get(action, ()))
     return tuple(dict.fromkeys(found))
 

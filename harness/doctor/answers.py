@@ -10,10 +10,9 @@ from functools import partial
 from typing import Any, Final
 
 from harness.doctor import shape
-from harness.doctor.classic import only_classic
 from harness.doctor.talk import ALL, CLIENT, FOO, Several, Talk, Wrong, ends, same
 from harness.errors import ConformError
-from harness.kinds.registry import APIS
+from harness.kinds.conversations import TALKING, only_kind
 from harness.replay import wire
 from harness.replay.view import View
 from harness.targets.base import Answer, Capabilities, Json, Target
@@ -29,9 +28,9 @@ def hello(talk: Talk) -> str:
     for api, versions in known.apis.items():
         if not all(type(version) is int for version in versions) or versions[0] > versions[1]:
             raise Wrong("hello", {api: list(versions)}, "apis has [first, last] version of each API")
-    if wire.HEARTBEAT not in wire.served(known) and not only_classic(known):
-        kinds = f"version 0 of {wire.HEARTBEAT} is there, or {_versions(APIS['classic'])}"
-        raise Wrong("hello", dict(known.apis), kinds)
+    if wire.HEARTBEAT not in wire.served(known) and only_kind(known) is None:
+        others = " or ".join(_versions(kind.apis) for kind in TALKING)
+        raise Wrong("hello", dict(known.apis), f"version 0 of {wire.HEARTBEAT} is there, or {others}")
     hidden = f"; not shown: {', '.join(sorted(known.unobserved))}" if known.unobserved else ""
     return f"{known.name}, dialect {known.dialect}, APIs {', '.join(known.apis)}{hidden}."
 
@@ -158,7 +157,7 @@ def records(talk: Talk) -> str:
 
 
 def observe(talk: Talk) -> str:
-    """Check that `observe` gives the same as a separate `describe` and `records`."""
+    """Check that `observe` returns the same as a separate `describe` and `records`."""
     talk.begin()
     since = len(talk.records())
     answer = talk.join("m1", observe=wire.GROUP)

@@ -12,6 +12,7 @@ from harness.doctor.talk import FOO, Talk, Wrong
 from harness.errors import ConformError
 from harness.identify.own import own_traces
 from harness.itf import read_trace
+from harness.kinds.registry import UNIVERSAL
 from harness.replay import wire
 from harness.replay.compare import differences
 from harness.replay.decode import Decoder
@@ -71,7 +72,7 @@ def _first(dialect: str, has: str) -> State | None:
             trace = decoder.decode(read_trace(file), file.name)
         except ConformError:  # no trace of a group
             continue
-        if trace.kind != "consumer":
+        if trace.kind != UNIVERSAL.name:
             continue
         for step in trace.steps:
             if _CHOSEN[has](step):

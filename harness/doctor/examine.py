@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from harness.doctor import admission, answers, classic, controls
+from harness.doctor import admission, answers, controls
 from harness.doctor.talk import Talk, Wrong
 from harness.errors import ConformError
+from harness.kinds.conversations import CONVERSATIONS, only_kind
 from harness.replay.view import EVERYTHING, View
 from harness.targets.base import Capabilities, Died, Refused, Target
 
@@ -107,9 +108,9 @@ CHECKS: Final[dict[str, Check]] = {
 """In this order: what is wrong is not used by the checks after it."""
 NO_CONSUMERS: Final = (
     "Not examined: this check sends ConsumerGroupHeartbeat, which the target does not have. "
-    "conform replay traces/classic uses the operation on classic groups."
+    "conform replay traces/{folder} uses the operation on {adjective} groups."
 )
-"""The finding of a target that has classic groups alone."""
+"""The finding of a target that has groups of another kind alone."""
 MALFORMED: Final = (AttributeError, LookupError, TypeError, ValueError)
 """The errors of a check that reads an answer of another form than the protocol's."""
 ALWAYS: Final = ("hello", "request", "errors", "bad input")
@@ -178,10 +179,12 @@ class Doctor:
         return Examined(self._name, self._dialect, self._findings, self._died)
 
     def _finding(self, name: str, known: Capabilities, check: Check) -> Finding:
-        if name != "hello" and "hello" not in self._wrong() and classic.only_classic(known):
+        examined = name != "hello" and "hello" not in self._wrong()
+        if examined and (kind := only_kind(known)) is not None:
             if name != "request":
-                return Finding(name, Verdict.MISSING, NO_CONSUMERS)
-            check = classic.request
+                why = NO_CONSUMERS.format(folder=kind.traces[0], adjective=kind.adjective)
+                return Finding(name, Verdict.MISSING, why)
+            check = CONVERSATIONS[kind.name]
         needed = "describe" if name == "observe" else name
         if name == "observe" and needed in self._wrong():
             return Finding(name, Verdict.MISSING, "It needs describe, which is wrong.")

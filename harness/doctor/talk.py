@@ -17,7 +17,7 @@ from harness.targets.stdio import StdioTarget
 FOO: Final[Json] = {"name": "foo", "id": "f0f0f0f0-0000-4000-8000-000000000001", "partitions": 2}
 """The topic that everyone subscribes to."""
 ALL: Final = frozenset({0, 1})
-"""Its partitions."""
+"""The partitions of the topic foo."""
 CLIENT: Final = {"id": "doctor", "host": wire.CLIENT_HOST, "principal": "User:doctor"}
 _ROUNDS: Final = 30
 """The most rounds of heartbeats until the members have what they should."""
@@ -209,7 +209,7 @@ class Talk:
         return group
 
     def shown(self) -> Json:
-        """The same without what the target does not show."""
+        """The description of the group, without what the target does not show."""
         return self.view.of(Answer(group=self.describe())).group or {}
 
     def records(self) -> list[Json]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from frozendict import frozendict
 
@@ -13,6 +13,14 @@ from harness.itf import Trace
 
 COMMON: Final = ("group", "topics", "offsets", "configs")
 """The variables in which the coordinator keeps what most kinds of groups have."""
+
+Exercised: TypeAlias = Callable[[str, str, str], tuple[str, ...]]
+"""From the action, the branch and the error of a step to the requirements that the step exercises, the most
+important first; nothing where the kind has none of its own for the step."""
+
+
+def _nothing(action: str, branch: str, error: str) -> tuple[str, ...]:
+    return ()
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,9 @@ class Kind:
     `traces` the folders of its committed traces, of KIP-848's text; `beside` further variables by which a
     model of the kind is known where no state is at hand. `unreplayable` has variables of models whose traces
     cannot be replayed, with the reason. Traces of a kind that is `retold` can be printed as scenarios.
+    `exercised` gives the requirements of steps that are about this kind alone. A kind that is made of others
+    comes after them in the registry, and is asked before them. A target may say that it shows the state alone
+    of groups of a kind with `unshown` configurations: these do not show then where it has no clock either.
     """
 
     name: str
@@ -39,6 +50,8 @@ class Kind:
     group_field: str = ""
     unreplayable: Mapping[str, str] = field(default_factory=dict)
     retold: bool = False
+    exercised: Exercised = _nothing
+    unshown: tuple[str, ...] = ()
 
     def has(self, trace: Trace) -> bool:
         """Tell if the trace is of a group of this kind."""

@@ -21,6 +21,8 @@ _OWN: Final = (SHARE, CLASSIC, CONNECT, MIGRATION, CONSUMER)
 KINDS: Final[tuple[Kind, ...]] = (*kinds(Kind, [kind.name for kind in _OWN]), *_OWN)
 """A trace is of the first kind that has its variables: those of a consumer group are in others, too."""
 
+UNIVERSAL: Final = CONSUMER
+"""The kind that every target has but those that have one other kind alone."""
 APIS: Final = {kind.name: kind.apis for kind in KINDS}
 """By the name of each kind: its own requests, in the versions that traces use."""
 

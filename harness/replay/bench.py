@@ -34,7 +34,7 @@ class ReplaySpeed:
 
     @property
     def steps_per_processor_s(self) -> float:
-        """The same steps a second of all processors together."""
+        """Steps per second of processor time, of all processors together."""
         return self.target_steps / self.processor_s
 
     @property

@@ -25,7 +25,7 @@ class Call(Protocol):
         """The timers that it makes run out."""
 
     def operation(self) -> Json:
-        """The same as a line of the line protocol, for reports."""
+        """The call as a line of the line protocol, for reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class SendRequest:
         return target.request(self.api, wire.VERSIONS[self.api], self.client, self.body, observe)
 
     def needs(self) -> frozenset[str]:
-        """Its API; of members that offer assignors (A1) what they need to run one."""
+        """The API of the request; of members that offer assignors (A1) also the APIs to run an assignor."""
         computes = {wire.PREPARE} if self.body.get("clientAssignors") else set()
         return frozenset({self.api, *computes})
 
@@ -76,7 +76,7 @@ class FireTimer:
         return frozenset({"fire"})
 
     def fired(self) -> Sequence[Json]:
-        """This timer."""
+        """The timer that runs out."""
         return [{"timer": self.timer, "group": wire.GROUP, "member": self.member}]
 
     def operation(self) -> Json:

@@ -180,7 +180,7 @@ def to_json(found: Sequence[Cause]) -> list[Json]:
 
 
 def from_json(raw: Sequence[Json]) -> list[Cause]:
-    """The same again. TypeError or KeyError for another form."""
+    """Read causes from JSON. TypeError or KeyError for another form."""
     listed = ("requirements", "signatures")
     return [Cause(**{**one, **{name: tuple(one[name]) for name in listed}}) for one in raw]
 

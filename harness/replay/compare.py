@@ -47,7 +47,7 @@ def agree(expected: Answer, got: Answer, shift: int = 0) -> bool:
 
 
 def _lists(answer: Answer) -> tuple[Sequence[Json], ...]:
-    """Its parts that may be of any type of sequence."""
+    """The parts of an answer that may be of any type of sequence."""
     return answer.records, answer.fired, answer.completed
 
 

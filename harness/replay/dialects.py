@@ -95,7 +95,7 @@ def forms_of(trace: Trace, name: str) -> Forms:
 
 
 def forms_in(meta: Mapping[str, Any], name: str) -> Forms:
-    """The same by the trace's #meta."""
+    """The forms of the dialect in the trace's #meta."""
     return _forms(meta.get("constants"), f"The trace {name}", "Dialect in #meta")
 
 
@@ -115,7 +115,8 @@ def _forms(constants: object, what: str, where: str) -> Forms:
 
 
 def known_name(dialect: str) -> str:
-    """The same name of a dialect, with its departures. ConformError (exit 2) if there is no such dialect."""
+    """Give back the name of a dialect, with its departures. ConformError (exit 2) if there is no such
+    dialect."""
     names = list(dict.fromkeys(forms.name for forms in FORMS.values()))
     given = base_of(dialect)
     if given not in names:

@@ -68,8 +68,8 @@ def judge(target: Target, step: Prepared, shift: int, view: View = EVERYTHING) -
 
 
 def act(target: Target, step: Prepared, shift: int, view: View) -> Judged:
-    """The same with what the target showed; nothing if it refused. NotFired for a timer
-    that it does not show and does not fire."""
+    """Do a step and judge it, with what the target showed; nothing if the target refused. NotFired for a
+    timer that the target does not show and does not fire."""
     try:
         early, answer = perform(target, step, shift, view)
     except Refused as refusal:

@@ -9,12 +9,12 @@ from typing import Final
 
 from harness.dialect_name import base_of
 from harness.errors import ENGINE_FAILED, ConformError
+from harness.kinds.derived import calls_it_otherwise
 from harness.kinds.unscripted import UNSCRIPTED, UnscriptedJudge
 from harness.replay import wire
 from harness.replay.ahead import StepsAhead
 from harness.replay.compare import STATE, Difference, differences, is_of_state, may_go_on
 from harness.replay.coverage import Called, Coverage
-from harness.replay.derived import calls_it_otherwise
 from harness.replay.dialects import TEXT
 from harness.replay.fields import of_difference, rules_of_process
 from harness.replay.judge import Judged, NotFired, act, refused
@@ -22,7 +22,7 @@ from harness.replay.members import MemberReplayer
 from harness.replay.prepared import DecodedTrace, Loadable, Step
 from harness.replay.rules import Rule, broken_rules
 from harness.replay.signature import place, signature
-from harness.replay.view import CLASSIC, INITIAL_DELAY, RECORDS, View
+from harness.replay.view import RECORDS, View
 from harness.replay.waits import due
 from harness.targets.base import Answer, Capabilities, Json, Refused, Target, as_sent
 from harness.targets.members import StartProcess
@@ -101,12 +101,12 @@ class Outcome:
 
     @staticmethod
     def unjudged(trace: DecodedTrace) -> Outcome:
-        """That of a trace of which nothing was judged, because enough differences were found before it."""
+        """The outcome of a trace of which nothing was judged: enough differences were found before it."""
         called = [Called(step.action, step.branch, step.error, step.key) for step in trace.steps]
         return Outcome(trace.name, trace.length, called, trace.other_actions, trace.handlers)
 
     def without_judgement(self) -> Outcome:
-        """The same as if enough differences had been found before it."""
+        """This outcome as if enough differences had been found before the trace."""
         return Outcome(self.trace, self.steps, self.called, self.other_actions, self.handlers)
 
     @property
@@ -191,7 +191,7 @@ class Replayer:
         self._ahead = StepsAhead(target, self._view, self._has)
         self.result = Replayed(unobserved=self._view.hidden, excused=self._view.excused)
         self._differences = 0
-        """Those of the trace that is replayed now, which are not in `result` yet."""
+        """The differences of the trace that is replayed now, which are not in `result` yet."""
         self._underway: Outcome | None = None
         self._configuration: Json = wire.DEFAULTS
         if not self._has.intersection(wire.JOINS):
@@ -276,7 +276,7 @@ class Replayer:
         return alike and scripted and LOAD in self._has and not self._lacking(trace)
 
     def _follow(self, trace: DecodedTrace, made: Outcome, following: DecodedTrace | None) -> tuple[int, str]:
-        """The same from the state that the trace starts from."""
+        """Replay a trace from the state that it starts from."""
         everything = trace.needs <= self._has
         shift, before = 0, trace.start.state.group
         described: Json | None = trace.initial
@@ -372,10 +372,9 @@ class Replayer:
         return ""
 
     def _seen(self, configuration: Json) -> Json:
-        """A configuration without what does not show: the first delay of a classic group may be the target's
-        own where neither a description nor a clock tells how long it is."""
-        hidden = {INITIAL_DELAY} if not self._view.shows(CLASSIC) and not self._view.ticks else set()
-        return {name: value for name, value in configuration.items() if name not in hidden}
+        """A configuration without what does not show: a delay may be the target's own where neither a
+        description nor a clock tells how long it is."""
+        return {name: value for name, value in configuration.items() if name not in self._view.unshown}
 
     def _configure(self, configuration: Json) -> None:
         """Configure the target as the trace's model assumes: made new, so that it had no request yet."""

@@ -11,6 +11,7 @@ from collections.abc import Container, Sequence
 from typing import Final
 
 from harness.errors import ENGINE_FAILED, ConformError
+from harness.kinds.registry import KINDS
 from harness.replay import wire
 from harness.targets.base import Answer, Capabilities, Json
 
@@ -26,10 +27,9 @@ CONFIGS: Final = "configs"
 """The group's own configurations, in a description if it has some (D1)."""
 DELAY: Final = "delayRemainingMs"
 """How much longer a classic group's delay of the first rebalance may be made (C1)."""
-INITIAL_DELAY: Final = "group.initial.rebalance.delay.ms"
-"""The configuration of which that is the rest."""
-CLASSIC: Final = "classic"
-"""All of a classic group's description but its state."""
+STATE_ALONE: Final = {kind.name: kind.unshown for kind in KINDS if kind.unshown}
+"""The kinds of groups of which all of a description but its state may be hidden, with the configurations that
+do not show then."""
 DELETED_TOPICS: Final = "members.deletedTopics"
 """Partitions of deleted topics that members have: a target may leave them out."""
 _PARTITIONS: Final = ("assigned", "pendingRevocation", "target")
@@ -50,7 +50,7 @@ NAMES: Final = (
     DELETED_TOPICS,
     CONFIGS,
     DELAY,
-    CLASSIC,
+    *STATE_ALONE,
     *(f"timers.{name}" for name in (*TIMERS, "deadlineMs")),
     RECORDS,
     *(f"records.{name}" for name in (*RECORD_TYPES, *RECORD_FIELDS)),
@@ -69,7 +69,8 @@ class View:
     `hidden` are the names of all that is not compared, also for want of an operation; a `complete` view hides
     nothing. `observe` is the group to observe, None for no description; `ticks`, `scripts` and `reads` say
     whether the clock moves before a step, targets are scripted and records are read; `counts`, whether its
-    log has every record, so that offsets mean something; `forgets`, whether deleted topics are left out.
+    log has every record, so that offsets mean something; `forgets`, whether deleted topics are left out;
+    `unshown` are the configurations that do not show.
     """
 
     def __init__(self, known: Capabilities) -> None:
@@ -103,6 +104,8 @@ class View:
         self._record = _below("records", hidden)
         self.counts = not self._record & set(RECORD_TYPES)
         self._interval_ms: int | None = None
+        unshown = (STATE_ALONE[kind] for kind in STATE_ALONE if not self.shows(kind) and not self.ticks)
+        self.unshown = frozenset(name for names in unshown for name in names)
 
     def shows(self, name: str) -> bool:
         """Tell if that part of what is compared can be observed."""
@@ -146,7 +149,7 @@ class View:
         return {**record, "value": _without(record["value"], self._record)}
 
     def _of_group(self, group: Json, there: Container[str] | None) -> Json:
-        if CLASSIC in self._group and group.get("type") == CLASSIC:
+        if any(group.get("type") == kind for kind in STATE_ALONE.keys() & self._group):
             return {name: group.get(name) for name in ("groupId", "type", "state")}
         shown = {name: value for name, value in group.items() if name not in self._group}
         if self._member and isinstance(shown.get("members"), list):

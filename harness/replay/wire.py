@@ -99,16 +99,11 @@ ERROR_CODES: Final = {
 ERROR_NAMES: Final = {code: name for name, code in ERROR_CODES.items()} | {12: "OFFSET_METADATA_TOO_LARGE"}
 """Names of Kafka's error codes, for reports; no model has the one of metadata that is too long."""
 
-CLASSIC_ERRORS: Final = frozenset(
-    {"ILLEGAL_GENERATION", "INCONSISTENT_GROUP_PROTOCOL", "REBALANCE_IN_PROGRESS", "MEMBER_ID_REQUIRED"}
-)
-"""Those that only classic groups have (C1)."""
-
 NOT_ADMITTED: Final = frozenset(
     {"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR"}
     | {"GROUP_AUTHORIZATION_FAILED"}
 )
-"""Those of a request that is refused before anybody looks at it (H5, D5)."""
+"""Errors of a request that is refused before anybody looks at it (H5, D5)."""
 
 KEY_NUMBERS: Final = {
     "OffsetCommit": 1,
@@ -157,7 +152,7 @@ def expected_partitions(partitions: frozenset[Partition]) -> list[Json]:
 SHOWN: Final[Forms] = {"partitions": expected_partitions, "texts": sorted, "text": lambda text: text or None}
 """The forms of fields in JSON, by the names of `harness.kinds.rows`; only to compare with."""
 GIVEN: Final[Forms] = {**SHOWN, "partitions": topic_partitions}
-"""The same, to be given to a target."""
+"""Forms of what is given to a target."""
 
 
 def metadata(topics: Mapping[str, int]) -> list[Json]:

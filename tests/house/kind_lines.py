@@ -17,7 +17,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parent.parent.parent
 NAMES: Final = {
-    **{name: name for name in ("classic", "connect", "migration", "consumer")},
+    **{name: name for name in ("classic", "connect", "migration", "share", "consumer")},
     **dict.fromkeys(("migrates", "migrating"), "migration"),
     **dict.fromkeys(("computed", "computing", "computation"), "computation"),
 }
@@ -83,7 +83,7 @@ def main() -> None:
     """Print the table."""
     found = counted(ROOT / "harness")
     beside = sum(found.values()) - found["consumer"] - found[REST]
-    for name in ("classic", "connect", "migration", "computation", ELSEWHERE):
+    for name in ("classic", "connect", "migration", "share", "computation", ELSEWHERE):
         print(f"{found[name]:7,}  {name}")
     print(f"{beside:7,}  beside the consumer group")
     print(f"{found['consumer']:7,}  consumer")

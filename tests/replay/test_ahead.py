@@ -71,7 +71,7 @@ def report(opened: StdioTarget, most: int = 1000) -> list[str]:
 
 
 class OneAtATime(StdioTarget):
-    """The same target, to which nothing is written ahead."""
+    """A target to which nothing is written ahead."""
 
     def writer(self) -> None:
         """None."""

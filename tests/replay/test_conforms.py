@@ -49,7 +49,8 @@ def test_random_behaviours_of_every_action_conform() -> None:
     others = {"INVALID_REQUEST", "UNSUPPORTED_ASSIGNOR", "GROUP_MAX_SIZE_REACHED"}
     others |= {"GROUP_ID_NOT_FOUND", "FENCED_INSTANCE_ID", "NON_EMPTY_GROUP", "INVALID_CONFIG"}
     others.add("INVALID_ASSIGNMENT")
-    others |= wire.CLASSIC_ERRORS | wire.NOT_ADMITTED
+    others |= {"ILLEGAL_GENERATION", "INCONSISTENT_GROUP_PROTOCOL", "REBALANCE_IN_PROGRESS"}  # C1
+    others |= {"MEMBER_ID_REQUIRED"} | wire.NOT_ADMITTED
     assert set(result.coverage.errors) == wire.ERROR_CODES.keys() - others
 
 

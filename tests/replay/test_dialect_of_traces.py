@@ -32,7 +32,7 @@ def written(file: Path, operator: str) -> Path:
 
 
 def shifted(made: Trace) -> Trace:
-    """The same where a group begins at epoch 1, as in Kafka 4.3 and later (E1)."""
+    """A trace in which a group begins at epoch 1, as in Kafka 4.3 and later (E1)."""
     after: Any = made.states[1]
     group, step = after["group"], after["step"]
     members = group["members"].set("m1", group["members"]["m1"].set("epoch", 2))

@@ -34,7 +34,7 @@ def seen(target: PythonTarget) -> Seen:
 
 
 def freshly(records: list[Any]) -> Seen:
-    """The same of a target that has loaded nothing else, from the records as JSON."""
+    """The state that is seen of a target that has loaded nothing else, from the records as JSON."""
     target = PythonTarget("kip-848")
     target.load(records, TOPICS, {})
     return seen(target)

@@ -44,7 +44,7 @@ def walk(wrong: bool = False) -> Trace:
 
 
 def late(start: int) -> Trace:
-    """The same from a state in which there is a group."""
+    """A trace from a state in which there is a group."""
     whole = walk()
     return Trace(whole.meta, whole.variables, whole.states[start:])
 

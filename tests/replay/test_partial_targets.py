@@ -19,6 +19,7 @@ from spec_model import NOTHING, Model
 from harness.cli.replay import command
 from harness.errors import ConformError
 from harness.itf import Trace, read_trace
+from harness.kinds.classic.description import CLASSIC
 from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.registry import kind_of
 from harness.replay.compare import agree, differences
@@ -27,7 +28,7 @@ from harness.replay.files import replay_files, trace_files
 from harness.replay.prepared import DecodedTrace, Step
 from harness.replay.report import left_out, skipped, summary
 from harness.replay.run import ANOTHER, DIFFERENCE, Replayed, Replayer
-from harness.replay.view import CLASSIC, CONFIGS, DELAY, DELETED_TOPICS, NAMES, RECORD_TYPES, View
+from harness.replay.view import CONFIGS, DELAY, DELETED_TOPICS, NAMES, RECORD_TYPES, View
 from harness.replay.view import EVERYTHING as ALL
 from harness.targets import open_target
 from harness.targets.base import Answer, Capabilities, Json
@@ -128,7 +129,7 @@ def test_after_a_harmless_difference_a_target_without_load_is_judged_on() -> Non
         name
         for name in NAMES
         if name.removeprefix("timers.") not in KINDS
-        and name not in (DELETED_TOPICS, CONFIGS, ASSIGNMENT_EPOCHS, CLASSIC)
+        and name not in (DELETED_TOPICS, CONFIGS, ASSIGNMENT_EPOCHS, CLASSIC.name)
     ],
 )
 def test_what_is_unobserved_is_not_compared_and_all_else_is(name: str) -> None:
@@ -152,7 +153,7 @@ def test_of_a_classic_group_the_state_alone_may_be_shown() -> None:
     """As over the wire. A consumer group is described in full then."""
     classic = Answer(group={"groupId": "g", "type": "classic", "state": "Stable", "generation": 1})
     consumer = Answer(group={"groupId": "g", "state": "Stable", "groupEpoch": 1})
-    shown = view(CLASSIC)
+    shown = view(CLASSIC.name)
     assert shown.of(classic).group == {"groupId": "g", "type": "classic", "state": "Stable"}
     assert shown.of(consumer).group == consumer.group
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from harness import requirement_page
+from harness.kinds.classic import description as classic
 from harness.kinds.classic.steps import CLASSIC_HANDLERS
+from harness.kinds.connect import description as connect
 from harness.kinds.connect.steps import CONNECT_HANDLERS
 from harness.kinds.consumer.steps import HANDLERS
 from harness.report.coverage import BRANCHES, ERRORS
@@ -16,8 +18,6 @@ from harness.requirements import (
     BY_ACTION,
     BY_BRANCH,
     BY_ERROR,
-    CLASSIC,
-    CONNECT,
     broken,
     requirements,
     sentences,
@@ -61,9 +61,9 @@ def test_a_worker_that_computes_is_about_workers() -> None:
 
 def test_no_other_names_are_there() -> None:
     assert BY_ACTION.keys() == set(HANDLERS)
-    assert CLASSIC.keys() == CLASSIC_HANDLERS.keys() - HANDLERS.keys()
-    assert CONNECT.keys() >= CONNECT_HANDLERS.keys() - HANDLERS.keys()
-    assert CONNECT.keys() <= CONNECT_HANDLERS.keys()
+    assert classic.REQUIREMENTS.keys() == CLASSIC_HANDLERS.keys() - HANDLERS.keys()
+    assert connect.REQUIREMENTS.keys() >= CONNECT_HANDLERS.keys() - HANDLERS.keys()
+    assert connect.REQUIREMENTS.keys() <= CONNECT_HANDLERS.keys()
     assert BY_BRANCH.keys() == set(BRANCHES)
     assert BY_ERROR.keys() == set(ERRORS) - OFFSET_ERRORS - {"NONE"}
 
@@ -71,7 +71,7 @@ def test_no_other_names_are_there() -> None:
 def test_every_requirement_that_is_named_is_one() -> None:
     named = {
         one
-        for table in (BY_ACTION, BY_BRANCH, BY_ERROR, CLASSIC, CONNECT)
+        for table in (BY_ACTION, BY_BRANCH, BY_ERROR, classic.REQUIREMENTS, connect.REQUIREMENTS)
         for ids in table.values()
         for one in ids
     }

@@ -175,8 +175,6 @@ def _response(response: ClassicResponse) -> Facts:
 CLASSIC: Final = Language(
     name="classic",
     module="OpenClassic",
-    topics="topics",
-    whole=0,
     first=_first,
     verbs={
         "join": _join,

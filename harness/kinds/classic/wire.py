@@ -12,6 +12,7 @@ import struct
 from functools import cache
 from typing import Final
 
+from harness.kinds.classic.description import DELAY as DELAY
 from harness.kinds.classic.said import Classic, spoken
 from harness.kinds.classic.state import Assignment, ClassicRequest
 from harness.kinds.fields import Partition
@@ -23,7 +24,6 @@ JOIN: Final = "JoinGroup"
 SYNC: Final = "SyncGroup"
 HEARTBEAT: Final = "Heartbeat"
 LEAVE: Final = "LeaveGroup"
-DELAY: Final = "group.initial.rebalance.delay.ms"
 
 NEW_MEMBER_TIMEOUT_MS: Final = 300_000
 """How long the first JoinGroup of a member may wait."""

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from harness.kinds.connect import expect
 from harness.kinds.connect import wire as connect
 from harness.kinds.connect.description import CONNECT as KIND
+from harness.kinds.connect.description import REQUIREMENTS, WORKER
 from harness.kinds.connect.records import whole, written
 from harness.kinds.connect.state import ConnectReader, ConnectState
 from harness.kinds.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
@@ -18,7 +19,6 @@ from harness.kinds.rows import record_of
 from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.contents import Contents
-from harness.requirements import CONNECT, WORKER
 from harness.targets.base import Json
 
 
@@ -108,7 +108,7 @@ class ConnectDecoding(Decoding[ConnectState]):
         given = (before.key, spec.action, spec.member, spec.request, spec.topic, spec.partitions)
         said = (asked.reason, after.said, asked.group_epoch, tuple(asked.target.items()), asked.twice)
         return Expected(
-            branch=spec.branch or (WORKER if spec.action in CONNECT else ""),
+            branch=spec.branch or (WORKER if spec.action in REQUIREMENTS else ""),
             error=spec.response.error,
             given=(given, said),
             body=expect.response(before, after) if spec.response.error else None,

@@ -299,14 +299,14 @@ def _prepared(given: Json | None) -> SeenPrepared | None:
 
 
 def _reason(offers: Iterable[Mapping[str, Any]]) -> int | None:
-    """That of the assignor, if one is given (W2)."""
+    """The reason of the assignor, if one is given (W2)."""
     for offer in offers:
         return int(offer["reason"])
     return None
 
 
 def _versions(body: Json) -> dict[str, tuple[int, int]]:
-    """Those that the worker's assignor reads, if it says so and they are not everybody's (W1)."""
+    """The versions that the worker's assignor reads, if they are given and are not everybody's (W1)."""
     for offer in body.get("clientAssignors") or ():
         found = int(offer["minimumVersion"]), int(offer["maximumVersion"])
         return {} if found == EVERYBODYS else {body["memberId"]: found}

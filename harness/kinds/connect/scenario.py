@@ -224,5 +224,4 @@ CONNECT: Final = Language(
     config=_CONFIG,
     facts=_facts,
     tall=frozenset({"workers"}),
-    optional=frozenset({"response"}),
 )

@@ -49,7 +49,7 @@ def assignors_of(state: ConnectState, worker: str) -> list[Json]:
 
 
 def selected(reason: int, versions: tuple[int, int]) -> Json:
-    """The same of the assignor that is selected, as PrepareAssignment tells of it."""
+    """The offer of the selected assignor, as the answer to PrepareAssignment has it."""
     (offered,) = assignors(reason, versions)  # all that a worker offers say the same but their names
     return {name: offered[name] for name in ("version", "reason", "metadata")}
 

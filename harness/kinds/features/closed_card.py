@@ -15,7 +15,7 @@ from harness.kinds.fields import BadField, Fields, read_function
 from harness.values import State
 
 GROUP_STATES: Final = (*CLASSIC_STATES[:2], "Assigning", "Reconciling", *CLASSIC_STATES[2:])
-"""Those of a consumer group and of a classic one, in the order of the legend."""
+"""The states of consumer groups and of classic groups, in the order of the legend."""
 BY_PROTOCOL: Final = "group state and the protocols of its members"
 _WAITING: Final = (("prepare", "PreparingRebalance"), ("complete", "CompletingRebalance"))
 

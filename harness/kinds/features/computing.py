@@ -155,7 +155,7 @@ def offered(offer: Offer) -> Json:
 
 
 def recorded(offer: Offer) -> Json:
-    """And in a record of its member (P1), whose schema has other names."""
+    """An offer as a record of its member has it (P1): the schema of records has other names."""
     request = offered(offer)
     version, metadata = request.pop("metadataVersion"), request.pop("metadataBytes")
     return {**request, "version": version, "metadata": metadata}

@@ -215,8 +215,6 @@ def printed_response(state: SpecState) -> Facts:
 CLIENT: Final = Language(
     name="client",
     module="OpenClient",
-    topics="topics",
-    whole=0,
     first=_first,
     verbs={
         "join": _join,
@@ -232,6 +230,4 @@ CLIENT: Final = Language(
     definitions=_definitions,
     config=_CONFIG,
     facts=_facts,
-    tall=frozenset({"members"}),
-    optional=frozenset({"response"}),
 )

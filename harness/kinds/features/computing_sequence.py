@@ -14,7 +14,7 @@ REQUESTS: Final = frozenset({"PrepareAssignment", "InstallAssignment"})
 _BESIDE: Final = ("clientStep", "call")
 """Where the models of client-side assignors and of Connect have what these requests carry."""
 _COMPUTATION: Final = ("computation", "work")
-"""And who computes."""
+"""The variables that say who computes."""
 _GONE: Final = -1
 """The epoch of a worker that is there only for what it lost."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from harness.itf import Trace
@@ -21,6 +21,20 @@ def events_of(word: str) -> dict[str, Callable[[Field], str]]:
         "fail-over": event(f"{word}{FAIL_OVER}"),
         "delete group": event(f"{word}{DELETION}"),
     }
+
+
+def request_of(
+    epoch: int | None, optional: Sequence[str], request: Callable[[int, Mapping[str, Field]], str]
+) -> Callable[[Field], str]:
+    """The verb of a request of that epoch, or of the one that the file gives; `request` makes the request of
+    its epoch and of the fields, of which some are `optional`."""
+
+    def action(field: Field) -> str:
+        found = field.fields(("member",) if epoch is not None else ("member", "epoch"), optional)
+        asked = request(found["epoch"].number() if epoch is None else epoch, found)
+        return f"Request({tla_text(found['member'].name_text())}, {asked})"
+
+    return action
 
 
 def _topic(field: Field) -> str:

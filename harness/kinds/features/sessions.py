@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeAlia
 from frozendict import frozendict
 
 from harness.itf import Trace
-from harness.kinds.decoding import Decoding, Expected, KindLoad
+from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.kinds.description import Kind
 from harness.kinds.fields import Fields, read_states
 from harness.kinds.rows import record_of
@@ -166,6 +166,13 @@ class Written(NamedTuple, Generic[G]):
     def _record(self, end: str, value: Json | None, member: str | None = None) -> Json:
         of = {} if member is None else {"memberId": member}
         return {"key": {"type": f"{self.word}{end}", "groupId": wire.GROUP, **of}, "value": value}
+
+
+def decoder_of(
+    reader: Callable[[], PlainReader[Any, Any]], decoding: Callable[[], Decoding[Any]]
+) -> Callable[[Contents], KindDecoder[Any]]:
+    """The registry's entry for such a kind: makes a decoder which numbers inputs as given."""
+    return lambda inputs: KindDecoder(reader(), lambda meta, name: decoding(), inputs)
 
 
 class SessionLoad(KindLoad[PlainState[G, P]]):

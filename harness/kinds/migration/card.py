@@ -34,7 +34,8 @@ class MigrationDescriber:
         self._read = dict(zip(states, read, strict=True))
 
     def card(self, state: State) -> Card:
-        """That of its kind; in a consumer group with where members of the classic protocol are."""
+        """The card of the group's kind; in a consumer group with the phases of members of the classic
+        protocol."""
         if self._read[state].is_classic:
             return self._of_kind(state, self._classic.card(self._old[state]))
         card, group = self._of_kind(state, self._consumer.card(self._new[state])), self._read[state].group
@@ -57,7 +58,7 @@ class MigrationDescriber:
         return MEANINGS if level == BY_WAY else ()
 
     def key(self, state: State, level: str) -> Key:
-        """That of its kind, and which it is."""
+        """The key of the group's kind, and that kind."""
         if self._read[state].is_classic:
             title, *words = self._classic.key(self._old[state], BY_WAITING if level == BY_WAY else level)
         else:

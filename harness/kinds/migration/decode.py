@@ -13,7 +13,7 @@ from harness.kinds.consumer.decode import ConsumerLoad
 from harness.kinds.consumer.expect import Timers
 from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.kinds.migration import expect
-from harness.kinds.migration.description import MIGRATION
+from harness.kinds.migration.description import DOWNGRADE, MIGRATION, UPGRADE
 from harness.kinds.migration.records import whole, written
 from harness.kinds.migration.state import MigrationReader, MigrationState
 from harness.kinds.migration.steps import INSTALL, MIGRATION_ACTIONS, TRANSLATED, call_of
@@ -21,10 +21,7 @@ from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.contents import Contents
 from harness.replay.dialects import Forms, forms_in
-from harness.requirements import CONVERSIONS
 from harness.targets.base import Json
-
-UPGRADE, DOWNGRADE = CONVERSIONS
 
 
 class MigrationLoad(KindLoad[MigrationState]):

@@ -193,8 +193,6 @@ def _member(state: MigrationState, name: str) -> Facts:
 MIGRATION: Final = Language(
     name="migration",
     module="MixedAssignors",
-    topics="topics",
-    whole=0,
     first=_first,
     verbs={
         "join": _join,
@@ -208,6 +206,4 @@ MIGRATION: Final = Language(
     definitions=_definitions,
     config=_CONFIG,
     facts=_facts,
-    tall=frozenset({"members"}),
-    optional=frozenset({"response"}),
 )

@@ -14,7 +14,7 @@ from harness.replay.calls import Call, FireTimer
 TRANSLATED: Final = frozenset({"JoinGroup", "SyncGroup", "ClassicHeartbeat", "LeaveGroup"})
 """The requests of the classic protocol, whatever kind of group they are to (M2)."""
 OFFSETS: Final = frozenset({"OffsetCommit", "OffsetFetch"})
-"""Those that are of neither protocol (O2)."""
+"""Actions that are of neither protocol (O2)."""
 INSTALL: Final = "InstallAssignment"
 WAITS_FOR: Final = {"join": ("prepare", "both"), "sync": ("complete", "both")}
 """The timers of a member of the classic protocol in a consumer group, and the phases that have them."""

@@ -33,11 +33,11 @@ class MigrationWords(Words):
             return super().assignment(text)
 
     def given(self, assignment: Assignment) -> object:
-        """Its partitions, if there are bytes."""
+        """The partitions of an assignment, if there are bytes."""
         return assignment
 
     def of(self, protocols: set[str], subscription: frozenset[str]) -> list[str]:
-        """All of it is for every protocol."""
+        """The whole subscription: it is for every protocol."""
         return sorted(subscription)
 
 

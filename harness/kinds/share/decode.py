@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness.kinds.decoding import KindDecoder
-from harness.kinds.features.sessions import SessionDecoding, SessionLoad, Written, events
+from harness.kinds.features.sessions import SessionDecoding, SessionLoad, Written, decoder_of, events
 from harness.kinds.rows import record_of
 from harness.kinds.share.description import SHARE
 from harness.kinds.share.state import REQUESTS, ShareGroup, ShareMember, ShareReader, ShareState, ShareStep
 from harness.replay import wire
 from harness.replay.calls import Call, SendRequest
-from harness.replay.contents import Contents
 from harness.targets.base import Json
 
 
@@ -94,6 +92,4 @@ class ShareDecoding(SessionDecoding[ShareGroup, ShareStep]):
         }
 
 
-def share_decoder(inputs: Contents) -> KindDecoder[ShareState]:
-    """Decodes traces of share groups."""
-    return KindDecoder(ShareReader(), lambda meta, name: ShareDecoding(), inputs)
+share_decoder: Final = decoder_of(ShareReader, ShareDecoding)

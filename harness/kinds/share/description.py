@@ -4,6 +4,23 @@ from typing import Final
 
 from harness.kinds.description import Kind
 
+_REQUIREMENTS: Final = {
+    "ShareJoin": ("Q1", "Q4"),
+    "ShareHeartbeat": ("Q2", "Q5"),
+    "ShareLeave": ("Q6",),
+    "ShareTimeout": ("Q6",),
+    "ShareTopic": ("Q3",),
+    "ShareFailOver": ("Q8",),
+    "ShareDelete": ("Q8",),
+}
+"""The requirements of a step, by its action; a request that is refused exercises Q7 besides."""
+
+
+def _exercised(action: str, branch: str, error: str) -> tuple[str, ...]:
+    found = _REQUIREMENTS.get(action, ())
+    return ("Q7", *found[:1]) if found and branch == "refused" else found
+
+
 SHARE: Final = Kind(
     name="share",
     adjective="share",
@@ -12,4 +29,5 @@ SHARE: Final = Kind(
     api="ShareGroupHeartbeat",
     apis={"ShareGroupHeartbeat": 1},
     traces=("share",),
+    exercised=_exercised,
 )

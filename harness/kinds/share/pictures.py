@@ -22,7 +22,7 @@ class ShareDescriber(PlainDescriber[ShareGroup, ShareStep]):
 
     @staticmethod
     def row(member: ShareMember) -> tuple[str, ...]:
-        """Its epoch, what it has, and what it is to have."""
+        """A member's epoch, assignment and target."""
         return str(member.epoch), named(member.assigned), named(member.target)
 
     @staticmethod

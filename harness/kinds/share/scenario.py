@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Final
 
 from harness.graph.card import named
-from harness.kinds.features.plain_scenario import CONFIG, definitions, events_of, facts_of, first_of
-from harness.kinds.literals import tla_text, tla_texts
+from harness.kinds.features import plain_scenario as plain
+from harness.kinds.literals import tla_texts
 from harness.kinds.share.state import ShareReader, ShareState
 from harness.scenario.fields import Field
 from harness.scenario.scripts.model import Facts, Language
 
 
-def _request(epoch: int | None) -> Callable[[Field], str]:
-    """A request of that epoch, or of the one that is said."""
-
-    def action(field: Field) -> str:
-        found = field.fields(["member"] if epoch is not None else ["member", "epoch"], ("topics",))
-        said = found["epoch"].number() if epoch is None else epoch
-        names = f"{{{tla_texts(found['topics'].names())}}}" if "topics" in found else "{}"
-        member = tla_text(found["member"].name_text())
-        return f"Request({member}, [epoch |-> {said}, subscription |-> {names}])"
-
-    return action
+def _request(epoch: int, found: Mapping[str, Field]) -> str:
+    names = f"{{{tla_texts(found['topics'].names())}}}" if "topics" in found else "{}"
+    return f"[epoch |-> {epoch}, subscription |-> {names}]"
 
 
 def _printed(state: ShareState) -> Facts:
@@ -43,18 +35,14 @@ def _printed(state: ShareState) -> Facts:
 SHARE: Final = Language(
     name="share",
     module="OpenShare",
-    topics="topics",
-    whole=0,
-    first=first_of("share", "NoShare"),
+    first=plain.first_of("share", "NoShare"),
     verbs={
-        "join": _request(0),
-        "heartbeat": _request(None),
-        "leave": _request(-1),
-        **events_of("Share"),
+        "join": plain.request_of(0, ("topics",), _request),
+        "heartbeat": plain.request_of(None, ("topics",), _request),
+        "leave": plain.request_of(-1, ("topics",), _request),
+        **plain.events_of("Share"),
     },
-    definitions=definitions,
-    config=f"{CONFIG}  RequestEpochs <- Nothing\n  Subscriptions <- Nothing\n  MaxPartitions = 0\n",
-    facts=facts_of(ShareReader, _printed),
-    tall=frozenset({"members"}),
-    optional=frozenset({"response"}),
+    definitions=plain.definitions,
+    config=f"{plain.CONFIG}  RequestEpochs <- Nothing\n  Subscriptions <- Nothing\n  MaxPartitions = 0\n",
+    facts=plain.facts_of(ShareReader, _printed),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Final, TypeAlias
 
 from harness.kinds.features.sessions import PlainReader, PlainState, PlainStep
@@ -88,8 +89,5 @@ def _group(fields: Fields) -> ShareGroup:
     )
 
 
-class ShareReader(PlainReader[ShareGroup, ShareStep]):
-    """Reads the states of traces."""
-
-    def __init__(self) -> None:
-        super().__init__(SHARE, _group, ShareStep)
+ShareReader: Final = partial(PlainReader[ShareGroup, ShareStep], SHARE, _group, ShareStep)
+"""Reads the states of traces."""

@@ -40,15 +40,15 @@ class Language:
 
     name: str
     module: str
-    topics: str
-    whole: int
     first: Callable[[Field | None, Mapping[str, int]], str]
     verbs: Mapping[str, Callable[[Field], str]]
     definitions: Callable[[Universe], str]
     config: str
     facts: Callable[[Trace], list[Facts]]
-    tall: frozenset[str]
-    optional: frozenset[str]
+    topics: str = "topics"
+    whole: int = 0
+    tall: frozenset[str] = frozenset({"members"})
+    optional: frozenset[str] = frozenset({"response"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from harness.doctor.talk import CLIENT, Talk, Wrong
-from harness.kinds.registry import APIS
 from harness.replay import wire
-from harness.targets.base import Capabilities, Json
+from harness.targets.base import Json
 
 _MEMBER_ID_REQUIRED: Final = 79
 _SESSION_MS: Final = 45_000
@@ -16,12 +15,6 @@ _SUBSCRIPTION: Final = "AAAAAAABAANmb2//////"
 _ASSIGNMENT: Final = "AAAAAAAAAAAAAA=="
 _WAIT_MS: Final = 3_000
 """The first delay of a new group, by Kafka's default (group.initial.rebalance.delay.ms)."""
-
-
-def only_classic(known: Capabilities) -> bool:
-    """Does a target have classic groups and no consumer groups?"""
-    served = wire.served(known)
-    return wire.HEARTBEAT not in served and APIS["classic"].keys() <= served
 
 
 def request(talk: Talk) -> str:

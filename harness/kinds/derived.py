@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from harness.kinds.consumer.description import CONSUMER
 from harness.replay.compare import Difference
 from harness.replay.view import View
 
-KIND: Final = "consumer"
 _STATES: Final = ("Empty", "Assigning", "Reconciling", "Stable")
 _FROM: Final = (
     *("groupEpoch", "assignmentEpoch", "members", "members.memberEpoch", "members.assigned"),
@@ -19,6 +19,6 @@ _FROM: Final = (
 
 def calls_it_otherwise(kind: str, found: Sequence[Difference], view: View) -> bool:
     """Tell if a description agrees in all from which the state of the group follows, and not in that."""
-    if kind != KIND or len(found) != 1 or found[0].path != "group.state":
+    if kind != CONSUMER.name or len(found) != 1 or found[0].path != "group.state":
         return False
     return all(map(view.shows, _FROM)) and found[0].expected in _STATES and found[0].got in _STATES

@@ -47,7 +47,7 @@ OBJECTS_BEFORE_COLLECTION = 50_000
 """Python looks for circles of objects after so many new ones, not after 700: an operation leaves few circles,
 and the search would take a tenth of the time."""
 OUTPUT_BYTES = 1 << 15
-"""So much of answers leaves at once: half of what a pipe holds, so that its reader need not wait."""
+"""Bytes of answers that leave at once: half of what a pipe holds, so that its reader need not wait."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -34,7 +34,7 @@ Request = (
 )
 
 Changing = HeartbeatRequest | ComputeRequest | CommitRequest
-"""Those that may change a group, one step each."""
+"""Requests that may change a group, one step each."""
 Refusal = Callable[[ErrorCode, str], Json]
 """The response that says so, with the text of the error."""
 

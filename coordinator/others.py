@@ -1,4 +1,4 @@
-"""The groups of a coordinator that are no consumer groups. A group id is of one kind."""
+"""Registry of classic, Connect and share groups. A group id has exactly one type."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class OtherGroups:
-    """The groups of each kind in the registry (kinds.py): classic groups (C1), Connect groups (W1)."""
+    """The groups of each kind in kinds.py: classic (C1), Connect (W1), share groups (Q1)."""
 
     def __init__(self) -> None:
         self.classic, self.connect = CLASSIC.made(), CONNECT.made()
@@ -67,7 +67,7 @@ class OtherGroups:
         self.classic.refuse_waiting(STATES[state][0], now_ms)
 
     def listed(self) -> list[Json]:
-        """All of them, as ListGroups has them (D1)."""
+        """All of these groups, as ListGroups has them (D1)."""
         return [one for kind in self._of.values() for one in kind.listed()]
 
     def delete(self, group_id: str, offsets: Offsets, log: Log, env: Env, now_ms: int) -> None:

@@ -103,7 +103,7 @@ class Coordinator:
 
     @property
     def dialect(self) -> Dialect:
-        """Its departures from KIP-848's text."""
+        """The coordinator's departures from KIP-848's text."""
         return self._env.dialect
 
     # Requests

@@ -81,7 +81,7 @@ class Checked:
         return MODEL_VIOLATED if self.differences else HOLDS
 
     def to_json(self) -> dict[str, Any]:
-        """This as JSON."""
+        """The result of the check as JSON."""
         return {
             "name": self.name,
             "purpose": self.entry and self.entry.purpose,
@@ -235,7 +235,7 @@ def from_evidence(entry: Entry, folder: Path) -> Checked:
 
 
 def judge_record(entry: Entry, evidence: Evidence, out: Path | None = None) -> Checked:
-    """The same of any record; the counterexample that its log has goes to the folder `out`."""
+    """Judge a recorded result of any kind; the counterexample that its log has goes to the folder `out`."""
     expected = compare(entry.expected(), evidence.facts or {}) if evidence.counts else ()
     trace = None
     if out and evidence.result:

@@ -56,7 +56,7 @@ def _whole(folder: Path, identity: str) -> Path | None:
 
 
 def _identity(java: Path, words: Sequence[str]) -> str:
-    """Another JVM and other options have another archive: a JVM refuses one that is not its own."""
+    """The name of the archive for a JVM and its options: a JVM refuses an archive of another one."""
     program = java.resolve()
     home = program.parents[1]
     parts = [program, home / "release", home / "lib" / "modules"]

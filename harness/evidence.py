@@ -145,7 +145,7 @@ def verify(entry: Entry, folder: Path) -> Evidence:
 
 
 def verify_file(entry: Entry, path: Path) -> Evidence:
-    """The same of any record."""
+    """Say whether the record in a file still counts."""
     if not path.is_file():
         return Evidence(Status.MISSING, (f"there is no {path}",))
     data = _read(path)

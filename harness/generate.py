@@ -234,8 +234,9 @@ def dump_graph(model: Model, *, limits: Limits, log: Path, progress: Progress = 
 
 
 def step_graph(model: Model, *, limits: Limits, log: Path, progress: Progress = silent) -> nx.MultiDiGraph:
-    """The same of a model with a variable `step`, where an edge is one step from one state: `dump_graph` with
-    the states merged that differ in how they were reached alone (`harness.stategraph.merge_by_hidden`).
+    """The state graph of a model with a variable `step`, where an edge is one step from one state:
+    `dump_graph` with the states merged that differ in how they were reached alone
+    (`harness.stategraph.merge_by_hidden`).
 
     TLC takes the steps of each such state once (`harness.transitions`), not once for every step into it: that
     is most of the work. ConformError for a model whose initial predicate and next-state relation have no

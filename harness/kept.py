@@ -19,7 +19,7 @@ from harness.targets.base import Json
 
 FOLDER: Final = Path(".conform")
 MOST: Final = 20
-"""So many are kept of one verb, target and dialect: those that failed last."""
+"""The number of schedules that are kept of one verb, target and dialect: the last that failed."""
 _VERSION: Final = 1
 
 

@@ -32,7 +32,8 @@ _BEHAVIOUR: Final = ("SPECIFICATION", "INIT", "NEXT", "VIEW", "SYMMETRY", *CHECK
 
 
 def with_steps(model: Model, trace: Trace, limits: Limits) -> Trace:
-    """The same states, each with the step that leads to it; `trace` itself where its model recorded them.
+    """The states of a trace, each with the step that leads to it; `trace` itself where its model recorded
+    them.
 
     EngineError (exit 3) if TLC fails, or cannot follow the states, which would be a fault of this program.
     """

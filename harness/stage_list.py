@@ -65,7 +65,7 @@ class Stage:
 
 
 def stages(traces: Path = Path("traces")) -> list[Stage]:
-    """All of them, in the order in which they are shown; the last is the report of the others."""
+    """All stages, in the order in which they are shown; the last is the report of the others."""
     found = [
         *_checks(),
         *_generated(),

@@ -138,7 +138,8 @@ _FIRST: Final = re.compile(r"(\w+)\s*/\\")
 
 
 def _specified(name: str, sources: Sequence[str]) -> tuple[str, str] | None:
-    """Both of a specification: its own, or those of the one that it adds fairness to."""
+    """The initial predicate and the next-state relation of a specification; of one that adds fairness to
+    another specification, those of that one."""
     definition = re.compile(rf"^{name} ==\s*(?:/\\)?\s*(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
     found = next((match[1] for source in sources if (match := definition.search(source))), "")
     if match := _SPECIFIED.match(found):

@@ -50,7 +50,7 @@ class Waivers:
         return bool(self._waivers)
 
     def again(self) -> Waivers:
-        """The same waivers, of which none has covered anything yet."""
+        """These waivers, of which none has covered anything yet."""
         return Waivers(self._waivers.values(), self._today)
 
     def covers(self, signature: str, count: int = 1) -> bool:
@@ -73,14 +73,14 @@ class Waivers:
                 yield waiver, self.used[signature]
 
     def to_json(self, counted: str) -> list[dict[str, Any]]:
-        """The same for `--json`, the count under the name `counted`."""
+        """The waivers for `--json`, the count under the name `counted`."""
         return [
             {**asdict(waiver), "expires": str(waiver.expires), counted: count}
             for waiver, count in self.listed()
         ]
 
     def lines(self) -> Iterator[str]:
-        """The same in words."""
+        """The waivers in words."""
         for waiver, count in self.listed():
             yield f"waived until {waiver.expires}, {waiver.reason}: {count:,} x {waiver.signature}"
 

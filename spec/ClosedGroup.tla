@@ -273,7 +273,7 @@ Reaction(client, response) ==
                          !.report = (response.assignment # {} /\ ~mustRevoke)
                                     \/ (NotesReports /\ client.report)]
 
-\* The answer arrives; an error tells a zombie what it is.
+\* The answer arrives.  An error response tells a removed client that it was removed.
 ReceiveResponse(m) ==
   /\ \E response \in responses[m] :
        /\ ClientStep("ReceiveResponse", m, Reaction(clients[m], response))

@@ -260,7 +260,7 @@ ConsumerReaction(process, reply) ==
 (* Both                                                                    *)
 (***************************************************************************)
 
-\* The answer arrives; an error tells a zombie what it is.
+\* The answer arrives.  An error response tells a removed client that it was removed.
 ReceiveReply(m) ==
   /\ \E reply \in replies[m] :
        /\ processes' = [processes EXCEPT ![m] =

@@ -19,7 +19,7 @@ from harness.replay.files import replay_files, trace_files
 ROOT = Path(__file__).parent.parent
 COUNTEREXAMPLES = ROOT / "traces" / "counterexamples"
 DEPARTING = ROOT / "tests" / "replay" / "counterexamples"
-"""Those that replay in a dialect of Kafka alone, or do what no conforming coordinator does."""
+"""Counterexamples that replay in a dialect of Kafka alone, or do what no conforming coordinator does."""
 MANIFEST = read_manifest(ROOT / "spec" / "manifest.json")
 MUST_FAIL = {entry.name: entry for entry in MANIFEST.entries if entry.engine == "tlc" and entry.property}
 

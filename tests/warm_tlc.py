@@ -29,7 +29,7 @@ MEMORY: Final = "1g"
 LEAST_MB: Final = 256
 """A test that gives a run less memory looks at what happens then."""
 LEAST_S: Final = 60.0
-"""The same of its time."""
+"""A test that gives a run less time looks at what happens then."""
 _PACKAGES: Final = ("java.util", "java.util.concurrent", "java.util.concurrent.atomic")
 _SIZE: Final = re.compile(r"-Xmx(\d+)([mg])")
 
@@ -54,7 +54,7 @@ class WarmTlc:
         environment: Mapping[str, str] | None = None,
         on_line: Callable[[str], None] | None = None,
     ) -> Finished:
-        """The same as `run_program` of the same."""
+        """Run a program as `run_program` does."""
         ended = None
         ours = os.getpid() == self._process  # a fork has its parent's server
         if ours and _fits(command, timeout) and self._alone.acquire(blocking=False):

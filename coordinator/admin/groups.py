@@ -25,7 +25,7 @@ TYPES: Final = {CONSUMER: CONSUMER, CLASSIC: CLASSIC, CONNECT: CONNECT, SHARE: S
 GROUP_STATES: Final = ("Empty", "Assigning", "Reconciling", "Stable", "Dead")
 """The states of consumer groups (E5). No group that is listed is Dead."""
 STATES_OF_ALL: Final = (*GROUP_STATES, "PreparingRebalance", "CompletingRebalance")
-"""And those of classic groups (C1)."""
+"""The states of consumer groups and of classic groups (C1)."""
 
 
 def listed_groups(groups: Mapping[str, Group], others: Sequence[Json], offsets: Offsets) -> list[Json]:

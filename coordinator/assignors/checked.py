@@ -17,8 +17,8 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 def checked(assignor: PartitionAssignor, spec: AssignmentSpec) -> GroupAssignment:
-    """Its assignment. PartitionAssignorError where it raises, whatever that is, or its answer is not legal:
-    the group must go on, and keeps its target (A7). The log says why."""
+    """The assignment of an assignor. PartitionAssignorError where the assignor raises any exception, or gives
+    an assignment that is not legal: the group must go on, and keeps its target (A7). The log says why."""
     try:
         assignment = {member_id: frozenset(given) for member_id, given in assignor.assign(spec).items()}
         problem = _problem(spec, assignment)

@@ -69,7 +69,7 @@ def read_subscription(data: bytes) -> Subscription:
 
 
 def write_subscription(subscription: Subscription, version: int = NEWEST) -> bytes:
-    """Its bytes, topics and partitions sorted; what the version does not have is left out.
+    """The bytes of a subscription, topics and partitions sorted; what the version does not have is left out.
 
     BadInput for a version that there is not, or text that is none or too long.
     """
@@ -100,7 +100,8 @@ def read_assignment(data: bytes) -> Assignment:
 
 
 def write_assignment(assignment: Assignment, version: int = NEWEST) -> bytes:
-    """Its bytes, partitions sorted; all versions have the same fields. BadInput as for a subscription."""
+    """The bytes of an assignment, partitions sorted; all versions have the same fields. BadInput as for a
+    subscription."""
     where = "an assignment"
     partitions = write_partitions(assignment.partitions, "assignedPartitions", where)
     return _header(version, where) + partitions + _optional_bytes(assignment.user_data)

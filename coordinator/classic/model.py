@@ -34,13 +34,13 @@ class ClassicMember:
     """The assignment of this generation; "" before the SyncGroup of the leader, and for members that it does
     not name."""
     fresh: bool = False
-    """It has not been in any generation: its client may be gone, as nobody heard of its member id."""
+    """The member has not been in any generation: its client may be gone, as nobody heard of its member id."""
     joining: RequestId | None = None
-    """Its JoinGroup that waits at the barrier."""
+    """The JoinGroup of the member that waits at the barrier."""
     syncing: RequestId | None = None
-    """Its SyncGroup that waits for the leader's."""
+    """The SyncGroup of the member that waits for the leader's."""
     owes_sync: bool = False
-    """It is in the generation and has not sent a SyncGroup yet."""
+    """The member is in the generation and has not sent a SyncGroup yet."""
 
     @property
     def waits(self) -> bool:

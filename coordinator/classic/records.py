@@ -211,7 +211,7 @@ def classic_to_json(metadata: ClassicMetadata | None) -> Json:
 
 
 def classic_from_json(given: object, where: str) -> ClassicMetadata | None:
-    """The same read again; None where it was left out."""
+    """Read the metadata of a classic member from JSON; None where they were left out."""
     if given is None:
         return None
     where = f"classicMemberMetadata of {where}"

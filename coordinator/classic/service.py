@@ -116,7 +116,7 @@ class ClassicGroups:
 
     def refuse_consumers(self, group_id: str, dialect: Dialect) -> None:
         """Raises RequestRejected for a ConsumerGroupHeartbeat to a group that is here, but does not join it:
-        that would convert it (M1). No member of this group sends it, nor of any other (H5)."""
+        that would convert the group (M1). The sender is not a member of this group (H5)."""
         if group_id in self.groups:
             raise RequestRejected(
                 ErrorCode[dialect.UnknownGroupError],

@@ -14,7 +14,8 @@ from coordinator.core.step import Env, Result
 
 
 def compute(env: Env, group: Group | None, request: ComputeRequest, now_ms: int) -> Result:
-    """One of them, to one group (None where it does not exist). Raises RequestRejected."""
+    """Handle one request of a member that computes, to one group (None where it does not exist). Raises
+    RequestRejected."""
     if isinstance(request, PrepareRequest):
         return prepare_assignment(env, group, request, now_ms)
     return install_assignment(env, group, request, now_ms)

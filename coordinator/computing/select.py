@@ -93,7 +93,7 @@ def _present(step: Step, gone: Set[str]) -> set[str]:
 
 
 def choose(computation: Computation, eligible: list[str]) -> Computation:
-    """Choose (A5): the first by id of those that were not too late, or of all once everyone was."""
+    """Choose who computes (A5): the first member by id. A member that timed out is retried last."""
     untried = [member_id for member_id in eligible if member_id not in computation.tried]
     if untried:
         return Computation(untried[0], tried=computation.tried)

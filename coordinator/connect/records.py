@@ -42,7 +42,7 @@ NAMES: Final = {
 }
 """The record types of a consumer group, and what they are here."""
 KINDS: Final = {**{ours: shared for shared, ours in NAMES.items()}, LOST: LOST}
-"""The same the other way, with that of lost work."""
+"""By types of records of Connect groups, those of consumer groups; with the type for lost work."""
 
 
 class Lost(NamedTuple):
@@ -166,7 +166,7 @@ def _value(kind: str, value: Mapping[str, object], where: str) -> Value | Lost:
 
 
 def _told(value: Mapping[str, object], where: str, resources: Partitions = NOTHING) -> Target:
-    """The same the other way. A log from before has no version and no metadata."""
+    """Read the target of a member from JSON. Records of earlier releases have no version and no metadata."""
     return Target(
         resources,
         fields.integer(value, "error", where, None),
@@ -191,7 +191,7 @@ def _member_update(value: Mapping[str, object], where: str) -> MemberUpdate:
 
 
 def shared_record(record: ConnectRecord) -> Record | None:
-    """The same as a record of a consumer group; None for lost work."""
+    """A record as a record of a consumer group; None for lost work."""
     if record.type == LOST or isinstance(record.value, Lost):
         return None
     return Record(record.type, record.group_id, record.member_id, record.value)

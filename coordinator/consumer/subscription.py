@@ -51,6 +51,6 @@ def topics_of(subscription: Subscription, existing: frozenset[str]) -> frozenset
 
 @lru_cache(maxsize=256)
 def _matching(regex: str, names: frozenset[str]) -> frozenset[str]:
-    """Those of the names that a valid expression matches as a whole."""
+    """The names that a valid expression matches as a whole."""
     matches = _compiled(regex).fullmatch
     return frozenset(name for name in names if matches(name))

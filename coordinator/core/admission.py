@@ -108,7 +108,8 @@ class Admission:
         return {"coordinator": {"state": self.state, "denied": sorted(self.denied)}}
 
     def restored(self, volatile: Mapping[str, object]) -> Admission:
-        """Another one, with the state and the denied operations of `volatile`. BadInput where it is none."""
+        """A new Admission, with the state and the denied operations of `volatile`. BadInput where it is
+        none."""
         own = fields.mapping(volatile, "coordinator", "volatile") if "coordinator" in volatile else {}
         where = "'coordinator' in volatile"
         fields.known(own, ("state", "denied"), where)

@@ -78,7 +78,8 @@ _NAMES: Final = {field: name for name, field in CONFIG_NAMES.items()}
 def configured(
     config: Config, assignors: Mapping[str, PartitionAssignor], settings: Mapping[str, object]
 ) -> tuple[Config, Mapping[str, PartitionAssignor]]:
-    """Both with the settings, by Kafka's names; times in milliseconds. BadInput where one may not be so.
+    """The configuration and the assignors with the settings, by Kafka's names; times in milliseconds.
+    BadInput for a value that is not allowed.
 
     group.consumer.assignors is a list of names, or of KIP-848's class names, the default first.
     """

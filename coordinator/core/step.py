@@ -41,7 +41,7 @@ class Env:
     client_side: bool = False
     """Are targets computed by members, and installed later (W1)? So it is in Connect groups (W1)."""
     topic_names: frozenset[str] = field(init=False)
-    """Those of `topics`."""
+    """The names of `topics`."""
     names_by_id: Mapping[str, str] = field(init=False)
     """Topic id -> name, of `topics`."""
 

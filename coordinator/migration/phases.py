@@ -18,7 +18,7 @@ from coordinator.core.step import Timer
 Phase = Literal["PreparingRebalance", "CompletingRebalance", "Stable"]
 
 CLASSIC_TIMERS: Final = ("join", "sync")
-"""Those of a member that uses the classic protocol, beside its session and its revocation."""
+"""The timers of a member that uses the classic protocol, beside its session and its revocation."""
 
 
 def phase(member: Member) -> Phase:

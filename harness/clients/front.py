@@ -22,7 +22,7 @@ class Service(Protocol):
 
 @dataclass(slots=True)
 class _Ghost:
-    """Another member of the group, without faults: it acknowledges at once what it is told."""
+    """Another member of the group, without faults: it acknowledges each assignment at once."""
 
     member_id: str
     epoch: int = 0
@@ -98,7 +98,7 @@ class Front:
             self._ask({"memberId": self.member_id, "memberEpoch": -1})
 
     def ghost(self, name: str) -> None:
-        """Another member joins; if it is there, it leaves."""
+        """Let another member join, or leave if it is in the group."""
         ghost = self._ghosts.pop(name, None)
         if ghost is not None:
             self._ask({"memberId": ghost.member_id, "memberEpoch": -1})

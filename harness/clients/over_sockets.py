@@ -109,8 +109,8 @@ def is_certain(sockets: Sockets, found: Found) -> bool:
 
 
 def shortest_on_wire(sockets: Sockets, found: Found, say: Callable[[str], None]) -> Found:
-    """The same finding with a schedule of which no step can be left out: each step of shrinking shows it 3
-    times of 3, and the result is as certain as the finding was: the last steps are taken back until it is."""
+    """A finding with a schedule of which no step can be left out. Each step of shrinking shows the breach 3
+    times of 3. The result is as certain as the finding was: the last steps are taken back until it is."""
     rule, asked = found.breach.rule, 0
     failing: list[tuple[Json, ...]] = []
 

@@ -56,7 +56,7 @@ def run_seeds(play: Play, seeds: Iterable[int]) -> Result:
 
 
 def shortest(play: Play, found: Found) -> Found:
-    """The same finding with a schedule of which no step can be left out."""
+    """A finding with a schedule of which no step can be left out."""
     rule = found.breach.rule
 
     def fails(steps: Sequence[Json]) -> bool:

@@ -31,11 +31,11 @@ class View:
     ever_told: set[str] = field(default_factory=set)
     """Partitions of all answers since the last join, but for those acknowledged as given up."""
     before: set[str] = field(default_factory=set)
-    """The same of the incarnation before, until the join is answered."""
+    """Partitions that answers gave to the incarnation before, until the join is answered."""
     given: set[str] = field(default_factory=set)
     """Announced by `assigned`, and no released callback has taken them back."""
     using: set[str] = field(default_factory=set)
-    """The same, where `assigned` was released."""
+    """Partitions of `given` whose callback `assigned` was released."""
     shown: set[str] = field(default_factory=set)
     """The part of `given` that the client has reported since."""
     ended: set[str] = field(default_factory=set)

@@ -132,7 +132,7 @@ def diff(
 
 
 def _locked(progress: Progress) -> Progress:
-    """The same for several threads."""
+    """A reporter of progress that several threads may use."""
     lock = threading.Lock()
 
     def show(line: str) -> None:

@@ -80,7 +80,7 @@ class Limits:
     spare: int = 1
 
     def of(self, model: Model) -> Limits:
-        """The same, for a run of a model."""
+        """These limits, for a run of a model."""
         return replace(self, brief=self.brief or model.brief)
 
 

@@ -43,12 +43,12 @@ class Config:
     sections: tuple[tuple[str, str], ...]
 
     def without(self, keywords: Iterable[str]) -> Config:
-        """The same without the sections of these keywords."""
+        """A configuration without the sections of these keywords."""
         dropped = set(keywords)
         return Config(tuple(section for section in self.sections if section[0] not in dropped))
 
     def having(self, keyword: str, text: str) -> Config:
-        """The same with one more section."""
+        """A configuration with one more section."""
         return Config((*self.sections, (keyword, text)))
 
     def names(self, keyword: str) -> list[str]:

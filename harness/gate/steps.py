@@ -31,7 +31,7 @@ SCENARIOS: Final = "golden"
 KINDS: Final = ("evidence", "replay", "scenario", "check", "exhaust", "random", "simulate")
 """The kinds of steps in the order in which they are done: quick ones first, random work last."""
 WIRE_KINDS: Final = ("doctor", "identify", "replay")
-"""Those for a target over the wire, which cannot be loaded."""
+"""Kinds of steps for a target over the wire, which cannot be loaded."""
 RANDOM: Final = frozenset({"random", "simulate"})
 """The steps that are cut where the time is over."""
 CHECKER: Final = frozenset({"scenario", "check", "exhaust", "random"})
@@ -47,7 +47,7 @@ class Outcome(StrEnum):
     CUT = "cut"
     """The time was over: random work only."""
     LEFT_OUT = "left out"
-    """It cannot or need not be done here; the message says why."""
+    """The step cannot or need not be done here; the message says why."""
 
 
 @dataclass(frozen=True)

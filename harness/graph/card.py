@@ -32,7 +32,7 @@ class Card:
     changed: frozenset[tuple[int, int]] = frozenset()
 
     def compared_with(self, before: Card) -> Card:
-        """The same with the cells changed that another card's row of the same name does not have."""
+        """This card, with the cells marked that differ from the row of the same name in another card."""
         rows = {row[0]: row for row in before.rows}
         changed = {
             (number, column)
@@ -65,7 +65,7 @@ class Describer(Protocol):
 
 
 def counted(count: int) -> str:
-    """So many members."""
+    """A number of members in words."""
     return f"{count} member{'s' if count > 1 else ''}"
 
 

@@ -79,7 +79,7 @@ def _explained(
     progress: Callable[[str], None],
     waives: Callable[[str], bool],
 ) -> dict[Place, str]:
-    """The same of failures on traces of one dialect, the `base`."""
+    """Explanations of failures on traces of one dialect, the `base`."""
     alike: dict[tuple[str, ...], list[Failure]] = {}
     for failure in failures:
         key = (failure.action, failure.branch, failure.error, *sorted(places(failure)))
@@ -154,7 +154,7 @@ class _Tries:
         return self._of(with_changes(self._dialect, {name: value}), self._failures)
 
     def explains_as(self, dialect: str, progress: Callable[[str], None]) -> set[Place]:
-        """The same of the Python coordinator in a dialect."""
+        """The places at which the Python coordinator in a dialect differs in the same way."""
         progress(f"explaining the differences: {dialect}")
         return self._of(dialect, self._failures)
 

@@ -95,7 +95,7 @@ class KindLoad(ABC, Generic[S]):
 
     @property
     def there(self) -> frozenset[str]:
-        """Their ids."""
+        """The ids of the topics."""
         return frozenset(topic["id"] for topic in self.topics)
 
     @property

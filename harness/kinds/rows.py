@@ -212,7 +212,7 @@ class Record(Generic[T]):
         )
 
     def values(self, record: Fields) -> dict[str, Any]:
-        """The same values by their names, for a dataclass with fields that are read apart."""
+        """The values by their names, for a dataclass with fields that are read apart."""
         return {row.attribute: _value(record, row) for row in self.rows}
 
     def literal(self, value: T) -> str:
@@ -220,7 +220,7 @@ class Record(Generic[T]):
         return written({row.spec: row.form.literal(getattr(value, row.attribute)) for row in self.rows})
 
     def only(self, *attributes: str) -> Record[T]:
-        """The same record, of which these fields are shown."""
+        """This record, with these fields alone."""
         return Record(self._made, tuple(row for row in self.rows if row.attribute in attributes))
 
     def described(self, value: T, forms: Forms) -> Json:

@@ -78,7 +78,7 @@ def read_model(run: Run, model: Model, limits: Limits, log: Path) -> tuple[str, 
 
 
 def read_dumps(run: Run, uris: Sequence[str]) -> tuple[str, Counts]:
-    """The same of dumps that are there already."""
+    """Read the tables of dumps that are there already."""
     depends = key(code_key(), *(_content(uri) for uri in uris))
     graph = run.unit("graph", depends, lambda: _read_dumps(run, uris), *_STALE)
     return depends, {**graph, **_decode_graph(run, depends, graph, {})}

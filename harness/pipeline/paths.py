@@ -34,7 +34,7 @@ def shortest_ways(run: Run) -> Via:
 
 
 def _ways(run: Run) -> DataFrame:
-    """The same as rows."""
+    """The shortest ways to states, as rows."""
     states, steps = run.read("states"), run.read("steps", "graph").where("operation IS NOT NULL")
     ends = states.select(F.col("state").alias("after"), (F.col("depth") - 1).alias("depth"))
     last = F.min_by(F.struct("source", "state_after"), "step").alias("way")
@@ -74,7 +74,7 @@ def keys_to(via: Via, state: str) -> list[str]:
 
 
 def path_to(via: Via, state: str) -> list[str]:
-    """The same states, as TLC prints them."""
+    """The states on the shortest way to a state, as TLC prints them."""
     return [via[one][1] for one in keys_to(via, state)]
 
 

@@ -126,7 +126,7 @@ def read_files(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def read_contents(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same from rows with a `uri` and a `content` that Spark has read."""
+    """Read sources from rows with a `uri` and a `content` that Spark has read."""
     for batch in batches:
         rows = [_row(one["uri"], one["content"]) for one in batch.to_pylist()]
         yield pa.RecordBatch.from_pylist(rows, TRACES)

@@ -157,7 +157,7 @@ def key(*parts: str) -> str:
 
 _FAST: Final = msgspec.json.Encoder(order="sorted").encode
 _ENCODE: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
-"""The same text, of what the fast encoder does not take: names of TLA+ that are model values, say."""
+"""The encoder of values that the fast encoder does not take, such as names of TLA+ that are model values."""
 
 
 def text(data: Any) -> str:
@@ -169,5 +169,5 @@ def text(data: Any) -> str:
 
 
 def optional(data: Any) -> str | None:
-    """The same, where there may be nothing."""
+    """JSON of a value, None for None."""
     return None if data is None else text(data)

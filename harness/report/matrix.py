@@ -33,7 +33,7 @@ LETTERS: Final = {
 
 @dataclass(frozen=True)
 class Exercised:
-    """So many steps of one source exercise a requirement, in so many traces (0: it is a graph)."""
+    """The numbers of steps and of traces of one source that exercise a requirement (0 traces: a graph)."""
 
     source: str
     steps: int

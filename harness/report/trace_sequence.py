@@ -25,7 +25,7 @@ def sequence_of_trace(
 
 
 def text_of_trace(trace: Trace, title: str) -> str:
-    """The same diagram as Mermaid text."""
+    """The diagram of a trace as Mermaid text."""
     return mermaid(*content_of_trace(trace, title))
 
 

@@ -59,7 +59,7 @@ class Doing:
 
     @cached_property
     def variables(self) -> list[str]:
-        """Those with an action."""
+        """The variables with an action."""
         first = self.trace.states[0].items()
         return sorted(name for name, value in first if isinstance(value, Mapping) and "action" in value)
 

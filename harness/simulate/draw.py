@@ -76,7 +76,7 @@ def every(topics: Mapping[str, int]) -> list[Json]:
 
 
 def merged(first: Sequence[Json], second: Sequence[Json]) -> list[Json]:
-    """Both together, sorted."""
+    """The partitions of both lists, sorted."""
     by_topic: dict[str, set[int]] = {}
     for part in (*first, *second):
         by_topic.setdefault(part["topicId"], set()).update(part["partitions"])

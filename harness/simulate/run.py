@@ -55,8 +55,9 @@ def simulate(
     waives: Callable[[str], bool] = lambda _: False,
     progress: Callable[[Simulated], None] = lambda _: None,
 ) -> Simulated:
-    """So many steps, in runs of `length` that each start from nothing; ends early with `most` kinds of
-    differences. The first difference of a run ends it. ConformError (exit 3) if a target fails."""
+    """Compare two targets in a number of steps, in runs of `length` that each start from nothing; end early
+    with `most` kinds of differences. The first difference of a run ends it. ConformError (exit 3) if a target
+    fails."""
     rng = random.Random(seed)
     result = Simulated()
     while result.steps < steps and len(result.found) < most:

@@ -37,7 +37,7 @@ def open_target(name: str, dialect: str = "kip-848", wait_s: float = 0) -> Targe
 
 
 def open_unchecked(name: str) -> Target:
-    """The same whatever it speaks: to find that out."""
+    """Start a target without asking for a dialect: to find out which dialect it speaks."""
     target = _started(name, own_dialect(name))
     try:
         return target if "ids" in target.hello().controls else SymbolicIds(target)
@@ -67,7 +67,7 @@ def said_dialect(name: str, timeout_s: float = TIMEOUT_S) -> str:
 def start_target(
     name: str, dialect: str = "kip-848", timeout_s: float | None = None, wait_s: float = 0
 ) -> Target:
-    """The same with member ids that it makes itself; an answer of a program, or of a broker, may take
+    """Start a target with member ids that it makes itself; an answer of a program, or of a broker, may take
     `timeout_s` seconds, by default those that its kind has.
 
     With departures of its own a dialect is for a target that names them in `hello`, and for one that names

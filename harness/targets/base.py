@@ -211,7 +211,7 @@ class Writable(Protocol):
     """A target whose operations may be written ahead."""
 
     def writer(self) -> Writer | None:
-        """Its writing half; None where this one wants one operation at a time."""
+        """The writing half of the target; None for a target that wants one operation at a time."""
 
 
 def writer_of(target: Target) -> Writer | None:

@@ -26,7 +26,7 @@ from harness.targets.waiting import NO_ID, Due, NotWaited, Waited, expect
 
 
 class SymbolicIds:
-    """Another target, by the member ids of the spec; the methods are those of `Target`.
+    """Wrapper of a target, by the member ids of the spec; the methods are those of `Target`.
 
     A scripted target assignment may name a member that joins only with the next request: the target is given
     "" for it, as that request has no member id either.

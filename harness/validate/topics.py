@@ -29,7 +29,7 @@ class Topics:
 
     @property
     def existing(self) -> dict[str, int]:
-        """Those that there are."""
+        """The topics that exist, with their numbers of partitions."""
         return {topic: count for topic, count in self.counts.items() if count > 0}
 
     def partitions(self, topics: Iterable[Mapping[str, Any]]) -> frozenset[Partition]:

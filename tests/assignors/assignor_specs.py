@@ -28,7 +28,7 @@ def spec_of(
 
 
 def after(spec: AssignmentSpec, assignment: GroupAssignment) -> AssignmentSpec:
-    """The same group, once `assignment` is its current target."""
+    """A group, once `assignment` is its current target."""
     return spec_of(
         {id_: set(member.topics) for id_, member in spec.members.items()}, spec.partitions, assignment
     )

@@ -34,7 +34,7 @@ def test_uniform_deals_new_partitions_around_by_member_id() -> None:
 
 
 def test_uniform_takes_the_last_partitions_of_who_has_too_many() -> None:
-    """And leaves one more to those that have more, whatever their ids."""
+    """The assignor leaves one more to members that have more, whatever their ids."""
     spec = spec_of(
         {name: {"foo"} for name in "abcd"},
         {"foo": 10},

@@ -160,7 +160,7 @@ def test_a_timer_that_differs_is_shown_again_by_the_command_that_is_printed(
 def test_a_timer_that_differs_is_shrunk_in_the_seconds_that_there_are(
     kfake: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They suffice for the whole trace, which is judged twice: no part of it is known to fail."""
+    """These options suffice for the whole trace, which is judged twice: no part of it is known to fail."""
     options = {"target": kfake, "dialect": "kafka-4.2", "out": tmp_path / "short.itf.json"}
     with pytest.raises(ConformError, match=r"only up to its step 4, .* needs fire: give --wait SECONDS"):
         shrink(RENEWED, **options)  # type: ignore[arg-type]

@@ -65,7 +65,7 @@ def test_a_timer_that_runs_out_before_its_time_is_a_difference() -> None:
 
 
 def test_a_member_that_sends_before_its_timer_runs_out_sends_late() -> None:
-    """So a broker that starts the timer anew is one that is too late."""
+    """A broker that starts the timer anew is too late."""
     run = Run([Due("rebalance", "a", 1, 4)])
     run.send("a")
     assert run.patience.rebalance_ms("a") == SHORT_S * 1000

@@ -199,7 +199,7 @@ def latest(group: Group, one: TopicPartition) -> set[str]:
 
 
 def with_claims(group: Group, name: str, counts: Mapping[str, frozenset[TopicPartition]]) -> Group:
-    """The same group, in which each member claims these partitions alone, of the generation as before."""
+    """A group in which each member claims these partitions alone, of the generation as before."""
     members, partitions = group
     kept = {
         one: owning(member, counts[one], member.subscription.generation, name)

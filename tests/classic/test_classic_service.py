@@ -188,7 +188,7 @@ def test_c1_answers_are_kept_until_they_are_taken() -> None:
 
 @pytest.mark.parametrize("timer", ["session", "join", "sync", "group"])
 def test_p3_a_timer_that_the_log_refuses_is_put_off(timer: str) -> None:
-    """And runs out then; nobody is answered before."""
+    """The timer runs out later; nobody is answered before."""
     driver = ClassicDriver()
     members = driver.stable(*(("c1",) if timer == "session" else ("c1", "c2")))
     for client, name in members.items():
@@ -418,7 +418,7 @@ def test_p2_what_is_no_volatile_state(volatile: Json, sentence: str) -> None:
 
 
 def test_p2_without_a_clock_deadlines_count_from_0() -> None:
-    """And a group that is not in the records is there, as it may have written nothing yet."""
+    """A group that is not in the records is there, as it may have written nothing yet."""
     driver = ClassicDriver()
     driver.known("c1")
     given = {"g": driver.group}

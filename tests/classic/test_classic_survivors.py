@@ -25,7 +25,7 @@ def static_pair() -> tuple[ClassicDriver, str, str]:
 
 
 def stable_pair() -> tuple[ClassicDriver, str, str]:
-    """The same, in a Stable group."""
+    """Two members in a Stable group."""
     driver, first, second = static_pair()
     driver.sync("c2", second, 1)
     driver.sync("c1", first, 1, {first: "a", second: "b"})

@@ -61,7 +61,7 @@ def of_version(subscription: Subscription, version: int) -> Subscription:
 
 
 def by_kio(kind: str, version: int, **values: Any) -> bytes:
-    """The same bytes by kio, made from Kafka's schemas; partitions are given as pairs."""
+    """The bytes of a message by kio, made from Kafka's schemas; partitions are given as pairs."""
     module = import_module(f"kio.schema.consumer_protocol_{kind}.v{version}.data")
     schema = getattr(module, f"ConsumerProtocol{kind.title()}")
     for name in ("owned_partitions", "assigned_partitions"):

@@ -63,7 +63,7 @@ class World:
         return Consumer(name, self.protocol, frozenset(topics or ("foo", "bar")))
 
     def send(self, one: Consumer) -> dict[str, Any] | None:
-        """Its next request, or the answer to the one that waits; None while it waits."""
+        """Send a consumer's next request, or take the answer to one that waits; None while it waits."""
         if one.waits:
             answer = self.driver.late.pop(f"{one.waits} {one.name}", None)
         elif one.phase == "join":

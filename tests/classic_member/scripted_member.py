@@ -32,7 +32,7 @@ def parts(text: str) -> Partitions:
 
 
 def named(partitions: Partitions) -> str:
-    """And back, sorted."""
+    """Partitions as text, sorted."""
     return " ".join(f"{topic}-{index}" for topic, index in sorted(partitions))
 
 
@@ -106,7 +106,7 @@ class ScriptedMember:
         self.run()
 
     def joined(self, leader: bool = False, owned: Mapping[str, str] | None = None) -> None:
-        """Its JoinGroup is answered: it is "m", and leads who owns what, itself included."""
+        """The member's JoinGroup is answered: the member is "m", and leads who owns what, itself included."""
         assert self.sent is not None and self.sent.api == "JoinGroup"
         self.generation += 1
         members = [
@@ -126,18 +126,18 @@ class ScriptedMember:
         )
 
     def synced(self, assigned: str) -> None:
-        """Its SyncGroup is answered."""
+        """The member's SyncGroup is answered."""
         self.assigned(assigned)
         self.run()
 
     def assigned(self, partitions: str) -> None:
-        """So it is, but the application does not poll yet."""
+        """The member's SyncGroup is answered, but the application does not poll yet."""
         assert self.sent is not None and self.sent.api == "SyncGroup"
         assignment = encoded(write_assignment(Assignment(parts(partitions))))
         self.member.answered(self.sent.correlation, {"errorCode": 0, "assignment": assignment}, self.now_ms)
 
     def heartbeat(self, error: int) -> None:
-        """Its next heartbeat is answered; what follows is in the log, not the heartbeat."""
+        """The member's next heartbeat is answered; what follows is in the log, not the heartbeat."""
         due_ms = self.member.next_deadline_ms()
         assert due_ms is not None
         self.now_ms = due_ms
@@ -146,7 +146,7 @@ class ScriptedMember:
         self.reply(errorCode=error)
 
     def heartbeat_before_callbacks(self, error: int) -> None:
-        """So is one that is due while callbacks wait for the application to poll."""
+        """A heartbeat is answered that is due while callbacks wait for the application to poll."""
         self.now_ms += 10_000
         self.sent = self.member.take_request(self.now_ms)
         assert self.sent is not None and self.sent.api == "Heartbeat"

@@ -38,7 +38,7 @@ def test_close_before_anything_was_said_leaves_nothing() -> None:
 def test_97_an_assignment_that_comes_while_it_closes_is_never_taken(
     protocols: frozenset[RebalanceProtocol],
 ) -> None:
-    """Its SyncGroup is in flight, and the answer comes later."""
+    """The member's SyncGroup is in flight, and the answer comes later."""
     script = ScriptedMember(protocols).stable("foo-0")
     script.heartbeat(REBALANCE)
     script.joined()
@@ -66,7 +66,7 @@ def test_97_an_assignment_that_the_application_has_not_seen_is_void(
 
 @BOTH
 def test_what_is_being_assigned_is_revoked(protocols: frozenset[RebalanceProtocol]) -> None:
-    """It closes within on_partitions_assigned."""
+    """The member closes within on_partitions_assigned."""
     script = ScriptedMember(protocols).stable("foo-0")
     script.heartbeat(REBALANCE)
     script.joined()

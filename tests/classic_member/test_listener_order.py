@@ -296,7 +296,7 @@ def test_a_commit_tells_of_a_rebalance_too(error: int, callbacks: list[str]) -> 
 
 
 def test_a_cooperative_member_fetches_on_during_a_rebalance() -> None:
-    """And an eager one does not; nothing is fetched while it is being revoked."""
+    """An eager member does not; nothing is fetched while it is being revoked."""
     script = ScriptedMember(COOPERATIVE).stable("foo-0 foo-1")
     script.heartbeat(REBALANCE)
     assert named(script.member.fetchable) == "foo-0 foo-1"

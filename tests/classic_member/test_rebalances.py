@@ -16,7 +16,7 @@ def owned(world: World) -> dict[str, int]:
 
 
 def stable(**configs: str) -> World:
-    """All of them up and at rest."""
+    """A group whose members are all up and at rest."""
     world = World(configs)
     for name in configs:
         world.start(name)

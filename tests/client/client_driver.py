@@ -68,5 +68,5 @@ class ClientGroup:
         return self
 
     def target(self, member: str) -> list[Any]:
-        """Its part of the target."""
+        """A member's part of the target."""
         return next(one["target"] for one in self.group()["members"] if one["memberId"] == member)

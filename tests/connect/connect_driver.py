@@ -29,7 +29,7 @@ def resources(*names: str) -> list[Json]:
 
 
 def named(given: list[Json]) -> str:
-    """The same the other way, in one text: "A A-1"."""
+    """Connectors and tasks in one text: "A A-1"."""
     tasks = [f"{task['connectorId']}-{task['taskId']}" for one in given for task in one["tasks"]]
     return " ".join(sorted([name for one in given for name in one["connectors"]] + tasks))
 

@@ -72,7 +72,7 @@ def test_p2_deadlines_are_as_far_away_by_another_clock() -> None:
 
 
 def test_p2_without_a_clock_deadlines_count_from_0() -> None:
-    """And what says nothing of deadlines has those that a new coordinator starts."""
+    """A state without deadlines has those that a new coordinator starts."""
     g = at_work()
     volatile = deepcopy(g.coordinator.volatile())
     del volatile["clockMs"]

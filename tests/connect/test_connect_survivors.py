@@ -138,7 +138,7 @@ def test_w1_nobody_computes_while_no_target_is_due() -> None:
 
 
 def test_h5_who_is_fenced_is_not_told_to_compute() -> None:
-    """It is no worker any more, so another one computes."""
+    """The fenced worker is no worker any more, so another worker computes."""
     g = pair()
     g.beat("w2", 2, clientAssignors=other_reason())
     fenced = g.beat("w1", 7)
@@ -300,7 +300,7 @@ def test_w1_the_time_begins_anew_with_the_next_target_and_the_next_worker() -> N
 
 
 def test_w1_whose_time_it_is() -> None:
-    """It is that of the one who is chosen, and runs out whether or not anybody sends anything."""
+    """The time is the chosen worker's, and runs out whether or not anybody sends anything."""
     g = ConnectGroup()
     g.join("w1", timeout_ms=10_000)
     g.join("w2", timeout_ms=20_000)

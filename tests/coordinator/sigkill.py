@@ -103,7 +103,8 @@ class Expected:
 
 
 def kill_again_and_again(kills: int, seed: int, folder: Path) -> Tally:
-    """So many kills on logs in the folder. Raises Lost with what a coordinator did not find."""
+    """Kill coordinators on logs in the folder, a number of times. Raises Lost with what a coordinator did not
+    find."""
     tally = Tally()
     for first in range(0, kills, KILLS_A_FILE):
         rng = random.Random(f"{seed} {first}")

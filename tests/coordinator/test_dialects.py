@@ -399,7 +399,7 @@ def asked_twice(dialect: Dialect) -> GroupDriver:
 
 
 def test_acknowledged_epoch_of_a_member_that_did_not_hear_of_it() -> None:
-    """It acknowledges with the epoch before."""
+    """The member acknowledges with the epoch before."""
     g = asked_twice(Dialect.named("kafka-4.0"))
     g.heartbeat("m1", 1, owned=[])
     assert (g.revoking("m1"), g.member("m1")["memberEpoch"]) == ([], 3)

@@ -51,7 +51,7 @@ def test_one_that_is_away_has_the_groups_session_too() -> None:
 
 
 def test_they_survive_the_group_a_fail_over_and_a_restart_of_the_program(tmp_path: Path) -> None:
-    """They are no records of the group, and yet in its log (P3)."""
+    """Configurations are no records of the group, and yet in its log (P3)."""
     path = str(tmp_path / "log.db")
     storage = SqliteStorage(path)
     coordinator = Coordinator(storage=storage)

@@ -53,7 +53,7 @@ class Kit:
         return group
 
     def seen(self, name: str) -> tuple[int, int, int]:
-        """Its epochs, and how many partitions its members are to have."""
+        """A group's epochs, and how many partitions its members are to have."""
         group = self.group(name)
         target = sum(len(one["partitions"]) for member in group["members"] for one in member["target"])
         return group["groupEpoch"], group["assignmentEpoch"], target
@@ -92,7 +92,7 @@ def test_e1_others_notice_a_change_and_later_ones() -> None:
 
 
 def test_p4_the_group_tries_again() -> None:
-    """Its members go on with what they have. A request that changes the group is refused while the batch is
+    """The members go on with what they have. A request that changes the group is refused while the batch is
     too large, and is done once it is not."""
     kit = Kit()
     kit.joined()
@@ -146,7 +146,7 @@ def test_p4_a_larger_limit_lets_the_group_follow() -> None:
 
 
 def test_p3_a_log_that_refuses_still_refuses_all() -> None:
-    """It is no group's batch that is too large then: nothing is noticed, and the topics stay."""
+    """No group's batch is too large then: nothing is noticed, and the topics stay."""
     kit = Kit()
     kit.joined()
     kit.ok("commit", mode="fail")

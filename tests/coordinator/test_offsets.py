@@ -194,7 +194,7 @@ def test_manually_assigned_consumer_commits_without_a_group(instance: str | None
 
 @pytest.mark.parametrize("by_name", [False, True])
 def test_a_topic_of_a_response_is_named_as_the_request_named_it(by_name: bool) -> None:
-    """The other one is absent: a null name, or the id of zeros."""
+    """The other field is absent: a null name, or the id of zeros."""
     g, _ = joined()
     zeros = "00000000-0000-0000-0000-000000000000"
     expected = {"name": "foo", "topicId": zeros} if by_name else {"name": None, "topicId": FOO_ID}

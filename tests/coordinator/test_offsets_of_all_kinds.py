@@ -80,7 +80,7 @@ def left(coordinator: Coordinator) -> tuple[list[str], list[Json]]:
 
 @pytest.mark.parametrize(("kind", "way"), WAYS)
 def test_offsets_go_with_their_group_and_do_not_come_back(kind: str, way: str) -> None:
-    """It is no classic group with nothing but offsets then, before a restart and after it."""
+    """No classic group with nothing but offsets is left, before a restart and after it."""
     coordinator = emptied(kind)
     if way == "DeleteGroups":
         assert delete(coordinator, "g") == {"g": "NONE"}

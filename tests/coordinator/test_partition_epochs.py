@@ -66,7 +66,7 @@ def test_what_is_invalid_needs_no_epoch() -> None:
 
 
 def test_what_a_returning_static_member_finds_was_always_its_own() -> None:
-    """It has held them since 0: whatever older epoch it commits with is accepted."""
+    """The member has held the partitions since 0: a commit with any older epoch is accepted."""
     kafka = GroupDriver(KAFKA)
     kafka.script(m1=["foo-0"])
     kafka.join("m1", instanceId="i1")

@@ -110,7 +110,7 @@ def test_volatile_state_of_one_group_is_of_no_other() -> None:
 
 
 def test_a_state_that_is_loaded_has_no_scripts() -> None:
-    """They were of the groups before."""
+    """The scripts were of the groups before."""
     g = GroupDriver()
     g.script(m1=["foo-1"])
     assert g.coordinator.scripted_groups() == {"g"}

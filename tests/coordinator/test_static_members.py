@@ -144,7 +144,7 @@ def test_return_with_another_subscription_or_assignor_is_a_new_group_epoch(
 
 
 def test_return_to_a_target_that_moved_on_frees_the_rest_at_once(g: GroupDriver) -> None:
-    """It owns nothing, so it has nothing to revoke."""
+    """The returning member owns nothing, so it has nothing to revoke."""
     away(g)
     g.script(m1=["foo-1"], m2=["foo-0"])
     g.heartbeat("m2", subscribedTopicNames=["foo", "bar"], owned=["foo-1"])
@@ -156,7 +156,7 @@ def test_return_to_a_target_that_moved_on_frees_the_rest_at_once(g: GroupDriver)
 
 
 def test_return_of_a_member_that_was_there_under_another_instance(g: GroupDriver) -> None:
-    """That one is removed first, which is a new group epoch."""
+    """The member under the other instance is removed first, which is a new group epoch."""
     g.heartbeat("m2", instanceId="j")
     away(g)
     g.script(m2=["foo-0", "foo-1"])

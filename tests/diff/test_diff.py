@@ -107,7 +107,7 @@ def test_properties_of_both_versions(tmp_path: Path) -> None:
 
 
 def test_a_variable_that_is_new_is_not_compared(tmp_path: Path) -> None:
-    """And neither is a field that --without names."""
+    """A field that --without names is not compared either."""
     edit = {
         "VARIABLES at, step": "VARIABLES at, seen, step",
         "Init == at = 0": "Init == at = 0 /\\ seen = 0",

@@ -46,7 +46,7 @@ MOST_SECONDS: Final = 60
 
 
 def fuzz(operations: int, seed: int) -> tuple[Counter[str], list[tuple[str, list[Json | str], Failure]]]:
-    """So many operations, at least: how often each was done, and the episodes that failed."""
+    """Do at least a number of operations: how often each was done, and the episodes that failed."""
     tally: Counter[str] = Counter()
     failed = []
     signal.signal(signal.SIGVTALRM, _stuck)

@@ -36,7 +36,8 @@ def edges(graph: nx.MultiDiGraph) -> set[tuple[State, str, str, str, State]]:
 
 
 def test_merging_steps_loses_nothing(tmp_path: Path) -> None:
-    """The same graph from a dump in which every step is a state of its own, which is the plain way."""
+    """The merged graph is that of a dump in which every step is a state of its own, which is the plain
+    way."""
     config = tmp_path / "MCSmall.cfg"
     text = (ROOT / "spec" / "MCSmall.cfg").read_text()
     config.write_text(text.replace("Budget = 2", "Budget = 0"))
@@ -65,7 +66,7 @@ def test_the_case_study_basic() -> None:
 
 
 def test_another_specification_keeps_its_view_and_the_engines_labels(tmp_path: Path) -> None:
-    """Its variable `step` is hidden by the view: what a dumped state says of it is of another edge."""
+    """The variable `step` is hidden by the view: what a dumped state says of it is of another edge."""
     folder = ROOT / "tests" / "data"
     model = Model("Counter", folder / "Counter.tla", folder / "Counter.cfg")
     graph = state_graph(model, limits=LIMITS, log=tmp_path / "log")

@@ -9,7 +9,7 @@ LAYERS = 24
 
 
 def synthetic(states: int, out: int = 5) -> tuple[list[WebState], list[WebEdge]]:
-    """So many states with so many edges out of each: some tested, few failed, most not reached."""
+    """A graph of `states` states with `out` edges out of each: some tested, few failed, most not reached."""
     depths = [0, *sorted(1 + number * 7919 % (LAYERS - 1) for number in range(1, states))]
     made = [
         WebState(

@@ -59,7 +59,7 @@ def test_each_departure_of_a_mix_is_one_cause() -> None:
 
 
 def test_what_no_single_departure_explains_is_grouped_by_its_root() -> None:
-    """The same differences of a target whose every answer is wrong in another field, too."""
+    """Differences are grouped of a target whose every answer is wrong in another field, too."""
     wrong = Difference("response.memberEpoch", 1, 77)
     spoilt = [
         Failure(one.trace, one.index, one.action, one.branch, one.error, None, {}, [*one.differences, wrong])

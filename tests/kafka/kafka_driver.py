@@ -17,7 +17,7 @@ from harness.targets.stdio import StdioTarget
 
 VERSIONS: Final = ("4.0.2", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
 WITH_OFFSETS: Final = VERSIONS[1:]
-"""Those whose commits and fetches can name topics by id."""
+"""Versions whose commits and fetches can name topics by id."""
 TOPICS: Final = {
     "foo": "11111111-1111-1111-1111-111111111111",
     "bar": "22222222-2222-2222-2222-222222222222",

@@ -33,7 +33,7 @@ def test_kafkas_program_starts_from_it(version: str) -> None:
 @pytest.mark.maven
 @pytest.mark.parametrize("content", [b"", b"nonsense"], ids=["empty", "nonsense"])
 def test_kafkas_program_starts_without_one_that_does_not_fit(tmp_path: Path, content: bytes) -> None:
-    """And says nothing of it where the line protocol is spoken."""
+    """The program says nothing of the archive where the line protocol is spoken."""
     skip_without_jars("4.2.1")
     words = command("4.2.1")
     (option,) = (word for word in words if word.startswith("-XX:SharedArchiveFile="))

@@ -52,7 +52,7 @@ def test_the_migration_of_its_dialect_holds(started: StdioTarget) -> None:
 
 @pytest.mark.parametrize("folder", ["classic", "migration"])
 def test_traces_of_the_text_are_judged_to_their_end(started: StdioTarget, folder: str) -> None:
-    """They differ where Kafka departs; after a difference a group is loaded as the trace has it. A step
+    """Traces differ where Kafka departs; after a difference a group is loaded as the trace has it. A step
     that is left out needs an API that Kafka does not have, or follows a state that Kafka is never in: a
     classic member that must rejoin or synchronize, in a mixed group (Kafka arms that timer otherwise)."""
     result = replayed(started, decoded(TRACES / folder))

@@ -104,11 +104,11 @@ class Driver:
         self.member.answered(self.sent.correlation, body, self.now_ms)
 
     def ok(self, epoch: int, *assigned: str) -> None:
-        """Its heartbeat is accepted, with an assignment."""
+        """The member's heartbeat is accepted, with an assignment."""
         self.reply(answer(epoch, assigned))
 
     def kept(self, epoch: int) -> None:
-        """Its heartbeat is accepted, without one."""
+        """The member's heartbeat is accepted, without an assignment."""
         self.reply(answer(epoch))
 
     def error(self, code: int) -> None:

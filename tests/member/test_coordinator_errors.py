@@ -63,7 +63,7 @@ class Process:
 
 @pytest.mark.parametrize(("state", "code"), [("loading", 14), ("unavailable", 15), ("moved", 16)])
 def test_h5_a_coordinator_that_is_not_there_costs_a_member_nothing(state: str, code: int) -> None:
-    """It tries again until the coordinator is there, in the same epoch, and owns what it owned."""
+    """The member tries again until the coordinator is there, in the same epoch, and owns what it owned."""
     process = Process()
     before = process.group()
     process.sent.clear()

@@ -84,7 +84,8 @@ def test_leave_follows_a_heartbeat_in_flight(member_id: str) -> None:
 
 
 def test_leave_follows_a_join_that_got_no_answer() -> None:
-    """The same: the coordinator may have the member. Without a member id there is nothing to leave."""
+    """A leave follows, as the coordinator may have the member. Without a member id there is nothing to
+    leave."""
     for member_id, purpose in (("m", LEAVE), ("", None)):
         driver = Driver(member_id).subscribe()
         driver.heartbeat()

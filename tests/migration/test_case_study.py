@@ -100,7 +100,8 @@ def test_the_case_study_goes_as_printed() -> None:
 
 
 def test_g7_tlc_plays_the_case_study() -> None:
-    """The same epochs and targets, step by step, in the trace of the model that has the printed states."""
+    """TLC gives the epochs and targets of the case study, step by step, in the trace of the model that has
+    the printed states."""
     text = yaml.safe_load(STUDY.read_text())
     (file,) = (ROOT / "traces" / "migration").glob("MCOnlineMigration-*.itf.json")
     states: list[Any] = read_trace(file).states[1:]

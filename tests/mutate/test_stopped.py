@@ -33,7 +33,7 @@ def test_what_a_stopped_run_started_ends_with_it(
 
 
 def test_a_second_ctrl_c_while_it_stops_leaves_nothing_either(tmp_path: Path) -> None:
-    """It once left without telling the forks that came next, and waited for them, as they did for it."""
+    """The run once left without telling the forks that came next, and waited for them, as they did for it."""
     with a_run(tmp_path) as (run, numbers):
         os.kill(run.pid, signal.SIGINT)
         wait_until((tmp_path / "stopping").is_file)
@@ -45,7 +45,7 @@ def test_a_second_ctrl_c_while_it_stops_leaves_nothing_either(tmp_path: Path) ->
 
 @contextmanager
 def a_run(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
-    """It, and the process ids of what it started; whatever it does, nothing of it outlives the test."""
+    """A run, and the ids of the processes that it started; none of them outlives the test."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(PROGRAM), str(folder)]
     started = [folder / "engine", folder / "tests"]

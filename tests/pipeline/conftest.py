@@ -100,7 +100,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
 
 @pytest.fixture(scope="package")
 def dot(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its state graph, as TLC dumps it for the pipeline."""
+    """The state graph of the model, as TLC dumps it for the pipeline."""
     folder = tmp_path_factory.mktemp("dot")
     dump(model, folder / "tiny.dot", limits=LIMITS, log=folder / "dump.log")
     return folder / "tiny.dot"

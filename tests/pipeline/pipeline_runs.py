@@ -95,7 +95,7 @@ def kafka(folder: Path) -> Model:
 
 
 def one_member(folder: Path) -> Model:
-    """The same as `tiny` with one member."""
+    """The model of `tiny`, with one member."""
     model = tiny(folder)
     module = folder / "OneMember.tla"
     module.write_text('---- MODULE OneMember ----\nEXTENDS MCTour\nOneMember == {"m1"}\n====\n')

@@ -102,7 +102,7 @@ def judged(mutant: Patch, places: Mapping[str, Path], control: Mapping[str, Json
 
 
 def judged_without(places: Mapping[str, Path]) -> dict[str, Json]:
-    """The same without a bug, and the functions that are called. ConformError if anything differs."""
+    """Results without a bug, and the functions that are called. ConformError if anything differs."""
     with _copied(None) as folder:
         note_calls(folder)
         found = {model: _judged_in(folder, place) for model, place in places.items()}

@@ -67,7 +67,7 @@ def test_a_place_without_such_files_is_said(session: Any) -> None:
 
 
 def test_the_notebook_asks_the_tables_of_a_run(session: Any, differing: Ran, capsys: Any) -> None:
-    """Its cells, in their order, on a run with findings."""
+    """The notebook's cells, in their order, on a run with findings."""
     cells = json.loads((ROOT / "examples" / "spark" / "findings.ipynb").read_text())["cells"]
     named: dict[str, Any] = {}
     for cell in (one for one in cells if one["cell_type"] == "code"):

@@ -28,7 +28,7 @@ for answer in serve(Coordinator(dialect=Dialect(UnknownGroupError="GROUP_ID_NOT_
 def test_a_target_that_departs_is_found_and_nothing_of_an_earlier_run_counts(
     model: Model, tmp_path: Path
 ) -> None:
-    """It says GROUP_ID_NOT_FOUND where KIP-848's text has UNKNOWN_MEMBER_ID (H5)."""
+    """The target answers GROUP_ID_NOT_FOUND where KIP-848's text has UNKNOWN_MEMBER_ID (H5)."""
     program = tmp_path / "departs.py"
     program.write_text(DEPARTS)
     left = tmp_path / "exhaust" / "MCTour" / "left-by-another-run"

@@ -190,7 +190,7 @@ Make = Callable[..., Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatc
 
 
 def losing(make: Make) -> Make:
-    """The same without the first row."""
+    """A maker of rows that leaves out the first row."""
 
     def made(*given: Any) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
         real = make(*given)

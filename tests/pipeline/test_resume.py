@@ -51,7 +51,7 @@ def command(output: Path, model: Model, seed: str) -> subprocess.Popen[str]:
 def others(
     model: Model, dot: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[subprocess.CompletedProcess[str], subprocess.CompletedProcess[str], Path]:
-    """The same in two processes side by side: on one core in many pieces, and by the command."""
+    """The run in two processes side by side: on one core in many pieces, and by the command."""
     folder = tmp_path_factory.mktemp("others")
     for name in ("pieces", "command"):
         (folder / name).mkdir()
@@ -104,7 +104,7 @@ def test_what_the_command_prints_is_its_own_and_fits_a_terminal(
 
 
 def ledger(place: Path) -> dict[str, int]:
-    """Its entries, and when they were written."""
+    """The entries of the ledger, and when they were written."""
     return {path.name: path.stat().st_mtime_ns for path in (place / "ledger").iterdir()}
 
 

@@ -47,7 +47,7 @@ class Connection:
         return self._answer(operation)
 
     def look(self, op: str, **fields: Any) -> Json:
-        """The same for what changes nothing: no scenario needs it."""
+        """Send an operation that changes nothing: no scenario needs it."""
         return self._answer({"op": op, **fields})
 
     def _answer(self, operation: Json) -> Json:

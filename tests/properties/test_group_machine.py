@@ -23,13 +23,13 @@ PHASES = [Phase.generate, Phase.shrink] if os.environ.get("CONFORM_SHRINK") != "
 
 
 class ProgramMachine(GroupMachine):
-    """The same against `python -m coordinator --stdio`."""
+    """The group machine against `python -m coordinator --stdio`."""
 
     connect = staticmethod(as_a_program)
 
 
 def profile(examples: int, steps: int) -> settings:
-    """So many examples, the same in every run; or those of a soak, if one is wanted."""
+    """Settings for a number of examples, the same in every run; or those of a soak, if one is wanted."""
     return settings(
         max_examples=EXAMPLES or examples,
         stateful_step_count=steps,

@@ -168,7 +168,7 @@ def served_with(patch: str, folder: Path) -> Iterator[int]:
 
 @pytest.mark.parametrize("patch", ["24-handed-out-twice.patch", "09-no-bump-when-member-goes.patch"])
 def test_a_broken_coordinator_is_found_in_what_clients_do(tmp_path: Path, patch: str) -> None:
-    """The same two consumers, and the line of the record that no behaviour has."""
+    """Two consumers work, and validate names the line of the record that no behaviour has."""
     log = tmp_path / "run.jsonl"
     with served_with(patch, tmp_path) as port, proxied(port, log, clients=2) as (one, two):
         first = consumer(one)

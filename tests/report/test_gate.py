@@ -238,7 +238,7 @@ def gate_only(kinds: str) -> Result:
 
 
 def test_random_schedules_find_a_coordinator_that_departs(here: Path) -> None:
-    """Its name says one dialect, and it speaks another: a fenced member stays in the group."""
+    """The coordinator's name is of one dialect, and it speaks another: a fenced member stays in the group."""
     program = here / "departs.py"
     program.write_text(DEPARTS)
     asked = seeds(here, target=f"stdio:{sys.executable} {program}", seeds=1)
@@ -263,7 +263,7 @@ for answer in serve(Coordinator(dialect=Dialect(FencedMemberIsRemoved=False)), s
 def test_whole_groups_around_a_coordinator_with_a_bug_violate_an_invariant(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It gives a member what others hold (R7)."""
+    """The coordinator gives a member partitions that others hold (R7)."""
     monkeypatch.setattr(reconcile, "held_by_others", lambda *_: frozenset())
     gate = Gate(seeds(here, target="python", seeds=1))
     (done,) = (gate.run(step, silent) for step in gate.steps() if not step.left_out)

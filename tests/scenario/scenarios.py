@@ -47,7 +47,7 @@ def small(old: str = "", new: str = "", name: str = "small.yaml") -> Scenario:
 
 
 def unplaced(scenario: Scenario) -> Scenario:
-    """The same without the lines of its file."""
+    """A scenario without the lines of its file."""
     steps = tuple(
         replace(
             step,

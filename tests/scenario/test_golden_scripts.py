@@ -49,7 +49,7 @@ steps:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
-    """All of them by name, in one run of TLC a kind of group, with one that names what no other does."""
+    """All scenarios by name, in one run of TLC a kind of group, with one that names what no other does."""
     impossible = tmp_path_factory.mktemp("scripts") / "impossible.yaml"
     impossible.write_text(IMPOSSIBLE)
     files = [*FILES, impossible]

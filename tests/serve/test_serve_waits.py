@@ -45,7 +45,7 @@ def test_timers_are_waited_for_and_what_there_is_no_time_for_is_said() -> None:
 
 
 def test_no_seconds_are_said_where_no_timer_was_waited_for() -> None:
-    """It once said that 0 s were waited for 0 timers."""
+    """The verb once reported a wait of 0 s for 0 timers."""
     stays = TRACES / "MCKafka42Tour-goal-0018-heartbeat-revoke.itf.json"
     with serving(topics={}, dialect="kafka-4.2", settings=SHORT) as (_, port):
         target = f"broker:127.0.0.1:{port}"

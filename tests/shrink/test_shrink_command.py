@@ -204,7 +204,7 @@ def test_a_trace_of_another_kind_is_shrunk_by_its_own_model(
 
 
 def test_a_trace_of_every_kind_is_done_again_by_its_model() -> None:
-    """The same states, whatever variables the model has."""
+    """The states are those of the trace, whatever variables the model has."""
     for name in (
         "connect/MCConnect-goal-0001*",
         "migration/MCMigrationTopics-goal-0001*",

@@ -144,7 +144,7 @@ def test_what_is_compared() -> None:
 
 
 def test_a_target_that_nobody_scripted_is_not_compared() -> None:
-    """It is an assignor's choice; the schedule ends there."""
+    """The target is an assignor's choice; the schedule ends there."""
     pair = Pair(PythonTarget("kafka-4.2"), Wrong(unchanged))
     pair.start(SETTINGS)
     assert [pair.do(operation).unscripted for operation in JOINS] == [False, True]

@@ -70,7 +70,7 @@ def _lines(timeline: list[Event], first: int, listener: int) -> Iterator[Json]:
 
 
 def blind(lines: Iterable[Json]) -> list[Json]:
-    """The same from a log that does not know of connections."""
+    """The lines of a log without connections."""
     return [{name: value for name, value in line.items() if name != "connection"} for line in lines]
 
 

@@ -184,7 +184,7 @@ def test_each_wrong_request_is_refused_where_it_is(tmp_path: Path) -> None:
 
 
 def test_members_of_the_closed_models_and_of_the_case_studies_are_members(tmp_path: Path) -> None:
-    """Their logs name no connection."""
+    """The logs of such members name no connection."""
     replay([ROOT / "traces/members", ROOT / "traces/golden"], record=tmp_path / "replayed")
     lines = [json.loads(text) for text in (tmp_path / "replayed").read_text().splitlines()]
     said = said_of(tmp_path / "log", lines)
@@ -226,7 +226,7 @@ def test_who_is_judged(tmp_path: Path) -> None:
 
 
 def test_a_group_that_was_there_before_is_not_judged(tmp_path: Path) -> None:
-    """Its answered requests are not in the record, those with a fault are."""
+    """The group's answered requests are not in the record, those with a fault are."""
     lines = session()
     gone: Json = {"op": "fault", "fault": "not recorded", "group": "g", "says": "", "answer": {}}
     said_of(tmp_path / "log", lines)

@@ -68,7 +68,7 @@ def test_a_simulation_of_whole_groups_is_a_behaviour(
 
 
 def test_a_long_log_is_explained_like_a_short_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other enabled actions are looked for at once, or, in a long log, at the line that does not fit
+    """Other enabled actions are looked for at once, or, in a long log, at the line that does not fit
     alone."""
     log, result = tmp_path / "log.jsonl", tmp_path / "result.json"
     simulate(seed=7, events=100, out=tmp_path, record=log)

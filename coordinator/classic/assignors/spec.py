@@ -33,7 +33,7 @@ class ClassicAssignor(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in JoinGroup."""
+        """The name of the assignor in JoinGroup."""
 
     @property
     def protocols(self) -> frozenset[RebalanceProtocol]:

@@ -75,7 +75,7 @@ class TwoPhases:
     protocols: frozenset[RebalanceProtocol] = frozenset(RebalanceProtocol)
 
     def user_data(self, owned: frozenset[TopicPartition], generation: int) -> bytes | None:
-        """That of `inner`."""
+        """The user data of `inner`."""
         return self.inner.user_data(owned, generation)
 
     def assign(self, members: Mapping[str, GroupMember], partitions: Mapping[str, int]) -> GroupAssignment:
@@ -83,7 +83,7 @@ class TwoPhases:
         return hand_out(self.inner.assign(members, partitions), members)
 
     def assignment_data(self, handed: GroupAssignment) -> Mapping[str, bytes]:
-        """That of `inner`, for what is handed out."""
+        """The user data that `inner` adds to what is handed out."""
         return self.inner.assignment_data(handed) if isinstance(self.inner, AddsUserData) else {}
 
     def on_assignment(self, assignment: Assignment, group: GroupMetadata) -> None:

@@ -81,7 +81,7 @@ class ClassicConsumer:
                 self.member.callback_done(now_ms, error)
 
     def poll(self, now_ms: int) -> None:
-        """The same, and then raise the first error that there was (C6)."""
+        """Run the callbacks that are due, and then raise the first error that there was (C6)."""
         self.run_callbacks(now_ms)
         error = self.member.take_error()
         if error is not None:

@@ -95,7 +95,7 @@ class ClassicMember:
         self._callbacks = Callbacks(self.metrics)
         self._topics: frozenset[str] = frozenset()
         self._joined_topics: frozenset[str] = frozenset()
-        """Those of the last JoinGroup."""
+        """The topics of the last JoinGroup."""
         self._partitions: Mapping[str, int] | None = None
         """Topic -> number of partitions; None: not known yet."""
         self._owned_since = NO_GENERATION
@@ -194,7 +194,7 @@ class ClassicMember:
         return self._callbacks.take(now_ms)
 
     def callback_done(self, now_ms: int, error: BaseException | None = None) -> None:
-        """It has returned, or raised: the rest goes on all the same (C6)."""
+        """The callback has returned, or raised: the member goes on in both cases (C6)."""
         if self._callbacks.done(error, now_ms) is CallbackName.ASSIGNED:
             self.metrics.succeeded(now_ms)
             if self.phase is Phase.JOIN:
@@ -424,7 +424,7 @@ class ClassicMember:
         self._prepared = True
 
     def _end(self, error: Exception, now_ms: int) -> None:
-        """It cannot go on, and says why (C4); what it owned is lost."""
+        """The member cannot go on, and says why (C4); what the member owned is lost."""
         self._out()
         self.metrics.failed(now_ms)
         self.phase = Phase.FAILED

@@ -25,14 +25,14 @@ class Listener:
     """Does nothing; override what is of interest. An exception of a method comes back from `take_error`."""
 
     def on_partitions_revoked(self, partitions: Partitions) -> None:
-        """They are given up when this returns: commit now, if at all (K2)."""
+        """The partitions are given up when this method returns: commit now, if at all (K2)."""
 
     def on_partitions_assigned(self, partitions: Partitions) -> None:
-        """They are fetched from when this returns (K3)."""
+        """The partitions are fetched from when this method returns (K3)."""
 
     def on_partitions_lost(self, partitions: Partitions) -> None:
-        """They are another's already: nothing can be committed (K1). Unless this is overridden, what is lost
-        is revoked (C8)."""
+        """The partitions are another member's already: nothing can be committed (K1). Unless this method is
+        overridden, what is lost is revoked (C8)."""
         self.on_partitions_revoked(partitions)
 
     def on_commit_complete(self, partitions: Partitions, error: int) -> None:

@@ -190,8 +190,8 @@ def heartbeat_of(body: Json, topics: Topics) -> Request:
 
 
 def response_of(body: Json, topics: Topics, request: Request) -> Response:
-    """And of its response. Without a member id the answer is to that of the request, if the member has joined
-    before (H9, MemberIdAnswered)."""
+    """The body of the response. Without a member id the answer is to that of the request, if the member has
+    joined before (H9, MemberIdAnswered)."""
     code = body["errorCode"]
     if code:
         return Response(ERRORS.get(code, f"error {code}"), "", 0, None, None)

@@ -52,7 +52,7 @@ def consumer_steps(
 
 
 def _members(trace: Trace, states: Sequence[SpecState]) -> set[str]:
-    """Those that do something, or are in the group at any time."""
+    """The members that do something, or are in the group at any time."""
     named = {name for state in states for name in state.group.members}
     asking = _REQUESTS | computing.REQUESTS
     named |= {state.step.member or NOBODY for state in states if state.step.action in asking}

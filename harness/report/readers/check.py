@@ -56,7 +56,7 @@ def models(data: Fields) -> list[ModelResult]:
 
 
 def model(one: Fields) -> ModelResult:
-    """One of them."""
+    """Read the result of one model."""
     evidence = one.part("evidence")
     return ModelResult(
         name=one.get("name", str),

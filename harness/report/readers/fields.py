@@ -93,7 +93,7 @@ class Fields:
         return None if data is None else Fields(data, f"{self._place}, {name}", self.stem)
 
     def some(self, names: Sequence[str]) -> dict[str, Any]:
-        """These fields, None where they are not there."""
+        """The fields with these names, None for each that is not there."""
         return {name: self._data.get(name) for name in names}
 
 

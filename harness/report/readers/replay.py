@@ -47,7 +47,7 @@ class Replay:
 
     @property
     def growth(self) -> Sequence[tuple[int, int, int]]:
-        """So many traces had so many distinct steps and branches."""
+        """After each number of traces, the numbers of distinct steps and branches."""
         return [(point[0], point[1], point[2]) for point in self.coverage.get("growth", [])]
 
 

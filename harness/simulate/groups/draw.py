@@ -135,7 +135,7 @@ class Draw(Pump):
     # Messages
 
     def plan_request(self, process: Process, plan: Plan) -> None:
-        """It arrives, sometimes twice; it may be lost, or be late, or its sender dies before it arrives."""
+        """Let a request arrive, sometimes twice, or be lost, or be late, or let its sender die before."""
         if self._plans.get((process.name, "io")) == plan:
             return
         kind = self._rng.random() * (1 if self._storm else 20)
@@ -155,7 +155,7 @@ class Draw(Pump):
         self.at(self.now_ms + after_ms, {"do": "late", "who": process.name})
 
     def plan_answer(self, process: Process, plan: Plan) -> None:
-        """It arrives, sometimes twice, or is lost."""
+        """Let an answer arrive, sometimes twice, or be lost."""
         if self._plans.get((process.name, "io")) == plan:
             return
         kind = self._rng.random() * (1 if self._storm else 20)

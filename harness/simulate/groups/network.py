@@ -156,7 +156,7 @@ class Network(Scene):
         return process.incarnation in self.watches[process.consumer.group].alive
 
     def _answer_again(self, process: Process, event: Json) -> bool:
-        """The same answer arrives twice: it changes nothing."""
+        """Let an answer arrive a second time: it changes nothing."""
         if process.old_answer is None:
             return False
         self.counts.faults["answer duplicated"] += 1

@@ -67,7 +67,7 @@ class OffsetsWatch:
             self.processed[partition] = offset
 
     def ends(self, partition: Partition, position: int | None) -> None:
-        """Its owner has given a partition up, and was at that position."""
+        """The owner of a partition has given it up, and was at that position."""
         if position is not None and position == self.committed.get(partition):
             self.stopped[partition] = position
         else:

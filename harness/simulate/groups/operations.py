@@ -61,7 +61,7 @@ class _Noting:
         self._note = note
         self._whole = whole
         self._groups: list[str] = []
-        """Those that a request named."""
+        """The groups that a request named."""
         self._active = True
         self.group = cluster.group
         self.group_state = cluster.group_state

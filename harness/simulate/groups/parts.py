@@ -204,7 +204,7 @@ class Consumer:
     max_poll_ms: int = 60_000
     auto_commit: bool = True
     local: tuple[str, ...] = ()
-    """Its client-side assignors, the first preferred (K4); then it has no `assignor`."""
+    """The consumer's client-side assignors, the first preferred (K4); then it has no `assignor`."""
 
 
 class Parts(Protocol):

@@ -80,7 +80,7 @@ class Process:
         self.watch = MemberWatch(self.name, self.consumer.max_poll_ms)
 
     def local_ms(self, now_ms: int) -> int:
-        """Its own time."""
+        """The time on the process's own clock."""
         return (now_ms - self.born_ms) * self.permille // 1000 + self.leap_ms
 
     def due_ms(self, now_ms: int) -> int | None:

@@ -137,9 +137,9 @@ def run_seed(
 
 
 def shrunk(parts: Parts, found: Found) -> Found:
-    """The same violation with the shortest schedule that shows it, and what happens in that.
+    """A violation with the shortest schedule that shows it, and what happens in that schedule.
 
-    ConformError (exit 3) if it is not there again.
+    ConformError (exit 3) if the violation is not there again.
     """
     settings = found.schedule.settings
 
@@ -187,7 +187,7 @@ def shown(parts: Parts, found: Found) -> Found | None:
 
 
 def _with_names(violation: Violation, events: Sequence[Json]) -> Violation:
-    """The same with topics by name, which an invariant knows by the end of their ids."""
+    """A violation with topics by name; an invariant knows them by the end of their ids."""
     said = violation.said
     for event in events:
         if event["do"] == "topic":
@@ -206,8 +206,8 @@ def _without_wholes(events: list[Json], fails: Callable[[Sequence[Json]], bool])
 
 
 def _sooner(events: list[Json], fails: Callable[[Sequence[Json]], bool]) -> list[Json]:
-    """The same events without the time between them where that does not matter, else in round numbers; all
-    later ones come as much sooner."""
+    """Events without the time between them where that does not matter, else in round numbers; all later
+    events come as much sooner."""
     times = [0, *(max(event["at"], 0) for event in events)]
     gaps = [max(later - earlier, 0) for earlier, later in pairwise(times)]
 
@@ -224,7 +224,7 @@ def _sooner(events: list[Json], fails: Callable[[Sequence[Json]], bool]) -> list
 
 
 def _simpler(event: Json) -> Iterator[Json]:
-    """The same event with less to say."""
+    """Events like this one, with a field at its plain value."""
     for name, plain in (
         ("instance", None),
         ("assignor", None),

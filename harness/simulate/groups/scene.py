@@ -71,7 +71,7 @@ class Counts:
 
     @property
     def events(self) -> int:
-        """All of them."""
+        """The number of all events."""
         return sum(self.kinds.values())
 
     def add(self, other: Counts) -> None:

@@ -17,7 +17,7 @@ class Refusing:
         raise self._cannot("advance")
 
     def fire(self, timer: str, group: str, member: str, observe: str | None = None) -> Answer:
-        """So are its timers."""
+        """A broker's timers are internal."""
         raise self._cannot("fire")
 
     def assign(self, group: str, target: Assignments | None, error: str | None = None) -> None:
@@ -25,11 +25,11 @@ class Refusing:
         raise self._cannot("assign")
 
     def records(self, since: int) -> list[Json]:
-        """Its log is internal."""
+        """A broker's log is internal."""
         raise self._cannot("records")
 
     def restart(self, keep: int | None = None) -> Answer:
-        """It is not this process's to end."""
+        """A broker is not this process's to end."""
         raise self._cannot("restart")
 
     def ids(self, following: Sequence[str]) -> None:
@@ -37,7 +37,7 @@ class Refusing:
         raise self._cannot("ids")
 
     def configure(self, settings: Json) -> None:
-        """It is configured when it starts."""
+        """A broker is configured when it starts."""
         raise self._cannot("configure")
 
     def commit(self, mode: str) -> None:

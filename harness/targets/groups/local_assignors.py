@@ -55,7 +55,7 @@ class _Spread:
     def on_assignment(
         self, error: int, metadata: Metadata, partitions: Partitions, group: GroupMetadata
     ) -> None:
-        """It counts what it was told."""
+        """Count the assignments that were announced."""
         self._told += 1
 
 

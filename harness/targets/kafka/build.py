@@ -23,7 +23,7 @@ from harness.files import cache_folder
 
 SOURCES: Final = Path(__file__).parent / "java"
 JAR: Final = "program.jar"
-"""The same classes in one file, as an archive of classes (`archive.py`) wants them."""
+"""The program's classes in one file, as an archive of classes (`archive.py`) wants them."""
 
 
 def program(version: str, jars: Sequence[Path]) -> Path:

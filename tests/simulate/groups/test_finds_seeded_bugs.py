@@ -62,7 +62,7 @@ def test_a_seeded_bug_is_found_and_shrunk(
     ("mutant", "requirement", "invariant", "first"),
     [("182", "A6", "LegalIsInstalled", 2), ("183", "A5", "OnlyTheChosen", 9)],
 )
-def test_so_is_one_of_targets_that_members_compute(
+def test_seeded_bug_in_client_side_assignment_is_found(
     mutant: str, requirement: str, invariant: str, first: int, tmp_path: Path
 ) -> None:
     """In a group whose processes offer client-side assignors."""

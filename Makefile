@@ -57,6 +57,7 @@ docs: setup
 # Style and types.
 lint: setup
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . && $(BIN)/mypy
+	@MYPYPATH=$$(find tests -mindepth 1 -type d -not -name __pycache__ | paste -sd :) $(BIN)/mypy --config-file tests/mypy.ini tests
 
 # The tests that start Spark: the pipeline, runs of it that are killed, a cluster.
 test-sparks: setup

@@ -92,8 +92,13 @@ class WarmTlc:
         server = self._server = self._server or _start(command, self._place.name)
         if server is None or server.stdin is None or server.stdout is None:
             return None
-        late = threading.Event()
-        timer = threading.Timer(timeout or threading.TIMEOUT_MAX, lambda: (late.set(), server.kill()))
+        late, kill = threading.Event(), server.kill
+
+        def too_late() -> None:
+            late.set()
+            kill()
+
+        timer = threading.Timer(timeout or threading.TIMEOUT_MAX, too_late)
         timer.daemon = True
         lines: list[str] = []
         try:

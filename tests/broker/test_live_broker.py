@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -177,7 +178,7 @@ def test_each_load_is_a_new_group(target: BrokerTarget) -> None:
 def test_what_a_broker_cannot_do_is_refused(target: BrokerTarget) -> None:
     controls = target.hello().controls
     assert controls == {"topics", "describe", "fresh"}
-    operations = {
+    operations: dict[str, Callable[[], object]] = {
         "load": lambda: target.load([{"key": {}, "value": {}}], [], START),
         "advance": lambda: target.advance(1),
         "fire": lambda: target.fire("session", "g", "A"),

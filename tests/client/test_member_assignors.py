@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from client_driver import FOO
@@ -122,7 +123,7 @@ def test_a9_an_install_that_fails_is_over_unless_it_was_stale(code: int, again: 
     member.subscribe(["foo"], now_ms=0)
     told = {"errorCode": 0, "memberId": "m1", "memberEpoch": 1, "heartbeatIntervalMs": 5_000}
     prepared = {"errorCode": 0, "groupEpoch": 2, "assignorName": "heaviest", "topics": []}
-    shown = {"memberId": "m1", "instanceId": None, "rackId": None, "subscribedTopicIds": []}
+    shown: dict[str, Any] = {"memberId": "m1", "instanceId": None, "rackId": None, "subscribedTopicIds": []}
     shown |= {"topicPartitions": [], "assignor": {"metadataVersion": 1, "metadataBytes": "1", "reason": 0}}
     bodies = {
         "ConsumerGroupHeartbeat": told,

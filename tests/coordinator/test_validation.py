@@ -244,7 +244,8 @@ def test_a_loaded_state_may_be_that_of_a_coordinator_which_refuses() -> None:
     ]
     other.coordinator.load(g.coordinator.records(), topics, volatile)
     assert other.group() == g.group()
-    for wrong in ({"state": "gone"}, {"denied": ["WRITE"]}, {"state": 1}, {"rights": []}, []):
+    every: list[Any] = [{"state": "gone"}, {"denied": ["WRITE"]}, {"state": 1}, {"rights": []}, []]
+    for wrong in every:
         with pytest.raises(BadInput):
             other.coordinator.load([], [], {"coordinator": wrong})
     assert error(other.heartbeat("m1", 2)) == ErrorCode.GROUP_AUTHORIZATION_FAILED

@@ -36,10 +36,10 @@ class Lines(StdioTarget):
     """The faulty program without a process of its own: its lines are handed over in this one."""
 
     def _start(self) -> None:
-        self._program = Program(self._command)
+        self._faulty = Program(str(self._command))
 
-    def _exchange(self, sent: str, name: str) -> Json:
-        answer: Json = json.loads(self._program.line(sent))
+    def _exchange(self, sent: bytes, name: str) -> Json:
+        answer: Json = json.loads(self._faulty.line(sent))
         if not answer["ok"]:
             raise Refused(self.name, name, answer["error"])
         return answer

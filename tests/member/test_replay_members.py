@@ -121,7 +121,7 @@ def test_only_the_member_of_this_repository_is_judged_with_it() -> None:
 def test_clients_of_another_shape_are_named() -> None:
     trace = read_trace(TRACES[0])
     bare = Trace(
-        trace.meta, trace.variables, [{**state, "clients": state["group"]} for state in trace.states]
+        trace.meta, trace.variables, [state.set("clients", state["group"]) for state in trace.states]
     )
     with pytest.raises(
         ConformError, match="The trace bare: its variable clients cannot be read; it needs the"

@@ -109,7 +109,7 @@ class Partial:
         subscribed = {one["memberId"]: one["subscribedTopicNames"] for one in group["members"]}
         if body.get("subscribedTopicNames") is not None:
             subscribed[body["memberId"]] = body["subscribedTopicNames"]
-        target: dict[str, list[Json]] = {name: [] for name in subscribed}
+        target: dict[str, list[Any]] = {name: [] for name in subscribed}
         for name, image in self.coordinator._env.topics.items():
             owners = [member for member, names in sorted(subscribed.items()) if name in names]
             if owners and self.chooses != "none":
@@ -151,7 +151,7 @@ def falsified(said: Json, operation: Json, lie: str) -> Json:
         both = [*given["assignedTopicPartitions"], *given["pendingTopicPartitions"]]
         body["assignment"] = {**given, "assignedTopicPartitions": both, "pendingTopicPartitions": []}
     if lie == "forgetful" and body and body.get("assignment") and operation["body"]["memberEpoch"] > 0:
-        nothing = {"assignedTopicPartitions": [], "pendingTopicPartitions": []}
+        nothing: dict[str, list[Json]] = {"assignedTopicPartitions": [], "pendingTopicPartitions": []}
         body["assignment"] = {**body["assignment"], **nothing}
     if lie == "group epoch" and group and group["groupEpoch"] > 1:
         group["groupEpoch"] += 1

@@ -149,7 +149,8 @@ def member(epoch: int = 1, assigned: Any = NOTHING, revoking: Any = NOTHING) -> 
 
 def state_with(group: Group) -> SpecState:
     """A state of a model that has this group."""
-    return replace(steps(joined())[0].load.state, group=group)
+    state: SpecState = steps(joined())[0].load.state
+    return replace(state, group=group)
 
 
 def group(members: dict[str, Member], epoch: int = 1, assignment_epoch: int = 1, **targets: Any) -> Group:

@@ -12,6 +12,7 @@ import pytest
 from harness.errors import ConformError
 from harness.targets import open_target
 from harness.targets.base import Refused
+from harness.targets.program import Program
 from harness.targets.stdio import StdioTarget
 
 COORDINATOR = f"{sys.executable} -m coordinator --stdio"
@@ -56,6 +57,7 @@ def test_a_program_gets_what_json_writes(tmp_path: Path, value: object) -> None:
 
 def test_a_target_that_is_gone_before_it_is_asked(tmp_path: Path) -> None:
     target = program(tmp_path, "sys.exit(7)")
+    assert isinstance(target._program, Program)
     target._program.process.wait()
     assert "exit code 7" in failure(target).message
 

@@ -43,7 +43,7 @@ def summary(build: Path) -> list[str]:
 
 def whole_manifest() -> list[Checked]:
     """Every model of the repository as its entry expects it; all but those of every run are recorded."""
-    checked = []
+    checked: list[Checked] = []
     for entry in read_manifest(ROOT / "spec" / "manifest.json").entries:
         if entry.outcome is Outcome.HOLDS:
             one = holds(entry.name)

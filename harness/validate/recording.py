@@ -34,6 +34,19 @@ class AnyLine(Protocol):
         """Tell if anything of it was answered or seen."""
 
 
+class Observed:
+    """Base of lines that have a response and a group, where they were seen."""
+
+    __slots__ = ()
+    response: Any
+    seen: Any
+
+    @property
+    def observed(self) -> bool:
+        """Tell if there is anything to compare."""
+        return self.response is not None or self.seen is not None
+
+
 class AnyRun(Protocol):
     """From a new coordinator to the next one, or to what the specification has no words for: a dataclass."""
 
@@ -75,9 +88,10 @@ class Recording(ABC, Generic[R, S]):
 
     module: ClassVar[str]
 
-    @abstractmethod
     def check(self, run: R) -> None:
-        """ConformError (exit 2) at once for what the engine would say after a minute."""
+        """ConformError (exit 2) at once for what the engine would say after a minute. By default nothing is
+        too much: no model chooses."""
+        return
 
     @abstractmethod
     def render(self, runs: Sequence[R], dialect: str, folder: Path) -> tuple[Path, Path]:
@@ -108,10 +122,10 @@ class Recording(ABC, Generic[R, S]):
         exploration left nothing out."""
         return None
 
-    @abstractmethod
     def unseen(self, run: R, fits: int) -> R | None:
         """The run as far as it fits, and the next line as if nothing of it were seen: what else could be
-        there. None where that is too much."""
+        there. None where that is too much, and by default, as every line has a step."""
+        return None
 
 
 @dataclass(slots=True)

@@ -37,9 +37,6 @@ class ClassicRecording(Recording[Run, ClassicState]):
 
     module = "RecordedClassic"
 
-    def check(self, run: Run) -> None:
-        """Nothing is chosen."""
-
     def render(self, runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
         """KIP-848's text has a generation in the log at once (C2), and Kafka has not."""
         tell_leaders(runs)
@@ -77,10 +74,6 @@ class ClassicRecording(Recording[Run, ClassicState]):
         yield from completed_differences(step, line.completed, _WORDS)
         if line.seen is not None:
             yield from group_differences(state.group, line.seen, _WORDS)
-
-    def unseen(self, run: Run, fits: int) -> Run | None:
-        """Every line has a step here."""
-        return None
 
 
 def due_answers(due: Value) -> tuple[tuple[str, ClassicResponse], ...]:

@@ -33,9 +33,6 @@ class ConnectRecording(Recording[Run, ConnectState]):
 
     module = "RecordedConnect"
 
-    def check(self, run: Run) -> None:
-        """Nothing is chosen."""
-
     def render(self, runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
         """W4: of Connect groups there is the draft alone, whatever dialect consumer groups have."""
         resources = {resource for run in runs for resource in _resources(run)}
@@ -75,10 +72,6 @@ class ConnectRecording(Recording[Run, ConnectState]):
     def constants(self, run: Run) -> Json:
         """W1: the versions of workers."""
         return {"Versions": {worker: list(found) for worker, found in run.versions.items()}}
-
-    def unseen(self, run: Run, fits: int) -> Run | None:
-        """Every request has a step here."""
-        return None
 
 
 def _told(state: ConnectState) -> Told:

@@ -19,7 +19,7 @@ from harness.kinds.rows import PARTITIONS, Forms, Seen, option_of
 from harness.replay import wire
 from harness.targets.base import Json
 from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types, members_hidden
-from harness.validate.recording import Recording
+from harness.validate.recording import Observed, Recording
 
 ACTIONS: Final = {
     connect.HEARTBEAT: "Request",
@@ -85,7 +85,7 @@ class Told:
 
 
 @dataclass(slots=True)
-class Line:
+class Line(Observed):
     """One step, as of a consumer group; `target` is what an install gives, `twice` what it gives to a second
     worker, too."""
 
@@ -102,11 +102,6 @@ class Line:
     partitions: int = 0
     response: Told | None = None
     seen: SeenGroup | None = None
-
-    @property
-    def observed(self) -> bool:
-        """Tell if there is anything to compare."""
-        return self.response is not None or self.seen is not None
 
 
 @dataclass(slots=True)

@@ -67,9 +67,6 @@ class ClientRecording(Recording[Run, ClientState]):
 
     module = "RecordedClient"
 
-    def check(self, run: Run) -> None:
-        """Any run can be judged."""
-
     def render(self, runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
         """A module of one client at a time; the dialect is the coordinator's matter."""
         return write(folder, self.module, "kinds/consumer/client_", {"runs": runs, "kafka": False})

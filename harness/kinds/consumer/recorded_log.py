@@ -16,7 +16,7 @@ from harness.replay import wire
 from harness.replay.view import DELETED_TOPICS
 from harness.targets.base import Json
 from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types, members_hidden
-from harness.validate.recording import Recording
+from harness.validate.recording import Observed, Recording
 from harness.validate.topics import Topics
 
 REQUEST: Final = "Request"
@@ -44,7 +44,7 @@ def member_literal(member: Seen | None = None) -> str:
 
 
 @dataclass(slots=True)
-class Line:
+class Line(Observed):
     """One step of a run: what was done, and its response and the group after it, where they were observed.
 
     `number` is that of the line in the log, `said` the line itself; `script` is the target assignment that
@@ -61,11 +61,6 @@ class Line:
     response: Response | None = None
     seen: SeenGroup | None = None
     script: Mapping[str, frozenset[Partition]] | None = None
-
-    @property
-    def observed(self) -> bool:
-        """Tell if there is anything to compare."""
-        return self.response is not None or self.seen is not None
 
 
 @dataclass(slots=True)

@@ -19,19 +19,6 @@ from harness.validate.templates import write
 from harness.values import State
 
 
-class Observed:
-    """A line with a response and a group, where they were seen."""
-
-    __slots__ = ()
-    response: Any
-    seen: Any
-
-    @property
-    def observed(self) -> bool:
-        """Tell if there is anything to compare."""
-        return self.response is not None or self.seen is not None
-
-
 @dataclass(slots=True)
 class Run:
     """From a new coordinator to the next one; `topics` are those that there were."""
@@ -106,9 +93,6 @@ class PlainRecording(Recording[Run, PlainState[Any, Any]]):
     templates: ClassVar[str]
     reader: ClassVar[Callable[[], PlainReader[Any, Any]]]
 
-    def check(self, run: Run) -> None:
-        """Nothing is chosen."""
-
     def render(self, runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
         """There is one dialect."""
         lines = [line for run in runs for line in run.lines]
@@ -131,10 +115,6 @@ class PlainRecording(Recording[Run, PlainState[Any, Any]]):
             yield from _differ("response", state.step.response, line.response)
         if line.seen is not None:
             yield from _differ("group", state.group, line.seen)
-
-    def unseen(self, run: Run, fits: int) -> Run | None:
-        """Every request has a step."""
-        return None
 
 
 def _differ(path: str, expected: Any, got: Any) -> Iterator[Difference]:

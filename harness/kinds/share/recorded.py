@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from harness.kinds.features.plain_recording import Observed, PlainLogReader, PlainRecording
+from harness.kinds.features.plain_recording import PlainLogReader, PlainRecording
 from harness.kinds.rows import BESIDE
 from harness.kinds.share.description import SHARE
 from harness.kinds.share.state import (
@@ -18,6 +18,7 @@ from harness.kinds.share.state import (
 )
 from harness.targets.base import Json
 from harness.validate.log import ERRORS
+from harness.validate.recording import Observed
 
 
 @dataclass(slots=True)

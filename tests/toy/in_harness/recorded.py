@@ -82,9 +82,6 @@ class ToyRecording(Recording[Run, ToyState]):
 
     module = "RecordedToy"
 
-    def check(self, run: Run) -> None:
-        """Nothing is chosen."""
-
     def render(self, runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
         """There is one dialect."""
         members = {line.member for run in runs for line in run.lines if line.member}
@@ -109,7 +106,3 @@ class ToyRecording(Recording[Run, ToyState]):
         if line.seen is not None:
             yield from differ("group.epoch", state.group.epoch, line.seen.epoch)
             yield from differ("group.members", state.group.members, line.seen.members)
-
-    def unseen(self, run: Run, fits: int) -> Run | None:
-        """Every request has a step."""
-        return None

@@ -25,7 +25,7 @@ DEFAULT = "MCTour"
 
 def command(
     a: Annotated[str, typer.Argument(metavar="SPEC_A", help="The specification before the edit.")],
-    b: Annotated[str, typer.Argument(metavar="SPEC_B", help="The one after it.")],
+    b: Annotated[str, typer.Argument(metavar="SPEC_B", help="The version after the change.")],
     model: Annotated[
         list[str] | None,
         typer.Option(metavar="MODEL", help=f"Compare behaviours and properties (default: {DEFAULT})."),
@@ -70,8 +70,8 @@ def command(
     conform diff MCTour path/to/edited/spec/MCTour.tla
     conform diff kip-848 kafka-4.2 --model MCTour --check MCLive
 
-    Exit codes: 0 every property still holds; 10 one that held in A does not hold in B; 2 a wrong command line
-    or specification; 3 TLC failed.
+    Exit codes: 0 every property still holds; 10 a property that held in A does not hold in B; 2 a wrong
+    command line or specification; 3 TLC failed.
     """
     check_json_place(json_file)
     output_folder(out)

@@ -100,8 +100,8 @@ def command(
     model that the manifest names beside it are replayed as long paths ("--tour ''" leaves them out), and with
     --input traces as they are.
 
-    A waiver accepts differences by their signature, which `--json` gives with each finding; one that covers
-    nothing or has expired is a failure.
+    A waiver accepts differences by their signature, which `--json` gives with each finding. A waiver
+    that covers nothing or has expired is a failure.
 
     All of it is in tables (Parquet) in the output folder. A run that was stopped goes on where it was when it
     is started again.

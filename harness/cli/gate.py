@@ -54,7 +54,9 @@ def command(
     minutes: Annotated[
         float,
         typer.Option(
-            min=0.01, metavar="N", help="Time for everything: random work is cut, and said; the rest fails."
+            min=0.01,
+            metavar="N",
+            help="Time for everything: random work is cut, with a message; the rest fails.",
         ),
     ] = 25,
     only: Annotated[
@@ -95,7 +97,7 @@ def command(
     workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="Threads of TLC.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Take no recorded result of the tier.")] = False,
 ) -> None:
-    """Everything that must hold, as one verdict: for this repository, or for a coordinator of one's own.
+    """Check everything that must hold, for one verdict: for this repository, or for your own coordinator.
 
     \b
     evidence  recorded results of models that are not checked here, with the hashes of their modules
@@ -116,17 +118,17 @@ def command(
     (CONFORM_BASE, or where this branch left the main one, or the commit before), and of the other records the
     tenth whose turn it is by the number of commits. Where git does not say what has changed, all are.
 
-    Time: random work (random, simulate) comes last and is cut where the time is over, which is said and is no
-    failure. Fixed checks are never cut: one that the time does not suffice for has failed. So a gate that
-    passed has done all of them.
+    Time: random work (random, simulate) comes last and is cut where the time is over. The gate reports that,
+    and it is no failure. Fixed checks are never cut: a check that lacks the time has failed. So a gate that
+    passed has done all fixed checks.
 
-    Recorded results that count are one line together; one that is stale or missing has a line of its own,
-    and all are in the file of --json and on the page.
+    Recorded results that count are one line together. A stale or missing result has a line of its own, and
+    all are in the file of --json and on the page.
 
     Every step is done, whatever the others give. On GitHub (GITHUB_ACTIONS) failures are annotations, and the
     summary of the job is written; GitLab reads JUnit's XML and --code-quality.
 
-    A waiver accepts differences on the target; one that covers nothing or has expired is a failure.
+    A waiver accepts differences on the target. A waiver that covers nothing or has expired is a failure.
 
     \b
     conform gate --minutes 25

@@ -78,8 +78,8 @@ def command(
     TLC makes them: random behaviours, the shortest ones that reach goals, tours of the state graph.
 
     goals.json is {"MODEL": [{"name": …, "predicate": TLA+ expression}]}. An expression with primes is about a
-    step (`step.action = "Leave" /\\ step'.action = "Join"`), one without about the state after it. Traces of
-    an earlier run of the same kind and model are replaced.
+    step (`step.action = "Leave" /\\ step'.action = "Join"`), an expression without primes about the state
+    after it. Traces of an earlier run of the same kind and model are replaced.
 
     \b
     conform generate MCOpen --out build/traces --goals --simulate 50 --depth 40 --seed 7

@@ -71,8 +71,8 @@ def command(
     node, with the number of states; of other specifications, states in which the same actions are possible.
     With --page every state of a large graph can be seen: an HTML file with everything in it, on which the
     steps of the trace are marked as tested. With --sequence the picture is a sequence diagram of the trace,
-    as SVG: who sends what, what is lost or late, and what each step changes; with --mermaid it is that as
-    text, which issues and pull requests draw.
+    as SVG: who sends what, what is lost or late, and what each step changes; --mermaid writes the
+    sequence diagram as text, which issues and pull requests draw.
 
     \b
     conform graph MCOpen

@@ -86,15 +86,15 @@ def command(
     trace like any other. A state that the implementation did not load, by its own description, is no
     difference: its adapter is to blame, what follows is not judged, and the exit code is 3.
 
-    Without traces the dialect of the target is found out, as by conform identify, and said; its traces are
-    replayed.
+    Without traces the dialect of the target is identified, as by conform identify, and printed; the traces of
+    that dialect are replayed.
 
     Differences are grouped by their causes: one departure of a dialect (see conform dialects) explains many
-    of them, as does one root, from which the other differences of a step follow. The most serious cause, and
-    that of most steps, are shown in full, in the shortest trace that has them.
+    of them, and so does one root, from which the other differences of a step follow. The most serious cause
+    and the cause of most steps are shown in full, in the shortest trace that has them.
 
-    Where the implementation fails in the middle, or the replay is stopped (Ctrl-C), what was judged until
-    then is said.
+    Where the implementation fails in the middle, or the replay is stopped (Ctrl-C), the verdicts until
+    then are printed.
 
     An implementation that can do less is judged as far as it goes; what is left out is counted by reason.
     A waiver that covers nothing or has expired is a failure.
@@ -102,9 +102,11 @@ def command(
     With --wait the sessions and rebalance time-outs of a live broker that run out in a trace are made short
     and waited for. Steps for which the seconds do not suffice are counted as not judged.
 
-    With --jobs the result is the same, whatever N is. A broker is one for all, and takes no --jobs.
+    With --jobs the result is the same, whatever N is. All processes would share one broker, so a broker takes
+    no --jobs.
 
-    Traces of KIP-848's text are for every implementation, those of another dialect for one that speaks it.
+    Traces of KIP-848's text are for every implementation, traces of another dialect for an implementation
+    that speaks it.
 
     \b
     conform replay traces/golden

@@ -26,9 +26,7 @@ def command(
         Path, typer.Option(metavar="DIR", help="The build folder, with results/ and graphs/ in it.")
     ] = Path("build"),
     out: Annotated[Path | None, typer.Option(help="The page (default: DIR/report/index.html).")] = None,
-    summary: Annotated[
-        bool, typer.Option("--summary", help="Print one screen that sums it up, too.")
-    ] = False,
+    summary: Annotated[bool, typer.Option("--summary", help="Print a summary of one screen, too.")] = False,
     manifest: Annotated[Path, typer.Option(help="The manifest, for the evidence.")] = MANIFEST,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write verdict and findings as JSON, too.")

@@ -73,14 +73,14 @@ def command(
     request can say less. It is written as a trace for `conform replay` and, where it is of KIP-848's text,
     as a scenario.
 
-    A trace of a classic, share or Connect group, of one that migrates, or of members that compute, is done
-    again by the model that its #meta names, in which a request may carry another epoch or generation. One
-    that no model has is cut after the step that fails, and of the steps before it those are left out that
-    lead back to a state.
+    A trace of a classic, share or Connect group, of a group that migrates, or of members that compute, is
+    done again by the model that its #meta names, in which a request may carry another epoch or generation. A
+    trace that no model has is cut after the step that fails, and of the steps before that step those are left
+    out that lead back to a state.
 
     On a live broker --wait is as of conform replay, but for all parts that are tried together: a difference
     of a timer takes some seconds a part. Where the seconds run out the shortest part until then is written,
-    and said to be so.
+    with a message.
 
     \b
     conform replay build/more --target "stdio:your-program"

@@ -64,10 +64,10 @@ def command(
     """Is what an implementation did, and answered, a behaviour of the specification?
 
     A log has one JSON object a line: an operation of the line protocol with its `answer`; --record of
-    `conform replay` and `conform simulate` writes one, and any program can. Fields that an answer leaves
-    out are not compared. The log, of a consumer group, a classic group, a Connect group or one that
-    migrates, is rendered into a module over one of spec/Recorded*.tla that TLC follows line by line. Where
-    a line does not fit, the longest prefix that does is told, and what the specification has instead.
+    `conform replay` and `conform simulate` writes one, and any program can. Fields that an answer leaves out
+    are not compared. The log, of a consumer, classic, Connect or share group or of a group that migrates, is
+    rendered into a module over one of spec/Recorded*.tla that TLC follows line by line. Where a line does not
+    fit, the output shows the longest prefix that fits, and what the specification has instead.
 
     A record of `conform proxy` has both ends: its clients are judged, too, by spec/RecordedClient.tla. For
     a request that no member may send, the output says the rule, its requirement and what was possible.

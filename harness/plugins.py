@@ -44,7 +44,7 @@ def loaded(point: EntryPoint) -> Any:
         return point.load()
     except ConformError:
         raise
-    except Exception as error:
+    except Exception as error:  # code of another package, which may raise anything
         raise bad(point, f"cannot be loaded: {type(error).__name__}: {error}") from error
 
 

@@ -65,7 +65,7 @@ def traces(batches: Batches) -> Batches:
             rows = StepRows({}) if rows.full else rows
             try:
                 made += _steps(rows, identity, uri, reader.decode(itf.encode(), f"The trace {uri}"))
-            except Exception as error:
+            except Exception as error:  # as in _transition
                 made.append({"trace": identity, "index": 0, "problem": _said(error)})
             if len(made) >= ROWS:
                 yield batch_of(made, STEPS)

@@ -109,7 +109,7 @@ def _connected(place: str) -> SparkSession:
     try:
         session: SparkSession = SparkSession.builder.remote(place).getOrCreate()
         session.range(1).count()
-    except Exception as error:
+    except Exception as error:  # PySpark raises Java's, gRPC's and its own
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ConformError(
             f"The Spark Connect server {place}, which SPARK_REMOTE names, cannot be used: {reason} "
@@ -242,7 +242,7 @@ def _start(cluster: Cluster, log: Path, folder: Path, archive: Archive | None) -
     try:
         with _stderr_to(log):
             session: SparkSession = builder.getOrCreate()
-    except Exception as error:
+    except Exception as error:  # PySpark raises Java's, gRPC's and its own
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ConformError(
             f"Spark did not start on {cluster.master}: {reason} What it printed is in {log}.", ENGINE_FAILED

@@ -239,7 +239,7 @@ class Conversation:
         after = self._describe(body["groupId"])
         try:
             seen = seen_after(body, (was := await before), await after)
-        except Exception:
+        except Exception:  # raised again: only the record must say that the request had no answer
             if record.is_known(body["groupId"]):
                 record.request(head, by, who, body, None)
             raise

@@ -115,7 +115,7 @@ class Proxy:
             self._stop.set()
         except (asyncio.IncompleteReadError, OSError, asyncio.CancelledError) as error:
             _log.debug("a connection of %s ended: %s", who, error)
-        except Exception:
+        except Exception:  # one connection ends, whatever its bytes did to the proxy; the others go on
             _log.exception("closed a connection of %s: a request ended in an error", who)
         finally:
             self._conversations.discard(task)

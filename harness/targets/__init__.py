@@ -132,7 +132,7 @@ def _brought(point: EntryPoint, argument: str, dialect: str) -> Target:
         target = factory(argument, dialect)
     except ConformError:
         raise
-    except Exception as error:
+    except Exception as error:  # code of another package, which may raise anything
         raise bad(point, f"does not start: {type(error).__name__}: {error}") from error
     methods = [name for name in vars(Target) if not name.startswith("_")]
     if lacking := [name for name in methods if not hasattr(target, name)]:

@@ -167,7 +167,7 @@ class PythonTarget:
             return function(*args, **kwargs)
         except (BadInput, AppendFailed) as error:
             raise Refused(self.name, operation, str(error)) from None
-        except Exception as error:
+        except Exception as error:  # a fault of the coordinator ends the run with a message
             place = traceback.extract_tb(error.__traceback__)[-1]
             raise ConformError(
                 f"The target python failed in {operation}: {type(error).__name__}: {error} "

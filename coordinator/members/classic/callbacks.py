@@ -87,7 +87,7 @@ class Callbacks:
             assignor, whole, group = following
             try:
                 assignor.on_assignment(whole, group)
-            except Exception as error:
+            except Exception as error:  # the application's assignor may raise anything
                 self.fail(error)
         return None
 

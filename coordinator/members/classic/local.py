@@ -72,7 +72,7 @@ class ClassicConsumer:
             error: BaseException | None = None
             try:
                 getattr(self._listener, callback.name.value)(callback.partitions)
-            except Exception as raised:
+            except Exception as raised:  # the application's, which `poll` raises again
                 error = raised
             except BaseException as raised:
                 error = raised

@@ -295,7 +295,7 @@ class ClassicMember:
         except InconsistentAssignment as error:
             self._end(error, now_ms)
             return None
-        except Exception as error:
+        except Exception as error:  # the application's assignor may raise anything (C4)
             self._callbacks.fail(error)
             self._rejoin(now_ms)
             self._back_off(now_ms)

@@ -92,7 +92,7 @@ class Consumer:
                 self._listener.on_commit_complete(callback.partitions, callback.error)
             else:
                 getattr(self._listener, callback.name.value)(callback.partitions)
-        except Exception as raised:
+        except Exception as raised:  # the application's, which `take_error` gives back
             error = raised
         except BaseException as raised:
             error = raised

@@ -19,7 +19,7 @@ def snapshot(scene: Scene) -> dict[str, Json]:
     for group in scene.settings.groups:
         try:
             described = scene.cluster.describe(group)
-        except Exception as error:  # be it that this is the bug: the violation is told all the same
+        except Exception as error:  # perhaps this is the bug: the violation is reported all the same
             described = {}
             if scene.story:
                 scene.story.undescribed[f"{group}: {type(error).__name__}: {error}"] += 1

@@ -75,7 +75,7 @@ class World(Network):
             return self._apply(event)
         except (Violation, ConformError):  # the latter is of the harness: its log cannot be written
             raise
-        except Exception as error:
+        except Exception as error:  # any exception of the parts under test is what is looked for
             what = f"{type(error).__name__}: {error}"
             raise Violation("G8", "NothingRaises", f"{what}, at the event {in_words(event)}") from error
 

@@ -9,7 +9,7 @@ CONSTANTS
   \* The member ids that exist.
   \* @type: Set(Str);
   MemberIds,
-  \* Their order: where any member would do, the first one is taken.
+  \* The order of members: where any member would do, the first is taken.
   \* @type: Str -> Int;
   MemberRank,
   \* Every partition that can ever exist.

@@ -315,11 +315,12 @@ ToldByInstall(g, c, carried) ==
 (* Time and fail-over (A5, P2)                                             *)
 (***************************************************************************)
 
-\* It runs from when the chosen one is told, for its rebalance time-out.
+\* The timer runs from when the chosen member is told, for that member's
+\* rebalance time-out.
 \* @type: ($computation) => Bool;
 ComputationTimerArmed(c) == c.chosen # None /\ c.notified
 
-\* Another one is chosen; the late one is not fenced.
+\* Another member is chosen; the late member is not fenced.
 \* @type: ($group, $computation) => Set($computation);
 TooLate(g, c) == Choose([c EXCEPT !.tried = @ \cup {c.chosen}], Eligible(g, c))
 

@@ -24,7 +24,7 @@ CONSTANTS
   \* The instance id of each process, None for dynamic ones.
   \* @type: Str -> Str;
   InstanceOf,
-  \* Those that are up at the start.
+  \* The processes that are up at the start.
   \* @type: Set(Str);
   UpFirst
 

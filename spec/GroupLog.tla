@@ -218,7 +218,7 @@ TornWrites(records) ==
 \* @type: (Set($record)) => Set($value);
 LastOf(records) == UNION {r.value : r \in {last \in records : \A q \in records : q.offset <= last.offset}}
 
-\* That of a key of the group.
+\* The last value of a key of the group.
 \* @type: (Set($record), Str, Str) => Set($value);
 LastValue(log, type, m) == LastOf({r \in log : r.type = type /\ r.member = m})
 

@@ -14,7 +14,7 @@ TwoPartitions == {[t \in MCTopics |-> 2]}
 NextNewIds == Next /\ \A request \in late : step'.action = "Start" => step'.member # request.member
 SpecNewIds == Init /\ [][NextNewIds]_vars
 
-\* The same where a join under the id of a living member is refused (4.0, 4.1),
+\* Steps without reused ids where a join under the id of a living member is refused (4.0, 4.1),
 \* so that the member's session ends while its process tries again (H8).
 NextRefusedNewIds ==
   RefusedNext /\ \A request \in late : step'.action = "Start" => step'.member # request.member

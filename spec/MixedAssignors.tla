@@ -99,7 +99,7 @@ JoinOffering(x, said, m, offers, answers, through) ==
             /\ clientStep' = [NoClientStep EXCEPT !.offers = {offers}]
             /\ UNCHANGED computation
 
-\* The same to whatever group there is.
+\* A join with offers, to a group of either protocol.
 \* @type: (Str, Seq($offer)) => Bool;
 JoinsOffering(m, offers) ==
   IF IsClassic

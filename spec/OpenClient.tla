@@ -10,7 +10,7 @@ CONSTANTS
   \* Assignors that a heartbeat may offer; it may also leave them out.
   \* @type: Set(Seq($offer));
   OfferLists,
-  \* And what only a join says, refused or not (H3, A8).
+  \* Offers that only a join has, refused or not (H3, A8).
   \* @type: Set(Seq($offer));
   OddOfferLists,
   \* The member ids and epochs of PrepareAssignment and InstallAssignment.

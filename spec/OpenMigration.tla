@@ -112,7 +112,7 @@ IsConsumer(next, said, taken, classicTaken, through) ==
   /\ step' = taken /\ classicStep' = classicTaken /\ converted' = through
   /\ UNCHANGED topics
 
-\* It is a classic group, or there is none.
+\* The group is a classic group, or there is none.
 \* @type: ($classicGroup, $step, $classicStep) => Bool;
 IsClassicNow(next, taken, classicTaken) ==
   /\ consumer' = NoGroup /\ phase' = NoPhases /\ words' = [m \in MemberIds |-> NoWords]

@@ -37,8 +37,8 @@ Continued(before, after, m) ==
   ELSE {k \in Members(before) \ Members(after) :
           before.members[k].instance # None /\ before.members[k].instance = after.members[m].instance}
 
-\* The same with static members (S1): who is away, or returns, has held what is
-\* in the place since 0, before any epoch.
+\* The epochs with static members (S1): a member that is away, or returns, has
+\* held the partitions of the place since 0, before any epoch.
 \* @type: ($group, $group, Str -> ($partition -> Int)) => (Str -> ($partition -> Int));
 GivenAtPlaces(before, after, given) ==
   [m \in MemberIds |-> [p \in Partitions |->

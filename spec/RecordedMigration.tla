@@ -213,7 +213,7 @@ FailOverOfNone ==
   /\ converted' = NoGroup
   /\ UNCHANGED <<consumer, phase, words, classic, topics>>
 
-\* It happens to whom the line names.
+\* The event happens to the member that the line names.
 IsLinesEvent ==
   /\ step'.member = Line.member
   /\ step'.topic = Line.topic

@@ -212,6 +212,11 @@ def test_a_file_can_be_held_in_the_head() -> None:
     assert {path: count for path, count in lines.items() if count > 450} == {}
 
 
+PRONOUNS = (
+    r"(?:(?:It|Its|They|Their|Them|Those|That of|And|So) "
+    r"|The same(?= as | by | for | from | in | of | the | to | where | with|,))"
+)
+"""Words in the place of a noun that is somewhere else."""
 PARSERS = ("harness/engines/tlc_output.py", "harness/engines/apalache_output.py")
 
 
@@ -219,9 +224,7 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     """No docstring begins with a clause, or with a pronoun for a noun that is somewhere else. The two parsers
     of the engines' output are left as they are: each recorded result holds the hash of its parser. The rule
     does not hold yet in the benchmarks and in `harness/mutate/`."""
-    clauses, pronouns = "What|Whether|Who|Of", "It|Its|They|Their|Them|Those|That of|And|So"
-    same = "The same(?= as | by | for | from | in | of | the | to | where | with|,)"
-    riddle = re.compile(rf'^\s*"""(?:(?:{clauses}|{pronouns}) |{same})', re.MULTILINE)
+    riddle = re.compile(rf'^\s*"""(?:(?:What|Whether|Who|Of) |{PRONOUNS})', re.MULTILINE)
     found = {
         str(path.relative_to(ROOT)): len(riddle.findall(path.read_text()))
         for folder in ("coordinator", "harness", "tests", "examples")
@@ -241,6 +244,15 @@ def comments(module: str) -> list[str]:
     whole = "\n".join("" if line.startswith(("@type", "***")) else line for line in lines)
     ids = re.compile(r"^(?:[A-Z]\d+(?:, |: | \([^)]*\): ))+")
     return [ids.sub("", part.strip()) for part in re.split(r"\n\s*\n|\n(?= *\d+ )", whole)]
+
+
+def test_comments_of_the_specification_begin_with_a_verb_or_a_noun() -> None:
+    found = {
+        path.name: [part for part in comments(path.read_text()) if re.match(PRONOUNS, part)]
+        for path in sources("spec", ".tla")
+    }
+    assert len(found) > 100
+    assert {name: parts for name, parts in found.items() if parts} == {}
 
 
 def paragraphs(path: Path) -> list[str]:

@@ -204,9 +204,9 @@ class Doctor:
         except ConformError as error:
             return self._dead(name, error)
         except MALFORMED as error:
-            lacks = isinstance(error, KeyError)
-            said = f"has no {error}, which this check reads" if lacks else f"is of another form: {error}"
-            return Finding(name, Verdict.WRONG, f"An answer {said}.")
+            lacks = isinstance(error, KeyError) and isinstance(error.args[0], str)
+            said = f"has no {error.args[0]}, which" if lacks else "is of another form than the one that"
+            return Finding(name, Verdict.WRONG, f"An answer {said} this check reads.")
 
     def _dead(self, name: str, error: ConformError) -> Finding:
         self._died = True

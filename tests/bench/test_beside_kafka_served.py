@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,9 +30,9 @@ def jdk() -> None:
         pytest.skip(error.message)
 
 
-def held(data: dict[str, object]) -> None:
+def held(data: dict[str, Any]) -> None:
     """Members had their partitions, were told nothing new, and were answered."""
-    [one] = data["rounds"]  # type: ignore[misc]
+    [one] = data["rounds"]
     assert one["heartbeats"] > 100 and one["changes"] == 0
     assert one["all"] >= one["heartbeats"] + 3 * TINY.groups * TINY.members, (
         "a join, a repetition, a quiet round"

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from faults import FAULTS
@@ -24,7 +23,7 @@ from harness.errors import ConformError
 from harness.kinds.classic.description import CLASSIC
 from harness.replay.view import EVERYTHING
 from harness.targets import open_target, start_target
-from harness.targets.base import Answer, Capabilities, Json, Refused
+from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
 from harness.targets.python import PythonTarget
 from harness.targets.stdio import StdioTarget
 
@@ -176,7 +175,7 @@ def test_an_answer_without_what_a_check_reads_is_wrong_and_ends_nothing() -> Non
     """Each operation is answered by the same line: hello, describe and records alike."""
 
     class Alike(Lines):
-        def _exchange(self, sent: str, name: str) -> Json:
+        def _exchange(self, sent: bytes, name: str) -> Json:
             apis = {"ConsumerGroupHeartbeat": [0, 0]}
             controls = ["topics", "describe", "load", "fresh"]
             known = {"name": "alike", "dialect": "kip-848", "apis": apis, "controls": controls}
@@ -184,14 +183,14 @@ def test_an_answer_without_what_a_check_reads_is_wrong_and_ends_nothing() -> Non
 
     found = Doctor("alike", "kip-848", lambda: Alike("ids_reversed"), no_time).examine(lambda _: None)
     said = {one.operation: one.said for one in found.findings}
-    assert said["fresh"] == "An answer has no 'state', which this check reads."
+    assert said["fresh"] == "An answer has no state, which this check reads."
 
 
 def test_every_bad_input_that_is_taken_is_told_with_its_line() -> None:
     class Careless(PythonTarget):
-        def assign(self, group: str, target: Any) -> None:
+        def assign(self, group: str, target: Assignments | None, error: str | None = None) -> None:
             if target != {"m1": 1}:
-                super().assign(group, target)
+                super().assign(group, target, error)
 
         def advance(self, ms: int, observe: str | None = None) -> Answer:
             return Answer() if ms < 0 else super().advance(ms, observe)

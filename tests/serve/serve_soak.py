@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -184,7 +185,7 @@ def main() -> int:
         "seed": options.seed,
         "versions": {"python": platform.python_version()},
     }
-    parts = {
+    parts: dict[str, Callable[[], object]] = {
         "frames": lambda: send_frames(options.frames),
         "held": lambda: hold(options.seconds),
         "kills": lambda: _kills(options.kills, options.seed),

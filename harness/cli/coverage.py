@@ -24,6 +24,7 @@ from harness.engines.tlc import VERSION
 from harness.errors import ConformError
 from harness.files import output_folder, write_text
 from harness.manifest import Entry, Manifest
+from harness.modules import dependencies
 from harness.report.specification import gaps, modules, page, sums
 
 _MOST = 20
@@ -57,7 +58,7 @@ def command(
 
     Without MODEL the recorded measurement is shown, with its date; definitions that have changed since are
     listed as not measured. A model whose arms have all been reached by smaller models does not run. A run of
-    --record that was stopped goes on where it was; it begins anew once a definition has changed.
+    --record that was stopped goes on where it was. Models of which a module was edited are measured again.
 
     \b
     conform coverage
@@ -101,13 +102,20 @@ def _named(names: Sequence[str], listed: Manifest) -> list[Entry]:
 
 
 def _measure_all(entries: Sequence[Entry], file: Path, specification: Path, limits: Limits) -> None:
-    """Measure the models that are not in the record yet. Where a definition has changed, all are measured."""
+    """Measure the models that are not in the record yet, and those with a module that was edited since."""
     output_folder(file.parent)
-    before = read_record(file, specification) if file.is_file() else None
-    reached = before.reached if before and not before.changed else Reached()
+    reached = Reached()
+    if file.is_file():
+        before = read_record(file, specification)
+        reached = before.reached
+        reached.forget({one.name for one in entries if before.edited & _modules(one)})
     known = {*reached.models, *reached.idle}
     rest = [one for one in entries if one.name not in known]
     _measured(rest, reached, limits, lambda: write_record(file, reached, specification))
+
+
+def _modules(entry: Entry) -> set[str]:
+    return {path.stem for path in dependencies(entry.model().module)}
 
 
 def _measured(

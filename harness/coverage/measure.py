@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -42,6 +42,12 @@ class Reached:
                 self.extents.discard(before)
                 extent = replace(extent, arms=tuple(sorted({*before.arms, *extent.arms})))
             self.extents.add(extent)
+
+    def forget(self, models: Collection[str]) -> None:
+        """Remove what these models have reached, so that they are measured again."""
+        self.by = {arm: name for arm, name in self.by.items() if name not in models}
+        self.models = [name for name in self.models if name not in models]
+        self.idle = [name for name in self.idle if name not in models]
 
     def open_arms(self, found: Sequence[Extent]) -> list[Arm]:
         """The arms of these definitions that no model has reached."""

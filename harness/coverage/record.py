@@ -20,6 +20,7 @@ from harness.coverage.measure import Reached
 from harness.engines.tlc import VERSION
 from harness.errors import ConformError
 from harness.files import read_text, write_text
+from harness.modules import strip_comments
 
 NAME: Final = "Coverage.json"
 
@@ -30,13 +31,14 @@ class Recorded:
 
     `reached` has the definitions of today's text. `models` are the models that were asked, those that had
     nothing to add included; `changed` are definitions (module, name) whose text is no longer what was
-    measured.
+    measured, `edited` the modules that say something else than then, comments apart.
     """
 
     version: str
     date: str
     reached: Reached
     changed: tuple[tuple[str, str], ...] = ()
+    edited: frozenset[str] = frozenset()
 
 
 def write_record(path: Path, reached: Reached, specification: Path) -> None:
@@ -56,6 +58,7 @@ def write_record(path: Path, reached: Reached, specification: Path) -> None:
         "recorded": date.today().isoformat(),
         "models": reached.models,
         "idle": reached.idle,
+        "files": {module: _code(specification / f"{module}.tla") for module in modules},
         "modules": modules,
     }
     text = json.dumps(data, indent=1)
@@ -86,7 +89,10 @@ def read_record(path: Path, specification: Path) -> Recorded:
                 reached.extents.add(Extent(module, first, first + recorded["lines"] - 1, name, tuple(arms)))
                 pairs = zip(arms, recorded["arms"], strict=True)
                 reached.by |= {arm: reached.models[raw[5]] for arm, raw in pairs if raw[5] >= 0}
-        return Recorded(data["version"], data["recorded"], reached, tuple(changed))
+        edited = {
+            name for name, code in data["files"].items() if _code(specification / f"{name}.tla") != code
+        }
+        return Recorded(data["version"], data["recorded"], reached, tuple(changed), frozenset(edited))
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ConformError(f"{path} is not a record of coverage ({error!r}): make it anew.") from None
 
@@ -113,6 +119,12 @@ def _find(lines: Sequence[str], name: str, length: int, text: str) -> int | None
         ),
         None,
     )
+
+
+def _code(module: Path) -> str:
+    """The hash of a module without comments and layout; "" where there is none."""
+    text = strip_comments(read_text(module, "The module")) if module.is_file() else ""
+    return _hash(text.split()) if text else ""
 
 
 def _hash(lines: Sequence[str]) -> str:

@@ -183,6 +183,10 @@ def test_a_record_that_was_stopped_goes_on(
     assert "1 of 2 models of TLC are not measured" in shown.output
     assert CliRunner().invoke(app, ["coverage", "--record", *options]).exit_code == 0
     assert ran == ["Again"]
+    parts = copy / "SmallParts.tla"
+    parts.write_text(parts.read_text().replace("Unused(name)", "\\* not used\nUnused(name)"))
+    assert CliRunner().invoke(app, ["coverage", "--record", *options]).exit_code == 0
+    assert ran == ["Again"], "a comment costs nothing"
     module = copy / "Small.tla"
     module.write_text(module.read_text().replace("count = 7", "count = 8"))
     assert CliRunner().invoke(app, ["coverage", "--record", *options]).exit_code == 0

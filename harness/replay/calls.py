@@ -8,6 +8,7 @@ from typing import Protocol
 
 from harness.errors import ConformError
 from harness.replay import wire
+from harness.replay.features import used
 from harness.targets.base import Answer, Json, Target, refusing
 
 
@@ -19,7 +20,7 @@ class Call(Protocol):
         before it, None if its log cannot be read."""
 
     def needs(self) -> frozenset[str]:
-        """The API, or the operations, that the target must have."""
+        """The API, the features of a request, or the operations, that the target must have."""
 
     def fired(self) -> Sequence[Json]:
         """The timers that it makes run out."""
@@ -41,9 +42,10 @@ class SendRequest:
         return target.request(self.api, wire.VERSIONS[self.api], self.client, self.body, observe)
 
     def needs(self) -> frozenset[str]:
-        """The API of the request; of members that offer assignors (A1) also the APIs to run an assignor."""
+        """The API of the request, and the features that the request uses; of members that offer assignors (A1)
+        also the APIs to run an assignor."""
         computes = {wire.PREPARE} if self.body.get("clientAssignors") else set()
-        return frozenset({self.api, *computes})
+        return frozenset({self.api, *computes, *used(self.body)})
 
     def fired(self) -> Sequence[Json]:
         """None."""

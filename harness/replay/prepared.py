@@ -70,7 +70,7 @@ class Step(msgspec.Struct, frozen=True):
         return self.load.there
 
     def needs(self) -> frozenset[str]:
-        """The API, or the operations, without which it cannot be replayed at all."""
+        """The API, the features, or the operations, without which it cannot be replayed at all."""
         return self.call.needs() | {"ids"} if self.new_id else self.call.needs()
 
 

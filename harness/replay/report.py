@@ -85,7 +85,7 @@ def skipped(result: Replayed) -> dict[str, dict[str, int]]:
 
 
 def reason(name: str) -> str:
-    """Why steps were skipped, in words: what the target lacks is a name of an operation or an API."""
+    """Why steps were skipped, in words; a target lacks operations, APIs or features, by name."""
     return name if name in (ANOTHER, DIFFERENCE, NOT_LOADED, STOPPED) else f"needs {name}"
 
 

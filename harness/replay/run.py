@@ -16,6 +16,7 @@ from harness.replay.ahead import StepsAhead
 from harness.replay.compare import STATE, Difference, differences, is_of_state, may_go_on
 from harness.replay.coverage import Called, Coverage
 from harness.replay.dialects import TEXT
+from harness.replay.features import offered, used_in
 from harness.replay.fields import of_difference, rules_of_process
 from harness.replay.judge import Judged, NotFired, act, refused
 from harness.replay.members import MemberReplayer
@@ -36,7 +37,7 @@ DIFFERENCE: Final = "after a difference"
 ANOTHER: Final = "another target assignment"
 NOT_LOADED: Final = "after a load that failed"
 STOPPED: Final = "when the replay was stopped"
-"""Why the rest of a trace was not judged, where it is not for want of an operation or an API."""
+"""Why the rest of a trace was not judged, where it is not for want of an operation, an API or a feature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,7 @@ class Replayer:
         self._dialect = base_of(known.dialect)
         self._view = View(known)
         self._unscripted: UnscriptedJudge | None = None
-        self._has = _has(known, self._view)
+        self._has, self._lacks = _has(known, self._view), known.lacks
         self._ahead = StepsAhead(target, self._view, self._has)
         self.result = Replayed(unobserved=self._view.hidden, excused=self._view.excused)
         self._differences = 0
@@ -359,6 +360,8 @@ class Replayer:
             return trace.api
         if LOAD not in self._has and trace.start.records:
             return LOAD
+        if self._lacks and (lacking := self._lacks & used_in(trace.start.records)):
+            return max(lacking)
         if not self._has & {"load", "fresh"}:
             return "fresh"
         if not self._has & {"load", "topics"} and trace.start.topics:
@@ -408,8 +411,9 @@ class Replayer:
 
 
 def _has(known: Capabilities, view: View) -> frozenset[str]:
-    """The APIs that `wire` has, and the operations; records only if they are shown."""
-    return wire.served(known) | (known.controls if view.reads else known.controls - {RECORDS})
+    """The APIs that `wire` has, the features, and the operations; records only if they are shown."""
+    controls = known.controls if view.reads else known.controls - {RECORDS}
+    return wire.served(known) | offered(known) | controls
 
 
 def _failure(

@@ -70,7 +70,8 @@ class Capabilities:
 
     A target that has no `load`, but `fresh`, takes a load of topics alone at 0: a new coordinator with them.
     `unobserved` is what it cannot show and so is not compared, by the names of `harness.replay.view.NAMES`:
-    parts of a description ("metadata", "members.acknowledged", "timers.group"), or "records".
+    parts of a description ("metadata", "members.acknowledged", "timers.group"), or "records". `lacks` are
+    features of requests that it does not have, by the names of `harness.replay.features.FEATURES`.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Capabilities:
     apis: Mapping[str, Sequence[int]]
     controls: frozenset[str]
     unobserved: frozenset[str] = frozenset()
+    lacks: frozenset[str] = frozenset()
 
 
 class Target(Protocol):

@@ -174,5 +174,6 @@ def _answer(result: object) -> Json:
     if isinstance(result, Capabilities):
         apis = {api: list(versions) for api, versions in result.apis.items()}
         known = {"controls": sorted(result.controls), "unobserved": sorted(result.unobserved)}
+        known |= {"lacks": sorted(result.lacks)} if result.lacks else {}
         return {"name": result.name, "dialect": result.dialect, "apis": apis, **known}
     return {} if result is None else {"group": result}

@@ -155,18 +155,19 @@ class StdioTarget(Operations):
     def hello(self) -> Capabilities:
         """Ask who it is."""
         answer = self._ask({"op": "hello"})
-        apis, controls, unobserved = answer.get("apis"), answer.get("controls"), answer.get("unobserved", [])
-        if not isinstance(apis, dict) or not isinstance(controls, list) or not isinstance(unobserved, list):
+        apis = answer.get("apis")
+        lists: list[Any] = [answer.get("controls"), answer.get("unobserved", []), answer.get("lacks", [])]
+        if not isinstance(apis, dict) or not all(isinstance(names, list) for names in lists):
             raise self._nonsense("hello", answer)
         for versions in apis.values():
             if not isinstance(versions, list) or len(versions) != 2:
                 raise self._nonsense("hello", answer)
         self._one_at_a_time = answer.get("ahead") is False
         name, dialect = str(answer.get("name", self.name)), str(answer.get("dialect", ""))
-        known = frozenset(str(control) for control in controls)
+        known, hidden, lacks = (frozenset(map(str, names)) for names in lists)
         self._renewed = not known & {"load", "fresh"}
-        hidden = frozenset(str(part) for part in unobserved)
-        return Capabilities(name, dialect, apis, known | {"fresh"} if self._renewed else known, hidden)
+        known |= {"fresh"} if self._renewed else set()
+        return Capabilities(name, dialect, apis, known, hidden, lacks)
 
     def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
         """Replace the state."""

@@ -21,6 +21,7 @@ from harness import protocol_page
 from harness.doctor import committed
 from harness.kinds import protocol_forms
 from harness.protocol_schema import schema
+from harness.replay.features import FEATURES
 from harness.replay.files import replay_files, trace_files
 
 ROOT = Path(__file__).parents[2]
@@ -101,6 +102,11 @@ def test_operations_and_apis_are_those_of_the_coordinator() -> None:
     hello = LineProtocol(Coordinator()).answer({"op": "hello"})
     assert set(SCHEMA["properties"]["op"]["enum"]) == {"hello", "request", *hello["controls"]}
     assert set(DEFINITIONS["operation.request"]["properties"]["api"]["enum"]) == set(hello["apis"])
+
+
+def test_features_are_those_that_the_kit_knows() -> None:
+    named = DEFINITIONS["answer.hello"]["properties"]["lacks"]["items"]["enum"]
+    assert named == list(FEATURES)
 
 
 def test_page_has_the_tables_of_the_schema() -> None:

@@ -6,7 +6,9 @@ Operations that are not among `controls` are refused, and what is `hidden` is no
 records are not given). `chooses` lets it have target assignments of its own: every partition to the "last"
 member that may have it ("lossy": but for the first partition, where there are two such members), or to
 "none". `hashes` leaves records of partition metadata out of the log that it shows, as Kafka has none.
-`refuses` is an operation that it declares and refuses. `lie` falsifies answers: see `falsified`.
+`refuses` is an operation that it declares and refuses. `without` are features that it does not have: it
+answers their requests with INVALID_REQUEST and refuses to load who uses them; hello says so if `admits`.
+`lie` falsifies answers: see `falsified`.
 """
 
 from __future__ import annotations
@@ -22,6 +24,11 @@ from coordinator.stdio import LineProtocol
 
 Json = dict[str, Any]
 METADATA = "ConsumerGroupPartitionMetadata"
+USE = {
+    "static members": ('"instanceId": "', '"groupInstanceId": "'),
+    "regular expressions": ('"subscribedTopicRegex": "',),
+}
+"""Feature -> what the line of a request or a load has that uses it."""
 EVERYTHING = (
     *("topics", "advance", "describe", "fire", "assign", "records", "load", "restart", "commit"),
     *("background", "ids", "configure"),
@@ -50,6 +57,7 @@ class Partial:
         self.chooses = options.get("chooses", "")
         self.hashes = options.get("hashes", False)
         self.refuses = options.get("refuses", "")
+        self.without, self.admits = options.get("without", []), options.get("admits", False)
 
     def answer(self, operation: Json) -> Json:
         """The answer to one operation."""
@@ -58,6 +66,10 @@ class Partial:
             return {"ok": False, "error": f"there is no operation {operation['op']}"}
         if "observe" in operation and "describe" not in self.controls:
             return {"ok": False, "error": "nothing can be observed"}
+        if any(field in text(operation) for feature in self.without for field in USE.get(feature, ())):
+            if operation["op"] == "load":
+                return {"ok": False, "error": f"there are no {' and no '.join(self.without)} here"}
+            return self.protocol.answer({**operation, "body": {**operation["body"], "groupId": ""}})
         if self.chooses and operation["op"] == "request":
             self.choose(operation["body"])
         before = len(self.log())
@@ -72,6 +84,7 @@ class Partial:
         if operation["op"] == "hello":
             said["controls"] = sorted(self.controls - {"hello", "request"})
             said["unobserved"] = self.declared
+            said |= {"lacks": self.without} if self.admits else {}
         if "records" in self.hidden or "records" not in self.controls:
             said.pop("records", None)
         if isinstance(said.get("group"), dict):
@@ -117,6 +130,11 @@ class Partial:
                 every = {"topicId": image.id, "partitions": list(range(lost, image.partitions))}
                 target[owners[-1]].append(every)
         self.protocol.answer({"op": "assign", "group": "g", "target": target})
+
+
+def text(operation: Json) -> str:
+    """A request or a load as its line has it."""
+    return json.dumps(operation) if operation["op"] in ("request", "load") else ""
 
 
 def shown(group: Json, hidden: list[str]) -> Json:

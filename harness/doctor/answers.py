@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from harness.doctor import shape
+from harness.doctor import features, shape
 from harness.doctor.talk import ALL, CLIENT, FOO, Several, Talk, Wrong, ends, same
 from harness.errors import ConformError
 from harness.kinds.conversations import TALKING, only_kind
@@ -31,8 +31,10 @@ def hello(talk: Talk) -> str:
     if wire.HEARTBEAT not in wire.served(known) and only_kind(known) is None:
         others = " or ".join(_versions(kind.apis) for kind in TALKING)
         raise Wrong("hello", dict(known.apis), f"version 0 of {wire.HEARTBEAT} is there, or {others}")
+    features.lacking(talk)
     hidden = f"; not shown: {', '.join(sorted(known.unobserved))}" if known.unobserved else ""
-    return f"{known.name}, dialect {known.dialect}, APIs {', '.join(known.apis)}{hidden}."
+    lacking = f"; lacks: {', '.join(sorted(known.lacks))}" if known.lacks else ""
+    return f"{known.name}, dialect {known.dialect}, APIs {', '.join(known.apis)}{hidden}{lacking}."
 
 
 def _said(known: Capabilities) -> Json:
@@ -42,6 +44,7 @@ def _said(known: Capabilities) -> Json:
         "apis": dict(known.apis),
         "controls": sorted(known.controls),
         "unobserved": sorted(known.unobserved),
+        "lacks": sorted(known.lacks),
     }
 
 

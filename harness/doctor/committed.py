@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from harness.doctor.features import refuses
 from harness.doctor.shape import as_json
 from harness.doctor.talk import FOO, Talk, Wrong
 from harness.errors import ConformError
@@ -16,9 +17,10 @@ from harness.kinds.registry import UNIVERSAL
 from harness.replay import wire
 from harness.replay.compare import differences
 from harness.replay.decode import Decoder
+from harness.replay.features import STATIC
 from harness.replay.files import SUFFIX
 from harness.replay.prepared import Step
-from harness.targets.base import Answer, Died, Refused
+from harness.targets.base import Answer, Refused
 
 AWAY: Final = -2
 """The member epoch of a static member that left for a while (S1)."""
@@ -83,24 +85,26 @@ def _first(dialect: str, has: str) -> State | None:
 def load(talk: Talk) -> str:
     """The words for what was loaded; Wrong for a state that is refused, or described otherwise.
 
-    A target that refuses static members cannot come into a state that has one, and need not load it.
+    A target without static members cannot come into a state that has one, and need not load it.
     """
-    static = not _refuses_static_members(talk)
-    loaded = list(_loaded(talk, static))
+    without = _without_static_members(talk)
+    loaded = list(_loaded(talk, not without))
     said = f" States of committed traces, too: {', '.join(loaded)}." if loaded else ""
-    return said if static else f"{said} None with a static member, as joins with an instance id are refused."
+    return f"{said} None with a static member, {without}." if without else said
 
 
-def _refuses_static_members(talk: Talk) -> bool:
-    """Tell if a new coordinator answers the join of a static member with an error, or refuses it."""
+def _without_static_members(talk: Talk) -> str:
+    """The reason why no static member is loaded: what hello says, or what a new coordinator answers to a
+    join; "" where there are static members."""
+    if STATIC in talk.known.lacks:
+        return f"as hello says that it lacks {STATIC}"
     talk.target.load([], [FOO] if talk.can("topics") else [], {"clockMs": 0})
-    try:
-        answer = talk.heartbeat("doctor-1", {"memberEpoch": 0, "instanceId": "doctor-i"})
-    except Died:
-        raise
-    except Refused:
-        return True
-    return bool((answer.body or {}).get("errorCode", 0))
+    if not refuses(talk, STATIC):
+        return ""
+    return (
+        "as joins with an instance id are refused; where there are no static members, "
+        f'say so in hello ("lacks":["{STATIC}"]), so that replays leave them out'
+    )
 
 
 def _loaded(talk: Talk, static: bool) -> Iterator[str]:

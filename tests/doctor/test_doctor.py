@@ -21,6 +21,7 @@ from harness.doctor.report import to_json
 from harness.doctor.talk import Talk, Wrong
 from harness.errors import ConformError
 from harness.kinds.classic.description import CLASSIC
+from harness.replay.features import FEATURES
 from harness.replay.view import EVERYTHING
 from harness.targets import open_target, start_target
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
@@ -264,8 +265,44 @@ def test_a_target_without_static_members_can_be_loadable() -> None:
     start = lambda: WithoutStaticMembers("kip-848")  # noqa: E731
     found = Doctor("python", "kip-848", start, no_time).examine(lambda _: None)
     assert (found.wrong, found.level) == ([], Level.LOADABLE)
-    [said] = [one.said for one in found.findings if one.operation == "load"]
+    said = said_of(found, "load")
     assert "joins with an instance id are refused" in said and "is away" not in said
+    assert 'say so in hello ("lacks":["static members"])' in said
+
+
+def said_of(found: Examined, operation: str) -> str:
+    return next(one.said for one in found.findings if one.operation == operation)
+
+
+def lacking(target: type[PythonTarget], *features: str) -> Examined:
+    """The findings on a target that says that it lacks these features."""
+
+    class Lacking(target):  # type: ignore[valid-type, misc]
+        def hello(self) -> Capabilities:
+            return replace(super().hello(), lacks=frozenset(features))
+
+    return Doctor("python", "kip-848", lambda: Lacking("kip-848"), no_time).examine(lambda _: None)
+
+
+def test_a_target_that_says_that_it_lacks_static_members_is_believed_if_it_refuses_them() -> None:
+    found = lacking(WithoutStaticMembers, "static members")
+    assert (found.wrong, found.level) == ([], Level.LOADABLE)
+    assert "; lacks: static members." in said_of(found, "hello")
+    assert "as hello says that it lacks static members" in said_of(found, "load")
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_a_target_that_has_what_it_says_it_lacks_is_wrong(feature: str) -> None:
+    """Otherwise replays would leave steps out that can be judged."""
+    found = lacking(PythonTarget, feature)
+    assert "hello" in found.wrong
+    assert f"a join that uses {feature}, which hello says it lacks" in said_of(found, "hello")
+
+
+def test_a_feature_that_nobody_knows_is_wrong() -> None:
+    found = lacking(PythonTarget, "shoes")
+    assert 'Came back: ["shoes"]' in said_of(found, "hello")
+    assert "lacks has names of features: static members, regular expressions" in said_of(found, "hello")
 
 
 def test_a_target_that_takes_static_members_must_load_them() -> None:

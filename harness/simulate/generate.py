@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from harness.kinds.fields import Partition
 from harness.replay import wire
+from harness.replay.features import used
 from harness.simulate import draw, offsets
 from harness.simulate.left_out import TEXT, TIED_BY_CHANCE
 from harness.targets.base import Answer, Json
@@ -31,7 +32,7 @@ class Generator:
     """The operations of one run, all drawn from `rng`; `settings` is what the coordinators start with."""
 
     def __init__(self, rng: random.Random, can: frozenset[str], dialects: Sequence[str]) -> None:
-        self._rng = rng
+        self._rng, self._can = rng, can
         self._text = TEXT in dialects
         self._kafka = set(dialects) != {TEXT}
         self._assignors = ("uniform", "range")
@@ -82,7 +83,7 @@ class Generator:
         while True:
             (drawn,) = self._rng.choices(self._drawn, self._weights)
             operation = drawn()
-            if operation is not None:
+            if operation is not None and used(operation.get("body")) <= self._can:
                 break
         if self._may_compute(operation):
             operation["script"] = self._script(operation)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from harness.replay import wire
+from harness.replay.features import STATIC
 
-CAN: Final = ("fire", "advance", "restart", "ids", "configure", wire.COMMIT, wire.FETCH)
-"""Operations and requests that are drawn only if both targets have them."""
+CAN: Final = ("fire", "advance", "restart", "ids", "configure", wire.COMMIT, wire.FETCH, STATIC)
+"""Operations, requests and features that are drawn only if both targets have them."""
 TIED_BY_CHANCE: Final = "kafka-4.4"
 TEXT: Final = "kip-848"
 

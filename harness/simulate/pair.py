@@ -9,6 +9,7 @@ from harness.dialect_name import base_of
 from harness.errors import USAGE, ConformError
 from harness.replay import wire
 from harness.replay.compare import Difference, differences, normal_response
+from harness.replay.features import offered
 from harness.replay.judge import refused
 from harness.replay.signature import place
 from harness.replay.view import View
@@ -38,8 +39,8 @@ class Done(NamedTuple):
 class Pair:
     """Two targets, the first of which is asked first. ConformError (exit 2) if one lacks what both need.
 
-    `can` are the operations and the requests that both have; `hidden` names what one of them cannot show,
-    which is compared on neither.
+    `can` are the operations, the requests and the features that both have; `hidden` names what one of them
+    cannot show, which is compared on neither.
     """
 
     def __init__(self, first: Target, second: Target) -> None:
@@ -58,7 +59,8 @@ class Pair:
                     USAGE,
                 )
         self.dialects = [base_of(one.dialect) for one in known]
-        self.can = (known[0].controls & known[1].controls) | (wire.served(known[0]) & wire.served(known[1]))
+        has = [one.controls | wire.served(one) | offered(one) for one in known]
+        self.can = has[0] & has[1]
         self._view = View(
             Capabilities("both targets", "", {}, self.can, known[0].unobserved | known[1].unobserved)
         )

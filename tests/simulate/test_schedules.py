@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,14 @@ import pytest
 
 from harness.errors import ConformError
 from harness.replay import wire
+from harness.replay.features import STATIC
 from harness.simulate.draw import NOTHING_SAID
 from harness.simulate.generate import Generator
-from harness.simulate.left_out import CAN, left_out
+from harness.simulate.left_out import CAN, TEXT, left_out
 from harness.simulate.pair import Pair
 from harness.simulate.repeat import legal, without
 from harness.simulate.schedule import Schedule, read_schedule, way_of, write_schedule
-from harness.targets.base import Answer, Json
+from harness.targets.base import Answer, Capabilities, Json
 from harness.targets.python import PythonTarget
 
 DIALECTS = ("kip-848", "kafka-4.2", "kafka-4.3", "kafka-4.4")
@@ -160,7 +162,9 @@ def test_a_script_is_drawn_until_a_heartbeat_has_noticed_changed_topics() -> Non
 
 
 def test_what_is_left_out_is_said() -> None:
-    everything = frozenset({"fire", "advance", "restart", "ids", "configure", wire.COMMIT, wire.FETCH})
+    everything = frozenset(
+        {"fire", "advance", "restart", "ids", "configure", wire.COMMIT, wire.FETCH, STATIC}
+    )
     text = left_out(["kip-848", "kip-848"], everything)
     assert any(one.startswith("regular expressions: ") for one in text)
     assert not any("two assignors" in one or "does not have" in one or "Kafka takes" in one for one in text)
@@ -174,6 +178,19 @@ def test_an_operation_that_one_target_lacks_is_not_drawn() -> None:
     generator = Generator(random.Random(1), frozenset({"topics", "advance"}), DIALECTS)
     drawn = {generator.begin()["op"], *(generator.next()["op"] for _ in range(300))}
     assert drawn == {"topics", "request", "advance"}
+
+
+def test_no_static_member_is_drawn_for_a_target_that_has_none() -> None:
+    class Lacking(PythonTarget):
+        def hello(self) -> Capabilities:
+            return replace(super().hello(), lacks=frozenset({STATIC}))
+
+    both = Pair(PythonTarget(TEXT), Lacking(TEXT))
+    for can, drawn in ((both.can, False), (pair(TEXT).can, True)):
+        generator = Generator(random.Random(1), can, DIALECTS)
+        bodies = [generator.next().get("body", {}) for _ in range(300)]
+        assert any(body.get("instanceId") is not None for body in bodies) is drawn
+    assert f"{STATIC}: one of the targets does not have it" in left_out(both.dialects, both.can)
 
 
 def test_shrinking_keeps_scripts_legal() -> None:

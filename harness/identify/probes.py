@@ -10,6 +10,7 @@ from typing import Final
 from harness.files import read_text
 from harness.replay import wire
 from harness.replay.compare import differences, normal_response
+from harness.replay.features import used
 from harness.replay.view import INTERVAL, View
 from harness.simulate.pair import INTERVAL as TARGET_INTERVAL
 from harness.simulate.schedule import perform
@@ -33,7 +34,8 @@ class Probe:
     operations: tuple[Json, ...]
 
     def lacks(self, known: Capabilities) -> str:
-        """The first operation or API that the probe needs and a target does not have; "" if it has all."""
+        """The first operation, API or feature that the probe needs and a target does not have; "" if it has
+        all."""
         served = wire.served(known)
         if not known.controls & {"load", "fresh"}:
             return "load"
@@ -47,6 +49,8 @@ class Probe:
             if name == "request":
                 if operation["api"] not in served:
                     return str(operation["api"])
+                if lacking := used(operation["body"]) & known.lacks:
+                    return max(lacking)
             elif name not in known.controls:
                 return str(name)
             if "script" in operation and "assign" not in known.controls:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -16,6 +17,7 @@ from harness.cli.main import app
 from harness.errors import ConformError
 from harness.identify.judge import Identified, identify, with_changes
 from harness.identify.probes import read_probes
+from harness.replay.features import STATIC
 from harness.targets.base import Answer, Capabilities, Json
 from harness.targets.python import PythonTarget, departures, named_dialects, spoken, values_of
 
@@ -127,6 +129,16 @@ def test_a_target_that_can_do_little_gets_the_probes_that_it_can_be_given() -> N
     assert (found.dialect, found.unknown.total()) == ("kafka-4.2", 0)
     assert found.not_told_apart == ["kafka-4.0", "kafka-4.1"]
     assert {"RevocationRestart", "MetadataChange", "AwaySession"} <= set(found.undecided)
+
+
+def test_probes_of_static_members_are_not_for_a_target_that_lacks_them() -> None:
+    class Lacking(PythonTarget):
+        def hello(self) -> Capabilities:
+            return replace(super().hello(), lacks=frozenset({STATIC}))
+
+    found = identify(Lacking("kafka-4.2"), PROBES)
+    assert found.left_out[STATIC] > 5
+    assert (found.probes + found.left_out.total(), found.unknown.total()) == (len(PROBES), 0)
 
 
 @pytest.mark.parametrize("target", [Fickle, Poor])

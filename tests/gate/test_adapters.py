@@ -64,6 +64,9 @@ def test_an_adapter_has_the_level_of_its_readme_and_no_difference(tmp_path: Path
     code, replayed = conform("replay", golden, *target, json_file=tmp_path / "replay.json")
     (steps,) = re.findall(r"no difference in (\d+) steps", (folder / "README.md").read_text())
     assert (code, replayed["differences"], replayed["target_steps"]) == (HOLDS, 0, int(steps))
+    static = "traces/golden/bugs/KAFKA-20641.itf.json"
+    code, replayed = conform("replay", golden, static, *target, json_file=tmp_path / "static.json")
+    assert (code, list(replayed["skipped"])) == (HOLDS, ["static members"])
 
     source = folder / SOURCES[language]
     text = source.read_text()

@@ -74,7 +74,8 @@ impl Adapter {
             "hello" => {
                 answer = json!({"ok": true, "name": "adapter in Rust", "dialect": "kip-848",
                     "apis": {"ConsumerGroupHeartbeat": [0, 0]},
-                    "controls": ["topics", "describe", "assign", "ids"], "unobserved": HIDDEN})
+                    "controls": ["topics", "describe", "assign", "ids"], "unobserved": HIDDEN,
+                    "lacks": ["static members", "regular expressions"]})
             }
             "request" => {
                 if op["api"] != "ConsumerGroupHeartbeat" || op["version"] != 0 {

@@ -60,6 +60,19 @@ def test_a_waiver_counts_until_the_end_of_its_day() -> None:
     assert list(late.problems()) == ['The waiver of "a" expired on 2030-05-16: issue 17.']
 
 
+def test_a_waiver_covers_nothing_that_follows_from_its_difference() -> None:
+    """A join is refused: the group and the records differ, too, and each of these has its own signature."""
+    name, files = target(without=["static members"]), [BASIC.parent / "bugs" / "KAFKA-20641.itf.json"]
+    refused = waivers("*: response.errorCode 0 -> 42")
+    [failure] = replay_files(files, name, waives=refused.covers).failures
+    paths = {one.path for one in failure.differences}
+    assert refused.used.total() == 1 and "response.errorCode" not in paths
+    assert {"response.memberEpoch", "group.groupEpoch", "group.members[A]"} <= paths
+    whole = waivers("Join/advance/NONE: *")
+    assert replay_files(files, name, waives=whole.covers).failures == []
+    assert whole.used.total() == len(failure.differences) + 1
+
+
 def test_a_star_in_a_waiver_stands_for_any_text() -> None:
     accepted = waivers("*: response.heartbeatIntervalMs", "Join*: group.members[].state", "Join/a: x")
     assert accepted.covers("Leave/last/NONE: response.heartbeatIntervalMs")

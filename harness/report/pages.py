@@ -14,6 +14,7 @@ from harness.replay.causes import causes, what
 from harness.replay.compare import Difference
 from harness.replay.files import SUFFIX
 from harness.replay.report import again, shown
+from harness.replay.rules import Rule
 from harness.replay.run import Failure
 from harness.replay.signature import place, way
 from harness.report.changes import Change, changes, plain, short
@@ -39,7 +40,7 @@ _WORDS: Final = 3
 @dataclass(frozen=True)
 class Page:
     """One finding. `diagram` is SVG (and `mermaid` its text), or empty with
-    the reason in `lacking`; `command` shows it again.
+    the reason in `lacking`; `command` shows it again. `rules` are the properties that the step breaks.
 
     `expected` says that a model must fail in this way. `steps` is the length of the trace, `sent` what the
     target was told in the last one, or what `told` says, and `heads` are what changes are called. `stages`
@@ -59,6 +60,7 @@ class Page:
     changes: Sequence[Change]
     sent: Sequence[str]
     command: str
+    rules: Sequence[Rule] = ()
     stages: Sequence[Stage] = ()
     diagram: str = ""
     mermaid: str = ""
@@ -131,6 +133,7 @@ def _of_failure(failure: Failure, count: int, replayed: Replay) -> Page:
         changes=plain(failure.differences),
         sent=(),
         command=again(failure.trace, replayed.target, replayed.dialect, replayed.wait_s),
+        rules=failure.rules,
     )
     page = _with_trace(page, failure.index, failure.differences)
     return replace(page, sent=_sent(failure))  # now that the trace has said what its topics are called

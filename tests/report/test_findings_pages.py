@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 from results_folder import GOLDEN, ROOT, fails_as_expected, good_build, holds, replayed, write, wrong_trace
+from typer.testing import CliRunner
 
+from harness.cli.main import app
 from harness.itf import read_trace, write_trace
 from harness.manifest import read_manifest
+from harness.replay.rules import Rule
 from harness.report.changes import Change, value
 from harness.report.pages import MOST, Pages, pages
 from harness.report.results import read_results
@@ -40,6 +43,20 @@ def test_a_difference_on_a_target(tmp_path: Path) -> None:
     assert "    Note over L0,L1: response.memberEpoch: 3, got 1\n" in page.mermaid
     assert page.sent[0] == 'next target assignment: {"A": ["foo-0", "foo-1", "foo-2"]}'
     assert '"memberEpoch": 0' in page.sent[1]
+
+
+def test_the_broken_rules_are_said_in_their_words(tmp_path: Path) -> None:
+    build = good_build(tmp_path, trace=wrong_trace(tmp_path))
+    file = build / "results" / "replay-golden.json"
+    data = json.loads(file.read_text())
+    rule = {"requirement": "R7", "property": "HeldDisjoint", "says": "foo-2 is held by A and by C"}
+    data["failures"][0]["rules"] = [rule]
+    write(file, data)
+    (page,) = found(build).shown
+    assert (page.requirement, page.rules) == ("R7", [Rule(**rule)])
+    CliRunner().invoke(app, ["report", "--results", str(build)])
+    html = (build / "report" / "index.html").read_text()
+    assert "<b>R7</b>, <code>HeldDisjoint</code>: foo-2 is held by A and by C" in html
 
 
 def test_the_command_waits_where_the_replay_did(tmp_path: Path) -> None:

@@ -37,6 +37,10 @@ MANIFEST = ROOT / "spec" / "manifest.json"
 WIDE, HALF, NARROW = 1400, 800, 420
 COUNTEREXAMPLE = ROOT / "traces" / "counterexamples" / "MCNoR9.itf.json"
 DIALECT = f"stdio:{sys.executable} -m coordinator --stdio --dialect kafka-4.2"
+MIXED = "kafka-4.2," + ",".join(
+    f"{name}=AsTheBrokerHasItInEveryCase" for name in ("Unknown", "Stale", "Fenced")
+)
+"""A dialect with departures of its own, which has no blank."""
 
 Browse = Callable[..., Any]
 
@@ -50,6 +54,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build = good_build(folder, checked, trace=wrong_trace(folder))
     golden = replay_files(sorted((ROOT / "traces" / "golden").glob("*.itf.json"))[:4], DIALECT, "kafka-4.2")
     write(build / "results" / "replay-dialect.json", to_json(golden, DIALECT, "kafka-4.2"))
+    write(build / "results" / "replay-mixed.json", to_json(golden, DIALECT, MIXED))
     write(build / "results" / "graph-MCTour.json", {"name": "MCTour", "states": 7, "depths": [1, 4, 2]})
     bug = {"mutant": "01", "target": "coordinator", "bug": "b", "requirement": "R1", "caught_by": None}
     write(build / "mutants.json", [bug])
@@ -250,6 +255,15 @@ def test_a_trace_is_explored_step_by_step(browse: Browse, page: Path) -> None:
         *("14", "14", f"#{name}-step-14", True),
         f"#{name}-step-14",
     ]
+
+
+def test_a_long_dialect_leaves_the_columns_after_it_in_sight(browse: Browse) -> None:
+    right = """
+        const table = document.querySelector("#replay table"), box = table.parentElement;
+        return [table.offsetWidth, box.clientWidth];
+    """
+    table, box = browse(right)
+    assert 0 < table <= box
 
 
 @pytest.mark.parametrize("width", [WIDE, HALF, NARROW])

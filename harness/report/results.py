@@ -93,7 +93,11 @@ def read_results(build: Path, manifest: Manifest | None) -> Results:
     ConformError (exit 2) if it is not there, is its own folder `results`, or a file is not what it should be.
     """
     if not build.is_dir():
-        raise ConformError(f"There is no folder {build} with results: run make, or name it with --results.")
+        raise ConformError(
+            f"There is no folder {build} with results: name it with --results. conform replay, check, "
+            f"exhaust, generate and others write results with --json {build}/results/VERB.json, and so does "
+            "make in a checkout."
+        )
     if _is_inside(build):
         raise ConformError(
             f"The folder {build} has the results themselves; --results takes the build folder around it, "

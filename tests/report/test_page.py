@@ -234,7 +234,9 @@ def test_a_picture_that_is_cut_off_and_a_folder_that_is_not_there(tmp_path: Path
     result = report(build)
     assert (result.exit_code, "is not SVG or is cut off" in result.output) == (USAGE, True)
     result = report(tmp_path / "nothing")
-    assert (result.exit_code, "There is no folder" in result.output) == (USAGE, True)
+    said = " ".join(result.output.split())
+    assert (result.exit_code, "There is no folder" in said) == (USAGE, True)
+    assert "conform replay, check, exhaust, generate and others write results with --json" in said
 
 
 def test_the_folder_of_the_results_is_told_from_the_build_folder_around_it(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class Different(Exception):
 
 
 class Replays:
-    """The replays of one session of pytest, on one target, which is opened at the first trace.
+    """The replays of one session of pytest, on one target, which is opened before the first trace.
 
     A target that fails is closed; the next trace gets a new target.
     """
@@ -64,17 +64,22 @@ class Replays:
         self._replayer: Replayer | None = None
         self._opened: Any = None
 
+    def open(self) -> Replayer:
+        """Open the target, if it is not open. ConformError if there is none or it does not start."""
+        from harness.targets import open_target
+
+        if self._replayer is None:
+            self._opened = open_target(self._job.target, self._job.dialect)
+            self._replayer = self._job.replayer(self._opened)
+        return self._replayer
+
     def outcome(self, file: Path) -> Outcome:
         """Replay one file. ConformError for a file that is not a trace, or a target that fails."""
         from harness.errors import ConformError
-        from harness.targets import open_target
 
         trace = self._files.read(file)
         try:
-            if self._replayer is None:
-                self._opened = open_target(self._job.target, self._job.dialect)
-                self._replayer = self._job.replayer(self._opened)
-            return self._replayer.outcome(trace)
+            return self.open().outcome(trace)
         except ConformError:
             self.close()
             raise
@@ -173,9 +178,10 @@ def pytest_collection_modifyitems(
         given = {"Every trace": next(iter(known))} if len(known) == 1 else {}
         spoken = chosen_dialect(config.getoption("--conform-dialect"), given)
         accepted = read_waivers(None if waivers is None else Path(waivers), date.today())
+        config.stash[SESSION] = replays = Replays(Job(target, spoken, 20, accepted.covers), accepted)
+        replays.open()  # one error, in place of one for each trace
     except ConformError as error:
         raise pytest.UsageError(error.message) from None
-    config.stash[SESSION] = Replays(Job(target, spoken, 20, accepted.covers), accepted)
     collector = Traces.from_parent(session, name="conform", nodeid="conform")
     collector.files = tuple(files)
     items.extend(collector.collect())

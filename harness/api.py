@@ -101,8 +101,13 @@ def replay(
     `places` are files or folders of traces, `target` and `dialect` the names that `conform replay` takes;
     by default the dialect is the one of all traces. `waivers` is a TOML file. `progress` is called after each
     trace. `wait` is for a live broker: so many seconds in all for sessions and rebalance time-outs, which are
-    made short. ConformError: exit code 2 for a file that is not a trace, 3 for a target that fails.
+    made short. `jobs` processes replay side by side. ConformError: exit code 2 for a file that is not a trace
+    or a number that makes no sense, 3 for a target that fails.
     """
+    if jobs < 1:
+        raise ConformError(f"jobs is a number of processes, 1 or more; not {jobs}.")
+    if not wait >= 0:
+        raise ConformError(f"wait is a number of seconds, 0 or more; not {wait:g}.")
     files = traces(places)
     known = dialects_of(files)
     spoken = chosen_dialect(dialect, {"Every trace": next(iter(known))} if len(known) == 1 else {})

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness import api as conform
+from harness.errors import USAGE
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "traces" / "golden"
@@ -42,6 +45,30 @@ def test_a_waiver_that_covers_nothing_does_not_conform(tmp_path: Path) -> None:
 def test_waiting_is_for_a_live_broker() -> None:
     with pytest.raises(conform.ConformError, match="--wait is for broker: targets; the target python"):
         conform.replay(GOLDEN / "basic.itf.json", wait=5)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"jobs": 0}, "jobs is a number of processes, 1 or more; not 0"),
+        ({"jobs": -2}, "1 or more; not -2"),
+        ({"wait": -1}, "wait is a number of seconds, 0 or more; not -1"),
+        ({"wait": float("nan")}, "0 or more; not nan"),
+    ],
+)
+def test_a_number_that_makes_no_sense_is_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(conform.ConformError, match=said) as refused:
+        conform.replay(GOLDEN / "basic.itf.json", **given)
+    assert refused.value.exit_code == USAGE and "--" not in refused.value.message
+
+
+PUBLIC = (conform.Failure, conform.Difference, conform.Trace)
+
+
+def test_the_page_lists_the_fields_of_what_is_returned() -> None:
+    page = (ROOT / "docs" / "api.md").read_text()
+    listed = set(re.findall(r"^\| `(\w+)\.(\w+)` \|", page, re.MULTILINE))
+    assert listed == {(kind.__name__, one.name) for kind in PUBLIC for one in fields(kind)}
 
 
 def test_by_default_the_traces_are_those_for_every_implementation() -> None:

@@ -75,7 +75,7 @@ def command(
     sequence diagram as text, which issues and pull requests draw.
 
     \b
-    conform graph MCOpen
+    conform graph MCTour
     conform graph MCOpen --fold state --trace build/traces/MCOpen-simulate-0001.itf.json
     conform graph path/to/Spec.tla --fold-by pc
     conform graph --trace traces/golden/basic.itf.json

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from xml.etree import ElementTree
@@ -22,6 +23,15 @@ from harness.values import State
 
 ROOT = Path(__file__).parent.parent.parent
 needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is not on this machine")
+
+
+def test_the_first_example_of_the_help_is_a_small_model() -> None:
+    """The first one is what a newcomer tries: MCOpen takes minutes."""
+    said = CliRunner().invoke(app, ["graph", "--help"], env={"COLUMNS": "200"}).output
+    first = re.search(r"conform graph (MC\w+)", said)
+    assert first
+    evidence = json.loads((ROOT / "spec" / "evidence" / f"{first[1]}.json").read_text())
+    assert evidence["seconds"] < 10
 
 
 def life() -> list[State]:

@@ -96,7 +96,8 @@ def command(
 
     TLC dumps the state graph of an open model. Each transition is judged by itself: the implementation is
     loaded with the state before, acts, and its response, state and records are compared with what the
-    specification says. A state that it cannot load is reached by its shortest path. Then tours of the closed
+    specification says. A state that is not there after its load is reached by its shortest path; the output
+    says which part of it differs. Then tours of the closed
     model that the manifest names beside it are replayed as long paths ("--tour ''" leaves them out), and with
     --input traces as they are.
 
@@ -112,7 +113,7 @@ def command(
     conform exhaust --input traces/golden --input traces/corpus --output build/exhaust/traces
 
     Exit codes: 0 all of it holds, none left out; 11 differences; 2 a wrong command line or input; 3 an
-    engine or the target failed, or steps could not be judged or read.
+    engine or the target failed, or loaded states wrongly, or steps could not be judged or read.
     """
     need_spark("conform exhaust")
     # here, so that no other verb waits until Spark is imported
@@ -161,9 +162,15 @@ def end_with(result: Exhausted) -> None:
         raise ConformError(
             f"There was no step to judge: neither the model nor the files have one of a coordinator{others}."
         )
-    if not result.holds:
+    if result.not_judged or result.quarantined:
         raise ConformError(
             f"{result.quarantined:,} inputs could not be read and {result.not_judged:,} steps not be judged "
             f"on {result.target}: see the tables quarantine and verdicts.",
+            ENGINE_FAILED,
+        )
+    if wrong := result.loads.get("wrong"):
+        raise ConformError(
+            f"The target {result.target} loads states wrongly, {wrong['states']:,} of them; all steps hold, "
+            "from states that were reached by their shortest paths.",
             ENGINE_FAILED,
         )

@@ -19,6 +19,7 @@ def exhausted(asked: Asked, step: Step, accepted: Waivers, limits: Limits, progr
     """Judge every transition of the model's state graph. ConformError (exit 3) where there is no Spark."""
     need_spark(f"To exhaust {step.name}")
     from harness.pipeline.exhaust import Job, exhaust
+    from harness.pipeline.report import load_problems
 
     entry = asked.manifest.entry(step.name)
     place = asked.out / "exhaust" / step.name
@@ -37,6 +38,9 @@ def exhausted(asked: Asked, step: Step, accepted: Waivers, limits: Limits, progr
     if result.not_judged or result.quarantined or not result.steps:
         exit_code = ENGINE_FAILED
         lines.append(f"{result.not_judged:,} not judged, {result.quarantined:,} inputs not read")
+    if "wrong" in result.loads:
+        exit_code = exit_code or ENGINE_FAILED
+    lines += load_problems(result)
     if result.unobserved:
         lines.append(f"not compared, because the target does not show it: {', '.join(result.unobserved)}")
     details = {**result.to_json(), "name": step.name, "model": step.name, "output": str(place)}

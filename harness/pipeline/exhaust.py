@@ -61,7 +61,9 @@ class Exhausted:
     distinct pairs of a state and an input; `of_clients` are the others, which do not reach the coordinator;
     `trace_steps` are those of traces, of which `tours` are tours. `failed` steps have differences, `waived`
     ones none but those that `waivers` accept, of which some may be wrong themselves (`waiver_problems`); what
-    is `unobserved` was not compared. `digests` say what is in the tables, in whatever order."""
+    is `unobserved` was not compared. `loads` says which states were not there after `load`, and
+    `first_not_judged` why a step was not judged (`results`). `digests` say what is in the tables, in whatever
+    order."""
 
     target: str
     dialect: str
@@ -79,6 +81,8 @@ class Exhausted:
     waived: int = 0
     not_judged: int = 0
     quarantined: int = 0
+    loads: dict[str, dict[str, Any]] = field(default_factory=dict)
+    first_not_judged: dict[str, Any] | None = None
     unobserved: Sequence[str] = ()
     waivers: list[dict[str, Any]] = field(default_factory=list)
     waiver_problems: list[str] = field(default_factory=list)
@@ -91,9 +95,10 @@ class Exhausted:
 
     @property
     def holds(self) -> bool:
-        """Tell if everything that was read was judged and is as expected, or as a waiver accepts it."""
+        """Tell if everything that was read was judged and is as expected, or as a waiver accepts it, and no
+        state was loaded wrongly."""
         wrong = self.failed or self.not_judged or self.quarantined or self.waiver_problems
-        return not wrong and self.steps + self.trace_steps > 0
+        return not wrong and "wrong" not in self.loads and self.steps + self.trace_steps > 0
 
     def to_json(self) -> dict[str, Any]:
         """For `--json`."""
@@ -207,9 +212,15 @@ class _Stages:
         return union
 
     def _count(self, result: Exhausted, verdicts: DataFrame) -> None:
-        found = {row["verdict"]: row["count"] for row in verdicts.groupBy("verdict").count().collect()}
+        lacking = F.count_if(F.size("not_loaded") > 0).alias("lacking")
+        rows = verdicts.groupBy("verdict").agg(F.count("*").alias("steps"), lacking).collect()
+        found = {row["verdict"]: row["steps"] for row in rows}
         _same(result.transitions + result.trace_steps, sum(found.values()), "verdicts")
         result.failed, result.not_judged = found.get(FAIL, 0), found.get(NOT_JUDGED, 0)
+        if any(row["lacking"] for row in rows):
+            result.loads = results.not_loaded(verdicts)
+        if result.not_judged:
+            result.first_not_judged = results.first_not_judged(verdicts)
 
     def _conclude(self, result: Exhausted, verdicts: DataFrame) -> None:
         """Write the tables that sum up."""

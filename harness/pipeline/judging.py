@@ -15,7 +15,7 @@ from harness.pipeline.tables import VERDICTS, text
 from harness.replay import wire
 from harness.replay.calls import Call, ChangeTopics, Restart, call_of
 from harness.replay.compare import Difference, differences
-from harness.replay.judge import judge
+from harness.replay.judge import judge, refused
 from harness.replay.view import EVERYTHING, View
 from harness.targets import open_target
 from harness.targets.base import Answer, Assignments, Json, Refused, Target
@@ -35,7 +35,7 @@ USED: Final = (
     *("response", "group", "records", "fired", "completed", "start"),
 )
 """The columns of `steps` that judging reads."""
-_UNKNOWN: Final = (("", ""), False)
+_UNKNOWN: Final[tuple[tuple[str, str], list[Difference]]] = (("", ""), [])
 _json: Final = msgspec.json.Decoder().decode
 _SHOWN: Final = 2000
 """Characters of a value in a difference."""
@@ -89,7 +89,7 @@ class Judge:
     dialect: str
     _target: Target | None = None
     _configuration: str = ""
-    _loadable: tuple[tuple[str, str], bool] = _UNKNOWN
+    _loaded: tuple[tuple[str, str], list[Difference]] = _UNKNOWN
     _load_text: str = ""
     _load_json: Json = field(default_factory=dict)
     _trace: str = ""
@@ -106,8 +106,9 @@ class Judge:
         """The verdict of a row. Rows of a trace must come one after another, in its order."""
         verdict = {name: row[name] for name in COPIED}
         verdict |= {"target": self.name, "dialect": self.dialect}
+        lacking: list[Difference] = []
         try:
-            reached = self._reach(row)
+            reached, lacking = self._reach(row)
             found = judge(self._opened(), prepared(row), self._shift, self._view) if reached else []
         except ConformError as error:
             self._close()
@@ -120,34 +121,36 @@ class Judge:
             "verdict": outcome,
             "reached": reached,
             "differences": [_shown(one) for one in found],
+            "not_loaded": [_shown(one) for one in lacking],
+            "ended": "",
         }
 
-    def _reach(self, row: Row) -> str:
-        """Bring the target into the state before the step; how, or "" if it cannot be brought there."""
+    def _reach(self, row: Row) -> tuple[str, list[Difference]]:
+        """Bring the target into the state before the step; how, or "" if it cannot be brought there, and then
+        what is not as it was to be loaded."""
         if row["trace"] and row["trace"] == self._trace and not self._lost_track:
-            return "trace"
+            return "trace", []
         self._trace = ""
-        if not self._load(row):
-            return ""
+        if lacking := self._load(row):
+            return "", lacking
         self._trace = row["trace"]
-        return "trace" if row["trace"] else "load"
+        return "trace" if row["trace"] else "load", []
 
-    def _load(self, row: Row) -> bool:
-        """Load the state before; whether the target then describes it as it should."""
+    def _load(self, row: Row) -> list[Difference]:
+        """Load the state before; in what the target then describes another state, or that it refused."""
         target = self._configured(row["configuration"])
         load, state = self._read(row["load"]), (row["before"], row["load"])
         self._shift = len(load["records"]) - row["start"]
         try:
             self._begin(target, load)
-            if self._loadable[0] != state:
+            if self._loaded[0] != state:
                 described = Answer(group=self._opened().describe(wire.GROUP))
                 there = frozenset(topic["id"] for topic in load["topics"])
                 before = self._view.of(Answer(group=_json(row["before"])), there)
-                alike = not differences(before, self._view.of(described, there))
-                self._loadable = state, alike
-        except Refused:
-            self._loadable = state, False
-        return self._loadable[1]
+                self._loaded = state, differences(before, self._view.of(described, there))
+        except Refused as refusal:
+            self._loaded = state, [refused(refusal)]
+        return self._loaded[1]
 
     def _read(self, text: str) -> Json:
         """Read the state to load. All steps from one state share the value: no caller may change it."""
@@ -186,7 +189,7 @@ class Judge:
 
     def _close(self) -> None:
         target, self._target = self._target, None
-        self._trace, self._loadable = "", _UNKNOWN
+        self._trace, self._loaded = "", _UNKNOWN
         if target is not None:
             with suppress(ConformError):  # it is dead already, which is what is being reported
                 target.close()

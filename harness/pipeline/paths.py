@@ -18,6 +18,7 @@ from harness.pipeline.rows import StepRows
 from harness.pipeline.run import Run
 from harness.pipeline.store import file_system
 from harness.pipeline.tables import VERDICTS
+from harness.replay.signature import way
 from harness.tlaparse import Reader
 
 _SOURCES: Final = pa.schema([("source", pa.string())])
@@ -102,9 +103,9 @@ def trace_to(via: Via, source: str, after: str, meta: Mapping[str, object]) -> T
 
 
 def not_judged(run: Run, verdicts: DataFrame) -> DataFrame:
-    """The rows of `steps` that have no verdict yet."""
-    missing = verdicts.where(F.col("verdict") == NOT_JUDGED).select("step")
-    return run.read("steps", "graph").join(missing, "step", "left_semi")
+    """The rows of `steps` that have no verdict yet, with what was not as loaded."""
+    missing = verdicts.where(F.col("verdict") == NOT_JUDGED).select("step", "not_loaded")
+    return run.read("steps", "graph").join(missing.dropDuplicates(["step"]), "step")
 
 
 def judging_by_path(
@@ -134,7 +135,10 @@ def _judged(judge: Judge, rows: StepRows, trace: Trace, row: Row) -> Row:
         arrived = one["index"] == len(trace.states) - 1 and verdict["verdict"] != NOT_JUDGED
         verdict["reached"] = "path" if arrived else ""
         if verdict["verdict"] != PASS and not arrived:
+            what = way(one["action"], one["branch"], one["error"])
+            verdict["ended"] = f"step {one['index']} of {len(trace.states) - 1}, {what}"
+            verdict["differences"] = verdict["differences"] or verdict["not_loaded"]
             verdict["verdict"] = NOT_JUDGED
             break
-    own = ("step", "trace", "index", "source", "input", "depth", "action", "branch", "error")
+    own = ("step", "trace", "index", "source", "input", "depth", "action", "branch", "error", "not_loaded")
     return {**verdict, **{name: row[name] for name in own}}

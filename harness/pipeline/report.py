@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from harness.engines.base import Model
 from harness.engines.tlc import VERSION
 from harness.pipeline.exhaust import Exhausted
+from harness.replay.compare import Difference
+from harness.replay.report import difference_of_state, loaded_otherwise
 from harness.replay.signature import way
 from harness.waivers import excepted
+from harness.words import counted
 
 _SHOWN: Final = 10
 _PATHS: Final = 3
@@ -37,8 +41,12 @@ def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]
     yield from result.waiver_problems
     if result.unobserved:
         yield f"not compared, because the target does not show it: {', '.join(result.unobserved)}"
+    yield from load_problems(result)
     if result.not_judged:
         yield f"{result.not_judged:,} steps could not be judged: their states were not reached"
+    if first := result.first_not_judged:
+        step = f"{way(first['action'], first['branch'], first['error'])}, {_place(first['depth'])}"
+        yield f"  the first is {step}: {first['ended'] or 'its load'}: {_difference(first)}"
     if result.quarantined:
         yield f"{result.quarantined:,} inputs could not be read: see the table quarantine"
     yield f"requirements exercised: {', '.join(_exercised(result.coverage)) or 'none'}"
@@ -48,6 +56,45 @@ def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]
     if taken := _seconds(result):
         yield f"seconds on the clock: {taken}"
     yield f"tables: {output}"
+
+
+def load_problems(result: Exhausted) -> Iterator[str]:
+    """Sentences about the states that were not there after `load`; no difference of the coordinator."""
+    for how, one in sorted(result.loads.items()):
+        place, count = _place(one["depth"]), one["states"]
+        if how == "wrong":
+            yield loaded_otherwise(result.target, count, f"one {place}", _differences(one))
+        else:
+            states = "a state" if count == 1 else f"{count:,} states"
+            yield (
+                f"the target {result.target} refused to load {states}, which were reached by their shortest "
+                f"paths; the first is one {place}: {_difference(one)}"
+            )
+
+
+def _place(depth: int) -> str:
+    return f"{counted(depth, 'step')} from the start"
+
+
+def _difference(one: Mapping[str, Any]) -> str:
+    """The first difference of a row in words; nothing where there is none."""
+    found = _differences(one)
+    return difference_of_state(found) if found else "it differs"
+
+
+def _differences(one: Mapping[str, Any]) -> list[Difference]:
+    """Those of a row, whose values are the texts of JSON, of which long ones are cut off."""
+    return [
+        Difference(found["path"], _value(found["expected"]), _value(found["got"]))
+        for found in one["differences"]
+    ]
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 _PARTS: Final = {

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from harness.pipeline.judging import FAIL, NOT_JUDGED
 from harness.pipeline.run import Run
 from harness.pipeline.tables import key
+from harness.replay.judge import OPERATION
 from harness.replay.signature import place, signature
 from harness.requirements import broken, requirements
 from harness.waivers import Waivers
@@ -81,6 +82,37 @@ def waive(found: list[dict[str, Any]], waivers: Waivers) -> tuple[list[dict[str,
 
 def _shape(row: Any) -> Shape:
     return row["action"], row["branch"], row["error"]
+
+
+def not_loaded(verdicts: DataFrame) -> dict[str, dict[str, Any]]:
+    """The states that the target described otherwise after `load`, as `wrong`, and those of which it refused
+    the load, as `refused`: how many (`states`), and of the one nearest to an initial state its key, how many
+    steps away it is (`depth`) and what was not as loaded."""
+    lacking = verdicts.where(F.size("not_loaded") > 0)
+    by_refusal = F.exists("not_loaded", lambda one: one["path"].startswith(OPERATION))
+    order = F.struct("depth", "step", "trace", "index")
+    states = lacking.groupBy("source", by_refusal.alias("refused")).agg(
+        F.min("depth").alias("depth"), F.min_by("not_loaded", order).alias("differences")
+    )
+    first = F.min_by(F.struct("source", "depth", "differences"), F.struct("depth", "source")).alias("first")
+    rows = states.groupBy("refused").agg(F.count("*").alias("states"), first).collect()
+    found = {}
+    for row in rows:
+        one = row["first"].asDict(recursive=True)
+        how = "refused" if row["refused"] else "wrong"
+        found[how] = {"states": row["states"], "state": one.pop("source"), **one}
+    return found
+
+
+def first_not_judged(verdicts: DataFrame) -> dict[str, Any]:
+    """The step that could not be judged nearest to an initial state: where its shortest path ended, and the
+    differences there; without a path, what was not as loaded."""
+    missing = verdicts.where(F.col("verdict") == NOT_JUDGED)
+    row = missing.orderBy("depth", "step", "trace", "index").first()
+    assert row is not None
+    one = row.asDict(recursive=True)
+    names = ("step", "trace", "index", "depth", *_SHAPE, "ended")
+    return {name: one[name] for name in names} | {"differences": one["differences"] or one["not_loaded"]}
 
 
 def quarantine(run: Run, origins: Mapping[str, bool]) -> DataFrame:

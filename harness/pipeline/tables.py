@@ -100,11 +100,15 @@ VERDICTS: Final = _schema(
     verdict=_TEXT,
     reached=_TEXT,
     differences=pa.list_(DIFFERENCE),
+    not_loaded=pa.list_(DIFFERENCE),
+    ended=_TEXT,
     part=_INDEX,
 )
 """One row a step and target. `verdict` is pass, fail, or not judged (`reached` is then empty); `reached` says
 how the target came into the state before: `load`, `path` (the shortest, because it cannot be loaded) or
-`trace`."""
+`trace`. `not_loaded` says what was not as loaded in the state before, or how the target refused the load (the
+path `operation load`); it is empty where the state was there. `ended` names the step at which a shortest path
+ended before that state, and `differences` are then those of that step."""
 
 COVERAGE: Final = _schema(
     requirement=_TEXT, action=_TEXT, branch=_TEXT, error=_TEXT, dialect=_TEXT, tested=_COUNT, failed=_COUNT

@@ -86,7 +86,7 @@ def judge_by_path(run: Run, tested: Tested, depends: str, constants: Mapping[str
     def work() -> dict[str, int]:
         run.progress(f"{count:,} steps by way of their shortest paths on {tested.target}")
         by_path = judging_by_path(*tested.named(), write_ways(run), constants)
-        chosen = missing.select("part", "configuration", "state_after", *COPIED[1:])
+        chosen = missing.select("part", "configuration", "state_after", "not_loaded", *COPIED[1:])
         judged = chosen.repartition(_tasks(count), "source").mapInArrow(by_path, struct(VERDICTS))
         judged.write.mode("overwrite").parquet(run.store.table("verdicts", "paths"))
         run.store.remove(WAYS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.replay import wire
@@ -34,6 +34,8 @@ class Prepared(Protocol):
     def there(self) -> frozenset[str]: ...
 
 
+OPERATION: Final = "operation "
+"""The beginning of the path of an operation that was refused."""
 Judged: TypeAlias = tuple[Answer, list[Difference]]
 """Pair of the answer, as far as it is compared, and all differences."""
 
@@ -115,4 +117,4 @@ def depends_on_answers(step: Prepared, view: View) -> bool:
 
 def refused(refusal: Refused) -> Difference:
     """A refused operation as a difference."""
-    return Difference(f"operation {refusal.operation}", "done", refusal.shown)
+    return Difference(f"{OPERATION}{refusal.operation}", "done", refusal.shown)

@@ -14,6 +14,7 @@ from harness.replay import causes
 from harness.replay.causes import Cause
 from harness.replay.compare import SCRIPTED, Difference
 from harness.replay.dialects import TEXT
+from harness.replay.judge import OPERATION
 from harness.replay.run import ANOTHER, DIFFERENCE, LOAD, NOT_LOADED, STOPPED, Failure, Replayed
 from harness.replay.wire import ERROR_NAMES, TOPIC_NAMES
 from harness.requirements import requirements, sentences
@@ -131,18 +132,26 @@ def not_loaded(result: Replayed, target: str) -> str:
     if not result.not_loaded:
         return ""
     first = result.not_loaded[0]
-    one, more = first.differences[0], len(first.differences) - 1
     place = f"{first.trace}, state {first.index}"
-    if isinstance(one.got, str) and one.path.startswith("operation "):
-        said = f"{one.path.removeprefix('operation ')} was {one.got}"
-    else:
-        said = f"{one.path} is {shown(one.got)}, was to be {shown(one.expected)}"
-        said += f" (and {more} more)" if more else ""
-    count = "a state" if len(result.not_loaded) == 1 else f"{len(result.not_loaded)} states"
+    return loaded_otherwise(target, len(result.not_loaded), place, first.differences)
+
+
+def loaded_otherwise(target: str, states: int, place: str, found: Sequence[Difference]) -> str:
+    """The same of so many states, of which the one at this place has these differences."""
+    count = "a state" if states == 1 else f"{states:,} states"
     return (
-        f"The target {target} did not load {count}; the first is {place}: {said}. The adapter is to blame, "
-        "its load or its describe: conform doctor tests both."
+        f"The target {target} did not load {count}; the first is {place}: {difference_of_state(found)}. The "
+        "adapter is to blame, its load or its describe: conform doctor tests both."
     )
+
+
+def difference_of_state(found: Sequence[Difference]) -> str:
+    """The first part that is not as it was to be, and how many more there are."""
+    one, more = found[0], len(found) - 1
+    if isinstance(one.got, str) and one.path.startswith(OPERATION):
+        return f"{one.path.removeprefix(OPERATION)} was {one.got}"
+    said = f"{one.path} is {shown(one.got)}, was to be {shown(one.expected)}"
+    return said + (f" (and {more} more)" if more else "")
 
 
 def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:

@@ -153,3 +153,6 @@ def _exhaust(exhaust: Exhaust) -> Iterator[Finding]:
     if exhaust.not_judged or exhaust.quarantined or not exhaust.steps + exhaust.trace_steps:
         left = f"{exhaust.not_judged:,} not judged, {exhaust.quarantined:,} inputs not read"
         yield Finding(ENGINE_FAILED, f"Not all was judged on {exhaust.target} of {what}: {left}.", "exhaust")
+    if exhaust.loaded_wrongly:
+        sentence = f"{exhaust.target} did not load {exhaust.loaded_wrongly:,} states of {exhaust.model}"
+        yield Finding(ENGINE_FAILED, f"{sentence}: its adapter is to blame.", "exhaust")

@@ -1,7 +1,7 @@
 """A coordinator behind the line protocol that cannot load states, loads some badly, dies of an input or
 answers it wrongly.
 
-python faulty_target.py no-load | lossy | dies | wrong | worse [DIALECT]
+python faulty_target.py no-load | lossy | dies | wrong | worse | lossy-wrong [DIALECT]
 """
 
 from __future__ import annotations
@@ -33,10 +33,12 @@ def answer(coordinator: LineProtocol, operation: Json, fault: str) -> Json:
         sys.exit("this was too much")
     if fault == "no-load" and operation["op"] == "load":
         return {"ok": False, "error": "there is no such operation"}
-    if fault == "lossy" and operation["op"] == "load" and is_badly_loaded(operation["volatile"]):
+    if fault.startswith("lossy") and operation["op"] == "load" and is_badly_loaded(operation["volatile"]):
         for group in operation["volatile"]["groups"].values():
             group["members"]["m2"]["sessionDeadlineMs"] += 1
     said = coordinator.answer(operation)
+    if fault == "lossy-wrong" and operation["op"] == "request" and operation["body"].get("memberEpoch") == 0:
+        said["group"]["groupEpoch"] += 7
     if fault in ("wrong", "worse") and is_deadly(operation):
         said["group"]["groupEpoch"] += 7
         if fault == "worse" and operation["body"]["memberId"] == "m1":

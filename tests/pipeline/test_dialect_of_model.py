@@ -32,8 +32,11 @@ def test_the_dialect_is_that_of_the_model(module: Path, tmp_path: Path) -> None:
 def test_a_state_that_cannot_be_loaded_is_reached_in_the_dialect_of_the_model(
     module: Path, tmp_path: Path
 ) -> None:
-    result = judged(module, tmp_path, target=faulty("lossy kafka-4.4"))
-    assert result["holds"] and result["by_path"] > 0
+    with pytest.raises(ConformError, match="loads states wrongly"):
+        judged(module, tmp_path, target=faulty("lossy kafka-4.4"))
+    result = json.loads((tmp_path / "a.json").read_text())
+    assert (result["differences"], result["not_judged"]) == (0, 0) and result["by_path"] > 0
+    assert result["loads"]["wrong"]["states"] > 0
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from pipeline_runs import LIMITS, SPEC
+from pipeline_runs import LIMITS, SPEC, faulty
 
 from harness.engines.base import Model, silent
-from harness.errors import NOT_CONFORMANT
+from harness.errors import ENGINE_FAILED, NOT_CONFORMANT
 from harness.gate.run import Gate
-from harness.gate.steps import Asked
+from harness.gate.steps import Asked, Done
 from harness.manifest import Manifest, read_manifest
 
 DEPARTS = """
@@ -25,6 +25,22 @@ for answer in serve(Coordinator(dialect=Dialect(UnknownGroupError="GROUP_ID_NOT_
 """
 
 
+def gated(target: str, model: Model, place: Path) -> Done:
+    """The step of the gate with the model in the place of MCTour."""
+    entry = read_manifest(SPEC / "manifest.json").entry("MCTour")
+    manifest = Manifest(SPEC, (replace(entry, module=model.module, config=model.config),))
+    kinds = frozenset({"exhaust"})
+    gate = Gate(Asked(manifest, place, place, 600, target=target, limits=LIMITS, kinds=kinds))
+    (done,) = (gate.run(step, silent) for step in gate.steps() if not step.left_out)
+    return done
+
+
+def test_states_that_are_loaded_wrongly_are_a_fault_of_the_adapter(model: Model, tmp_path: Path) -> None:
+    done = gated(faulty("lossy"), model, tmp_path)
+    assert (done.exit_code, done.details["failed"]) == (ENGINE_FAILED, 0)
+    assert "did not load" in done.message and "The adapter is to blame" in done.message
+
+
 def test_a_target_that_departs_is_found_and_nothing_of_an_earlier_run_counts(
     model: Model, tmp_path: Path
 ) -> None:
@@ -33,11 +49,8 @@ def test_a_target_that_departs_is_found_and_nothing_of_an_earlier_run_counts(
     program.write_text(DEPARTS)
     left = tmp_path / "exhaust" / "MCTour" / "left-by-another-run"
     left.mkdir(parents=True)
-    entry = read_manifest(SPEC / "manifest.json").entry("MCTour")
-    manifest = Manifest(SPEC, (replace(entry, module=model.module, config=model.config),))
-    target, kinds = f"stdio:{sys.executable} {program}", frozenset({"exhaust"})
-    gate = Gate(Asked(manifest, tmp_path, tmp_path, 600, target=target, limits=LIMITS, kinds=kinds))
-    (done,) = (gate.run(step, silent) for step in gate.steps() if not step.left_out)
+    target = f"stdio:{sys.executable} {program}"
+    done = gated(target, model, tmp_path)
     assert (done.step.name, done.exit_code) == ("MCTour", NOT_CONFORMANT), done.message
     facts = done.details
     assert facts["steps"] > 500 > facts["failed"] > 0

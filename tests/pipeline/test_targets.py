@@ -12,8 +12,11 @@ import pyarrow as pa
 import pytest
 from pipeline_runs import LIMITS, TRACE, Ran, faulty, one_member, operation, run
 
+from harness.cli.exhaust import end_with
+from harness.errors import ENGINE_FAILED, ConformError
 from harness.itf import read_trace
 from harness.pipeline.judging import judging
+from harness.pipeline.report import summary
 from harness.pipeline.rows import StepRows
 from harness.pipeline.tables import STEPS
 from harness.pipeline.version import package_key, target_key
@@ -36,6 +39,10 @@ def test_without_load_every_state_is_reached_by_its_shortest_path(tmp_path: Path
     steps = ran.rows("steps", "graph")
     new = sum(not json.loads(row["load"])["records"] for row in steps)  # as a coordinator begins
     assert reached(ran) == {("load", "pass"): new, ("path", "pass"): len(steps) - new}
+    assert ran.result.loads.keys() == {"refused"}
+    refused = ran.result.loads["refused"]
+    assert [one["path"] for one in refused["differences"]] == ["operation load"]
+    assert refused["states"] == len({row["source"] for row in steps if json.loads(row["load"])["records"]})
     assert 0 < new < len(steps) / 2
     assert max(row["depth"] for row in steps) > 1
     assert (ran.result.steps, ran.result.by_path) == (len(steps), len(steps) - new)
@@ -54,14 +61,45 @@ def test_what_a_load_loses_is_found_out_and_only_those_states_are_reached_by_pat
     assert 0 < len(badly) < 748
     assert reached(ran) == {("load", "pass"): 748 - len(badly), ("path", "pass"): len(badly)}
     assert {row["step"] for row in ran.rows("verdicts", "paths")} == badly
-    assert (ran.result.by_path, ran.result.holds) == (len(badly), True)
+    assert (ran.result.by_path, ran.result.failed, ran.result.not_judged) == (len(badly), 0, 0)
+    wrong = ran.result.loads["wrong"]
+    sources = {row["source"] for row in ran.rows("steps", "graph") if row["step"] in badly}
+    assert (wrong["states"], wrong["depth"]) == (len(sources), 1)
+    [one] = wrong["differences"]
+    assert one["path"].startswith("group.") and int(one["got"]) == int(one["expected"]) + 1
+    said = " ".join(" ".join(summary(ran.result, None, "out")).split())
+    first = f"{one['path']} is {one['got']}, was to be {one['expected']}"
+    assert f"did not load {len(sources)} states; the first is one 1 step from the start: {first}" in said
+    assert not ran.result.holds and "none left out" not in said
+    with pytest.raises(ConformError, match=f"loads states wrongly, {len(sources)} of them") as ended:
+        end_with(ran.result)
+    assert ended.value.exit_code == ENGINE_FAILED
+    by_path = {row["step"]: row["not_loaded"] for row in ran.rows("verdicts", "paths")}
+    assert all(found[0]["path"] == one["path"] for found in by_path.values())
     # a target that loads them needs none of it, and the other one all of it again
     loads = run(tmp_path / "out", files=[dot])
     assert (loads.units(), loads.result.by_path) == (["verdicts/graph"], 0)
+    assert loads.result.holds and not loads.result.loads
     assert loads.result.digests["verdicts"] != ran.result.digests["verdicts"]
     again = run(tmp_path / "out", faulty("lossy"), files=[dot])
     assert again.units() == ["verdicts/graph", "verdicts/paths"]
     assert again.result.digests == ran.result.digests
+
+
+def test_the_first_step_that_is_not_judged_has_its_reason(dot: Path, tmp_path: Path) -> None:
+    """States with m2 are loaded wrongly, and each path to one differs at a join."""
+    ran = run(tmp_path / "out", faulty("lossy-wrong"), files=[dot])
+    missing = [row for row in ran.rows("verdicts", "paths") if row["verdict"] == "not judged"]
+    assert 0 < ran.result.not_judged == len(missing)
+    assert all(row["ended"] and row["differences"] for row in missing)
+    nearest = min(missing, key=lambda row: (row["depth"], row["step"]))
+    first = ran.result.first_not_judged
+    assert first is not None and first["step"] == nearest["step"] and first["ended"] == nearest["ended"]
+    said = " ".join(" ".join(summary(ran.result, None, "out")).split())
+    assert f"{len(missing)} steps could not be judged: their states were not reached the first is" in said
+    found = first["differences"][0]
+    assert f"{first['ended']}: {found['path']} is {found['got']}, was to be {found['expected']}" in said
+    assert found["path"] == "group.groupEpoch"
 
 
 def test_a_target_that_dies_of_an_input_fails_that_step_and_the_rest_is_judged(

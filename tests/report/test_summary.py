@@ -97,7 +97,7 @@ def test_simulations_and_mutants_are_a_line_each(tmp_path: Path) -> None:
     assert "mutants: 193 of 197 killed, 1 survive" in lines
 
 
-def exhausted(build: Path, **counts: int) -> list[str]:
+def exhausted(build: Path, **counts: object) -> list[str]:
     """The summary where `conform exhaust` gave other counts."""
     file = build / "results" / "exhaust-MCTour.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **counts}))
@@ -111,9 +111,25 @@ def test_steps_that_exhaust_found_to_differ_are_said(tmp_path: Path) -> None:
     assert lines[-1] == f"verdict: {MEANINGS[NOT_CONFORMANT]}"
 
 
-@pytest.mark.parametrize("counts", [{"not_judged": 1}, {"quarantined": 1}, {"steps": 0}])
-def test_what_exhaust_left_out_is_no_success(tmp_path: Path, counts: dict[str, int]) -> None:
+WRONG = {"wrong": {"states": 92, "state": "a", "depth": 2, "differences": []}}
+
+
+@pytest.mark.parametrize(
+    "counts", [{"not_judged": 1}, {"quarantined": 1}, {"steps": 0}, {"loads": WRONG}], ids=" ".join
+)
+def test_what_exhaust_left_out_is_no_success(tmp_path: Path, counts: dict[str, object]) -> None:
     assert exhausted(good_build(tmp_path), **counts)[-1] == f"verdict: {MEANINGS[ENGINE_FAILED]}"
+
+
+def test_states_that_exhaust_loaded_wrongly_are_said(tmp_path: Path) -> None:
+    assert "! python did not load 92 states of MCTour: its adapter is to blame." in exhausted(
+        good_build(tmp_path), loads=WRONG
+    )
+
+
+def test_a_refused_load_is_no_problem_of_exhaust(tmp_path: Path) -> None:
+    lines = exhausted(good_build(tmp_path), loads={"refused": WRONG["wrong"]})
+    assert not any("adapter" in line for line in lines)
 
 
 def test_branches_that_count_are_those_of_the_specification() -> None:

@@ -27,7 +27,8 @@ class ExhaustFinding:
 class Exhaust:
     """One run: `steps` of the model's state graph, `trace_steps` of tours and traces, tables in `output`.
 
-    `exercised` has of each requirement the number of steps.
+    `loaded_wrongly` counts states that the target did not have after their load; `exercised` has of each
+    requirement the number of steps.
     """
 
     model: str
@@ -40,14 +41,16 @@ class Exhaust:
     failed: int
     not_judged: int
     quarantined: int
+    loaded_wrongly: int = 0
     output: str = ""
     exercised: Mapping[str, int] | None = None
     findings: Sequence[ExhaustFinding] = ()
 
     @property
     def holds(self) -> bool:
-        """Tell if all of it was judged, and nothing differs."""
-        return not self.failed + self.not_judged + self.quarantined and self.steps + self.trace_steps > 0
+        """Tell if all of it was judged, nothing differs, and no state was loaded wrongly."""
+        wrong = self.failed + self.not_judged + self.quarantined + self.loaded_wrongly
+        return not wrong and self.steps + self.trace_steps > 0
 
 
 def exhaust(data: Fields) -> Exhaust:
@@ -57,11 +60,13 @@ def exhaust(data: Fields) -> Exhaust:
     for row in data.items_or_none("coverage"):
         name = row.get("requirement", str)
         exercised[name] = exercised.get(name, 0) + row.get("tested", int)
+    wrong = data.object_or_none("loads").get("wrong", {})
     return Exhaust(
         model=data.text("model") or "traces",
         target=data.get("target", str),
         dialect=data.get("dialect", str),
         spec_hash=data.text("spec_hash"),
+        loaded_wrongly=int(wrong.get("states", 0)),
         output=data.text("output"),
         exercised=exercised,
         findings=[_finding(one) for one in data.items_or_none("findings")],

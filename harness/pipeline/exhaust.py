@@ -121,7 +121,7 @@ def exhaust(job: Job, limits: Limits, log: Path, progress: Progress = silent) ->
             started = {"stage": "spark", "unit": "start", "rows": 0, "seconds": time.perf_counter() - begin}
             if job.tables:
                 check_session(spark, job.format)
-            return _Stages(job, Run(spark, store, ticks, [started]), hidden).all(limits, log)
+            return _Stages(job, Run(spark, store, ticks, [started]), hidden, begin).all(limits, log)
 
 
 @dataclass
@@ -129,6 +129,7 @@ class _Stages:
     job: Job
     run: Run
     hidden: Sequence[str] = ()
+    begin: float = field(default_factory=time.perf_counter)
     origins: dict[str, bool] = field(default_factory=dict)
 
     def all(self, limits: Limits, log: Path) -> Exhausted:
@@ -136,7 +137,8 @@ class _Stages:
         self._graph(result, limits, log)
         self._traces(result, limits, log)
         verdicts = self._verdicts()
-        self._count(result, verdicts)
+        with self.run.part("summary/counts"):
+            self._count(result, verdicts)
         self._conclude(result, verdicts)
         return result
 
@@ -226,29 +228,36 @@ class _Stages:
         """Write the tables that sum up."""
         run = self.run
         run.progress("summing up")
-        bad = results.quarantine(run, self.origins)
-        bad.write.mode("overwrite").parquet(run.store.table("quarantine"))
-        result.quarantined = run.read("quarantine").count()
+        with run.part("summary/quarantine"):
+            bad = results.quarantine(run, self.origins)
+            bad.write.mode("overwrite").parquet(run.store.table("quarantine"))
+            result.quarantined = run.read("quarantine").count()
         run.progress("gathering the findings")
-        self._findings(result, verdicts)
-        for name, rows in (("coverage", result.coverage), ("findings", result.findings)):
-            frame = run.spark.createDataFrame(
-                _columns(rows, tables.TABLES[name]), struct(tables.TABLES[name])
-            )
-            frame.coalesce(1).write.mode("overwrite").parquet(run.store.table(name))
+        with run.part("summary/findings"):
+            self._findings(result, verdicts)
+            for name, rows in (("coverage", result.coverage), ("findings", result.findings)):
+                schema = tables.TABLES[name]
+                frame = run.spark.createDataFrame(_columns(rows, schema), struct(schema))
+                frame.coalesce(1).write.mode("overwrite").parquet(run.store.table(name))
         if self.job.page and "graph" in self.origins:
             run.progress("drawing the state graph")
-            result.page = write_page(run, self.job.model.name if self.job.model else "state graph", verdicts)
+            with run.part("summary/page"):
+                name = self.job.model.name if self.job.model else "state graph"
+                result.page = write_page(run, name, verdicts)
         run.progress("writing the traces of the findings")
-        run.store.remove("examples")
-        _examples(run, result.findings[:_EXAMPLES], self._meta(result))
+        with run.part("summary/examples"):
+            run.store.remove("examples")
+            _examples(run, result.findings[:_EXAMPLES], self._meta(result))
         run.progress("digests of the tables")
-        result.digests = {name: digest(frame) for name, frame in self._contents(verdicts)}
-        result.timings = run.timings
+        with run.part("summary/digests"):
+            result.digests = {name: digest(frame) for name, frame in self._contents(verdicts)}
         if self.job.tables:
             run.progress("writing the tables")
-            frames = {name: verdicts if name == "verdicts" else run.read(name) for name in PUBLISHED}
-            result.tables = publish(frames, self.job.tables, self.job.format)
+            with run.part("summary/tables"):
+                frames = {name: verdicts if name == "verdicts" else run.read(name) for name in PUBLISHED}
+                result.tables = publish(frames, self.job.tables, self.job.format)
+        run.note("summary/rest", time.perf_counter() - self.begin - run.seconds())
+        result.timings = run.timings
         timed = run.spark.createDataFrame(run.timings or [], struct(tables.TIMINGS))
         timed.coalesce(1).write.mode("append").parquet(run.store.table("timings"))
 

@@ -77,7 +77,7 @@ def _place(depth: int) -> str:
 
 
 def _difference(one: Mapping[str, Any]) -> str:
-    """The first difference of a row in words; nothing where there is none."""
+    """The first difference of a row in words."""
     found = _differences(one)
     return difference_of_state(found) if found else "it differs"
 
@@ -109,6 +109,14 @@ _PARTS: Final = {
     "traces": "reading traces",
     "steps/traces": "decoding their steps",
     "verdicts/traces": "judging traces",
+    "summary/counts": "counting the verdicts",
+    "summary/quarantine": "what could not be read",
+    "summary/findings": "gathering the findings",
+    "summary/page": "drawing the page",
+    "summary/examples": "traces of the findings",
+    "summary/digests": "digests of the tables",
+    "summary/tables": "writing the tables",
+    "summary/rest": "all else",
 }
 """Units of work as `timings` has them -> what they are called here."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,9 +52,23 @@ class Run:
         """Do something and note how long it took, for so many rows as the largest of its counts."""
         begin = time.perf_counter()
         counts = work()
-        seconds, rows = time.perf_counter() - begin, max(counts.values(), default=0)
-        self.timings.append({"stage": unit.partition("/")[0], "unit": unit, "rows": rows, "seconds": seconds})
+        self.note(unit, time.perf_counter() - begin, max(counts.values(), default=0))
         return counts
+
+    @contextmanager
+    def part(self, unit: str) -> Iterator[None]:
+        """Note how long a part takes that every run does."""
+        begin = time.perf_counter()
+        yield
+        self.note(unit, time.perf_counter() - begin)
+
+    def note(self, unit: str, seconds: float, rows: int = 0) -> None:
+        """Note how long a unit took."""
+        self.timings.append({"stage": unit.partition("/")[0], "unit": unit, "rows": rows, "seconds": seconds})
+
+    def seconds(self) -> float:
+        """All that was noted; TLC runs within another unit."""
+        return float(sum(one["seconds"] for one in self.timings if one["unit"] != "tlc"))
 
     def read(self, table: str, *below: str) -> DataFrame:
         """A table, or a folder of it; without rows if nothing was written."""

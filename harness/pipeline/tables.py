@@ -135,7 +135,7 @@ fewest `steps` from an initial state, and the signature of each path, for a waiv
 
 TIMINGS: Final = _schema(stage=_TEXT, unit=_TEXT, rows=_COUNT, seconds=pa.float64())
 """How long the units of work took; the only table that differs from run to run. The unit `tlc` is within
-`graph`."""
+`graph`; `summary/rest` is the time of a run that no other unit has."""
 
 TABLES: Final = {
     "quarantine": QUARANTINE,

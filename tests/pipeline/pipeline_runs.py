@@ -40,8 +40,10 @@ class Ran:
         return rows(self.place, table, *below)
 
     def units(self) -> list[str]:
-        """The units of work that were done in this run, in the order of their names."""
-        return sorted({timing["unit"] for timing in self.result.timings} - {"start"})
+        """The units of work that were done in this run and need not be done in every run, in the order of
+        their names."""
+        found = {timing["unit"] for timing in self.result.timings if timing["stage"] != "summary"}
+        return sorted(found - {"start"})
 
 
 def run(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pipeline_runs import GOLDEN, SPEC, Ran, faulty
+from pipeline_runs import GOLDEN, SPEC, Ran, faulty, run
 
 from harness.cli.exhaust import command, end_with
 from harness.errors import ConformError
@@ -85,6 +86,16 @@ def test_findings_in_words_fit_a_terminal(differing: Ran) -> None:
     assert "none left out" not in " ".join(lines)
 
 
+def test_the_seconds_of_all_parts_add_up_to_the_time_of_the_run(dot: Path, tmp_path: Path) -> None:
+    begin = time.perf_counter()
+    ran = run(tmp_path / "out", files=[dot])
+    took = time.perf_counter() - begin
+    seconds = {one["unit"]: one["seconds"] for one in ran.result.timings}
+    assert {"summary/findings", "summary/digests", "summary/rest"} < seconds.keys()
+    assert all(one >= 0 for one in seconds.values()) and sum(seconds.values()) <= took
+    assert sum(seconds.values()) == pytest.approx(took, rel=0.5)
+
+
 def test_a_step_that_several_states_of_the_model_have_counts_once() -> None:
     """In a model with a log the coordinator's state is not the whole state."""
     result = Exhausted("python", "kip-848", states=3, transitions=10, steps=4, inputs=4)
@@ -112,8 +123,10 @@ def test_what_the_target_does_not_show_is_said() -> None:
 def test_the_parts_of_a_run_are_told_apart() -> None:
     """TLC runs within the unit that reads the graph; waves of verdicts are one part."""
     units = {"start": [4.0], "tlc": [30.0], "graph": [41.0], "verdicts/graph": [7.0, 8.0]}
+    units |= {"summary/findings": [30.0], "summary/digests": [100.0]}
     timings = [{"unit": unit, "seconds": one} for unit, every in units.items() for one in every]
-    lines = list(summary(Exhausted("python", "kip-848", steps=4, timings=timings), None, "out"))
-    parts = "Spark's start 4, TLC's state graph 30, reading the graph 11, judging them 15"
-    assert f"seconds on the clock: {parts}" in lines
+    said = summary(Exhausted("python", "kip-848", steps=4, timings=timings), None, "out")
+    parts = "Spark's start 4, TLC's state graph 30, reading the graph 11, judging them 15, "
+    parts += "gathering the findings 30, digests of the tables 100"
+    assert f"seconds on the clock: {parts}" in " ".join(" ".join(said).split())
     assert not any("clock" in line for line in summary(Exhausted("python", "kip-848", steps=4), None, "out"))

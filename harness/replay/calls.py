@@ -42,8 +42,8 @@ class SendRequest:
         return target.request(self.api, wire.VERSIONS[self.api], self.client, self.body, observe)
 
     def needs(self) -> frozenset[str]:
-        """The API of the request, and the features that the request uses; of members that offer assignors (A1)
-        also the APIs to run an assignor."""
+        """The API of the request, and the features that the request uses. Members that offer assignors (A1)
+        also need the APIs to run an assignor."""
         computes = {wire.PREPARE} if self.body.get("clientAssignors") else set()
         return frozenset({self.api, *computes, *used(self.body)})
 

@@ -132,7 +132,7 @@ class _Fields(NamedTuple):
     untagged: list[tuple[str, Callable[[Bytes], Any]]]
     """Names and readers, in their order."""
     empty: Json
-    """What those with a tag are where they are not there."""
+    """The values of the fields with a tag where a frame leaves these fields out."""
     tagged: dict[int, tuple[str, Callable[[Bytes], Any]]]
 
 

@@ -42,7 +42,7 @@ def picture(found: Found, names: Mapping[str, str]) -> str:
 
 
 def _until(found: Found) -> Iterator[Event]:
-    """What was seen until the breach; an answer that says nothing new goes with its request."""
+    """The events until the breach; an answer without news is drawn with its request."""
     events = [event for event in found.timeline if event.ms <= found.breach.ms]
     quiet = {event.number for event in events if event.kind == "answer" and _is_quiet(event.body)}
     asked = {event.number for event in events if event.kind == "request" and _is_keep_alive(event)}

@@ -83,7 +83,7 @@ def _difference(one: Mapping[str, Any]) -> str:
 
 
 def _differences(one: Mapping[str, Any]) -> list[Difference]:
-    """Those of a row, whose values are the texts of JSON, of which long ones are cut off."""
+    """The differences of a row, whose values are texts of JSON; long texts are cut off."""
     return [
         Difference(found["path"], _value(found["expected"]), _value(found["got"]))
         for found in one["differences"]

@@ -137,7 +137,7 @@ def not_loaded(result: Replayed, target: str) -> str:
 
 
 def loaded_otherwise(target: str, states: int, place: str, found: Sequence[Difference]) -> str:
-    """The same of so many states, of which the one at this place has these differences."""
+    """The sentence about states that were not loaded; the one at `place` has the differences `found`."""
     count = "a state" if states == 1 else f"{states:,} states"
     return (
         f"The target {target} did not load {count}; the first is {place}: {difference_of_state(found)}. The "

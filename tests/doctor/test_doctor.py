@@ -279,7 +279,8 @@ def lacking(target: type[PythonTarget], *features: str) -> Examined:
 
     class Lacking(target):  # type: ignore[valid-type, misc]
         def hello(self) -> Capabilities:
-            return replace(super().hello(), lacks=frozenset(features))
+            known: Capabilities = super().hello()
+            return replace(known, lacks=frozenset(features))
 
     return Doctor("python", "kip-848", lambda: Lacking("kip-848"), no_time).examine(lambda _: None)
 

@@ -28,7 +28,7 @@ class Program:
 
     def __init__(self, *command: object) -> None:
         self.owned: set[str] = set()
-        """Those that it has, as foo-0."""
+        """The partitions of the consumer, as foo-0."""
         self.taken = 0
         """How often something was taken from it."""
         self.read: dict[str, list[int]] = {}

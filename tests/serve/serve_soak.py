@@ -65,7 +65,9 @@ class Lost(AssertionError):
 
 
 def kill_again_and_again(kills: int, seed: int, folder: Path) -> dict[str, int]:
-    """So many kills; how many hit what. Raises Lost for an answered commit that a successor does not have."""
+    """Kill the server this many times, and count what each kill hit.
+
+    Raises Lost for an answered commit that a successor does not have."""
     counts: Counter[str] = Counter()
     for first in range(0, kills, KILLS_A_LOG):
         rng, log = random.Random(f"{seed} {first}"), folder / f"{seed}-{first}.db"
@@ -116,8 +118,9 @@ def _commits_until_killed(port: int, offset: int, kill: Any, rng: random.Random)
 
 
 def send_frames(frames: int) -> dict[str, Any]:
-    """So many frames of all kinds; memory in MB after each tenth of them. Raises Lost for a change of another
-    group, or memory that has grown by a tenth."""
+    """Send this many frames of all kinds; memory in MB after each tenth of them.
+
+    Raises Lost for a change of another group, or memory that has grown by a tenth."""
     fuzzed, process = Fuzzed(), psutil.Process()
     memory = []
     for _ in range(10):

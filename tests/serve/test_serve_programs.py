@@ -21,7 +21,7 @@ SENT_BY_JAVA = {
 }
 """Requests of kafka-clients 4.3.1 by Kafka's numbers of API and version, seen in its handshakes."""
 SENT_BY_KAFKAJS = {(11, 5), (14, 3), (12, 3), (13, 3), (8, 5), (9, 4)}
-"""The same of kafkajs 2.2.4, of groups alone."""
+"""The versions that kafkajs 2.2.4 sends, of the APIs of groups alone."""
 
 
 @pytest.fixture(scope="module")

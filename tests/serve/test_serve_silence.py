@@ -40,7 +40,7 @@ def test_a_request_that_waits_is_answered_after_longer_than_a_connection_may_be_
 
 
 def test_a_client_that_reads_no_answers_is_closed(caplog: pytest.LogCaptureFixture) -> None:
-    """Its answers would else stay in memory for ever."""
+    """The answers to a client that reads nothing would otherwise stay in memory for ever."""
     caplog.set_level(logging.INFO)
     data = frame(3, 9, {"topics": None, "allowAutoTopicCreation": False})
     with (

@@ -27,7 +27,7 @@ LEFT_TO_KIO = {0, 1, 18, 19}
 
 
 def with_nulls(schema: Any, body: dict[str, Any]) -> dict[str, Any]:
-    """The same with null wherever the schema takes null."""
+    """The body with null wherever the schema takes null."""
     found: dict[str, Any] = {}
     for member in _members(schema):
         value = body.get(member.json_name)

@@ -17,6 +17,7 @@ FEATURES: Final = {
     "regular expressions": ("subscribedTopicRegex",),
 }
 """Each name that `Capabilities.lacks` may have, and the fields of requests and records that use it."""
+_OF: Final = {field: name for name, fields in FEATURES.items() for field in fields}
 
 
 def offered(known: Capabilities) -> frozenset[str]:
@@ -33,8 +34,7 @@ def offered(known: Capabilities) -> frozenset[str]:
 def used(value: Json | None) -> frozenset[str]:
     """The features that the body of a request, or the value of a record, uses: all but null in a field."""
     parts: list[Any] = [value or {}, *((value or {}).get("members") or ())]
-    given = {field for part in parts for field, said in part.items() if said is not None}
-    return frozenset(name for name, fields in FEATURES.items() if not given.isdisjoint(fields))
+    return frozenset([name for part in parts for field, name in _OF.items() if part.get(field) is not None])
 
 
 def used_in(records: Iterable[Json]) -> frozenset[str]:

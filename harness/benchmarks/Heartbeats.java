@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 
 /**
@@ -213,7 +214,11 @@ public final class Heartbeats {
                     long measureAt = times[0] + numbers[4] * 1_000_000_000L;
                     connections[mine].run(numbers[3] * 1_000_000L, measureAt, measureAt + numbers[5] * 1_000_000_000L);
                 } catch (Exception error) {
-                    failed[0] = error;
+                    synchronized (failed) { // a broken barrier is only what another failure causes
+                        if (failed[0] == null || failed[0] instanceof BrokenBarrierException) {
+                            failed[0] = error;
+                        }
+                    }
                     barrier.reset();
                 }
             });

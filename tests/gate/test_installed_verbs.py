@@ -30,6 +30,7 @@ COMMANDS = (
     ("compare --target python --against python --steps 20", HOLDS, "0 kinds of differences"),
     ("gate --only evidence", HOLDS, "gate: everything holds"),
     ("report", EVIDENCE_MISSING, "There is no result of `conform exhaust`"),
+    ("coverage", HOLDS, "arms are reached"),
     ("broker --help", HOLDS, "up"),
     ("proxy --help", HOLDS, "conform proxy"),
     ("exhaust --help", HOLDS, "conform exhaust MCTour"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,8 +24,7 @@ from harness.engines.tlc import VERSION
 from harness.errors import ConformError
 from harness.files import output_folder, write_text
 from harness.manifest import Entry, Manifest
-from harness.modules import dependencies
-from harness.report.specification import gaps, modules, page, sums
+from harness.report.specification import gaps, module_names, modules, modules_of_others, page, sums
 
 _MOST = 20
 """Unreached expressions that the screen shows; the page has the others."""
@@ -46,7 +45,8 @@ def command(
     ] = None,
     memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "2g",
     timeout: Annotated[
-        float | None, typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds a model.")
+        float | None,
+        typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds a model; what it reached counts."),
     ] = None,
 ) -> None:
     """Show the expressions of the specification that no model reaches, beside the source.
@@ -59,10 +59,13 @@ def command(
     Without MODEL the recorded measurement is shown, with its date; definitions that have changed since are
     listed as not measured. A model whose arms have all been reached by smaller models does not run. A run of
     --record that was stopped goes on where it was. Models of which a module was edited are measured again.
+    A large model takes hours: with --timeout, a model that does not end counts as begun. What begun models
+    reached is known; an expression in a module of theirs that nothing reached may still be reached.
 
     \b
     conform coverage
     conform coverage MCTour MCClosed
+    conform coverage --record --timeout 20
     conform coverage --record
 
     Exit codes: 0; 2 a wrong command line or specification; 3 TLC failed, or a copy gave other figures.
@@ -81,11 +84,13 @@ def command(
         if models
         else read_record(file, specification)
     )
-    write_text(out / "index.html", page(shown, specification, len(_of_tlc(listed.entries))))
-    _print(shown, specification, out / "index.html", [] if models else _of_tlc(listed.entries))
+    asked = [] if models else _of_tlc(listed.entries)
+    unsure = modules_of_others(asked, shown.reached)
+    write_text(out / "index.html", page(shown, specification, len(_of_tlc(listed.entries)), unsure))
+    _print(shown, specification, out / "index.html", asked, unsure)
     if not models and not record:
         print(f"Recorded on {shown.date} with TLC {shown.version}; nothing was measured now.")
-    write_json(json_file, _to_json(shown))
+    write_json(json_file, _to_json(shown, unsure))
 
 
 def _of_tlc(entries: Iterable[Entry]) -> list[Entry]:
@@ -102,20 +107,18 @@ def _named(names: Sequence[str], listed: Manifest) -> list[Entry]:
 
 
 def _measure_all(entries: Sequence[Entry], file: Path, specification: Path, limits: Limits) -> None:
-    """Measure the models that are not in the record yet, and those with a module that was edited since."""
+    """Measure the models that are not in the record, those that may run longer than they did then, and those
+    with a module that was edited since."""
     output_folder(file.parent)
     reached = Reached()
     if file.is_file():
         before = read_record(file, specification)
         reached = before.reached
-        reached.forget({one.name for one in entries if before.edited & _modules(one)})
+        reached.forget({one.name for one in entries if before.edited & module_names(one)})
     known = {*reached.models, *reached.idle}
-    rest = [one for one in entries if one.name not in known]
+    longer = {name for name, ran in reached.begun.items() if limits.timeout is None or ran < limits.timeout}
+    rest = [one for one in entries if one.name not in known | (reached.begun.keys() - longer)]
     _measured(rest, reached, limits, lambda: write_record(file, reached, specification))
-
-
-def _modules(entry: Entry) -> set[str]:
-    return {path.stem for path in dependencies(entry.model().module)}
 
 
 def _measured(
@@ -133,17 +136,20 @@ def _measured(
     return reached
 
 
-def _print(shown: Recorded, specification: Path, file: Path, listed: Sequence[Entry]) -> None:
+def _print(
+    shown: Recorded, specification: Path, file: Path, listed: Sequence[Entry], unsure: Collection[str]
+) -> None:
     found = modules(shown, specification)
     rows = [[one.name, str(one.arms), str(one.reached), str(len(one.gaps))] for one in found if one.gaps]
     if rows:
         print_table(["module", "arms", "reached", "unreached expressions"], rows)
-    missing = gaps(shown)
+    missing = sorted(gaps(shown), key=lambda arm: arm.module in unsure)
     for arm in missing[:_MOST]:
-        print(f"  {arm.module}.tla, line {arm.begin[0]}: {arm.what} in {arm.definition}")
+        still = " (a model that did not end may reach it)" if arm.module in unsure else ""
+        print(f"  {arm.module}.tla, line {arm.begin[0]}: {arm.what} in {arm.definition}{still}")
     if len(missing) > _MOST:
         print(f"  … and {len(missing) - _MOST} more")
-    known = {*shown.reached.models, *shown.reached.idle}
+    known = {*shown.reached.models, *shown.reached.begun, *shown.reached.idle}
     if rest := [one.name for one in listed if one.name not in known]:
         print(f"  {len(rest)} of {len(listed)} models of TLC are not measured: conform coverage --record")
     for module, name in shown.changed:
@@ -151,20 +157,32 @@ def _print(shown: Recorded, specification: Path, file: Path, listed: Sequence[En
     counts = sums(shown)
     print(
         f"{counts.reached:,} of {counts.arms:,} arms are reached, {counts.gaps} expressions by no model "
-        f"({len(shown.reached.models)} models ran, {len(shown.reached.idle)} had nothing to add): {file}"
+        f"({_runs(shown.reached)}): {file}"
     )
 
 
-def _to_json(shown: Recorded) -> dict[str, Any]:
+def _runs(reached: Reached) -> str:
+    """The counts of models by how far they ran."""
+    begun = f", {len(reached.begun)} were stopped before their end" if reached.begun else ""
+    return f"{len(reached.models)} models ran to their end{begun}, {len(reached.idle)} had nothing to add"
+
+
+def _to_json(shown: Recorded, unsure: Collection[str]) -> dict[str, Any]:
     return {
         "command": "coverage",
         "version": shown.version,
         "recorded": shown.date,
         "models": shown.reached.models,
+        "begun": shown.reached.begun,
         "idle": shown.reached.idle,
         "reached": len(shown.reached.by),
         "unreached": [
-            {"module": arm.module, "definition": arm.definition, "what": arm.what}
+            {
+                "module": arm.module,
+                "definition": arm.definition,
+                "what": arm.what,
+                "open": arm.module in unsure,
+            }
             | {
                 "line": arm.begin[0],
                 "column": arm.begin[1],

@@ -16,6 +16,7 @@ from harness.manifest import read_manifest
 from harness.report.coverage import coverage
 from harness.report.page import SPECIFICATION, page
 from harness.report.results import Results, read_results
+from harness.report.specification import modules_of_others
 from harness.report.specification import page as specification_page
 from harness.report.summary import WIDTH, print_summary
 from harness.report.verdict import MEANINGS, findings, worst
@@ -59,9 +60,11 @@ def command(
     file = out or results / "report" / "index.html"
     output_folder(file.parent)
     recorded = _coverage_of_specification(manifest)
-    in_tlc = sum(entry.engine == "tlc" for entry in models.entries) if models else 0
-    if recorded:
-        write_text(file.parent / SPECIFICATION, specification_page(recorded, manifest.parent, in_tlc))
+    if recorded and models:
+        in_tlc = [entry for entry in models.entries if entry.engine == "tlc"]
+        unsure = modules_of_others(in_tlc, recorded.reached)
+        text = specification_page(recorded, manifest.parent, len(in_tlc), unsure)
+        write_text(file.parent / SPECIFICATION, text)
     write_text(file, page(found, recorded))
     exit_code = worst(finding.exit_code for finding in findings(found))
     write_json(json_file, {"command": "report", "exit_code": exit_code, **_to_json(found)})

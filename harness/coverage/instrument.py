@@ -13,6 +13,7 @@ from typing import Final
 from harness.coverage.arms import Arm, Place
 
 MODULE: Final = "CoverageArms"
+FIRST: Final = "CoverageFirst"
 TEXT: Final = f"""---- MODULE {MODULE} ----
 LOCAL INSTANCE TLC
 LOCAL INSTANCE Naturals
@@ -22,11 +23,17 @@ ArmReached(number) ==
 ====
 """
 """The module that the others use: TLC's register of an arm is set, and the number is printed once."""
+FIRST_TEXT: Final = f"""---- MODULE {FIRST} ----
+LOCAL INSTANCE {MODULE}
+ASSUME NoArmReached(%d)
+====
+"""
+"""The module that the model's own module extends before all others: its assumption empties the registers 1 to
+`%d`. TLC checks assumptions in the order of EXTENDS, and a model's own assumptions may reach arms."""
 REACHED: Final = re.compile(r'<<"arm", (\d+)>>')
 """The line that TLC prints when an arm is reached for the first time."""
 _EXTENDS: Final = re.compile(r"^EXTENDS\b[^\n]*(?:\n[ \t]+[^\n]*)*", re.MULTILINE)
 _HEADER: Final = re.compile(r"^-{4,}.*MODULE.*$", re.MULTILINE)
-_END: Final = re.compile(r"^={4,}\s*\Z", re.MULTILINE)
 
 
 def instrumented(text: str, arms: Mapping[Arm, int]) -> str:
@@ -49,11 +56,11 @@ def instrumented(text: str, arms: Mapping[Arm, int]) -> str:
     return _using(_EXTENDS.search("\n".join(lines)) or _HEADER.search("\n".join(lines)), "\n".join(lines))
 
 
-def as_root(text: str, last: int) -> str:
-    """The text of the model's own module, which empties the registers 1 to `last` before the search."""
-    end = _END.search(text)
-    cut = end.start() if end else len(text)
-    return f"{text[:cut]}ASSUME NoArmReached({last})\n{text[cut:]}"
+def as_root(text: str) -> str:
+    """The text of the model's own module, which extends the module that empties the registers."""
+    if _EXTENDS.search(text):
+        return re.sub(r"^EXTENDS\b", f"EXTENDS {FIRST},", text, count=1, flags=re.MULTILINE)
+    return _HEADER.sub(lambda head: f"{head[0]}\nEXTENDS {FIRST}", text, count=1)
 
 
 def _padded(line: str, begin: int, end: int) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 from harness.check import compare
 from harness.coverage.arms import Arm, Extent, extents
-from harness.coverage.instrument import MODULE, REACHED, TEXT, as_root, instrumented
+from harness.coverage.instrument import FIRST, FIRST_TEXT, MODULE, REACHED, TEXT, as_root, instrumented
 from harness.engines.base import EngineError, Failure, Limits, Model, Progress, Result
 from harness.engines.registry import ENGINES
 from harness.files import read_text
@@ -24,13 +24,15 @@ _FIRST_S: Final = 10.0
 class Reached:
     """The arms of a specification that are known so far, and the first model that reached each.
 
-    `models` are the models that ran; `idle` are those that did not have to, as each of their arms had been
-    reached before.
+    `models` are the models that ran to their end; `begun` those that were stopped, with the seconds that they
+    ran: what they reached counts, and what they would have reached is not known. `idle` are those that did
+    not have to run, as each of their arms had been reached before.
     """
 
     extents: set[Extent] = field(default_factory=set)
     by: dict[Arm, str] = field(default_factory=dict)
     models: list[str] = field(default_factory=list)
+    begun: dict[str, float] = field(default_factory=dict)
     idle: list[str] = field(default_factory=list)
 
     def add(self, found: Sequence[Extent]) -> None:
@@ -47,6 +49,7 @@ class Reached:
         """Remove what these models have reached, so that they are measured again."""
         self.by = {arm: name for arm, name in self.by.items() if name not in models}
         self.models = [name for name in self.models if name not in models]
+        self.begun = {name: seconds for name, seconds in self.begun.items() if name not in models}
         self.idle = [name for name in self.idle if name not in models]
 
     def open_arms(self, found: Sequence[Extent]) -> list[Arm]:
@@ -57,43 +60,46 @@ class Reached:
 def measure(entry: Entry, reached: Reached, limits: Limits, progress: Progress) -> int:
     """Add what a model reaches; returns the number of arms that it is the first to reach.
 
-    A model whose arms have all been reached does not run. EngineError if TLC or SANY fails, or if the copy
-    gives other figures than the manifest has, which would be a fault of this program.
+    A model whose arms have all been reached does not run. A model that does not end in the limit's seconds is
+    a begun one. EngineError if TLC or SANY fails, or if the copy gives other figures than the manifest has,
+    which would be a fault of this program.
     """
     model = entry.model()
     progress("reading its expressions")
     found = extents(model.module, limits, model.libraries)
     reached.add(found)
+    reached.begun.pop(entry.name, None)
     wanted = reached.open_arms(found)
     if not wanted:
         reached.idle.append(entry.name)
         return 0
-    new = _new(entry, model, wanted, limits, progress)
+    new, ended = _new(entry, model, wanted, limits, progress)
     reached.by.update(dict.fromkeys(new, entry.name))
-    reached.models.append(entry.name)
+    if ended:
+        reached.models.append(entry.name)
+    else:
+        reached.begun[entry.name] = limits.timeout or 0.0
     return len(new)
 
 
-def _new(entry: Entry, model: Model, wanted: Sequence[Arm], limits: Limits, progress: Progress) -> list[Arm]:
-    """The arms that the model reaches, of those that are wanted.
+def _new(
+    entry: Entry, model: Model, wanted: Sequence[Arm], limits: Limits, progress: Progress
+) -> tuple[list[Arm], bool]:
+    """The arms that the model reaches, of those that are wanted; and True if the model ran to its end.
 
     To count an arm costs time wherever it is evaluated. A first run of a few seconds finds most of those that
     are evaluated often; the whole run counts only the others.
     """
-    first, result = _run(model, wanted, replace(limits, timeout=_FIRST_S), progress)
+    brief = min(_FIRST_S, limits.timeout or _FIRST_S)
+    first, result = _run(model, wanted, replace(limits, timeout=brief), progress)
     others = [arm for arm in wanted if arm not in first]
-    if result is None:
+    if result is None and (limits.timeout is None or limits.timeout > brief):
         found, result = _run(model, others, limits, progress)
         first |= found
-    if result is None:
-        raise EngineError(
-            Failure.TIME_OUT,
-            f"{entry.name} did not end in {limits.timeout:g} seconds; allow more with --timeout.",
-        )
-    if different := compare(entry.expected(), result.facts()):
+    if result and (different := compare(entry.expected(), result.facts())):
         said = ", ".join(f"{one.what} {one.got}, expected {one.expected}" for one in different)
         raise EngineError(Failure.CRASH, f"The copy of {entry.name} with counted arms gives {said}.")
-    return [arm for arm in wanted if arm in first]
+    return [arm for arm in wanted if arm in first], result is not None
 
 
 def _run(
@@ -125,9 +131,10 @@ def _copy(model: Model, numbered: Mapping[int, Arm], folder: Path) -> Model:
         if arms or path == model.module:
             text = instrumented(text, arms)
         if path == model.module:
-            text = as_root(text, len(numbered))
+            text = as_root(text)
         (folder / path.name).write_text(text, encoding="utf-8")
     (folder / f"{MODULE}.tla").write_text(TEXT, encoding="utf-8")
+    (folder / f"{FIRST}.tla").write_text(FIRST_TEXT % len(numbered), encoding="utf-8")
     config = model.config or config_beside(model.module)
     (folder / config.name).write_text(read_text(config, "The configuration"), encoding="utf-8")
     return replace(model, module=folder / model.module.name, config=folder / config.name)

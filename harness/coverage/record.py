@@ -43,7 +43,7 @@ class Recorded:
 
 def write_record(path: Path, reached: Reached, specification: Path) -> None:
     """Write the record of a specification's folder."""
-    numbers = {name: number for number, name in enumerate(reached.models)}
+    numbers = {name: number for number, name in enumerate([*reached.models, *reached.begun])}
     modules: dict[str, dict[str, Any]] = {}
     for extent in sorted(reached.extents):
         lines = read_text(specification / f"{extent.module}.tla", "The module").splitlines()
@@ -57,6 +57,7 @@ def write_record(path: Path, reached: Reached, specification: Path) -> None:
         "version": VERSION,
         "recorded": date.today().isoformat(),
         "models": reached.models,
+        "begun": reached.begun,
         "idle": reached.idle,
         "files": {module: _code(specification / f"{module}.tla") for module in modules},
         "modules": modules,
@@ -75,7 +76,10 @@ def read_record(path: Path, specification: Path) -> Recorded:
         )
     try:
         data = json.loads(read_text(path, "The record of coverage"))
-        reached = Reached(models=list(data["models"]), idle=list(data["idle"]))
+        reached = Reached(
+            models=list(data["models"]), begun=dict(data.get("begun", {})), idle=list(data["idle"])
+        )
+        ran = [*reached.models, *reached.begun]
         changed = []
         for module, definitions in data["modules"].items():
             file = specification / f"{module}.tla"
@@ -88,7 +92,7 @@ def read_record(path: Path, specification: Path) -> Recorded:
                 arms = [_arm(module, name, first, *arm[:5]) for arm in recorded["arms"]]
                 reached.extents.add(Extent(module, first, first + recorded["lines"] - 1, name, tuple(arms)))
                 pairs = zip(arms, recorded["arms"], strict=True)
-                reached.by |= {arm: reached.models[raw[5]] for arm, raw in pairs if raw[5] >= 0}
+                reached.by |= {arm: ran[raw[5]] for arm, raw in pairs if raw[5] >= 0}
         edited = {
             name for name, code in data["files"].items() if _code(specification / f"{name}.tla") != code
         }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from harness.coverage.arms import Arm, Extent
+from harness.coverage.measure import Reached
 from harness.coverage.record import Recorded
 from harness.files import read_text
+from harness.manifest import Entry
+from harness.modules import dependencies
 from harness.pages import template
 
 _HERE: Final = Path(__file__).parent
@@ -48,6 +51,17 @@ def outermost(arms: Iterable[Arm]) -> list[Arm]:
 def gaps(recorded: Recorded) -> list[Arm]:
     """The arms that no model reaches, without those inside another such arm."""
     return outermost(recorded.reached.open_arms(sorted(recorded.reached.extents)))
+
+
+def module_names(entry: Entry) -> set[str]:
+    """The modules that a model uses, and its own."""
+    return {path.stem for path in dependencies(entry.model().module)}
+
+
+def modules_of_others(entries: Iterable[Entry], reached: Reached) -> frozenset[str]:
+    """The modules of models that did not run to their end: an expression there may be reached yet."""
+    done = {*reached.models, *reached.idle}
+    return frozenset(name for one in entries if one.name not in done for name in module_names(one))
 
 
 def modules(recorded: Recorded, specification: Path) -> list[Module]:
@@ -94,9 +108,13 @@ def sums(recorded: Recorded) -> Sums:
     return Sums(arms, len(recorded.reached.by), len(gaps(recorded)))
 
 
-def page(recorded: Recorded, specification: Path, models: int) -> str:
-    """The page, which needs nothing from elsewhere; `models` is how many models TLC has in the manifest."""
+def page(recorded: Recorded, specification: Path, models: int, unsure: Collection[str] = ()) -> str:
+    """The page, which needs nothing from elsewhere.
+
+    `models` is how many models TLC has in the manifest, `unsure` are the modules in which a model that did
+    not run to its end may still reach more.
+    """
     found = modules(recorded, specification)
     return template(_HERE, "specification.html.j2").render(
-        vars(sums(recorded)), recorded=recorded, modules=found, models=models
+        vars(sums(recorded)), recorded=recorded, modules=found, models=models, unsure=unsure
     )

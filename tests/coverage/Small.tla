@@ -5,6 +5,8 @@
 (***************************************************************************)
 EXTENDS Integers, SmallParts
 CONSTANT Limit
+\* an assumption that reaches arms before the search
+ASSUME Later("a", 1)
 VARIABLE count, \* @type: Int;
          seen
 vars == <<count, seen>>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -144,7 +145,7 @@ def test_the_verb_measures_models_now(specification: Path, tmp_path: Path) -> No
         ],
     )
     assert ended.exit_code == 0, ended.output
-    assert "Small.tla, line 21: THEN in Step" in ended.output
+    assert "Small.tla, line 23: THEN in Step" in ended.output
     assert (out / "index.html").is_file()
     assert len(json.loads((tmp_path / "coverage.json").read_text())["unreached"]) == 7
 
@@ -204,3 +205,21 @@ def test_the_committed_record_can_be_read() -> None:
     recorded = read_record(Path("spec/evidence/Coverage.json"), Path("spec"))
     modules = {extent.module for extent in recorded.reached.extents}
     assert {"Coordinator", "ClassicCoordinator", "Connect", "Migration", "ShareGroups"} <= modules
+
+
+def test_a_model_that_does_not_end_is_begun_and_measured_longer_later(
+    specification: Path, tmp_path: Path
+) -> None:
+    endless = shutil.copytree(specification, tmp_path / "spec")
+    settings = (endless / "Small.cfg").read_text()
+    endless_settings = re.sub("Limit = .*", "Limit = 99999999", settings).replace("Vacuous", "")
+    (endless / "Small.cfg").write_text(endless_settings)
+    verb = ["coverage", "--manifest", str(endless / "manifest.json"), "--out", str(tmp_path / "page")]
+    ended = CliRunner().invoke(app, [*verb, "--record", "--timeout", "3"])
+    assert ended.exit_code == 0, ended.output
+    assert "0 models ran to their end, 1 were stopped before their end, 0 had nothing to add" in ended.output
+    assert "in Unused (a model that did not end may reach it)" in ended.output
+    recorded = read_record(endless / "evidence" / "Coverage.json", endless)
+    assert recorded.reached.begun == {"Small": 3}
+    assert "some may still be reached" in (tmp_path / "page" / "index.html").read_text()
+    assert "1 of 1: " not in CliRunner().invoke(app, [*verb, "--record", "--timeout", "3"]).output

@@ -8,6 +8,10 @@ EXTENDS MCOpen, OpenAdmission
 
 OneMember == {"m1"}
 OnePartition == {<<"foo", 0>>}
+OnlyMoved == {"moved"}
+NobodyIsDenied == {{}}
+\* @type: Set($request);
+NoRefusedRequests == {}
 OneOrNone == {[t \in MCTopics |-> n] : n \in 0..1}
 OneOffset == {0}
 OneEpoch == {1}
@@ -27,6 +31,13 @@ MCRefusedRequests ==
 
 AdmissionBoundedNext == AdmissionNext /\ group'.epoch <= MaxEpoch
 AdmissionBoundedSpec == AdmissionInit /\ [][AdmissionBoundedNext]_admissionVars
+
+\* Topics that change while the coordinator is away; the member joins, reports
+\* nothing and stays.
+GrowsNext ==
+  /\ AdmissionNext /\ group'.epoch <= MaxEpoch
+  /\ step'.action \in {"Join", "CreateTopic", "AddPartitions", "DeleteTopic", "Activate", "Deactivate"}
+GrowsSpec == AdmissionInit /\ [][GrowsNext]_admissionVars
 
 \* Invariants.  E1: an active coordinator knows the topics; none has a target
 \* that is no longer legal (A4).

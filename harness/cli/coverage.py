@@ -59,8 +59,8 @@ def command(
     Without MODEL the recorded measurement is shown, with its date; definitions that have changed since are
     listed as not measured. A model whose arms have all been reached by smaller models does not run. A run of
     --record that was stopped goes on where it was. Models of which a module was edited are measured again.
-    A large model takes hours: with --timeout, a model that does not end counts as begun. What begun models
-    reached is known; an expression in a module of theirs that nothing reached may still be reached.
+    A large model takes hours: with --timeout, a model that does not end counts as begun. Expressions that it
+    reached count; an expression in one of its modules that nothing reached may still be reached.
 
     \b
     conform coverage

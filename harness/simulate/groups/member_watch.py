@@ -105,6 +105,16 @@ class MemberWatch:
                     f"{self._positions.get(partition)}",
                 )
 
+    def fetches(self, body: Json) -> None:
+        """O4: a fetch of offsets by a member is at the last epoch that the member was told."""
+        epoch = body["generationIdOrMemberEpoch"]
+        if epoch != self._told_epoch:
+            raise Violation(
+                "O4",
+                "FetchesAtTheEpochTold",
+                f"{self._name} fetches offsets at epoch {epoch}, and was told {self._told_epoch}",
+            )
+
     def commit_answered(self, sent: Json, body: Json) -> None:
         """Take over what was committed, and what is refused for good."""
         offsets, errors = dict(_offsets(sent)), set()

@@ -50,6 +50,8 @@ class Network(Scene):
             process.watch.commits(request.body)
             last = self.watches[process.consumer.group].last
             since = {one: last[one] for one in committed_by(request.body) if one in last}
+        elif request.api == "OffsetFetch":
+            process.watch.fetches(request.body)
         process.waits_for, process.sent_ms = request, self.now_ms
         process.old_answer = None
         if process.reachable:

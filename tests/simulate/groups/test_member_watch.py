@@ -29,6 +29,13 @@ def _earlier_epoch(patch: pytest.MonkeyPatch) -> None:
     )
 
 
+def _fetches_at_an_earlier_epoch(patch: pytest.MonkeyPatch) -> None:
+    right = Offsets.fetch_body
+    patch.setattr(
+        Offsets, "fetch_body", lambda self, parts, member, epoch: right(self, parts, member, epoch - 1)
+    )
+
+
 def _earlier_position(patch: pytest.MonkeyPatch) -> None:
     right = Offsets.commit_body
 
@@ -112,6 +119,11 @@ def _heartbeats_at_an_earlier_epoch(patch: pytest.MonkeyPatch) -> None:
 
 BROKEN: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str, str]] = {
     "a commit at the epoch before": (_earlier_epoch, "O4", "CommitsAtTheEpochTold"),
+    "a fetch of offsets at the epoch before": (
+        _fetches_at_an_earlier_epoch,
+        "O4",
+        "FetchesAtTheEpochTold",
+    ),
     "a commit of the position before": (_earlier_position, "O3", "CommitsItsPosition"),
     "positions forgotten at subscribe": (_positions_end_with_the_subscription, "O3", "PositionsGoForward"),
     "no commit before the second revocation": (_commits_only_once, "K2", "CommitsBeforeItRevokes"),

@@ -29,8 +29,13 @@ from coordinator.serve.cluster_apis import (
 )
 from coordinator.serve.delete_offsets import OFFSET_DELETE, delete_offsets
 from coordinator.serve.describe_groups import DESCRIBE_GROUPS, describe_groups
+from coordinator.serve.describe_topics import (
+    DESCRIBE_TOPIC_PARTITIONS,
+    describe_topic_partitions,
+    topic_configs,
+)
 from coordinator.serve.frames import HEADER, Head, Malformed, answer_frame, head_of
-from coordinator.serve.group_apis import GROUP_APIS, GroupApi
+from coordinator.serve.group_apis import DESCRIBE_CONFIGS, GROUP_APIS, GroupApi
 from coordinator.serve.reading import Bytes, Unreadable, read_client, read_request
 from coordinator.service import Coordinator
 
@@ -46,6 +51,7 @@ VERSIONS: Final = {
     API_VERSIONS: (0, 4),
     DESCRIBE_GROUPS: (0, 6),
     OFFSET_DELETE: (0, 0),
+    DESCRIBE_TOPIC_PARTITIONS: (0, 0),
     **{key: (first, last) for key, (first, last, _) in HANDLERS.items()},
     **{key: (api.first, api.last) for key, api in GROUP_APIS.items()},
 }
@@ -132,6 +138,9 @@ class Broker:
             return self.response(sent, answer)
         if sent.key == OFFSET_DELETE:
             return self.response(sent, delete_offsets(self._coordinator, sent.body))
+        if sent.key == DESCRIBE_TOPIC_PARTITIONS:
+            answer = describe_topic_partitions(self._cluster, sent.body)
+            return self.response(sent, answer)
         if (api := GROUP_APIS.get(sent.key)) is not None:
             return self._of_group(api, sent)
         handler = HANDLERS[sent.key][2]
@@ -196,7 +205,10 @@ class Broker:
             answers.append(answer)
         if not answers:
             return self.response(sent, {"groups": []})
-        return self.response(sent, api.answered(sent.version, answers))
+        answered = api.answered(sent.version, answers)
+        if sent.key == DESCRIBE_CONFIGS:
+            answered["results"] += topic_configs(self._cluster, sent.body["resources"])
+        return self.response(sent, answered)
 
     def _ask(self, api: GroupApi, sent: Sent, body: Json, ticket: int) -> Json:
         try:

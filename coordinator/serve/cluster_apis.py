@@ -62,6 +62,11 @@ def _asked_topic(cluster: Cluster, asked: Json) -> Json:
 
 
 def _topic(topic: Topic) -> Json:
+    return topic_with_partitions(topic, range(topic.partitions))
+
+
+def topic_with_partitions(topic: Topic, partitions: range) -> Json:
+    """A topic with some of its partitions, as Metadata and DescribeTopicPartitions have it."""
     return {
         "errorCode": 0,
         "name": topic.name,
@@ -77,7 +82,7 @@ def _topic(topic: Topic) -> Json:
                 "isrNodes": [BROKER_ID],
                 "offlineReplicas": [],
             }
-            for index in range(topic.partitions)
+            for index in partitions
         ],
     }
 

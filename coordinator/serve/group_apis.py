@@ -11,6 +11,9 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from coordinator.core.fields import Json
+from coordinator.serve.describe_topics import TOPIC
+
+DESCRIBE_CONFIGS: Final = 32
 
 
 class GroupApi(NamedTuple):
@@ -96,6 +99,12 @@ _OTHERS: Final = {_GROUP: 16, 16: _GROUP}
 """Kafka's number of the resource type GROUP, which KIP-848 calls 16; Kafka's 16 is another type."""
 
 
+def _described_asked(_: int, body: Json) -> list[Json]:
+    """Topics are not the coordinator's."""
+    others = [_of_other_type(one) for one in body["resources"] if one["resourceType"] != TOPIC]
+    return [{**body, "resources": others}]
+
+
 def _configs_asked(_: int, body: Json) -> list[Json]:
     return [{**body, "resources": [_of_other_type(one) for one in body["resources"]]}]
 
@@ -132,7 +141,7 @@ GROUP_APIS: Final = {
         GroupApi(13, "LeaveGroup", 5, 0, 5, _leave_asked, _leave_answered),
         GroupApi(14, "SyncGroup", 5, 0, 5, _sync_asked, _first),
         GroupApi(16, "ListGroups", 5, 0, 5, _same, _first),
-        GroupApi(32, "DescribeConfigs", 4, 1, 4, _configs_asked, _described),
+        GroupApi(DESCRIBE_CONFIGS, "DescribeConfigs", 4, 1, 4, _described_asked, _described),
         GroupApi(42, "DeleteGroups", 2, 0, 2, _same, _first),
         GroupApi(44, "IncrementalAlterConfigs", 1, 0, 1, _configs_asked, _altered),
         GroupApi(68, "ConsumerGroupHeartbeat", 0, 0, 1, _same, _heartbeat_answered),

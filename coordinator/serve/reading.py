@@ -192,6 +192,8 @@ def _array(
 
 def _value(kind: Any, kafka_type: str | None, flexible: bool, nullable: bool) -> Callable[[Bytes], Any]:
     if dataclasses.is_dataclass(kind):
+        if nullable:  # a byte before it: below 0 for null
+            return lambda data: None if data.fixed(">b") < 0 else _message(kind, data)
         return lambda data: _message(kind, data)
     assert kafka_type is not None
     if (form := _FIXED.get(kafka_type)) is not None:

@@ -159,6 +159,11 @@ def end_with(result: Exhausted) -> None:
         raise ConformError(" ".join(problems), NOT_CONFORMANT)
     if not result.steps + result.trace_steps and not result.quarantined:
         others = f" ({result.of_clients:,} are those of clients)" if result.of_clients else ""
+        if result.left_out:
+            raise ConformError(
+                f"Nothing was judged: all steps need what the target {result.target} lacks "
+                f"({', '.join(result.left_out)}).",
+            )
         raise ConformError(
             f"There was no step to judge: neither the model nor the files have one of a coordinator{others}."
         )

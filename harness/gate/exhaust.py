@@ -19,7 +19,7 @@ def exhausted(asked: Asked, step: Step, accepted: Waivers, limits: Limits, progr
     """Judge every transition of the model's state graph. ConformError (exit 3) where there is no Spark."""
     need_spark(f"To exhaust {step.name}")
     from harness.pipeline.exhaust import Job, exhaust
-    from harness.pipeline.report import load_problems
+    from harness.pipeline.report import left_out, load_problems
 
     entry = asked.manifest.entry(step.name)
     place = asked.out / "exhaust" / step.name
@@ -40,7 +40,7 @@ def exhausted(asked: Asked, step: Step, accepted: Waivers, limits: Limits, progr
         lines.append(f"{result.not_judged:,} not judged, {result.quarantined:,} inputs not read")
     if "wrong" in result.loads:
         exit_code = exit_code or ENGINE_FAILED
-    lines += load_problems(result)
+    lines += [*left_out(result), *load_problems(result)]
     if result.unobserved:
         lines.append(f"not compared, because the target does not show it: {', '.join(result.unobserved)}")
     details = {**result.to_json(), "name": step.name, "model": step.name, "output": str(place)}

@@ -18,7 +18,7 @@ from harness.engines.tlc_config import read_config
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.itf import Trace, trace_from_json, trace_to_text
 from harness.pipeline import inputs, paths, results, sources, tables
-from harness.pipeline.judging import FAIL, NOT_JUDGED, check_target
+from harness.pipeline.judging import FAIL, LEFT_OUT, NOT_JUDGED, check_target
 from harness.pipeline.page import write_page
 from harness.pipeline.publish import PUBLISHED, check_session, publish
 from harness.pipeline.run import Run, struct
@@ -59,7 +59,8 @@ class Exhausted:
     """The result. `transitions` of the state graph were judged; `steps` are the distinct ones among them (a
     model with more variables than the coordinator's has the same step in several states) and `inputs` the
     distinct pairs of a state and an input; `of_clients` are the others, which do not reach the coordinator;
-    `trace_steps` are those of traces, of which `tours` are tours. `failed` steps have differences, `waived`
+    `trace_steps` are those of traces, of which `tours` are tours. `left_out` has of each feature that the
+    target lacks how many more steps need it, which were not done. `failed` steps have differences, `waived`
     ones none but those that `waivers` accept, of which some may be wrong themselves (`waiver_problems`); what
     is `unobserved` was not compared. `loads` says which states were not there after `load`, and
     `first_not_judged` why a step was not judged (`results`). `digests` say what is in the tables, in whatever
@@ -80,6 +81,7 @@ class Exhausted:
     failed: int = 0
     waived: int = 0
     not_judged: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
     quarantined: int = 0
     loads: dict[str, dict[str, Any]] = field(default_factory=dict)
     first_not_judged: dict[str, Any] | None = None
@@ -219,10 +221,20 @@ class _Stages:
         found = {row["verdict"]: row["steps"] for row in rows}
         _same(result.transitions + result.trace_steps, sum(found.values()), "verdicts")
         result.failed, result.not_judged = found.get(FAIL, 0), found.get(NOT_JUDGED, 0)
+        if found.get(LEFT_OUT):
+            self._leave_out(result, verdicts)
         if any(row["lacking"] for row in rows):
             result.loads = results.not_loaded(verdicts)
         if result.not_judged:
             result.first_not_judged = results.first_not_judged(verdicts)
+
+    def _leave_out(self, result: Exhausted, verdicts: DataFrame) -> None:
+        """Count steps that need what the target lacks, and take them out of what the result claims."""
+        result.left_out, kept = results.left_out(verdicts), results.kept(verdicts)
+        of_traces = sum(result.left_out.values()) - (result.transitions - kept["transitions"])
+        result.trace_steps -= of_traces
+        result.transitions, result.steps = kept["transitions"], kept["steps"]
+        result.inputs, result.states = kept["inputs"], kept["states"]
 
     def _conclude(self, result: Exhausted, verdicts: DataFrame) -> None:
         """Write the tables that sum up."""

@@ -15,6 +15,7 @@ from harness.pipeline.tables import VERDICTS, text
 from harness.replay import wire
 from harness.replay.calls import Call, ChangeTopics, Restart, call_of
 from harness.replay.compare import Difference, differences
+from harness.replay.features import offered, used_in
 from harness.replay.judge import judge, refused
 from harness.replay.view import EVERYTHING, View
 from harness.targets import open_target
@@ -25,6 +26,8 @@ NEEDED: Final = frozenset({"topics", "advance", "fire", "assign", "ids"})
 PASS: Final = "pass"
 FAIL: Final = "fail"
 NOT_JUDGED: Final = "not judged"
+LEFT_OUT: Final = "left out"
+"""The verdict of a step that needs what the target says it lacks."""
 COPIED: Final = (
     *("part", "step", "trace", "index", "source", "input", "depth"),
     *("action", "branch", "error"),
@@ -37,6 +40,10 @@ USED: Final = (
 """The columns of `steps` that judging reads."""
 _UNKNOWN: Final[tuple[tuple[str, str], list[Difference]]] = (("", ""), [])
 _json: Final = msgspec.json.Decoder().decode
+_LEFT_OUT: Final[Row] = {
+    **{"verdict": LEFT_OUT, "reached": "", "ended": ""},
+    **{"differences": [], "not_loaded": []},
+}
 _SHOWN: Final = 2000
 """Characters of a value in a difference."""
 
@@ -95,19 +102,23 @@ class Judge:
     _trace: str = ""
     _shift: int = 0
     _can_load: bool = True
+    _lacks: frozenset[str] = frozenset()
+    _ended: tuple[str, str] = ("", "")
     _view: View = EVERYTHING
     _lost_track: bool = False
 
     def begin(self) -> None:
         """Begin anew: the next step does not go on from the target's state."""
-        self._trace = ""
+        self._trace, self._ended = "", ("", "")
 
     def judge(self, row: Row) -> Row:
         """The verdict of a row. Rows of a trace must come one after another, in its order."""
         verdict = {name: row[name] for name in COPIED}
-        verdict |= {"target": self.name, "dialect": self.dialect}
+        verdict |= {"target": self.name, "dialect": self.dialect, "lacks": ""}
         lacking: list[Difference] = []
         try:
+            if feature := self._lacking(row):
+                return {**verdict, **_LEFT_OUT, "lacks": feature}
             reached, lacking = self._reach(row)
             found = judge(self._opened(), prepared(row), self._shift, self._view) if reached else []
         except ConformError as error:
@@ -124,6 +135,21 @@ class Judge:
             "not_loaded": [_shown(one) for one in lacking],
             "ended": "",
         }
+
+    def _lacking(self, row: Row) -> str:
+        """The feature that the target lacks for a step, or for the state before; "" if it has all. After
+        such a step of a trace nothing follows on a target that cannot load the state after it."""
+        self._configured(row["configuration"])
+        if not self._lacks:
+            return ""
+        trace, before = self._ended
+        needs = call_of(_json(row["operation"])).needs() | used_in(self._read(row["load"])["records"])
+        feature = max(needs & self._lacks, default=before if trace == row["trace"] else "")
+        if feature:
+            self._trace = ""
+            ends = row["trace"] and not self._can_load
+            self._ended = (row["trace"], feature) if ends else ("", "")
+        return feature
 
     def _reach(self, row: Row) -> tuple[str, list[Difference]]:
         """Bring the target into the state before the step; how, or "" if it cannot be brought there, and then
@@ -176,7 +202,7 @@ class Judge:
         if self._target is None:
             self._target = open_target(self.name, self.dialect)
             known = self._target.hello()
-            self._can_load = "load" in known.controls
+            self._can_load, self._lacks = "load" in known.controls, known.lacks
             self._view = View(known)
             if "configure" in known.controls:
                 self._target.configure({**wire.CONFIGURATION, **_json(configuration)})
@@ -229,7 +255,8 @@ def judging(name: str, dialect: str, program: str) -> Callable[[Batches], Batche
 def check_target(name: str, dialect: str) -> tuple[str, ...]:
     """Start the target once, for a clear sentence before the work; the names of what it does not show.
 
-    ConformError (exit 2 or 3) if there is no such target, or it lacks what judging needs.
+    ConformError (exit 2 or 3) if there is no such target, it lacks what judging needs, or says that it lacks
+    what is no feature.
     """
     target = open_target(name, dialect)
     try:
@@ -240,4 +267,5 @@ def check_target(name: str, dialect: str) -> tuple[str, ...]:
         raise ConformError(
             f"The target {name} cannot be judged: it has no operation {', '.join(missing)}.", 3
         )
+    offered(known)
     return View(known).hidden

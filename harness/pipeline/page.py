@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import networkx as nx
@@ -10,8 +11,10 @@ from pyspark.sql import functions as F
 
 from harness.graph.web import web_page, web_states
 from harness.pipeline.judging import FAIL, PASS
+from harness.pipeline.results import left_out
 from harness.pipeline.run import Run
 from harness.tlaparse import Reader
+from harness.words import noun
 
 FILE: Final = "graph.html"
 MOST: Final = 50_000
@@ -26,8 +29,15 @@ def write_page(run: Run, title: str, verdicts: DataFrame) -> str:
         return f"no page: {count:,} states are more than the {MOST:,} that a browser can show"
     graph, tested, failed = _graph(run, verdicts)
     states, edges = web_states(graph, tested, failed)
-    run.store.write(FILE, web_page(title, states, edges, ["Tested are the transitions that were judged."]))
+    notes = ["Tested are the transitions that were judged.", *_left_out(verdicts)]
+    run.store.write(FILE, web_page(title, states, edges, notes))
     return run.store.table(FILE)
+
+
+def _left_out(verdicts: DataFrame) -> Iterator[str]:
+    """Sentences about the transitions that need what the target lacks."""
+    for feature, steps in left_out(verdicts.where("trace = ''")).items():
+        yield f"{steps:,} {noun(steps, 'transition')} left out: the target lacks {feature}."
 
 
 Edge = tuple[str, str, tuple[str, ...]]

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
-from harness.pipeline.judging import NOT_JUDGED, PASS, Judge, judge_of
+from harness.pipeline.judging import LEFT_OUT, NOT_JUDGED, PASS, Judge, judge_of
 from harness.pipeline.parts import Batches, Row
 from harness.pipeline.rows import StepRows
 from harness.pipeline.run import Run
@@ -132,6 +132,8 @@ def _judged(judge: Judge, rows: StepRows, trace: Trace, row: Row) -> Row:
     verdict: Row = {}
     for one in rows.trace("a shortest path", trace, f"to {row['step']}"):
         verdict = judge.judge({**one, "part": row["part"], "configuration": row["configuration"]})
+        if verdict["verdict"] == LEFT_OUT:
+            break
         arrived = one["index"] == len(trace.states) - 1 and verdict["verdict"] != NOT_JUDGED
         verdict["reached"] = "path" if arrived else ""
         if verdict["verdict"] != PASS and not arrived:

@@ -14,7 +14,7 @@ from harness.replay.compare import Difference
 from harness.replay.report import difference_of_state, loaded_otherwise
 from harness.replay.signature import way
 from harness.waivers import excepted
-from harness.words import counted
+from harness.words import counted, noun
 
 _SHOWN: Final = 10
 _PATHS: Final = 3
@@ -41,6 +41,7 @@ def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]
     yield from result.waiver_problems
     if result.unobserved:
         yield f"not compared, because the target does not show it: {', '.join(result.unobserved)}"
+    yield from left_out(result)
     yield from load_problems(result)
     if result.not_judged:
         yield f"{result.not_judged:,} steps could not be judged: their states were not reached"
@@ -56,6 +57,12 @@ def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]
     if taken := _seconds(result):
         yield f"seconds on the clock: {taken}"
     yield f"tables: {output}"
+
+
+def left_out(result: Exhausted) -> Iterator[str]:
+    """Sentences about the features that the target says it lacks, and the steps that need these."""
+    for feature, steps in result.left_out.items():
+        yield f"left out, because the target lacks {feature}: {steps:,} {noun(steps, 'step')}"
 
 
 def load_problems(result: Exhausted) -> Iterator[str]:
@@ -136,7 +143,7 @@ def _claim(result: Exhausted, model: Model | None) -> Iterator[str]:
     spec = f"{model.name} (TLC {VERSION}, spec {result.spec_hash[:12]}, " if model else "the state graph ("
     held = f"{result.steps:,} steps over {result.states:,} coordinator states {verb} on {result.target}"
     yield f"{spec}dialect {result.dialect}): {held}" + (
-        f", none left out{_waived(result)}" if result.holds else ""
+        f"{'' if result.left_out else ', none left out'}{_waived(result)}" if result.holds else ""
     )
     loaded = result.transitions - result.by_path - result.not_judged
     reached = f"{loaded:,} steps from loaded states, {result.by_path:,} by way of their shortest paths"

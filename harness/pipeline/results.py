@@ -1,4 +1,4 @@
-"""Results of the verdicts: coverage, findings, the quarantine, and whether every step is accounted for."""
+"""Results of the verdicts: coverage, findings, the quarantine, and what was left out or not judged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from harness.pipeline.judging import FAIL, NOT_JUDGED
+from harness.pipeline.judging import FAIL, LEFT_OUT, NOT_JUDGED
 from harness.pipeline.run import Run
 from harness.pipeline.tables import key
 from harness.replay.judge import OPERATION
@@ -24,7 +24,7 @@ Shape = tuple[str, str, str]
 def coverage(verdicts: DataFrame, waived: Mapping[Shape, int]) -> list[dict[str, Any]]:
     """The rows of `coverage`; what is `waived` (see below) has not failed."""
     failed = F.count_if(F.col("verdict") == FAIL).alias("failed")
-    judged = verdicts.where(F.col("verdict") != NOT_JUDGED)
+    judged = verdicts.where(~F.col("verdict").isin(NOT_JUDGED, LEFT_OUT))
     counted = judged.groupBy(*_SHAPE, "dialect").agg(F.count("*").alias("tested"), failed)
     rows = [
         {"requirement": requirement, **row.asDict(), "failed": row["failed"] - waived.get(_shape(row), 0)}
@@ -82,6 +82,21 @@ def waive(found: list[dict[str, Any]], waivers: Waivers) -> tuple[list[dict[str,
 
 def _shape(row: Any) -> Shape:
     return row["action"], row["branch"], row["error"]
+
+
+def left_out(verdicts: DataFrame) -> dict[str, int]:
+    """Feature that the target lacks -> steps that were left out for it."""
+    rows = verdicts.where(F.col("verdict") == LEFT_OUT).groupBy("lacks").count().collect()
+    return {row["lacks"]: row["count"] for row in sorted(rows)}
+
+
+def kept(verdicts: DataFrame) -> dict[str, int]:
+    """Counts of the state graph without what was left out: transitions; distinct steps, inputs and states."""
+    graph = verdicts.where((F.col("trace") == "") & (F.col("verdict") != LEFT_OUT))
+    distinct = {"steps": "step", "inputs": "input", "states": "source"}
+    counts = [F.countDistinct(column).alias(name) for name, column in distinct.items()]
+    found = graph.agg(F.count("*").alias("transitions"), *counts).collect()[0]
+    return {name: int(count) for name, count in found.asDict().items()}
 
 
 def not_loaded(verdicts: DataFrame) -> dict[str, dict[str, Any]]:

@@ -102,9 +102,11 @@ VERDICTS: Final = _schema(
     differences=pa.list_(DIFFERENCE),
     not_loaded=pa.list_(DIFFERENCE),
     ended=_TEXT,
+    lacks=_TEXT,
     part=_INDEX,
 )
-"""One row a step and target. `verdict` is pass, fail, or not judged (`reached` is then empty); `reached` says
+"""One row a step and target. `verdict` is pass, fail, not judged or left out (`reached` is then empty, and
+`lacks` names the feature that the step or the way to it needs and the target says it lacks); `reached` says
 how the target came into the state before: `load`, `path` (the shortest, because it cannot be loaded) or
 `trace`. `not_loaded` says what was not as loaded in the state before, or how the target refused the load (the
 path `operation load`); it is empty where the state was there. `ended` names the step at which a shortest path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
@@ -247,6 +248,15 @@ def test_the_folder_of_the_results_is_told_from_the_build_folder_around_it(tmp_p
     assert result.exit_code == USAGE
     assert f"conform report --results {build}" in said, "the folder that was meant"
     assert not (build / "results" / "report").exists()
+
+
+def test_steps_that_exhaust_left_out_are_counted_beside_what_holds(tmp_path: Path) -> None:
+    build = good_build(tmp_path)
+    file = build / "results" / "exhaust-MCTour.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "left_out": {"static members": 1116}}))
+    assert report(build).exit_code == 0
+    said = (build / "report" / "index.html").read_text()
+    assert '<td class="n">1,116</td>' in said and "what was not left out holds" in said
 
 
 def test_what_a_vendor_need_not_run_is_no_failure(tmp_path: Path) -> None:

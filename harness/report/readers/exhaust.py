@@ -27,8 +27,8 @@ class ExhaustFinding:
 class Exhaust:
     """One run: `steps` of the model's state graph, `trace_steps` of tours and traces, tables in `output`.
 
-    `loaded_wrongly` counts states that the target did not have after their load; `exercised` has of each
-    requirement the number of steps.
+    `loaded_wrongly` counts states that the target did not have after their load, `left_out` steps that need
+    features which the target lacks; `exercised` has of each requirement the number of steps.
     """
 
     model: str
@@ -42,6 +42,7 @@ class Exhaust:
     not_judged: int
     quarantined: int
     loaded_wrongly: int = 0
+    left_out: int = 0
     output: str = ""
     exercised: Mapping[str, int] | None = None
     findings: Sequence[ExhaustFinding] = ()
@@ -67,6 +68,7 @@ def exhaust(data: Fields) -> Exhaust:
         dialect=data.get("dialect", str),
         spec_hash=data.text("spec_hash"),
         loaded_wrongly=int(wrong.get("states", 0)),
+        left_out=sum(map(int, data.object_or_none("left_out").values())),
         output=data.text("output"),
         exercised=exercised,
         findings=[_finding(one) for one in data.items_or_none("findings")],

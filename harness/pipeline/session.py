@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from harness.engines.java import find_java
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.pipeline.archive import Archive, archive_of
+from harness.pipeline.connect import SETTING, connected, remote_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,9 +60,9 @@ class Cluster:
 def spark_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
     """A session; what Spark prints goes to the file `log`.
 
-    A session that is there already is used and left running; else SPARK_REMOTE may name a server. Under
-    spark-submit, the settings that spark-submit was given count. ConformError (exit 3) if there is no Java
-    for it or it does not start.
+    A session that is there already is used and left running; else the setting spark.remote or SPARK_REMOTE
+    may name a server. Under spark-submit, the settings that spark-submit was given count. ConformError (exit
+    3) if there is no Java for it, it does not start, or the server cannot be reached.
     SIGTERM and SIGINT end the process with one sentence, while Spark starts, too.
     """
     running = _running()
@@ -69,13 +70,15 @@ def spark_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
         with _set_meanwhile(running, cluster.settings):
             yield running
         return
-    if place := os.environ.get("SPARK_REMOTE"):
-        connected = _connected(place)
+    place, named_by = remote_of(cluster.settings)
+    if place:
+        remote = connected(place, named_by)
         try:
-            with _set_meanwhile(connected, cluster.settings):
-                yield connected
+            others = {name: value for name, value in cluster.settings.items() if name != SETTING}
+            with _set_meanwhile(remote, others):
+                yield remote
         finally:
-            connected.stop()
+            remote.stop()
         return
     with tempfile.TemporaryDirectory(prefix="conform-spark-") as folder, _Stopping() as stopping:
         begin = time.monotonic()
@@ -99,23 +102,6 @@ def _running() -> SparkSession | None:
         session: SparkSession = SparkSession.active()
     except PySparkException:
         return None
-    return session
-
-
-def _connected(place: str) -> SparkSession:
-    """A session of the Spark Connect server at `place`. ConformError (exit 3) if it cannot be had."""
-    from pyspark.sql import SparkSession
-
-    try:
-        session: SparkSession = SparkSession.builder.remote(place).getOrCreate()
-        session.range(1).count()
-    except Exception as error:  # PySpark raises Java's, gRPC's and its own
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ConformError(
-            f"The Spark Connect server {place}, which SPARK_REMOTE names, cannot be used: {reason} "
-            "Its client is in pip install 'pyspark[connect]'.",
-            ENGINE_FAILED,
-        ) from None
     return session
 
 

@@ -1,0 +1,91 @@
+"""A session of a Spark Connect server: asked at once if the server is there, since gRPC itself tries for
+minutes."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+from urllib.request import proxy_bypass
+
+from harness.errors import ENGINE_FAILED, ConformError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTING: Final = "spark.remote"
+"""The setting that names a server; it counts before the environment variable."""
+VARIABLE: Final = "SPARK_REMOTE"
+_PORT: Final = 15002
+"""Spark Connect's own, where an address has none."""
+_SECONDS: Final = 5.0
+_DETAILS: Final = re.compile(r'^\s*details = "(.*?)\.?"$', re.MULTILINE)
+_PROXIES: Final = ("grpc_proxy", "https_proxy", "http_proxy")
+"""Environment variables with which gRPC leaves it to another host to reach the server."""
+
+
+def remote_of(settings: Mapping[str, str]) -> tuple[str, str]:
+    """The server that was asked for, and by what; two empty texts for none."""
+    if SETTING in settings:
+        return settings[SETTING], f"--conf {SETTING}"
+    return os.environ.get(VARIABLE, ""), VARIABLE
+
+
+def connected(place: str, named_by: str) -> SparkSession:
+    """A session of the Spark Connect server at `place`. ConformError (exit 3) if it cannot be had."""
+    _check(place, named_by)
+    from pyspark.sql import SparkSession
+
+    try:
+        session: SparkSession = SparkSession.builder.remote(place).getOrCreate()
+        session.range(1).count()
+    except Exception as error:  # PySpark raises Java's, gRPC's and its own
+        client = " Its client is in pip install 'pyspark[connect]'." if isinstance(error, ImportError) else ""
+        raise ConformError(
+            f"The Spark Connect server {place}, which {named_by} names, cannot be used: {_reason(error)}."
+            f"{client}",
+            ENGINE_FAILED,
+        ) from None
+    return session
+
+
+def _reason(error: Exception) -> str:
+    """The first line of an error; gRPC's own say it in a line `details = "…"`."""
+    said = str(error).strip().rstrip(".") or type(error).__name__
+    details = _DETAILS.search(said)
+    return details[1] if details else said.splitlines()[0]
+
+
+def _check(place: str, named_by: str) -> None:
+    """ConformError (exit 3) if nothing listens at the address of a server; another place, as `local[2]`, is
+    left to Spark."""
+    if not place.startswith("sc://"):
+        return
+    try:
+        url = urlsplit(place)
+        host, port = url.hostname or "", url.port or _PORT
+    except ValueError as error:
+        raise ConformError(
+            f"{place}, which {named_by} names, is no address of a Spark Connect server: {error}. Such an "
+            "address is sc://HOST:PORT."
+        ) from None
+    if _has_proxy(host):
+        return
+    try:
+        socket.create_connection((host, port), _SECONDS).close()
+    except OSError as error:
+        reason = "it does not answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
+        raise ConformError(
+            f"The Spark Connect server {place}, which {named_by} names, cannot be reached at {host}:{port}: "
+            f"{reason}. Start it (sbin/start-connect-server.sh of Spark), name another one, or leave out "
+            f"{named_by}, and Spark runs on this machine.",
+            ENGINE_FAILED,
+        ) from None
+
+
+def _has_proxy(host: str) -> bool:
+    proxied = any(os.environ.get(name) for name in _PROXIES)
+    return proxied and not proxy_bypass(host)

@@ -75,7 +75,7 @@ fuzz: setup
 # The lowest versions that pyproject.toml declares, in an environment of their own: a test or more of each library.
 LOWEST := tests/engines/test_evidence.py tests/engines/test_tlc.py tests/graph/test_web.py tests/report/test_summary.py \
           tests/report/test_page.py tests/broker/test_broker_codec.py tests/assignors tests/coordinator/test_regex.py \
-          tests/scenario/test_load.py tests/pipeline/test_tables.py
+          tests/scenario/test_load.py tests/pipeline/test_tables.py tests/spark/test_connect.py
 test-lowest: setup
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(BUILD)/lowest
 	@$(BIN)/uv pip install --quiet --python $(BUILD)/lowest/bin/python --resolution lowest-direct -e '.[dev]'

@@ -4,7 +4,6 @@ minutes."""
 from __future__ import annotations
 
 import os
-import re
 import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 from urllib.request import proxy_bypass
 
 from harness.errors import ENGINE_FAILED, ConformError
+from harness.pipeline.reasons import reason_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +22,6 @@ VARIABLE: Final = "SPARK_REMOTE"
 _PORT: Final = 15002
 """Spark Connect's own, where an address has none."""
 _SECONDS: Final = 5.0
-_DETAILS: Final = re.compile(r'^\s*details = "(.*?)\.?"$', re.MULTILINE)
 _PROXIES: Final = ("grpc_proxy", "https_proxy", "http_proxy")
 """Environment variables with which gRPC leaves it to another host to reach the server."""
 
@@ -45,18 +44,11 @@ def connected(place: str, named_by: str) -> SparkSession:
     except Exception as error:  # PySpark raises Java's, gRPC's and its own
         client = " Its client is in pip install 'pyspark[connect]'." if isinstance(error, ImportError) else ""
         raise ConformError(
-            f"The Spark Connect server {place}, which {named_by} names, cannot be used: {_reason(error)}."
+            f"The Spark Connect server {place}, which {named_by} names, cannot be used: {reason_of(error)}."
             f"{client}",
             ENGINE_FAILED,
         ) from None
     return session
-
-
-def _reason(error: Exception) -> str:
-    """The first line of an error; gRPC's own say it in a line `details = "…"`."""
-    said = str(error).strip().rstrip(".") or type(error).__name__
-    details = _DETAILS.search(said)
-    return details[1] if details else said.splitlines()[0]
 
 
 def _check(place: str, named_by: str) -> None:
@@ -66,7 +58,9 @@ def _check(place: str, named_by: str) -> None:
         return
     try:
         url = urlsplit(place)
-        host, port = url.hostname or "", url.port or _PORT
+        host, port = url.hostname, url.port or _PORT
+        if not host:
+            raise ValueError("it has no host")
     except ValueError as error:
         raise ConformError(
             f"{place}, which {named_by} names, is no address of a Spark Connect server: {error}. Such an "

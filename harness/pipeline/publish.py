@@ -11,6 +11,7 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 
 from harness.errors import ENGINE_FAILED, ConformError
+from harness.pipeline.reasons import reason_of
 
 FORMATS: Final[Mapping[str, str]] = {"parquet": "", "delta": "Delta Lake", "iceberg": "Apache Iceberg"}
 """Formats, and what a session must have for each."""
@@ -38,13 +39,6 @@ def check_session(spark: SparkSession, name: str) -> None:
             ) from None
 
 
-def reason_of(said: str) -> str:
-    """The line of an error of Spark that says why: py4j's first line is which call of Java it was."""
-    lines = [line.strip() for line in said.strip().splitlines()] or ["no reason was given"]
-    is_call = len(lines) > 1 and lines[0].startswith("An error occurred while calling")
-    return lines[1].removeprefix(": ") if is_call else lines[0]
-
-
 def publish(frames: Mapping[str, DataFrame], place: str, name: str) -> list[str]:
     """Write tables; their names or URIs. Those of Iceberg are in a namespace: CATALOG.NAMESPACE."""
     written = []
@@ -56,7 +50,7 @@ def publish(frames: Mapping[str, DataFrame], place: str, name: str) -> list[str]
             else:
                 frame.write.format(name).mode("overwrite").save(whole)
         except Exception as error:  # Java's own, too: a package that is for another version of Spark
-            said = reason_of(str(error))
-            raise ConformError(f"Spark cannot write the table {whole}: {said}", ENGINE_FAILED) from None
+            said = reason_of(error)
+            raise ConformError(f"Spark cannot write the table {whole}: {said}.", ENGINE_FAILED) from None
         written.append(whole)
     return written

@@ -79,6 +79,8 @@ class Run:
 
     def rows(self, rows: list[dict[str, Any]], schema: pa.Schema, partitions: int = 1) -> DataFrame:
         """Rows that the driver has, spread over so many tasks."""
+        if not rows:  # Spark Connect makes no frame of an empty table of Arrow
+            return self.spark.createDataFrame([], struct(schema))
         frame = self.spark.createDataFrame(pa.Table.from_pylist(rows, schema))
         return frame.repartition(partitions) if partitions > 1 else frame
 

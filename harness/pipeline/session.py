@@ -20,6 +20,7 @@ from harness.engines.java import find_java
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.pipeline.archive import Archive, archive_of
 from harness.pipeline.connect import SETTING, connected, remote_of
+from harness.pipeline.reasons import reason_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -229,9 +230,9 @@ def _start(cluster: Cluster, log: Path, folder: Path, archive: Archive | None) -
         with _stderr_to(log):
             session: SparkSession = builder.getOrCreate()
     except Exception as error:  # PySpark raises Java's, gRPC's and its own
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ConformError(
-            f"Spark did not start on {cluster.master}: {reason} What it printed is in {log}.", ENGINE_FAILED
+            f"Spark did not start on {cluster.master}: {reason_of(error)}. What it printed is in {log}.",
+            ENGINE_FAILED,
         ) from None
     session.sparkContext.setLogLevel("ERROR")
     return session

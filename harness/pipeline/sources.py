@@ -19,6 +19,7 @@ from pyarrow.fs import FileSelector, FileSystem, FileType
 from harness.errors import ConformError
 from harness.itf import Trace, trace_from_json, trace_to_text
 from harness.kinds.scenarios import scenario_from_ops
+from harness.pipeline.reasons import reason_of
 from harness.pipeline.store import absolute, file_system, scheme_of
 from harness.pipeline.tables import TRACES, key
 from harness.scenario.files import trace_beside, trace_of
@@ -67,18 +68,12 @@ def spark_files(spark: SparkSession, places: Sequence[str]) -> dict[str, str]:
 
     ConformError for a place that is not there or has none.
     """
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
-
     found: dict[str, str] = {}
     for place in places:
         try:
             listed = contents(spark, [place]).select("path", "length", "modificationTime").collect()
-        except Py4JJavaError as error:  # as of a file system that Spark does not know
-            raise ConformError(f"Spark cannot read the input {place}: {error.java_exception}") from None
-        except PySparkException as error:
-            reason = str(error).strip().splitlines()[0]
-            raise ConformError(f"Spark cannot read the input {place}: {reason}") from None
+        except Exception as error:  # Java's own, too, as of a file system that Spark does not know
+            raise ConformError(f"Spark cannot read the input {place}: {reason_of(error)}.") from None
         here = {row["path"]: f"{row['length']} {row['modificationTime']}" for row in sorted(listed)}
         known = {
             uri: stamp

@@ -15,8 +15,9 @@ from quick_java import quick_java
 
 from harness.engines.java import find_java
 from harness.errors import ConformError
-from harness.pipeline.connect import _reason, connected, remote_of
-from harness.pipeline.publish import check_format, reason_of
+from harness.pipeline.connect import connected, remote_of
+from harness.pipeline.publish import check_format
+from harness.pipeline.reasons import reason_of
 from harness.pipeline.session import settings_of
 from harness.pipeline.sources import by_spark, find_files
 from harness.pipeline.store import Store, file_system
@@ -87,12 +88,14 @@ def test_a_format_is_known_and_has_a_place() -> None:
         check_format("delta", "")
 
 
-def test_an_error_of_java_is_said_by_its_reason() -> None:
+def test_an_error_of_java_or_grpc_is_said_by_its_reason() -> None:
     """Delta for another version of Spark fails so."""
     said = "An error occurred while calling o559.save.\n: java.lang.NoSuchMethodError: 'void x()'\n\tat y\n"
-    assert reason_of(said) == "java.lang.NoSuchMethodError: 'void x()'"
-    assert reason_of("[PATH_EXISTS] It is there.\n\nMore") == "[PATH_EXISTS] It is there."
-    assert reason_of("") == "no reason was given"
+    assert reason_of(ValueError(said)) == "java.lang.NoSuchMethodError: 'void x()'"
+    assert reason_of(ValueError("[PATH_EXISTS] It is there.\n\nMore")) == "[PATH_EXISTS] It is there"
+    assert reason_of(ValueError()) == "ValueError"
+    told = '<_Rendezvous of RPC:\n\tstatus = 12\n\tdetails = "no such service."\n\tx = ""\n>'
+    assert reason_of(ValueError(told)) == "no such service"
 
 
 def test_a_place_with_a_scheme_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,9 +150,6 @@ def test_the_address_of_a_server_is_checked(monkeypatch: pytest.MonkeyPatch) -> 
     ) as no:
         connected("sc://h:x", "S")
     assert no.value.exit_code == 2
-    told = '<_Rendezvous of RPC:\n\tstatus = 12\n\tdetails = "no such service"\n\tx = ""\n>'
-    assert _reason(ValueError(told)) == "no such service"
-    assert (_reason(ValueError("a.\nb")), _reason(ValueError())) == ("a.", "ValueError")
     with socket.create_server(("127.0.0.1", 0)) as server:
         place = f"sc://127.0.0.1:{server.getsockname()[1]}/;token=x"
     with pytest.raises(ConformError, match=rf"{place}, which S names, cannot be reached .* leave out S,"):

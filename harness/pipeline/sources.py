@@ -19,6 +19,7 @@ from pyarrow.fs import FileSelector, FileSystem, FileType
 from harness.errors import ConformError
 from harness.itf import Trace, trace_from_json, trace_to_text
 from harness.kinds.scenarios import scenario_from_ops
+from harness.kit import kit_path
 from harness.pipeline.reasons import reason_of
 from harness.pipeline.store import absolute, file_system, scheme_of
 from harness.pipeline.tables import TRACES, key
@@ -36,13 +37,15 @@ KINDS: Final = {ITF: "itf", SCENARIO: "scenario", LOG: "log", DUMP: "dump"}
 
 def find_files(places: Sequence[str]) -> list[str]:
     """The URIs of all files of a known kind in and below the places, in a fixed order; a file itself whatever
-    its name. A place that Spark reads is given back as it is. ConformError for a place that is not there or
-    has none."""
+    its name, and a place as `traces/golden` that is not here but in the installed package. A place that
+    Spark reads is given back as it is. ConformError for a place that is not there or has none."""
     found: dict[str, None] = {}
     for place in places:
         if by_spark(place):
             found[place] = None
             continue
+        if not scheme_of(place):
+            place = str(kit_path(Path(place)))
         files, path = file_system(place)
         info = files.get_file_info(path)
         if info.type == FileType.NotFound:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from quick_java import quick_java
 
+from harness import kit
 from harness.engines.java import find_java
 from harness.errors import ConformError
 from harness.pipeline.connect import connected, remote_of
@@ -108,6 +110,26 @@ def test_a_place_with_a_scheme_is_no_folder(tmp_path: Path, monkeypatch: pytest.
     assert find_files(["dbfs:/in", "s3a://bucket/in"]) == ["dbfs:/in", "s3a://bucket/in"]
     assert all(map(by_spark, ("hdfs://h/x", "dbfs:/x")))
     assert not any(map(by_spark, ("file:///x", "x", "C:/x")))
+
+
+def test_traces_of_the_package_are_found_by_the_name_that_the_kit_has_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The current folder is empty; a file of that name there goes first."""
+    carried, here = tmp_path / "carried", tmp_path / "here"
+    golden = carried / "traces" / "golden"
+    shutil.copytree(ROOT / "traces" / "golden", golden)
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(kit, "_CARRIED", carried)
+    found = find_files(["traces/golden"])
+    assert f"{golden.as_uri()}/basic.itf.json" in found and len(found) > 5
+    assert find_files(["traces/golden/basic.itf.json"]) == [f"{golden.as_uri()}/basic.itf.json"]
+    with pytest.raises(ConformError, match=r"The input traces/none does not exist\."):
+        find_files(["traces/none"])
+    (here / "traces" / "golden").mkdir(parents=True)
+    (here / "traces" / "golden" / "basic.itf.json").touch()
+    assert find_files(["traces/golden"]) == [f"{here.as_uri()}/traces/golden/basic.itf.json"]
 
 
 def test_a_uri_of_hadoop_is_pyarrows_too(tmp_path: Path) -> None:

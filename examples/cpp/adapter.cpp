@@ -114,7 +114,8 @@ public:
         const string name = op.at("op");
         if (name == "hello") {
             answer.update({{"name", "adapter in C++"}, {"dialect", "kip-848"}, {"unobserved", hidden},
-                           {"lacks", json::array({"static members", "regular expressions"})},
+                           {"lacks", json::array({"static members", "regular expressions", "client-side assignors",
+                                                  "server-side assignor uniform", "server-side assignor range"})},
                            {"apis", {{"ConsumerGroupHeartbeat", json::array({0, 0})}}},
                            {"controls", json::array({"topics", "describe", "assign", "ids"})}});
         } else if (name == "request") {

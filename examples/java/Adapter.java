@@ -69,7 +69,8 @@ public class Adapter {
             case "hello" -> answer.setAll((ObjectNode) JSON.valueToTree(Map.of("name", "adapter in Java",
                 "dialect", "kip-848", "apis", Map.of("ConsumerGroupHeartbeat", List.of(0, 0)),
                 "controls", List.of("topics", "describe", "assign", "ids"), "unobserved", HIDDEN,
-                "lacks", List.of("static members", "regular expressions"))));
+                "lacks", List.of("static members", "regular expressions", "client-side assignors",
+                    "server-side assignor uniform", "server-side assignor range"))));
             case "request" -> {
                 if (!op.path("api").asText().equals("ConsumerGroupHeartbeat") || op.path("version").asInt() != 0)
                     throw refuse("only version 0 of ConsumerGroupHeartbeat is here");

@@ -7,14 +7,27 @@ from typing import Final
 from harness.doctor.talk import FOO, Talk, Wrong
 from harness.errors import ConformError
 from harness.replay import wire
-from harness.replay.features import FEATURES, STATIC, offered
+from harness.replay.features import CLIENT_SIDE, FEATURES, REGEXES, SERVER_SIDE, STATIC, offered
 from harness.targets.base import Died, Json, Refused
 
+_OFFER: Final[Json] = {
+    "name": "doctor",
+    "minimumVersion": 0,
+    "maximumVersion": 0,
+    "reason": 0,
+    "metadataVersion": 0,
+    "metadataBytes": "",
+}
 _USES: Final[dict[str, Json]] = {
     STATIC: {"instanceId": "doctor-i"},
-    "regular expressions": {"subscribedTopicNames": None, "subscribedTopicRegex": "fo+"},
+    REGEXES: {"subscribedTopicNames": None, "subscribedTopicRegex": "fo+"},
+    CLIENT_SIDE: {"clientAssignors": [_OFFER]},
 }
-"""The fields of a join that use each feature."""
+
+
+def _join(feature: str) -> Json:
+    """The fields of a join that use a feature."""
+    return _USES.get(feature) or {"serverAssignor": feature.removeprefix(SERVER_SIDE)}
 
 
 def lacking(talk: Talk) -> None:
@@ -37,7 +50,7 @@ def lacking(talk: Talk) -> None:
 def refuses(talk: Talk, feature: str) -> bool:
     """Tell if a join that uses a feature is answered with an error, or refused."""
     try:
-        answer = talk.heartbeat("doctor-1", {"memberEpoch": 0, **_USES[feature]})
+        answer = talk.heartbeat("doctor-1", {"memberEpoch": 0, **_join(feature)})
     except Died:
         raise
     except Refused:

@@ -5,19 +5,39 @@ A step whose request uses a feature that the target lacks is left out, as one wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.targets.base import Capabilities, Json
 
 STATIC: Final = "static members"
-FEATURES: Final = {
-    STATIC: ("instanceId", "groupInstanceId"),
-    "regular expressions": ("subscribedTopicRegex",),
+REGEXES: Final = "regular expressions"
+CLIENT_SIDE: Final = "client-side assignors"
+SERVER_SIDE: Final = "server-side assignor "
+"""Before the name of an assignor, it is the feature to have that assignor."""
+
+
+def _has(*fields: str) -> Callable[[Json], bool]:
+    return lambda part: any(part.get(field) is not None for field in fields)
+
+
+def _names(assignor: str) -> Callable[[Json], bool]:
+    return lambda part: part.get("serverAssignor") == assignor
+
+
+def _offers(part: Json) -> bool:
+    """A request may offer none, and differs from one without the field; a record has the field always."""
+    return part.get("clientAssignors") is not None or bool(part.get("assignors"))
+
+
+FEATURES: Final[dict[str, Callable[[Json], bool]]] = {
+    STATIC: _has("instanceId", "groupInstanceId"),
+    REGEXES: _has("subscribedTopicRegex"),
+    CLIENT_SIDE: _offers,
+    **{SERVER_SIDE + name: _names(name) for name in ("uniform", "range")},
 }
-"""Each name that `Capabilities.lacks` may have, and the fields of requests and records that use it."""
-_OF: Final = {field: name for name, fields in FEATURES.items() for field in fields}
+"""Each name that `Capabilities.lacks` may have, and how the fields of a request or a record tell its use."""
 
 
 def offered(known: Capabilities) -> frozenset[str]:
@@ -32,9 +52,9 @@ def offered(known: Capabilities) -> frozenset[str]:
 
 
 def used(value: Json | None) -> frozenset[str]:
-    """The features that the body of a request, or the value of a record, uses: all but null in a field."""
+    """The features that the body of a request, or the value of a record, uses: their members' fields, too."""
     parts: list[Any] = [value or {}, *((value or {}).get("members") or ())]
-    return frozenset([name for part in parts for field, name in _OF.items() if part.get(field) is not None])
+    return frozenset([name for part in parts for name, uses in FEATURES.items() if uses(part)])
 
 
 def used_in(records: Iterable[Json]) -> frozenset[str]:

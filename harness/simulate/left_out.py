@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from harness.replay import wire
-from harness.replay.features import STATIC
+from harness.replay.features import CLIENT_SIDE, FEATURES, REGEXES
 
-CAN: Final = ("fire", "advance", "restart", "ids", "configure", wire.COMMIT, wire.FETCH, STATIC)
+_DRAWN: Final = tuple(name for name in FEATURES if name not in (REGEXES, CLIENT_SIDE))
+CAN: Final = ("fire", "advance", "restart", "ids", "configure", wire.COMMIT, wire.FETCH, *_DRAWN)
 """Operations, requests and features that are drawn only if both targets have them."""
 TIED_BY_CHANCE: Final = "kafka-4.4"
 TEXT: Final = "kip-848"

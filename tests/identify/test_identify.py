@@ -17,7 +17,7 @@ from harness.cli.main import app
 from harness.errors import ConformError
 from harness.identify.judge import Identified, identify, with_changes
 from harness.identify.probes import read_probes
-from harness.replay.features import STATIC
+from harness.replay.features import SERVER_SIDE, STATIC
 from harness.targets.base import Answer, Capabilities, Json
 from harness.targets.python import PythonTarget, departures, named_dialects, spoken, values_of
 
@@ -131,13 +131,14 @@ def test_a_target_that_can_do_little_gets_the_probes_that_it_can_be_given() -> N
     assert {"RevocationRestart", "MetadataChange", "AwaySession"} <= set(found.undecided)
 
 
-def test_probes_of_static_members_are_not_for_a_target_that_lacks_them() -> None:
+@pytest.mark.parametrize("feature", [STATIC, SERVER_SIDE + "range"])
+def test_probes_of_a_feature_are_not_for_a_target_that_lacks_it(feature: str) -> None:
     class Lacking(PythonTarget):
         def hello(self) -> Capabilities:
-            return replace(super().hello(), lacks=frozenset({STATIC}))
+            return replace(super().hello(), lacks=frozenset({feature}))
 
     found = identify(Lacking("kafka-4.2"), PROBES)
-    assert found.left_out[STATIC] > 5
+    assert found.left_out[feature] >= 5
     assert (found.probes + found.left_out.total(), found.unknown.total()) == (len(PROBES), 0)
 
 

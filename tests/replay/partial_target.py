@@ -27,6 +27,8 @@ METADATA = "ConsumerGroupPartitionMetadata"
 USE = {
     "static members": ('"instanceId": "', '"groupInstanceId": "'),
     "regular expressions": ('"subscribedTopicRegex": "',),
+    "client-side assignors": ('"clientAssignors": [', '"assignors": [{'),
+    **{f"server-side assignor {name}": (f'"serverAssignor": "{name}"',) for name in ("uniform", "range")},
 }
 """Feature -> what the line of a request or a load has that uses it."""
 EVERYTHING = (

@@ -12,7 +12,7 @@ import pytest
 
 from harness.errors import ConformError
 from harness.replay import wire
-from harness.replay.features import STATIC
+from harness.replay.features import FEATURES, SERVER_SIDE, STATIC
 from harness.simulate.draw import NOTHING_SAID
 from harness.simulate.generate import Generator
 from harness.simulate.left_out import CAN, TEXT, left_out
@@ -163,7 +163,7 @@ def test_a_script_is_drawn_until_a_heartbeat_has_noticed_changed_topics() -> Non
 
 def test_what_is_left_out_is_said() -> None:
     everything = frozenset(
-        {"fire", "advance", "restart", "ids", "configure", wire.COMMIT, wire.FETCH, STATIC}
+        {"fire", "advance", "restart", "ids", "configure", wire.COMMIT, wire.FETCH, *FEATURES}
     )
     text = left_out(["kip-848", "kip-848"], everything)
     assert any(one.startswith("regular expressions: ") for one in text)
@@ -180,17 +180,24 @@ def test_an_operation_that_one_target_lacks_is_not_drawn() -> None:
     assert drawn == {"topics", "request", "advance"}
 
 
-def test_no_static_member_is_drawn_for_a_target_that_has_none() -> None:
+@pytest.mark.parametrize(
+    ("feature", "field", "value"),
+    [(STATIC, "instanceId", None), (SERVER_SIDE + "range", "serverAssignor", "range")],
+)
+def test_no_feature_is_drawn_for_a_target_that_lacks_it(feature: str, field: str, value: str | None) -> None:
+    """Static members are those with any instance id."""
+
     class Lacking(PythonTarget):
         def hello(self) -> Capabilities:
-            return replace(super().hello(), lacks=frozenset({STATIC}))
+            return replace(super().hello(), lacks=frozenset({feature}))
 
     both = Pair(PythonTarget(TEXT), Lacking(TEXT))
     for can, drawn in ((both.can, False), (pair(TEXT).can, True)):
-        generator = Generator(random.Random(1), can, DIALECTS)
+        generator = Generator(random.Random(1), can, both.dialects)
         bodies = [generator.next().get("body", {}) for _ in range(300)]
-        assert any(body.get("instanceId") is not None for body in bodies) is drawn
-    assert f"{STATIC}: one of the targets does not have it" in left_out(both.dialects, both.can)
+        given = {body.get(field) for body in bodies} - {None}
+        assert bool(given if value is None else given & {value}) is drawn
+    assert f"{feature}: one of the targets does not have it" in left_out(both.dialects, both.can)
 
 
 def test_shrinking_keeps_scripts_legal() -> None:

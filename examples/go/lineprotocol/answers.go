@@ -7,7 +7,7 @@ type Hello struct {
 	APIs       map[string][]int `json:"apis"` // the first and the last version of each
 	Controls   []string         `json:"controls"`
 	Unobserved []string         `json:"unobserved,omitempty"` // what descriptions and records cannot show
-	Lacks      []string         `json:"lacks,omitempty"`      // "static members", "regular expressions"
+	Lacks      []string         `json:"lacks,omitempty"`      // features: "static members", "server-side assignor range" and others
 }
 
 // Answer to a request: the body of its response; or it waits for other members (Pending), without one.

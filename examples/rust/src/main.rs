@@ -75,7 +75,8 @@ impl Adapter {
                 answer = json!({"ok": true, "name": "adapter in Rust", "dialect": "kip-848",
                     "apis": {"ConsumerGroupHeartbeat": [0, 0]},
                     "controls": ["topics", "describe", "assign", "ids"], "unobserved": HIDDEN,
-                    "lacks": ["static members", "regular expressions"]})
+                    "lacks": ["static members", "regular expressions", "client-side assignors",
+                        "server-side assignor uniform", "server-side assignor range"]})
             }
             "request" => {
                 if op["api"] != "ConsumerGroupHeartbeat" || op["version"] != 0 {

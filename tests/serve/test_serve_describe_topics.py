@@ -99,7 +99,7 @@ def test_settings_of_a_topic_beside_those_of_a_group() -> None:
 
 @pytest.mark.maven
 def test_kafka_topics_of_apaches_distribution_describes() -> None:
-    """Its AdminClient asks by DescribeTopicPartitions where a broker has the API."""
+    """Kafka's AdminClient asks by DescribeTopicPartitions where a broker has the API."""
     try:
         needed = (
             jars.jars(f"org.apache.kafka:{name}", VERSION)

@@ -55,9 +55,10 @@ _SERIOUS: Final = (
 @dataclass(frozen=True, slots=True)
 class Cause:
     """Differences with one cause. `departure` is "MetadataChange=at-once", or "" where no departure explains
-    them; `what` is their root, `requirements` that of the root, or of a departure those of the step with the
-    shortest schedule, which is `step` of `trace`. `of_dialect` tells if the dialect that the target speaks
-    has the departure."""
+    them; `what` is their root, or of a departure the root of each of its steps, and `requirements` are those
+    of the roots. `labels` names the roots, each by its own step alone, so that a root has this name whatever
+    else is replayed; no other root has it. The shortest schedule is `step` of `trace`. `of_dialect` tells if
+    the dialect that the target speaks has the departure."""
 
     departure: str
     what: str
@@ -68,6 +69,7 @@ class Cause:
     trace: str
     step: int
     of_dialect: bool = False
+    labels: tuple[str, ...] = ()
 
 
 def causes(
@@ -107,6 +109,12 @@ def root(failure: Failure) -> str:
 def what(failure: Failure) -> str:
     """The root of a step's differences, as its cause names it: with the group's states where these differ."""
     return " ".join(part for part in (root(failure), " -> ".join(_states(failure))) if part)
+
+
+def label(failure: Failure) -> str:
+    """The name of the root of a step's differences, with its requirement; the step alone decides."""
+    own = _requirement(failure)
+    return f"{what(failure)} ({own})" if own else what(failure)
 
 
 def root_signature(failure: Failure) -> str:
@@ -154,24 +162,28 @@ def _rank(failures: Sequence[Failure]) -> int:
 def _cause(departure: str, failures: Sequence[Failure], of_dialect: bool) -> Cause:
     first = min(failures, key=lambda one: (one.index, one.trace))
     signatures = (failure.signature(one) for failure in failures for one in failure.differences)
-    own = _requirement(first)
+    roots = {
+        label(one): one for one in sorted(failures, key=lambda one: (_order(_ROOTS, root(one)), label(one)))
+    }
+    own = (_requirement(one) for one in roots.values())
     return Cause(
         departure,
-        what(first),
-        (own,) if own and not departure else requirements(first.action, first.branch, first.error),
+        ", ".join(dict.fromkeys(map(what, roots.values()))),
+        tuple(dict.fromkeys(filter(None, own))),
         sum(len(failure.differences) for failure in failures),
         len(failures),
         tuple(dict.fromkeys(signatures)),
         first.trace,
         first.index,
         of_dialect,
+        tuple(roots),
     )
 
 
 def shortest(one: Cause, failures: Sequence[Failure]) -> Failure:
     """The failure with the shortest schedule of a cause, which has its trace and step."""
     place = one.trace, one.step
-    return next(each for each in failures if (each.trace, each.index) == place and what(each) == one.what)
+    return next(each for each in failures if (each.trace, each.index) == place and label(each) in one.labels)
 
 
 def to_json(found: Sequence[Cause]) -> list[Json]:
@@ -181,7 +193,8 @@ def to_json(found: Sequence[Cause]) -> list[Json]:
 
 def from_json(raw: Sequence[Json]) -> list[Cause]:
     """Read causes from JSON. TypeError or KeyError for another form."""
-    listed = ("requirements", "signatures")
+    raw = [{"labels": (), **one} for one in raw]
+    listed = ("requirements", "signatures", "labels")
     return [Cause(**{**one, **{name: tuple(one[name]) for name in listed}}) for one in raw]
 
 
@@ -197,13 +210,13 @@ def departs(one: Cause) -> str:
 
 
 def title(one: Cause) -> str:
-    """The departure of a cause and its root, or the root alone."""
-    return f"{departs(one)}, seen in {one.what}" if one.departure else one.what
+    """The departure of a cause and its roots, or the root alone, each by its label."""
+    roots = ", ".join(one.labels) or one.what
+    return f"{departs(one)}, seen in {roots}" if one.departure else roots
 
 
 def sentence(one: Cause) -> str:
     """A cause in words."""
-    of = f" ({', '.join(one.requirements)})" if one.requirements else ""
     count = f"{one.differences} difference{'s' * (one.differences > 1)}"
     count += f" in {one.steps} step{'s' * (one.steps > 1)}"
-    return f"{title(one)}{of}: {count}; shortest: step {one.step} of {one.trace}"
+    return f"{title(one)}: {count}; shortest: step {one.step} of {one.trace}"

@@ -10,7 +10,7 @@ from typing import Final
 from harness.errors import ConformError
 from harness.itf import read_trace
 from harness.kit import kit_path
-from harness.replay.causes import causes, what
+from harness.replay.causes import causes, label
 from harness.replay.compare import Difference
 from harness.replay.files import SUFFIX
 from harness.replay.report import again, shown
@@ -107,12 +107,12 @@ def pages(results: Results) -> Pages:
 def _of_replay(replayed: Replay) -> Iterator[Page]:
     """Failures that differ alike are one finding, with the shortest way to one; by their causes, the most
     serious first."""
-    order = {cause.what: number for number, cause in enumerate(causes(replayed.failures))}
+    order = {cause.labels: number for number, cause in enumerate(causes(replayed.failures))}
     alike: dict[tuple[str, ...], list[Failure]] = {}
     for failure in replayed.failures:
         places = sorted({place(one.path, one.expected, one.got) for one in failure.differences})
         alike.setdefault((failure.action, failure.branch, failure.error, *places), []).append(failure)
-    for failures in sorted(alike.values(), key=lambda one: (order[what(one[0])], -len(one))):
+    for failures in sorted(alike.values(), key=lambda one: (order[(label(one[0]),)], -len(one))):
         first = min(failures, key=lambda one: (one.index, one.trace))
         yield _of_failure(first, len(failures), replayed)
 

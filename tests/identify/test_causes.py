@@ -17,7 +17,7 @@ from harness.cli.main import app
 from harness.dialects import read_measured
 from harness.identify.explain import SEVERAL, explained, grouped
 from harness.identify.unmodelled import without_constant
-from harness.replay.causes import Cause, causes, departs, from_json, lines, root, to_json, what
+from harness.replay.causes import Cause, causes, departs, from_json, label, lines, root, title, to_json, what
 from harness.replay.compare import Difference
 from harness.replay.jobs import Files
 from harness.replay.report import explain_causes
@@ -185,6 +185,40 @@ def test_different_requirements_are_different_causes() -> None:
     ]
 
 
+def test_a_label_is_the_same_whatever_else_is_replayed() -> None:
+    """The label of a departure was that of the shortest schedule among all traces."""
+    whole = replayed()
+    explanations = explained(whole, "kafka-4.2")
+    among = causes(whole.failures, explanations)
+    for name in {one.trace for one in whole.failures}:
+        alone = replayed_on(MIX, [Path(name)])
+        for found in (causes(alone.failures), grouped(alone, "kafka-4.2")):
+            assert {one for cause in found for one in cause.labels} == {*map(label, alone.failures)}
+        for one in alone.failures:
+            [cause] = causes([one])
+            [same] = [each for each in causes(whole.failures) if label(one) in each.labels]
+            assert title(cause) == title(same)
+            departure = explanations.get((one.trace, one.index), "")
+            [explaining] = [
+                each for each in among if each.departure == departure and label(one) in each.labels
+            ]
+            assert label(one) in title(explaining)
+
+
+def test_no_two_causes_have_one_label() -> None:
+    """Not what has no requirement either: the shortest schedule's action told one until now."""
+    listed = [
+        failure(2, "group.members[m]", action="SessionTimeout"),
+        failure(3, "group.members[m]", action="RebalanceTimeout"),
+        failure(4, "operation fire", action="SessionTimeout"),
+        failure(5, "operation fire", action="RebalanceTimeout"),
+    ]
+    found = causes([*listed, *replayed().failures], explained(replayed(), "kafka-4.2"))
+    assert len({title(one) for one in found}) == len(found)
+    assert [title(one) for one in causes(listed)] == [title(one) for one in found if not one.departure]
+    assert causes(listed[2:])[0].requirements == causes(listed[3:])[0].requirements
+
+
 def test_a_failure_is_named_as_its_cause_is() -> None:
     """The report sorts failures by the causes of a replay."""
     state = replace(failure(5), differences=[Difference("group.state", "Stable", "Empty")])
@@ -229,10 +263,10 @@ def test_the_most_serious_cause_and_that_of_most_steps_are_shown_in_full() -> No
     said = list(explain_causes(causes(failures), failures, "python", "kip-848"))
     headings = {line: said[index + 1] for index, line in enumerate(said) if line.startswith("cause ")}
     assert headings == {
-        "cause 1, the most serious: group.members[].assigned; its shortest trace:": (
+        "cause 1, the most serious: group.members[].assigned (R3); its shortest trace:": (
             "b.itf.json, step 4: Heartbeat (stable)"
         ),
-        "cause 2, that of most steps (3): response.errorCode 1 -> 2; its shortest trace:": (
+        "cause 2, that of most steps (3): response.errorCode 1 -> 2 (R6); its shortest trace:": (
             "t, step 2: Join (stable)"
         ),
     }
@@ -261,4 +295,4 @@ def test_replay_and_dialects_print_the_same_causes(tmp_path: Path) -> None:
     for number, one in enumerate(measured, start=1):
         assert f"{number}. {one.departure and departs(one)}" in said.output
         assert f"shortest: step {one.step} of {one.trace}" in said.output
-        assert f"{len(measured)} causes" in listed and one.what in listed
+        assert f"{len(measured)} causes" in listed and all(named in listed for named in one.labels)

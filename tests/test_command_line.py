@@ -1,10 +1,14 @@
-"""The command line as a whole: its version, and names that are no commands."""
+"""The command line as a whole: its version, names that are no commands, and how it ends."""
 
 from __future__ import annotations
 
+import shlex
+import signal
 import subprocess
 import sys
+import time
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -46,3 +50,32 @@ def test_a_name_that_is_no_model_gets_a_suggestion() -> None:
     ended = conform("check", "MCTuor")
     assert ended.returncode == 2
     assert "Did you mean MCTour?" in " ".join(ended.stderr.split())
+
+
+STOPPED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts the tests may ignore it
+from harness.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(("told", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_who_is_told_to_stop_ends_with_the_code_of_the_list(
+    told: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    """A target that never answers, and so says that it is asked."""
+    asked, kit = tmp_path / "asked", Path(__file__).parents[1]
+    target = f"stdio:sh -c {shlex.quote(f'touch {shlex.quote(str(asked))}; exec sleep 60')}"
+    words = ["replay", str(kit / "traces/golden/basic.itf.json"), "--target", target]
+    with subprocess.Popen(
+        [sys.executable, "-c", STOPPED, *words], cwd=kit, text=True, stderr=subprocess.PIPE
+    ) as run:
+        while not asked.exists() and run.poll() is None:
+            time.sleep(0.02)
+        run.send_signal(told)
+        _, said = run.communicate()
+    assert run.returncode == code
+    assert ("conform: stopped by SIGTERM.\n" in said) is (told is signal.SIGTERM)
+    for page in (conform("--help").stdout, (kit / "README.md").read_text()):
+        assert f"{code} " in " ".join(page.partition("Exit codes")[2].partition("\n\n")[0].split())

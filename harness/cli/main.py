@@ -89,7 +89,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="From a TLA+ specification to a conformance verdict. Exit codes: 0 holds; 10 a model is violated; "
     "11 an implementation does not conform; 12 evidence is missing or stale; 13 undecided, for want of time; "
-    "2 usage; 3 an engine or a target failed.",
+    "2 usage; 3 an engine or a target failed; 130 Ctrl-C; 143 SIGTERM.",
 )
 
 

@@ -21,15 +21,15 @@ from harness.errors import ConformError
 T = TypeVar("T")
 
 
-def stop_when_told() -> None:
-    """Let SIGTERM end this process with a sentence and as an exception does, so that what it started is ended
-    on the way. Told again it does not listen, or the second time would interrupt that."""
+def stop_when_told(says: bool = True) -> None:
+    """Let SIGTERM end this process with a sentence, if it `says` so, and as an exception does, so that what
+    it started is ended on the way. Told again it does not listen: the second time would interrupt that."""
 
     own = os.getpid()
 
     def stop(_signal: int, _frame: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        if os.getpid() == own:  # no sentence of each process that this one forks and ends
+        if says and os.getpid() == own:  # no sentence of each process that this one forks and ends
             print("conform: stopped by SIGTERM.", file=sys.stderr)
         sys.exit(128 + signal.SIGTERM)
 

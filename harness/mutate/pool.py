@@ -103,7 +103,7 @@ def _do(work: Callable[[Task], Verdict], task: Task, pipe: Connection, lives: tu
     os.setpgid(0, 0)
     os.close(lives[1])
     threading.Thread(target=_end_with_parent, args=lives[:1], daemon=True).start()
-    stop_when_told()
+    stop_when_told(says=False)  # the parent does, once
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
     try:
         pipe.send(work(task))

@@ -27,8 +27,9 @@ def test_what_a_stopped_run_started_ends_with_it(
         if everybody:
             os.killpg(run.pid, told)
         os.kill(run.pid, told)
-        run.communicate(timeout=30)
+        _, said = run.communicate(timeout=30)
         assert run.returncode
+        assert said.count(b"stopped by SIGTERM") == (told is signal.SIGTERM), "its processes say nothing"
     wait_until(lambda: not any(map(alive, numbers)))
 
 

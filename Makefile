@@ -115,12 +115,12 @@ soak: setup
 	@$(BIN)/python tests/mutants/record_spec.py --fresh
 	@$(BIN)/python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust.json
 	@for model in $(EXHAUSTED); do \
-	  $(BIN)/conform exhaust $$model --output $(BUILD)/exhaust/$$model --json $(RESULTS)/exhaust-$$model.json || exit $$?; done
+	  $(BIN)/conform exhaust $$model --out $(BUILD)/exhaust/$$model --json $(RESULTS)/exhaust-$$model.json || exit $$?; done
 	@$(BIN)/conform simulate --seeds 1000 --seed 100000 --json $(RESULTS)/simulate-groups-soak.json
 	@$(BIN)/python tests/simulate/soak.py --steps 1000000 --evidence spec/evidence/SimulateKafka42.json
 	@$(BIN)/python tests/clients/soak.py --seeds 10000 --sockets 100 --evidence spec/evidence/Clients.json
 	@$(BIN)/python tests/fuzz/fuzz.py --operations 10000000 --evidence spec/evidence/Fuzz.json
-	@$(BIN)/conform coverage --record --memory 6g
+	@$(BIN)/conform coverage --record-evidence --memory 6g
 	@$(BIN)/conform check --tier all --fresh --memory 6g --record-evidence --jobs 1 --json $(RESULTS)/check-soak.json --out $(BUILD)/soak
 
 clean:

@@ -115,7 +115,7 @@ def goal_variables(model: Model) -> list[str]:
     if STEP_VARIABLE not in variables:
         raise ConformError(
             f"{model.module.name} has no variable `{STEP_VARIABLE}` that names the last step, "
-            "so goals are not available for it; use --simulate or --tour."
+            "so goals are not available for it; use --simulate or --edges."
         )
     return variables
 

@@ -101,7 +101,7 @@ def _checks() -> Iterator[Stage]:
 
 def _generated() -> Iterator[Stage]:
     for model in TOURED:
-        words = ("generate", model, "--tour", "--max-length", "200", "--out", f"{TRACES}/tour")
+        words = ("generate", model, "--edges", "--max-length", "200", "--out", f"{TRACES}/tour")
         name = f"generate-tour-{model}"
         yield Stage(name, words, (model,), result=RESULTS / f"{name}.json")
     for model in GOALS:
@@ -130,7 +130,7 @@ def _replays(traces: Path) -> Iterator[Stage]:
 def _on_models(verb: str, model: str) -> Stage:
     name = f"{verb}-{model}"
     page = ("--page",) if model == EXHAUSTED[0] else ()
-    words = (verb, model, *page, "--output", f"build/exhaust/{model}")
+    words = (verb, model, *page, "--out", f"build/exhaust/{model}")
     return Stage(name, words, (model,), result=RESULTS / f"{name}.json")
 
 

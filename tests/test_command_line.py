@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from harness.cli.main import RENAMED, VERBS, app
+
+
+def options(verb: str) -> list[tuple[str, str]]:
+    """The options of a verb, and of the verbs inside it: name and help."""
+
+    def of(command: Any) -> list[tuple[str, str]]:
+        inner = [one for name in getattr(command, "commands", ()) for one in of(command.commands[name])]
+        params = [one for one in command.params if one.param_type_name == "option" and one.name != "help"]
+        return inner + [(one.opts[0], one.help or "") for one in params]
+
+    conform_itself: Any = get_command(app)
+    return list(
+        dict.fromkeys(of(conform_itself.get_command(conform_itself.make_context("conform", [verb]), verb)))
+    )
 
 
 def conform(*words: str) -> subprocess.CompletedProcess[str]:
@@ -44,6 +65,76 @@ def test_an_option_of_a_verb_that_was_split_is_answered_with_the_new_name(words:
     said = " ".join(ended.stderr.split())
     assert f"no option {option} any more: two implementations are compared by conform compare" in said
     assert option in conform("compare", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("verb", "old", "new"), [(verb, *names) for verb, table in RENAMED.items() for names in table.items()]
+)
+def test_an_old_name_of_an_option_is_answered_with_the_new_one(verb: str, old: str, new: str) -> None:
+    answered = CliRunner().invoke(app, [verb, "thing", f"{old}=here"])
+    assert answered.exit_code == 2
+    assert f"{verb} has no option {old} any more: its name is {new} now" in " ".join(answered.output.split())
+    names = [name for name, _ in options(verb)]
+    assert new in names and old not in names
+
+
+SHARED = {
+    "--conf": "^A setting of Spark",
+    "--config": "^The configuration",
+    "--dialect": "^What (both|the target|the broker) (speaks?|spoke)",
+    "--fresh": "^Take no recorded result",
+    "--jobs": "(Models|Runs of TLC|Mutants|schedules) at a time|in N processes",
+    "--json": "as JSON, too|^The result",
+    "--kept": "^Where what fails is kept",
+    "--library": "^A folder with more modules",
+    "--manifest": "^The manifest",
+    "--master": "^Spark's: ",
+    "--max-differences": "N (kinds of )?differences",
+    "--memory": "^Memory for (TLC|an engine|the engine|each run of TLC)",
+    "--minutes": "^Time for everything|^Begin no mutant after",
+    "--no-kept": "^Try nothing that failed before",
+    "--only": "[Oo]nly th(is|ese) ",
+    "--out": "^(Folder|File|Place) for ",
+    "--package": "^What a cluster's workers run",
+    "--page": "^Write a page ",
+    "--record": "^Write down what ",
+    "--record-evidence": "in evidence/",
+    "--replay": "^Do this schedule again",
+    "--seed": "seed of the first|follows? from it|^The same seed",
+    "--seeds": "^The number of schedules|^Seeds of each|^So many seeds",
+    "--spark-memory": "^Memory for Spark",
+    "--target": "^(An|The) implementation|^Replay them, too: on ",
+    "--tier": r"small\b.*\bsoak",
+    "--timeout": "^Stop .* after S seconds",
+    "--tour": "^Replay (tours|every step) of ",
+    "--waivers": "^Differences that are accepted",
+    "--wait": "^Wait so long ",
+    "--workers": "^Threads of TLC",
+}
+"""Name of each option that several verbs have -> what the help of that option, and of no other, says."""
+
+
+def test_an_option_has_one_meaning_and_a_meaning_one_name() -> None:
+    listed = [(verb, *option) for verb in VERBS for option in options(verb)]
+    verbs = Counter(name for _, name, _ in listed)
+    assert not [name for name in verbs if verbs[name] > 1 and name not in SHARED], (
+        "a row is missing in SHARED"
+    )
+    assert not [name for name in SHARED if verbs[name] < 2], "a row of SHARED is of one verb alone"
+    mixed = [
+        f"conform {verb} {name}: {text}  [{means}]"
+        for verb, name, text in listed
+        for means, pattern in SHARED.items()
+        if bool(re.search(pattern, text)) != (name == means)
+    ]
+    assert not mixed, "\n".join(mixed)
+
+
+def test_the_rules_of_options_see_two_names_and_two_meanings() -> None:
+    """Options that there were once: a second name for a known meaning, a known name with a second meaning."""
+    assert re.search(SHARED["--manifest"], "The manifest, beside which the modules are.")
+    assert not re.search(SHARED["--timeout"], "Seconds that an answer of stdio:COMMAND may take.")
+    assert not re.search(SHARED["--tour"], "Write behaviours that take every edge of the state graph.")
 
 
 def test_a_name_that_is_no_model_gets_a_suggestion() -> None:

@@ -101,7 +101,7 @@ def _run(size: str, master: str, config: Path, folder: Path) -> Speed:
     output, result = folder / "tables", folder / "result.json"
     for entry in (output / "ledger").glob("verdicts*"):
         entry.unlink()
-    options = ["--config", str(config), "--master", master, "--output", str(output), "--json", str(result)]
+    options = ["--config", str(config), "--master", master, "--out", str(output), "--json", str(result)]
     command = [sys.executable, "-m", "harness", "exhaust", str(SPEC / f"{MODEL}.tla"), *options]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         memory = _Memory(process.pid)

@@ -36,7 +36,7 @@ def command(
         str | None,
         typer.Option(metavar="COMMAND", help="Judge the consumer of this agent, in real time over a socket."),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="With --agent: so many schedules at a time.")] = 4,
+    jobs: Annotated[int, typer.Option(min=1, help="With --agent: schedules at a time.")] = 4,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="The number of schedules: 300, with --agent 20.")
     ] = None,

@@ -54,7 +54,7 @@ def command(
             metavar="LOG", help="Write down what --target was told and answered, for conform validate."
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where schedules that fail are written.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for schedules that fail.")] = Path(
         "build/compare"
     ),
     json_file: Annotated[

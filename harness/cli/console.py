@@ -97,3 +97,10 @@ def named_manifest(path: Path) -> Manifest:
             "or give the path of a module (.tla)."
         )
     return read_manifest(path)
+
+
+def spec_folder(manifest: Path) -> Path:
+    """The folder of a specification's modules: the manifest is in it."""
+    if manifest.is_dir():
+        raise ConformError(f"{manifest} is a folder: --manifest names the file {MANIFEST.name} in it.")
+    return kit_path(manifest.parent)

@@ -36,7 +36,10 @@ def command(
         typer.Argument(metavar="[MODEL]", help="Models to measure now; without them the record is shown."),
     ] = None,
     record: Annotated[
-        bool, typer.Option("--record", help="Measure all models of TLC, and keep the result in evidence/.")
+        bool,
+        typer.Option(
+            "--record-evidence", help="Measure all models of TLC, and keep the result in evidence/."
+        ),
     ] = False,
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("build/coverage"),
     manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
@@ -58,21 +61,23 @@ def command(
 
     Without MODEL the recorded measurement is shown, with its date; definitions that have changed since are
     listed as not measured. A model whose arms have all been reached by smaller models does not run. A run of
-    --record that was stopped goes on where it was. Models of which a module was edited are measured again.
-    A large model takes hours: with --timeout, a model that does not end counts as begun. Expressions that it
-    reached count; an expression in one of its modules that nothing reached may still be reached.
+    --record-evidence that was stopped goes on where it was. Models of which a module was edited are measured
+    again. A large model takes hours: with --timeout, a model that does not end counts as begun. Expressions
+    that it reached count; an expression in one of its modules that nothing reached may still be reached.
 
     \b
     conform coverage
     conform coverage MCTour MCClosed
-    conform coverage --record --timeout 20
-    conform coverage --record
+    conform coverage --record-evidence --timeout 20
+    conform coverage --record-evidence
 
     Exit codes: 0; 2 a wrong command line or specification; 3 TLC failed, or a copy gave other figures.
     """
     check_json_place(json_file)
     if models and record:
-        raise ConformError("--record measures all models: leave out the models, or --record.")
+        raise ConformError(
+            "--record-evidence measures all models: leave out the models, or --record-evidence."
+        )
     listed = named_manifest(manifest)
     output_folder(out)
     file, specification = listed.folder / "evidence" / NAME, listed.folder
@@ -151,7 +156,10 @@ def _print(
         print(f"  … and {len(missing) - _MOST} more")
     known = {*shown.reached.models, *shown.reached.begun, *shown.reached.idle}
     if rest := [one.name for one in listed if one.name not in known]:
-        print(f"  {len(rest)} of {len(listed)} models of TLC are not measured: conform coverage --record")
+        print(
+            f"  {len(rest)} of {len(listed)} models of TLC are not measured: "
+            "conform coverage --record-evidence"
+        )
     for module, name in shown.changed:
         print(f"  {module}!{name} has changed since: not measured")
     counts = sums(shown)

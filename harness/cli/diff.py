@@ -34,7 +34,7 @@ def command(
         list[str] | None,
         typer.Option(metavar="MODEL", help="Compare the properties alone: large or live models."),
     ] = None,
-    without: Annotated[
+    leave_out: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PATH", help="Leave out what is new, as group.members.*.field or step.request.field."
@@ -86,7 +86,7 @@ def command(
                 one,
                 other,
                 asked,
-                without=without or [],
+                without=leave_out or [],
                 limits=limits,
                 jobs=jobs or os.cpu_count() or 1,
                 logs=out,

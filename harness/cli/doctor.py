@@ -32,7 +32,13 @@ def command(
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(min=0.1, metavar="S", help="Seconds that an answer of stdio:COMMAND may take.")
+        float,
+        typer.Option(
+            "--answer-timeout",
+            min=0.1,
+            metavar="S",
+            help="Seconds that an answer of stdio:COMMAND may take.",
+        ),
     ] = 20.0,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")

@@ -50,8 +50,8 @@ def command(
         str | None,
         typer.Option(metavar="MODEL", help="Replay tours of this closed model; the manifest says which."),
     ] = None,
-    output: Annotated[
-        str | None, typer.Option(metavar="URI", help="Where the tables go; build/exhaust/MODEL.")
+    out: Annotated[
+        str | None, typer.Option(metavar="URI", help="Place for the tables (default: build/exhaust/MODEL).")
     ] = None,
     tables: Annotated[
         str, typer.Option(metavar="URI", help="Spark writes findings, coverage and verdicts there, too.")
@@ -61,7 +61,10 @@ def command(
     ] = "parquet",
     master: Annotated[str, typer.Option(help="Spark's: local[2], spark://HOST:7077, yarn …")] = "local[*]",
     page: Annotated[
-        bool, typer.Option("--page", help="Draw the state graph with its coverage: graph.html in the output.")
+        bool,
+        typer.Option(
+            "--page", help="Write a page of the state graph with its coverage: graph.html in --out."
+        ),
     ] = False,
     package: Annotated[
         Path | None,
@@ -110,7 +113,7 @@ def command(
     \b
     conform exhaust MCTour --page
     conform exhaust MCOpen --target "stdio:python -m coordinator --stdio" --master "local[2]"
-    conform exhaust --input traces/golden --input traces/corpus --output build/exhaust/traces
+    conform exhaust --input traces/golden --input traces/corpus --out build/exhaust/traces
 
     Exit codes: 0 all of it holds, none left out; 11 differences; 2 a wrong command line or input; 3 an
     engine or the target failed, or loaded states wrongly, or steps could not be judged or read.
@@ -133,7 +136,7 @@ def command(
     model, entry = find_model(name, config, manifest) if name else (None, None)
     toured = tour if tour is not None else entry.tour if entry else ""
     closed = find_model(toured, None, manifest)[0] if toured else None
-    place = output or f"{_OUTPUT}/{model.name if model else 'traces'}"
+    place = out or f"{_OUTPUT}/{model.name if model else 'traces'}"
     files = find_files(inputs or [])
     judged = {f"The model {one.name}": model_dialect(one) for one in (model, closed) if one}
     spoken = chosen_dialect(dialect, judged)

@@ -65,7 +65,7 @@ def command(
     ] = None,
     tier: Annotated[str, typer.Option(help="The models to check: small or soak.")] = "small",
     seeds: Annotated[int, typer.Option(min=0, metavar="N", help="Seeds of each kind of random work.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 848,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the first; then one by one.")] = 848,
     wait: Annotated[
         float,
         typer.Option(min=0, metavar="SECONDS", help="Wait so long for timers of a live broker to run out."),

@@ -27,7 +27,9 @@ def command(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the dialect's name, for --dialect FILE of other commands."),
+        typer.Option(
+            metavar="FILE", help="File for the dialect's name, for --dialect FILE of other commands."
+        ),
     ] = None,
 ) -> None:
     """Find out which dialect an implementation speaks, and in which departures it differs from that.

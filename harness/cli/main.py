@@ -30,6 +30,18 @@ MOVED = {
 }
 """Options that a verb had, and `compare` has now."""
 
+RENAMED = {
+    "coverage": {"--record": "--record-evidence"},
+    "diff": {"--without": "--leave-out"},
+    "doctor": {"--timeout": "--answer-timeout"},
+    "exhaust": {"--output": "--out"},
+    "generate": {"--tour": "--edges"},
+    "scenario": {"--spec": "--manifest"},
+    "shrink": {"--spec": "--manifest"},
+    "validate": {"--spec": "--manifest"},
+}
+"""Options that have another name now, a table for each verb."""
+
 
 def _end(ctx: Any, error: ConformError) -> NoReturn:
     print(f"conform: {error.message}", file=sys.stderr)
@@ -60,18 +72,19 @@ class _Conform(typer.core.TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb of a command line. A name that is no verb fails with the most similar verb as a hint, and
-        an option that another verb has now with the name of that verb."""
+        an option that has moved or has another name with the new place or name."""
         verbs = self.list_commands(ctx)
         if args and not args[0].startswith("-") and args[0] not in verbs:
             like = get_close_matches(args[0], verbs, 1)
             hint = f" Did you mean {like[0]}?" if like else f" There are {', '.join(verbs)}."
             ctx.fail(f"There is no command {args[0]!r}.{hint}")
-        old = [option for word in args[1:] if (option := word.partition("=")[0]) in MOVED.get(args[0], ())]
-        if old:
-            ctx.fail(
-                f"conform {args[0]} has no option {old[0]} any more: two implementations are compared by "
-                "conform compare, which has the same options."
-            )
+        for option in (word.partition("=")[0] for word in args[1:]):
+            gone = f"conform {args[0]} has no option {option} any more: "
+            if option in MOVED.get(args[0], ()):
+                ctx.fail(f"{gone}two implementations are compared by conform compare, with the same options.")
+            if new := RENAMED.get(args[0], {}).get(option):
+                file = ", and it takes the file manifest.json, not its folder" if option == "--spec" else ""
+                ctx.fail(f"{gone}its name is {new} now{file}.")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

@@ -19,14 +19,14 @@ OPERATORS = "mutmut"
 def command(
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH[:LINES]", help="Mutate this file or folder, or lines: FILE:40-60."),
+        typer.Option(metavar="PATH[:LINES]", help="Mutate only this file or folder, or lines: FILE:40-60."),
     ] = None,
     sample: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Judge N of the mutants, drawn from the seed.")
     ] = None,
     seed: Annotated[int, typer.Option(help="What is drawn, and the order, follow from it.")] = 848,
     jobs: Annotated[
-        int, typer.Option(min=1, help="How many at a time (default: as there are processors).")
+        int, typer.Option(min=1, help="Mutants at a time (default: one a processor).")
     ] = os.cpu_count() or 1,
     minutes: Annotated[
         float | None, typer.Option(min=0.01, metavar="M", help="Begin no mutant after M minutes.")

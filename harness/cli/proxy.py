@@ -26,7 +26,9 @@ _ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[^:\[\]\s]+):(?P<port>\d{1,5}
 
 def command(
     upstream: Annotated[str, typer.Option(metavar="HOST:PORT", help="The broker.")],
-    record: Annotated[Path, typer.Option(metavar="FILE", help="Write the record there, as JSON lines.")],
+    record: Annotated[
+        Path, typer.Option(metavar="FILE", help="Write down what both ends said, for conform validate.")
+    ],
     listen: Annotated[
         list[str] | None,
         typer.Option(

@@ -26,7 +26,9 @@ def command(
     results: Annotated[
         Path, typer.Option(metavar="DIR", help="The build folder, with results/ and graphs/ in it.")
     ] = Path("build"),
-    out: Annotated[Path | None, typer.Option(help="The page (default: DIR/report/index.html).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File for the page (default: DIR/report/index.html).")
+    ] = None,
     summary: Annotated[bool, typer.Option("--summary", help="Print a summary of one screen, too.")] = False,
     manifest: Annotated[Path, typer.Option(help="The manifest, for the evidence.")] = MANIFEST,
     json_file: Annotated[

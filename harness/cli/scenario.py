@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 
 from harness.check import Checked, Difference
-from harness.cli.console import check_json_place, print_table, running, write_json
+from harness.cli.console import (
+    MANIFEST,
+    check_json_place,
+    print_table,
+    running,
+    spec_folder,
+    write_json,
+)
 from harness.cli.dialect_option import METAVAR, named
 from harness.engines.base import Limits
 from harness.engines.tlc import VERSION
@@ -16,12 +23,11 @@ from harness.errors import ENGINE_FAILED, HOLDS, MODEL_VIOLATED, NOT_CONFORMANT,
 from harness.files import read_text, write_text
 from harness.itf import read_trace, trace_to_text, write_trace
 from harness.kinds.scenarios import Played, scenario_of_trace, scenario_text
-from harness.kit import is_carried, kit_path
+from harness.kit import is_carried
 from harness.replay.files import replay_files
 from harness.replay.report import explain as explain_failure
 from harness.replay.report import not_loaded, summary
 from harness.scenario.files import (
-    SPEC,
     explain,
     play_files,
     rewritten_file,
@@ -49,7 +55,7 @@ def command(
     from_trace: Annotated[
         Path | None, typer.Option("--from", metavar="TRACE", help="Print an ITF trace as a scenario.")
     ] = None,
-    spec: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the specification.")] = SPEC,
+    manifest: Annotated[Path, typer.Option(help="The manifest, beside which the modules are.")] = MANIFEST,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
     ] = None,
@@ -92,7 +98,7 @@ def command(
         raise ConformError(
             f"{installed[0]} came with the installed package: copy the scenario, and name the copy."
         )
-    spec = kit_path(spec)
+    spec = spec_folder(manifest)
     limits = Limits(memory, timeout, 1)
     played = _play(found, spec, limits)
     if rewrite:

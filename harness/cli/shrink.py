@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.console import check_json_place, running, write_json
+from harness.cli.console import MANIFEST, check_json_place, running, spec_folder, write_json
 from harness.cli.dialect_option import METAVAR, named
 from harness.engines.base import Limits
 from harness.errors import NOT_CONFORMANT
@@ -18,8 +18,8 @@ from harness.itf import read_trace, write_trace
 from harness.kit import kit_path
 from harness.replay.dialects import chosen_dialect
 from harness.replay.files import SUFFIX, dialects_of
-from harness.scenario.files import SPEC, trace_of
 from harness.scenario.files import SUFFIX as SCENARIO
+from harness.scenario.files import trace_of
 from harness.shrink.report import lines, to_json
 from harness.shrink.run import Oracle, shrink_trace
 from harness.shrink.scenario import as_scenario
@@ -52,12 +52,14 @@ def command(
     ] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The shortest trace (default: in build/shrunk, by its name)."),
+        typer.Option(
+            metavar="FILE", help="File for the shortest trace (default: in build/shrunk, by its name)."
+        ),
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
     ] = None,
-    spec: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the specification.")] = SPEC,
+    manifest: Annotated[Path, typer.Option(help="The manifest, beside which the modules are.")] = MANIFEST,
     memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "1g",
     timeout: Annotated[
         float | None, typer.Option(min=0.1, metavar="S", help="Stop a run of TLC after S seconds.")
@@ -93,7 +95,7 @@ def command(
     stem = trace.name.removesuffix(SUFFIX).removesuffix(SCENARIO)
     path = out or Path("build/shrunk") / f"{stem}{SUFFIX}"
     output_folder(path.parent)
-    trace, spec = kit_path(trace), kit_path(spec)
+    trace, spec = kit_path(trace), spec_folder(manifest)
     known = dialects_of([trace])
     spoken = chosen_dialect(dialect, {f"The trace {trace}": name for name in known})
     whole = trace_of(trace, spec) if trace.suffix == SCENARIO else read_trace(trace)

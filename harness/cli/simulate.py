@@ -31,7 +31,7 @@ def command(
             help="Write down what the coordinator was told and answered, for conform validate.",
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where schedules that fail are written.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for schedules that fail.")] = Path(
         "build/simulate"
     ),
     json_file: Annotated[

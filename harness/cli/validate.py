@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from harness.cli.console import check_json_place, running, write_json
+from harness.cli.console import MANIFEST, check_json_place, running, spec_folder, write_json
 from harness.cli.dialect_option import METAVAR, named
 from harness.cli.sides import Side, clients_in, clients_json, judge_clients
 from harness.dialect_name import base_of
@@ -18,9 +18,7 @@ from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.files import output_folder, write_text
 from harness.itf import trace_to_text
 from harness.kinds.recordings import read_log
-from harness.kit import kit_path
 from harness.replay.dialects import FORMS
-from harness.scenario.files import SPEC
 from harness.targets.base import Json
 from harness.validate.recording import Recorded
 from harness.validate.run import Instead, Validated, Validation, validate
@@ -50,9 +48,9 @@ def command(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the behaviours there as ITF traces.")
+        Path | None, typer.Option(metavar="DIR", help="Folder for the behaviours, as ITF traces.")
     ] = None,
-    spec: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the specification.")] = SPEC,
+    manifest: Annotated[Path, typer.Option(help="The manifest, beside which the modules are.")] = MANIFEST,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
     ] = None,
@@ -87,7 +85,7 @@ def command(
         output_folder(out)
     recorded = None if side == Side.CLIENT else read_log(log, group, dialect)
     clients = clients_in(log, group, side)
-    spec, limits = kit_path(spec), Limits(memory, timeout, 1)
+    spec, limits = spec_folder(manifest), Limits(memory, timeout, 1)
     said = clients if recorded is None else recorded
     assert said is not None
     name = _known(dialect or said.dialect or "kip-848")

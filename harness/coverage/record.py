@@ -1,7 +1,7 @@
 """Recorded coverage: `Coverage.json` beside the evidence of the models.
 
 The record has each definition with arms, by its text: an edited definition, also of its comments, counts as
-not measured until `conform coverage --record` measures the definition anew.
+not measured until `conform coverage --record-evidence` measures the definition anew.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def read_record(path: Path, specification: Path) -> Recorded:
     """Read a record for the specification as it is now. ConformError if the file is missing or no record."""
     if not path.is_file():
         raise ConformError(
-            f"There is no {path}: conform coverage --record measures all models, and makes it."
+            f"There is no {path}: conform coverage --record-evidence measures all models, and makes it."
         )
     try:
         data = json.loads(read_text(path, "The record of coverage"))

@@ -89,7 +89,8 @@ class _Validator(Generic[R, S]):
         module = self.spec / f"{self.kind.module}.tla"
         if not module.is_file():
             raise ConformError(
-                f"There is no {module}: run in the repository's folder, or name spec/ with --spec."
+                f"There is no {module}: run in the repository's folder, or name "
+                "spec/manifest.json with --manifest."
             )
         for run in recorded.runs:
             self.kind.check(run)

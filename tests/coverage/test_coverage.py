@@ -156,8 +156,8 @@ def test_the_verb_records_and_shows_the_record(specification: Path, tmp_path: Pa
     options = ["--manifest", str(copy / "manifest.json"), "--out", str(tmp_path / "coverage")]
     missing = CliRunner().invoke(app, ["coverage", *options])
     assert missing.exit_code == 2
-    assert "conform coverage --record" in missing.output
-    assert CliRunner().invoke(app, ["coverage", "--record", *options]).exit_code == 0
+    assert "conform coverage --record-evidence" in missing.output
+    assert CliRunner().invoke(app, ["coverage", "--record-evidence", *options]).exit_code == 0
     shown = CliRunner().invoke(app, ["coverage", *options])
     assert shown.exit_code == 0
     assert "nothing was measured now" in shown.output
@@ -182,15 +182,15 @@ def test_a_record_that_was_stopped_goes_on(
     options = ["--manifest", str(copy / "manifest.json"), "--out", str(tmp_path / "coverage")]
     shown = CliRunner().invoke(app, ["coverage", *options])
     assert "1 of 2 models of TLC are not measured" in shown.output
-    assert CliRunner().invoke(app, ["coverage", "--record", *options]).exit_code == 0
+    assert CliRunner().invoke(app, ["coverage", "--record-evidence", *options]).exit_code == 0
     assert ran == ["Again"]
     parts = copy / "SmallParts.tla"
     parts.write_text(parts.read_text().replace("Unused(name)", "\\* not used\nUnused(name)"))
-    assert CliRunner().invoke(app, ["coverage", "--record", *options]).exit_code == 0
+    assert CliRunner().invoke(app, ["coverage", "--record-evidence", *options]).exit_code == 0
     assert ran == ["Again"], "a comment costs nothing"
     module = copy / "Small.tla"
     module.write_text(module.read_text().replace("count = 7", "count = 8"))
-    assert CliRunner().invoke(app, ["coverage", "--record", *options]).exit_code == 0
+    assert CliRunner().invoke(app, ["coverage", "--record-evidence", *options]).exit_code == 0
     assert ran == ["Again", "Small", "Again"]
 
 
@@ -215,11 +215,11 @@ def test_a_model_that_does_not_end_is_begun_and_measured_longer_later(
     endless_settings = re.sub("Limit = .*", "Limit = 99999999", settings).replace("Vacuous", "")
     (endless / "Small.cfg").write_text(endless_settings)
     verb = ["coverage", "--manifest", str(endless / "manifest.json"), "--out", str(tmp_path / "page")]
-    ended = CliRunner().invoke(app, [*verb, "--record", "--timeout", "3"])
+    ended = CliRunner().invoke(app, [*verb, "--record-evidence", "--timeout", "3"])
     assert ended.exit_code == 0, ended.output
     assert "0 models ran to their end, 1 were stopped before their end, 0 had nothing to add" in ended.output
     assert "in Unused (a model that did not end may reach it)" in ended.output
     recorded = read_record(endless / "evidence" / "Coverage.json", endless)
     assert recorded.reached.begun == {"Small": 3}
     assert "some may still be reached" in (tmp_path / "page" / "index.html").read_text()
-    assert "1 of 1: " not in CliRunner().invoke(app, [*verb, "--record", "--timeout", "3"]).output
+    assert "1 of 1: " not in CliRunner().invoke(app, [*verb, "--record-evidence", "--timeout", "3"]).output

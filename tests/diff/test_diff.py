@@ -107,7 +107,7 @@ def test_properties_of_both_versions(tmp_path: Path) -> None:
 
 
 def test_a_variable_that_is_new_is_not_compared(tmp_path: Path) -> None:
-    """A field that --without names is not compared either."""
+    """A field that --leave-out names is not compared either."""
     edit = {
         "VARIABLES at, step": "VARIABLES at, seen, step",
         "Init == at = 0": "Init == at = 0 /\\ seen = 0",
@@ -115,7 +115,7 @@ def test_a_variable_that_is_new_is_not_compared(tmp_path: Path) -> None:
         "_<<at, step>>": "_<<at, seen, step>>",
     }
     a, b = light(tmp_path / "a"), light(tmp_path / "b", edit)
-    _, data, output = diff(tmp_path, a, b, "--without", "step.by")
+    _, data, output = diff(tmp_path, a, b, "--leave-out", "step.by")
     assert data["models"][0]["inputs"] == {"all": 8, "same": 8, "changed": 0, "forbidden": 0, "added": 0}
     assert "verdict: the same behaviours within the bounds" in output
     assert "not compared: seen (B), step.by" in output

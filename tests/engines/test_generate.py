@@ -88,7 +88,7 @@ def test_a_wrong_goal_is_named(counter: Model, tmp_path: Path) -> None:
 
 
 def test_a_model_without_a_step_variable_has_no_goals(specs: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConformError, match=r"Walk\.tla has no variable `step`.*use --simulate or --tour"):
+    with pytest.raises(ConformError, match=r"Walk\.tla has no variable `step`.*use --simulate or --edges"):
         reach_goals(
             Model("Walk", specs / "Walk.tla", None), {"a": "TRUE"}, limits=LIMITS, log=tmp_path / "log"
         )

@@ -75,7 +75,7 @@ def number(mutant: Patch) -> str:
 def exhaust(model: str) -> Json:
     """Let `conform exhaust` judge a model on the coordinator as it is. ConformError if it does not hold."""
     result = output_folder(TABLES) / f"{model}.json"
-    options = ["--tour", "", "--output", str(TABLES / model), "--json", str(result)]
+    options = ["--tour", "", "--out", str(TABLES / model), "--json", str(result)]
     spark = ["--master", f"local[{_PROCESSES}]"]
     ended = _run([sys.executable, "-m", "harness", "exhaust", model, *options, *spark], ROOT)
     if ended.returncode:

@@ -40,7 +40,7 @@ def test_workers_of_a_cluster_run_the_package(command: str, tmp_path: Path) -> N
         "PEX_ROOT": str(tmp_path / "pex"),
     }
     output = tmp_path / "tables"
-    words = command.rpartition(" --output ")[0] + f" --output {output.as_uri()}"
+    words = command.rpartition(" --out ")[0] + f" --out {output.as_uri()}"
     ended = subprocess.run(words, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "7,285 steps over 312 coordinator states hold" in ended.stdout

@@ -20,7 +20,7 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(module: Path, place: Path, **words: Any) -> Any:
     """The result of `conform exhaust` on the model of that module."""
-    command(name=str(module), output=str(place / "out"), json_file=place / "a.json", **words)
+    command(name=str(module), out=str(place / "out"), json_file=place / "a.json", **words)
     return json.loads((place / "a.json").read_text())
 
 

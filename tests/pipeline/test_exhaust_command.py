@@ -49,7 +49,7 @@ def test_what_is_wrong_is_said_in_a_sentence(
     (tmp_path / "EMPTY").mkdir()
     (tmp_path / "graph.dot").touch()
     with pytest.raises(ConformError) as caught:
-        command(**{"manifest": SPEC / "manifest.json", "output": str(tmp_path / "out"), **words})
+        command(**{"manifest": SPEC / "manifest.json", "out": str(tmp_path / "out"), **words})
     assert sentence in caught.value.message and caught.value.exit_code == code
     assert "\n" not in caught.value.message
     assert not list(tmp_path.glob("out/[!l]*/*"))
@@ -61,13 +61,13 @@ def test_differences_end_with_11_and_unread_files_with_3(
     (tmp_path / "bad.itf.json").touch()
     inputs = [str(GOLDEN / "basic.itf.json"), str(tmp_path / "bad.itf.json")]
     with pytest.raises(ConformError, match="1 inputs could not be read and 0 steps not be judged") as unread:
-        command(inputs=inputs, output=str(tmp_path / "out"), json_file=tmp_path / "a.json")
+        command(inputs=inputs, out=str(tmp_path / "out"), json_file=tmp_path / "a.json")
     assert unread.value.exit_code == 3
     result = json.loads((tmp_path / "a.json").read_text())
     assert (result["quarantined"], result["differences"], result["holds"]) == (1, 0, False)
     capsys.readouterr()
     with pytest.raises(ConformError, match=r"does not conform: \d+ of 748 steps differ") as differs:
-        command(inputs=[str(dot)], target=faulty("wrong"), output=str(tmp_path / "out"), json_file=None)
+        command(inputs=[str(dot)], target=faulty("wrong"), out=str(tmp_path / "out"), json_file=None)
     assert differs.value.exit_code == 11
     said = capsys.readouterr()
     assert "examples/" in said.out and "findings: " in said.out

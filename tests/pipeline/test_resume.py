@@ -37,7 +37,7 @@ def small_parts(output: Path, dot: Path, split: int, end: str, seed: str) -> sub
 def command(output: Path, model: Model, seed: str) -> subprocess.Popen[str]:
     """`conform exhaust` of the same, as it is used."""
     words = ["exhaust", str(model.module), "--config", str(model.config), "--input", str(TRACE)]
-    more = ["--master", "local[2]", "--output", str(output), "--json", str(output / "result.json")]
+    more = ["--master", "local[2]", "--out", str(output), "--json", str(output / "result.json")]
     return subprocess.Popen(
         [sys.executable, "-m", "harness", *words, *more],
         env={**os.environ, "PYTHONHASHSEED": seed, "COLUMNS": "100"},

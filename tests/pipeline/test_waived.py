@@ -82,7 +82,7 @@ def test_a_step_of_which_only_some_differences_are_waived_fails() -> None:
 def judged(folder: Path, text: str, wrong: Ran, dot: Path) -> tuple[ConformError | None, Any]:
     """The command with these waivers."""
     (folder / "waivers.toml").write_text(text)
-    place = {"output": str(wrong.place), "json_file": folder / "a.json", "waivers": folder / "waivers.toml"}
+    place = {"out": str(wrong.place), "json_file": folder / "a.json", "waivers": folder / "waivers.toml"}
     error = None
     try:
         command(inputs=[str(dot)], target=faulty("worse"), **place)  # type: ignore[arg-type]

@@ -50,7 +50,7 @@ def test_the_commands_of_the_page(tmp_path: Path) -> None:
             assert process.wait(30) == 0
     [last] = commands[2:]
     judged = subprocess.run(
-        [*last, "--spec", str(ROOT / "spec")], cwd=tmp_path, capture_output=True, text=True
+        [*last, "--manifest", str(ROOT / "spec/manifest.json")], cwd=tmp_path, capture_output=True, text=True
     )
     assert judged.returncode == 0, judged.stdout + judged.stderr
     assert "a behaviour of the specification" in judged.stdout

@@ -134,8 +134,8 @@ def test_the_command_checks_rewrites_and_replays(tmp_path: Path) -> None:
     rewrite = conform(
         "scenario",
         str(file),
-        "--spec",
-        str(SPEC),
+        "--manifest",
+        str(SPEC / "manifest.json"),
         "--rewrite",
         "--target",
         "python",
@@ -155,7 +155,9 @@ def test_the_command_tells_and_writes_nothing(tmp_path: Path) -> None:
     file = tmp_path / "wrong.yaml"
     changed = SMALL.replace(*VARIANTS["wrong"], 1)
     file.write_text(changed)
-    result = conform("scenario", str(tmp_path), "--spec", str(SPEC), "--target", "python")
+    result = conform(
+        "scenario", str(tmp_path), "--manifest", str(SPEC / "manifest.json"), "--target", "python"
+    )
     assert result.exit_code == MODEL_VIOLATED
     assert "group epoch: the file has 3, the specification gives 1" in result.output
     assert "steps" in result.output and "of them on python" not in result.output

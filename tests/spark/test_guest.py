@@ -149,7 +149,7 @@ def test_a_server_of_spark_connect_that_cannot_be_used_is_said(tmp_path: Path) -
         "exhaust",
         "--input",
         str(ROOT / "traces/golden/basic.itf.json"),
-        "--output",
+        "--out",
         str(tmp_path),
     ]
     environment = {**os.environ, "SPARK_REMOTE": "sc://127.0.0.1:1"}

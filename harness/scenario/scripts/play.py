@@ -30,7 +30,8 @@ def play_scripts(
     kind = scripts[0].kind
     if not (spec / f"{kind.module}.tla").is_file():
         raise ConformError(
-            f"There is no {spec / kind.module}.tla: run in the repository's folder, or name it with --spec."
+            f"There is no {spec / kind.module}.tla: run in the repository's folder, or name "
+            "its manifest.json with --manifest."
         )
     with tempfile.TemporaryDirectory(prefix="conform-golden-") as name:
         folder = Path(name)

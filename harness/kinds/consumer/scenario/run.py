@@ -77,7 +77,8 @@ def play(
     """
     if not (spec / "Golden.tla").is_file():
         raise ConformError(
-            f"There is no {spec / 'Golden.tla'}: run in the repository's folder, or name spec/ with --spec."
+            f"There is no {spec / 'Golden.tla'}: run in the repository's folder, or name "
+            "spec/manifest.json with --manifest."
         )
     with tempfile.TemporaryDirectory(prefix="conform-golden-") as name:
         folder = Path(name)

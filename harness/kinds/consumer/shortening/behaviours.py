@@ -30,8 +30,8 @@ def behaviours(
     possible. ConformError: exit 2 without a specification, 3 if TLC fails."""
     if not (spec / "Shortened.tla").is_file():
         raise ConformError(
-            f"There is no {spec / 'Shortened.tla'}: run in the repository's folder, or name spec/ "
-            "with --spec."
+            f"There is no {spec / 'Shortened.tla'}: run in the repository's folder, or name "
+            "spec/manifest.json with --manifest."
         )
     graph, starts = explored(lambda folder: render(trace, parts, folder), spec, limits)
     return [

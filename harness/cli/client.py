@@ -13,8 +13,8 @@ from harness.cli.console import check_json_place, print_table, running, write_js
 from harness.cli.kept_option import KeptFolder, NoKept
 from harness.clients.judge import Judged
 from harness.clients.over_sockets import Sockets, judge_agent, shortest_on_wire
-from harness.clients.picture import picture
-from harness.clients.run import Result, left_out, lines, rows, run_seeds, shortest, to_json
+from harness.clients.picture import messages, picture
+from harness.clients.run import Found, Result, left_out, lines, rows, run_seeds, shortest, to_json
 from harness.clients.simulated import simulate, topic_ids
 from harness.clients.timeline import Setup
 from harness.errors import NOT_CONFORMANT, ConformError
@@ -89,7 +89,13 @@ def command(
         print(f"\n{rule} broke under seed {found.seed}, but not in each of 5 repetitions: no finding.")
     if not_kept:
         print(not_kept)
-    write_json(json_file, to_json(client, result))
+    asked_for = ["--agent", agent] if agent else [client]
+
+    def more(found: Found) -> Json:
+        words = ["conform", "client", *asked_for, "--seed", str(found.seed), "--seeds", "1"]
+        return {"again": shlex.join(words), "messages": messages(found, topic_ids())}
+
+    write_json(json_file, to_json(client, result, more))
     if pictures is not None:
         for rule, found in result.found.items():
             write_text(output_folder(pictures) / f"{rule}.mmd", picture(found, topic_ids()))

@@ -9,12 +9,14 @@ import typer
 from rich.console import Console
 
 from harness.cli.console import MANIFEST, check_json_place, write_json
+from harness.clients.judge import RULES
 from harness.coverage.record import NAME, Recorded, read_record
 from harness.files import output_folder, write_text
 from harness.kit import kit_path
 from harness.manifest import read_manifest
 from harness.report.coverage import coverage
 from harness.report.page import SPECIFICATION, page
+from harness.report.readers.client import Client, recorded
 from harness.report.results import Results, read_results
 from harness.report.specification import modules_of_others
 from harness.report.specification import page as specification_page
@@ -39,8 +41,9 @@ def command(
 
     Read are DIR/results/check*.json, replay*.json, exhaust*.json and generate*.json (what --json of those
     verbs writes; what follows the verb in a file's name is the source of its traces) and DIR/graphs/*.svg; if
-    they are there, graph*.json, simulate*.json, mutate*.json, diff*.json, bench*.json and measured*.json,
-    too, and DIR/mutants.json. For a model of the manifest that was not checked the recorded evidence counts.
+    they are there, graph*.json, simulate*.json, client*.json, mutate*.json, diff*.json, bench*.json and
+    measured*.json, too, and DIR/mutants.json. For a model of the manifest that was not checked, and for the
+    kit's own client (`conform client reference`), the recorded evidence counts.
     The output names the results that are missing.
 
     On the page each finding has a page of its own: the requirement, the shortest trace step by step beside
@@ -58,7 +61,7 @@ def command(
     check_json_place(json_file)
     manifest = kit_path(manifest)
     models = read_manifest(manifest) if manifest.is_file() else None
-    found = read_results(results, models)
+    found = read_results(results, models, _recorded_clients(manifest))
     file = out or results / "report" / "index.html"
     output_folder(file.parent)
     recorded = _coverage_of_specification(manifest)
@@ -86,6 +89,13 @@ def _coverage_of_specification(manifest: Path) -> Recorded | None:
     """The recorded coverage of the specification by its models; None where nothing is recorded."""
     file = manifest.parent / "evidence" / NAME
     return read_record(file, manifest.parent) if file.is_file() else None
+
+
+def _recorded_clients(manifest: Path) -> list[Client]:
+    """The kit's own member, as the record beside the manifest has it."""
+    file = manifest.parent / "evidence" / "Clients.json"
+    rules = {rule.__name__: (rule.requirement, rule.sentence) for rule in RULES}
+    return [recorded(file, manifest.parent.parent, rules)] if file.is_file() else []
 
 
 def _to_json(results: Results) -> dict[str, Any]:

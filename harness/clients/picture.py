@@ -22,23 +22,38 @@ _Line = Message | Note
 
 
 def picture(found: Found, names: Mapping[str, str]) -> str:
-    """The diagram of a finding up to its breach; `names` is topic id -> topic name. Each row is what was seen
-    next; heartbeats that say nothing new and follow each other are one row."""
+    """The diagram of a finding up to its breach; `names` is topic id -> topic name."""
+    drawn = _drawn(found, names)
+    steps = [Step(number, "") for number in range(1, len(drawn) + 1)]
+    said = f"{found.breach.requirement} {found.breach.rule}: the client {found.breach.said}"
+    steps.append(Step(len(steps) + 1, f"after {found.breach.ms} ms", failing=(said,)))
+    return mermaid([APPLICATION, CLIENT, COORDINATOR], steps, drawn)
+
+
+def messages(found: Found, names: Mapping[str, str]) -> list[Json]:
+    """The rows of that diagram as `conform simulate --json` has messages, for the report."""
+    return [_message(line) for line in _drawn(found, names)]
+
+
+def _message(line: _Line) -> Json:
+    if isinstance(line, Note):
+        return {"from": line.lane, "to": line.lane, "label": line.text, "kind": "note"}
+    kind = "lost" if line.fate == "lost" else line.kind
+    return {"from": line.sender, "to": line.receiver, "label": line.label, "kind": kind}
+
+
+def _drawn(found: Found, names: Mapping[str, str]) -> list[_Line]:
+    """A row for each thing that was seen; heartbeats that say nothing new and follow each other are one."""
     lines: list[_Line] = []
     asked: dict[int, str] = {}
     for event in _until(found):
         lines += _lines(event, len(lines) + 1, asked, names)
-    steps: list[Step] = []
     drawn: list[_Line] = []
     for text, alike in groupby(lines, key=_text):
-        group, number = list(alike), len(steps) + 1
-        first = group[0]
+        group = list(alike)
         more = f" ({len(group)} times)" if len(group) > 1 else ""
-        drawn.append(_at(first, number, text + more))
-        steps.append(Step(number, ""))
-    said = f"{found.breach.requirement} {found.breach.rule}: the client {found.breach.said}"
-    steps.append(Step(len(steps) + 1, f"after {found.breach.ms} ms", failing=(said,)))
-    return mermaid([APPLICATION, CLIENT, COORDINATOR], steps, drawn)
+        drawn.append(_at(group[0], len(drawn) + 1, text + more))
+    return drawn
 
 
 def _until(found: Found) -> Iterator[Event]:

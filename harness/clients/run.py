@@ -96,16 +96,21 @@ def lines(found: Found) -> list[str]:
         f"{rule.requirement} {found.breach.rule}: {rule.sentence}",
         f"  after {found.breach.ms} ms the client {found.breach.said}",
         f"  seed {found.seed}; {configured}; the shortest schedule:",
-        *(f"    {' '.join(_word(value) for value in step.values())}" for step in found.steps),
+        *(f"    {in_words(step)}" for step in found.steps),
     ]
+
+
+def in_words(step: Json) -> str:
+    """A step of a schedule in words."""
+    return " ".join(_word(value) for value in step.values())
 
 
 def _word(value: object) -> str:
     return ",".join(value) if isinstance(value, list) else str(value)
 
 
-def to_json(client: str, result: Result) -> Json:
-    """The result for `--json`."""
+def to_json(client: str, result: Result, more: Callable[[Found], Json]) -> Json:
+    """The result for `--json`; `more` gives the rest of a finding: how to see it again, and its messages."""
     return {
         "client": client,
         "schedules": result.schedules,
@@ -127,7 +132,10 @@ def to_json(client: str, result: Result) -> Json:
                 "seed": one.seed,
                 "instance": one.setup.instance,
                 "autoCommit": one.setup.auto_commit,
+                "ms": one.breach.ms,
                 "schedule": list(one.steps),
+                "inWords": [in_words(step) for step in one.steps],
+                **more(one),
             }
             for one in result.found.values()
         ],

@@ -22,11 +22,14 @@ from harness.report.readers.check import ModelResult
 from harness.report.results import Results
 from harness.report.specification import sums
 from harness.report.svg import inline_svg
+from harness.report.tables import clients, implementations
 from harness.report.verdict import MEANINGS, findings, not_needed, worst
 
 _HERE: Final = Path(__file__).parent
 _SECTIONS: Final = {
     "findings": "Findings",
+    "implementations": "Implementations",
+    "clients": "Clients",
     "models": "Models",
     "replay": "Replay",
     "exhaust": "Every step",
@@ -59,6 +62,8 @@ def page(results: Results, specification: Recorded | None = None) -> str:
     context |= {"specification": specification, "sums": specification and sums(specification)}
     absent = {
         "dialects": not results.departures,
+        "implementations": not context["implementations"].lines,
+        "clients": not results.clients,
         "mutants": not results.mutants,
         "simulate": not results.simulations,
         "mutate": not results.mutations,
@@ -68,6 +73,8 @@ def page(results: Results, specification: Recorded | None = None) -> str:
         "depths": not context["depths"],
     }
     sections = [(anchor, title) for anchor, title in _SECTIONS.items() if not absent.get(anchor)]
+    if results.of_others:  # what was asked is how others do, not what the kit has proved before
+        sections.sort(key=lambda section: section[0] == "models")
     return template(_HERE, "report.html.j2").render(context, sections=sections)
 
 
@@ -80,6 +87,7 @@ def _verdict(results: Results) -> dict[str, Any]:
         "verdict": MEANINGS[exit_code].capitalize(),
         "findings": found,
         "not_needed": not_needed(results),
+        "of_others": results.of_others,
         "distinct_states": sum(states),
         "traces": sum(replay.traces for replay in results.replays),
         "target_steps": sum(replay.target_steps for replay in results.replays),
@@ -163,6 +171,9 @@ def _tables(results: Results) -> dict[str, Any]:
         "matrix": rows,
         "letters": letters(rows),
         "untested": sum(not row.tested for row in rows),
+        "implementations": implementations(results, found.shown),
+        "clients": clients(results, found.shown),
+        "listed_requirements": {one.name for one in results.requirements},
         "pages": found.shown,
         "left_out": found.left_out,
         "page_of_model": {one.title.partition(":")[0]: one.anchor for one in found.shown if one.of_model},

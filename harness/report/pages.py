@@ -20,6 +20,7 @@ from harness.replay.signature import place, way
 from harness.report.changes import Change, changes, plain, short
 from harness.report.mermaid import mermaid
 from harness.report.readers.check import ModelResult
+from harness.report.readers.client import Breach
 from harness.report.readers.exhaust import Exhaust, ExhaustFinding
 from harness.report.readers.replay import Replay
 from harness.report.readers.simulate import Simulation, Violation
@@ -45,7 +46,8 @@ class Page:
     `expected` says that a model must fail in this way. `steps` is the length of the trace, `sent` what the
     target was told in the last one, or what `told` says, and `heads` are what changes are called. `stages`
     are the trace step by step, of which `changes` are those of the last. `listed` says that the report has a
-    table of requirements with this one.
+    table of requirements with this one. `about` is the target or the client; `places` are the steps that
+    differ so (trace and number), of a client its rule, by which tables link here.
     """
 
     anchor: str
@@ -71,6 +73,8 @@ class Page:
     expected: bool = False
     of_model: bool = False
     listed: bool = False
+    about: str = ""
+    places: frozenset[tuple[str, int]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ def pages(results: Results) -> Pages:
     failing = [one for one in results.models if one.counterexample]
     found = [_of_model(one) for one in failing if not one.as_expected]
     found += [page for replayed in results.replays for page in _of_replay(replayed)]
+    found += [_of_breach(one, judged.name) for judged in results.clients for one in judged.found]
     found += [_of_violation(one, run) for run in results.simulations for one in run.found]
     found += [_of_exhaust(one, run) for run in results.exhausts for one in run.findings]
     must = [replace(_of_model(one), expected=True) for one in failing if one.as_expected]
@@ -114,7 +119,9 @@ def _of_replay(replayed: Replay) -> Iterator[Page]:
         alike.setdefault((failure.action, failure.branch, failure.error, *places), []).append(failure)
     for failures in sorted(alike.values(), key=lambda one: (order[(label(one[0]),)], -len(one))):
         first = min(failures, key=lambda one: (one.index, one.trace))
-        yield _of_failure(first, len(failures), replayed)
+        steps = frozenset((one.trace, one.index) for one in failures)
+        page = _of_failure(first, len(failures), replayed)
+        yield replace(page, about=replayed.target, places=steps)
 
 
 def _of_failure(failure: Failure, count: int, replayed: Replay) -> Page:
@@ -163,6 +170,8 @@ def _of_exhaust(one: ExhaustFinding, run: Exhaust) -> Page:
         changes=plain(one.differences),
         sent=(),
         command=again(trace, run.target, run.dialect),
+        about=run.target,
+        places=frozenset({(one.name, one.steps)}),
     )
     return _with_trace(page, None, one.differences)
 
@@ -212,6 +221,31 @@ def _of_violation(one: Violation, run: Simulation) -> Page:
         told="The schedule",
         trace_title="Shortest schedule",
         heads=("after, on A", "after, on B") if one.differences else ("after", ""),
+    )
+
+
+def _of_breach(one: Breach, client: str) -> Page:
+    story = content_of_story(one.messages, [one.said]) if one.messages else None
+    return Page(
+        anchor="",
+        title=f"{one.requirement} {one.rule}: {client}",
+        requirement=one.requirement,
+        sentence="",
+        what=f"After {one.ms:,} ms the client {one.said}",
+        source=f"schedules on {client}, seed {one.seed}",
+        count="",
+        trace=one.configured,
+        steps=len(one.schedule),
+        changes=(),
+        sent=one.schedule,
+        command=one.again,
+        diagram=sequence("", *story, inline=True) if story else "",
+        mermaid=mermaid(*story) if story else "",
+        lacking="" if story else "the result has no messages.",
+        told="The schedule",
+        trace_title="Shortest schedule",
+        about=client,
+        places=frozenset({(one.rule, 0)}),
     )
 
 

@@ -1,8 +1,8 @@
 """The results of a run, read from the JSON that the other verbs write.
 
 In the build folder: `check*.json`, `replay*.json`, `exhaust*.json`, `generate*.json` and, if there are any,
-`graph*.json`, `simulate*.json`, `mutate*.json`, `diff*.json` and `bench*.json` in `results`; `mutants.json`,
-`graphs/*.svg`.
+`graph*.json`, `simulate*.json`, `client*.json`, `mutate*.json`, `diff*.json` and `bench*.json` in `results`;
+`mutants.json`, `graphs/*.svg`.
 Results that are not there are listed in `Results.missing`, never passed over. `measured*.json` in `results`
 is what replays found of implementations that are not judged, if anything.
 """
@@ -33,6 +33,7 @@ from harness.manifest import Entry, Manifest
 from harness.report.citations import Requirement, requirements
 from harness.report.readers.bench import Rebalance, rebalances
 from harness.report.readers.check import ModelResult, model, models
+from harness.report.readers.client import REFERENCE, Client, client
 from harness.report.readers.diff import Diff, diff
 from harness.report.readers.exhaust import Exhaust, exhaust
 from harness.report.readers.fields import Fields
@@ -51,12 +52,15 @@ VERBS: Final = (
     "generate",
     "graph",
     "simulate",
+    "client",
     "mutate",
     "diff",
     "bench",
     "measured",
 )
 """The first words of the names of results."""
+OWN: Final = "python"
+"""The target that is the kit's own coordinator."""
 
 
 @dataclass(frozen=True)
@@ -85,10 +89,19 @@ class Results:
     mutations: Sequence[Mutation] = ()
     diffs: Sequence[Diff] = ()
     rebalances: Sequence[Rebalance] = ()
+    clients: Sequence[Client] = ()
+
+    @property
+    def of_others(self) -> list[str]:
+        """The implementations that were judged, if none of them is the kit's own; else nothing."""
+        targets = {one.target for one in self.replays}
+        consumers = {one.name for one in self.clients if not one.note}
+        return [] if OWN in targets or REFERENCE in consumers else sorted(targets | consumers)
 
 
-def read_results(build: Path, manifest: Manifest | None) -> Results:
-    """Read the build folder, and for models of the manifest that no check was made of their evidence.
+def read_results(build: Path, manifest: Manifest | None, known: Sequence[Client] = ()) -> Results:
+    """Read the build folder, and for models of the manifest that no check was made of their evidence. `known`
+    are clients whose records count where the folder has no result of them.
 
     ConformError (exit 2) if it is not there, is its own folder `results`, or a file is not what it should be.
     """
@@ -130,6 +143,7 @@ def read_results(build: Path, manifest: Manifest | None) -> Results:
         mutations=read("mutate", mutation, needed=False),
         diffs=read("diff", diff, needed=False),
         rebalances=[one for each in read("bench", rebalances, needed=False) for one in each],
+        clients=_with_records(read("client", client, needed=False), known),
         listed=listed(manifest.folder) if _has_dialects(manifest) else [],
         requirements=requirements(manifest.folder.parent) if manifest else [],
         checks={entry.name: _checked(entry) for entry in manifest.entries} if manifest else {},
@@ -151,6 +165,11 @@ def _with_evidence(checked: list[ModelResult], manifest: Manifest | None) -> lis
     others = [entry for entry in manifest.entries if entry.name not in known] if manifest else []
     recorded = [from_evidence(entry, manifest.folder).to_json() for entry in others] if manifest else []
     return checked + [model(Fields(json.loads(json.dumps(one)), one["name"], "")) for one in recorded]
+
+
+def _with_records(judged: list[Client], known: Sequence[Client]) -> list[Client]:
+    names = {one.name for one in judged}
+    return [*judged, *(one for one in known if one.name not in names)]
 
 
 def _checked(entry: Entry) -> Set[str]:

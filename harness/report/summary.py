@@ -29,7 +29,10 @@ def print_summary(results: Results, page: Path, console: Console) -> None:
     """Print it; tables in colours on a terminal, plain elsewhere."""
     found = findings(results)
     exit_code = worst(finding.exit_code for finding in found)
-    _models(results.models, console)
+    if (
+        not results.of_others
+    ):  # what the kit has proved before says nothing about somebody else's implementation
+        _models(results.models, console)
     _replays(results, console)
     _exhausts(results, console)
     _random(results, console)
@@ -148,6 +151,10 @@ def _random(results: Results, console: Console) -> None:
     for run in results.simulations:
         found = f"{len(run.found)} kinds of violations" if run.found else "all of it holds"
         text = f"simulation of {run.what}: {run.size}, {found}"
+        console.print(textwrap.fill(text, WIDTH, subsequent_indent="  "), highlight=False)
+    for one in results.clients:
+        broken = f"breaks {', '.join(each.rule for each in one.found)}" if one.found else "breaks no rule"
+        text = f"client {one.name}: {one.schedules:,} schedules{one.note and f' ({one.note})'}, {broken}"
         console.print(textwrap.fill(text, WIDTH, subsequent_indent="  "), highlight=False)
     for mutation in results.mutations:
         total = mutation.total

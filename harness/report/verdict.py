@@ -56,10 +56,10 @@ def worst(exit_codes: Iterable[int]) -> int:
 def not_needed(results: Results) -> str:
     """A sentence on results that are missing, where they are no failure: where only implementations of others
     were judged; "" else."""
-    targets = {replay.target for replay in results.replays}
-    if not results.missing or not targets or "python" in targets:
+    judged = results.of_others
+    if not results.missing or not judged:
         return ""
-    return f"Not in this report, and not needed to judge {', '.join(sorted(targets))}: {_verbs(results)}."
+    return f"Not in this report, and not needed to judge {', '.join(judged)}: {_verbs(results)}."
 
 
 def _verbs(results: Results) -> str:
@@ -133,6 +133,10 @@ def _steps(results: Results) -> Iterator[Finding]:
             yield Finding(NOT_CONFORMANT, f"Simulation of {simulation.what}: {kinds}.", "findings")
         elif not simulation.events:
             yield Finding(NOT_CONFORMANT, f"Simulation of {simulation.what} did nothing.", "simulate")
+    for client in results.clients:
+        if client.found:
+            rules = ", ".join(one.rule for one in client.found)
+            yield Finding(NOT_CONFORMANT, f"The client {client.name} breaks {rules}.", "clients")
     for mutation in results.mutations:
         if mutation.exit_code:
             left = f"{mutation.total.survived:,} of {mutation.total.judged:,} mutants survive"

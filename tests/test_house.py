@@ -65,12 +65,15 @@ def test_only_its_targets_and_the_benchmarks_touch_the_coordinator() -> None:
             "groups/client",
             "groups/served",
             "groups/local_assignors",
+            "broker/admin",
             "broker/connection",
+            "broker/forms",
         )
     } | {f"harness/proxy/{name}.py" for name in ("conversation", "link", "messages", "record", "run")}
-    broker = imports(ROOT / "harness/targets/broker/connection.py")
-    own = {name for name in broker if name.split(".")[0] == "coordinator"}
-    assert all(name.startswith("coordinator.serve.codec") for name in own), "the messages of kio alone"
+    for name, table in (("connection", "codec"), ("admin", "forms"), ("forms", "forms")):
+        broker = imports(ROOT / f"harness/targets/broker/{name}.py")
+        own = {each for each in broker if each.split(".")[0] == "coordinator"}
+        assert all(each.startswith(f"coordinator.serve.{table}") for each in own), "tables of messages alone"
     for path in sources("harness/proxy", ".py"):
         own = {name for name in imports(path) if name.split(".")[0] == "coordinator"}
         tables = {

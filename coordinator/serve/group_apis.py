@@ -12,6 +12,14 @@ from typing import Any, Final, NamedTuple
 
 from coordinator.core.fields import Json
 from coordinator.serve.describe_topics import TOPIC
+from coordinator.serve.forms import (
+    ASSIGNMENT,
+    FETCHING_MEMBER,
+    GROUP_RESOURCE,
+    of_other_type,
+    to_kafka,
+    to_kip,
+)
 
 DESCRIBE_CONFIGS: Final = 32
 
@@ -44,7 +52,7 @@ def _with_defaults(**defaults: Any) -> Callable[[int, Json], list[Json]]:
 def _heartbeat_answered(_: int, answers: list[Json]) -> Json:
     assignment = answers[0]["assignment"]
     if isinstance(assignment, dict):
-        assignment = {"topicPartitions": assignment["assignedTopicPartitions"]}
+        assignment = to_kafka(ASSIGNMENT, assignment)
     return {**answers[0], "assignment": assignment}
 
 
@@ -56,9 +64,8 @@ def _fetch_asked(version: int, body: Json) -> list[Json]:
     """One request for each group: Kafka names the member with the group, KIP-848 once."""
     asked = []
     for group in [body] if version < 8 else body["groups"]:
-        member = {"memberId": group.get("memberId") or ""}
-        epoch = {"generationIdOrMemberEpoch": group.get("memberEpoch", -1)}
-        asked.append({**member, **epoch, "groups": [{name: group[name] for name in ("groupId", "topics")}]})
+        member = to_kip(FETCHING_MEMBER, group)
+        asked.append({**member, "groups": [{name: group[name] for name in ("groupId", "topics")}]})
     return asked
 
 
@@ -94,39 +101,29 @@ def _join_answered(_: int, answers: list[Json]) -> Json:
     return {**answer, "protocolName": answer.get("protocolName") or ""}
 
 
-_GROUP: Final = 32
-_OTHERS: Final = {_GROUP: 16, 16: _GROUP}
-"""Kafka's number of the resource type GROUP, which KIP-848 calls 16; Kafka's 16 is another type."""
-
-
 def _described_asked(_: int, body: Json) -> list[Json]:
     """Topics are not the coordinator's."""
-    others = [_of_other_type(one) for one in body["resources"] if one["resourceType"] != TOPIC]
+    others = [of_other_type(one) for one in body["resources"] if one["resourceType"] != TOPIC]
     return [{**body, "resources": others}]
 
 
 def _configs_asked(_: int, body: Json) -> list[Json]:
-    return [{**body, "resources": [_of_other_type(one) for one in body["resources"]]}]
+    return [{**body, "resources": [of_other_type(one) for one in body["resources"]]}]
 
 
 def _altered(_: int, answers: list[Json]) -> Json:
-    return {**answers[0], "responses": [_of_other_type(one) for one in answers[0]["responses"]]}
+    return {**answers[0], "responses": [of_other_type(one) for one in answers[0]["responses"]]}
 
 
 def _described(_: int, answers: list[Json]) -> Json:
     """Kafka leaves the start of the names of a group's configurations out."""
-    results = [_of_other_type(one) for one in answers[0]["results"]]
+    results = [of_other_type(one) for one in answers[0]["results"]]
     for result in results:
-        if result["resourceType"] == _GROUP:
+        if result["resourceType"] == GROUP_RESOURCE:
             result["configs"] = [
                 {**one, "name": one["name"].removeprefix("group.")} for one in result["configs"]
             ]
     return {**answers[0], "results": results}
-
-
-def _of_other_type(resource: Json) -> Json:
-    kind = resource["resourceType"]
-    return {**resource, "resourceType": _OTHERS.get(kind, kind)}
 
 
 _JOIN: Final = {"rebalanceTimeoutMs": -1, "groupInstanceId": None, "reason": None}

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from coordinator.serve.forms import GROUP_RESOURCE
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.targets.base import Json
 from harness.targets.broker.connection import Connection
@@ -24,8 +25,6 @@ DESCRIBE_GROUPS: Final = "DescribeGroups"
 LEAVE: Final = "LeaveGroup"
 ALTER: Final = "IncrementalAlterConfigs"
 DESCRIBE_CONFIGS: Final = "DescribeConfigs"
-GROUP_RESOURCE: Final = 32
-"""Kafka's number of the resource type GROUP."""
 SESSION_TIMEOUT: Final = "consumer.session.timeout.ms"
 HEARTBEAT_INTERVAL: Final = "consumer.heartbeat.interval.ms"
 _SET, _DELETE = 0, 1

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from coordinator.serve.forms import ASSIGNMENT, FETCHING_MEMBER, to_kip
+from coordinator.serve.forms import to_kafka as to_kafka_form
 from harness.kinds.registry import APIS
 from harness.targets.base import Json
 from harness.targets.broker.names import Names, translated
@@ -73,8 +75,8 @@ def from_kafka(form: Form, answer: Json, names: Names) -> Json:
     body: Json = translated(answer, names.from_broker)
     if form.api == HEARTBEAT:
         if assignment := body["assignment"]:
-            assigned = sorted_partitions(assignment["topicPartitions"])
-            body["assignment"] = {"assignedTopicPartitions": assigned}
+            told = to_kip(ASSIGNMENT, assignment)
+            body["assignment"] = {name: sorted_partitions(topics) for name, topics in told.items()}
     elif form.api == COMMIT:
         body["topics"] = _topics_back(form, body["topics"])
     elif form.api == FETCH:
@@ -108,18 +110,15 @@ def _heartbeat(version: int, body: Json, has: Has) -> tuple[int, Json]:
 
 
 def _fetch(body: Json, names: Names, has: Has) -> tuple[int, Json, dict[str, str]]:
-    member, epoch = body.get("memberId"), body.get("generationIdOrMemberEpoch", -1)
-    # No member is null in Kafka and may be "" in the spec.
-    of_member = {"memberId": member or (None if epoch < 0 else member), "memberEpoch": epoch}
+    of_member = to_kafka_form(FETCHING_MEMBER, body)
     groups, version = [], 9
     by_id: dict[str, str] = {}
     for group in body.get("groups", []):
         version, topics, named = _topics(FETCH, group.get("topics"), names, has)
         groups.append({**of_member, **group, "topics": topics})
         by_id |= named
-    rest = {
-        name: value for name, value in body.items() if name not in ("memberId", "generationIdOrMemberEpoch")
-    }
+    once = {row.kip for row in FETCHING_MEMBER}
+    rest = {name: value for name, value in body.items() if name not in once}
     return version, {**rest, "groups": groups}, by_id
 
 

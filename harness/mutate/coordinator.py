@@ -64,7 +64,7 @@ TESTS: Final = (
     "tests/client/test_client_assignors.py",
     "tests/migration/test_classic_members.py",
 )
-"""Those that take seconds; those of a file or a package come first."""
+"""Tests that take seconds; the tests of a file or a package come before them."""
 _INPUT: Final = ("tests/coordinator/test_heartbeat_input.py", "tests/coordinator/test_offset_input.py")
 _SCHEDULES: Final = (
     "tests/coordinator/test_line_protocol.py",
@@ -225,7 +225,7 @@ def judge(mutant: Mutant, checks: Sequence[Check]) -> Verdict:
 
 
 def judge_more(task: tuple[Mutant, Sequence[str]], checks: Sequence[Check], root: Path) -> Verdict:
-    """The same by some checks, of which types and the coordinator's own tests may be."""
+    """The verdict of some checks on a mutant; types and the coordinator's own tests may be among them."""
     mutant, names = task
     said = judge(mutant, [check for check in checks if check.name in names])
     if said.outcome == SURVIVED and TYPES in names and (wrong := _wrong_types(mutant, root)):
@@ -266,7 +266,7 @@ def _own(path: str) -> tuple[str, ...]:
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:
-    """The same for the coordinator as it is loaded."""
+    """The verdict of replays on the coordinator as it is loaded."""
     noticed = (said for check in checks if (said := _noticed(check)))
     return next(noticed, None) or Verdict(SURVIVED, ", ".join(check.name for check in checks))
 

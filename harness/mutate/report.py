@@ -29,7 +29,7 @@ class Mutated:
 
     @property
     def survivors(self) -> list[Judged]:
-        """Those that nobody argued to be equivalent, in the order of their places."""
+        """Mutants that survived and that nobody argued to be equivalent, in the order of their places."""
         left = [one for one in self.judged if one.outcome == SURVIVED and not self.reason(one.mutant)]
         return sorted(left, key=lambda one: (one.mutant.path, one.mutant.line))
 
@@ -40,7 +40,7 @@ class Mutated:
 
     @property
     def by_figures(self) -> list[Judged]:
-        """Those of them that were noticed by a figure alone: a number of states or steps."""
+        """Mutants of the specification that were noticed by a figure alone: a number of states or steps."""
         return [one for one in self.of_specification if by_figure(one.by)]
 
     def counts(self, path: str | None = None) -> Json:
@@ -70,7 +70,7 @@ class Mutated:
 
     @property
     def folders(self) -> list[str]:
-        """Their first folders, where there are several."""
+        """The first folders of the files that were mutated, where there are several."""
         found = sorted({path.split("/")[0] for path in self.paths})
         return found if len(found) > 1 else []
 

@@ -67,7 +67,7 @@ class Checks:
         return [name for name, needs in self.names if module in needs]
 
     def asked(self, mutant: Mutant) -> Asked:
-        """The same for a mutant, with what each rests on."""
+        """The checks that depend on the module of a mutant, each with the scripts or models it rests on."""
         names = self.of(Path(mutant.path).name)
         return {name: SCRIPTS if name == SCENARIOS else (name,) for name in names}
 

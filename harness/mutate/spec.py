@@ -98,7 +98,8 @@ def read_checks(root: Path, limit_s: float, states: int = MOST) -> Checks:
 
 
 def with_behaviours(checks: Checks) -> Checks:
-    """The same, with what the original makes of the scripts. ConformError where that is not as written."""
+    """The checks, with the behaviours that the original makes of the scripts. ConformError where a script of
+    the original is not as written."""
     played = play(checks.scenarios, checks.root / FOLDER, Limits("1g", checks.limit_s, 1))
     for one in played:
         if not one.holds:

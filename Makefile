@@ -99,7 +99,7 @@ wheel: setup
 # PEER=path/to/spec.tla compares the closed model with another specification of the protocol;
 # PEER_LIBRARY is a folder of modules that it extends.
 bench: setup
-	@$(BIN)/python -m harness.bench $(if $(PEER),--peer $(PEER)) $(if $(PEER_LIBRARY),--library $(PEER_LIBRARY))
+	@$(BIN)/python -m benchmarks $(if $(PEER),--peer $(PEER)) $(if $(PEER_LIBRARY),--library $(PEER_LIBRARY))
 
 # What small changes of coordinator/ and spec/ the checks notice; the result becomes evidence.
 mutate: setup

@@ -77,7 +77,8 @@ def stages(traces: Path = Path("traces")) -> list[Stage]:
         # The cost of rebalances, for the report: a simulated clock, so the same in every run.
         Stage(
             "rebalance",
-            ("-m", "harness.bench", "--only", "rebalance", "--out", str(RESULTS)),
+            ("-m", "benchmarks", "--only", "rebalance", "--out", str(RESULTS)),
+            inputs=("benchmarks",),
             result=RESULTS / "bench.json",
         ),
     ]

@@ -49,12 +49,11 @@ def test_the_coordinator_knows_nothing_of_the_harness() -> None:
         assert not any(name.split(".")[0] in {"harness", "tests"} for name in imports(path)), path
 
 
-def test_only_its_targets_and_the_benchmarks_touch_the_coordinator() -> None:
+def test_only_its_targets_touch_the_coordinator() -> None:
     users = {
         str(path.relative_to(ROOT))
         for path in sources("harness", ".py")
         if any(name.split(".")[0] == "coordinator" for name in imports(path))
-        and path.parent.name != "benchmarks"  # they measure this coordinator, and judge no other
     }
     assert users == {
         f"harness/targets/{name}.py"
@@ -90,8 +89,8 @@ def test_only_the_ends_of_the_wire_and_the_proxy_need_kio() -> None:
 
 
 def test_only_the_command_line_imports_the_command_line() -> None:
-    for path in sources("harness", ".py"):
-        if path.parent.name != "cli" and path.name not in {"bench.py", "__main__.py"}:
+    for path in [*sources("harness", ".py"), *sources("benchmarks", ".py")]:
+        if path.parent.name != "cli" and path.name != "__main__.py":
             assert not any(f"{name}.".startswith("harness.cli.") for name in imports(path)), path
 
 
@@ -102,14 +101,14 @@ def test_only_the_pipeline_needs_spark() -> None:
             assert not packages & {"pyspark", "pyarrow", "pandas"}, path
 
 
-def test_only_its_command_the_gate_and_the_benchmarks_import_the_pipeline() -> None:
+def test_only_its_commands_and_the_gate_import_the_pipeline() -> None:
     users = {
         str(path.relative_to(ROOT / "harness"))
         for path in sources("harness", ".py")
         if any(name.startswith("harness.pipeline") for name in imports(path))
-        and path.parent.name not in {"pipeline", "benchmarks"}
+        and path.parent.name != "pipeline"
     }
-    assert users - {"bench.py"} == {"cli/exhaust.py", "cli/simulate_groups.py", "gate/exhaust.py"}
+    assert users == {"cli/exhaust.py", "cli/simulate_groups.py", "gate/exhaust.py"}
 
 
 def test_every_requirement_has_a_row_of_its_own() -> None:
@@ -225,17 +224,15 @@ PARSERS = ("harness/engines/tlc_output.py", "harness/engines/apalache_output.py"
 
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     """No docstring begins with a clause, or with a pronoun for a noun that is somewhere else. The two parsers
-    of the engines' output are left as they are: each recorded result holds the hash of its parser. The rule
-    does not hold yet in the benchmarks and in `harness/mutate/`."""
+    of the engines' output are left as they are: each recorded result holds the hash of its parser."""
     riddle = re.compile(rf'^\s*"""(?:(?:What|Whether|Who|Of) |{PRONOUNS})', re.MULTILINE)
     found = {
         str(path.relative_to(ROOT)): len(riddle.findall(path.read_text()))
-        for folder in ("coordinator", "harness", "tests", "examples")
+        for folder in ("coordinator", "harness", "benchmarks", "tests", "examples")
         for path in sources(folder, ".py")
     }
     assert len(found) > 800
-    left = (*PARSERS, "harness/benchmarks/", "harness/mutate/")
-    assert {path: count for path, count in found.items() if count and not path.startswith(left)} == {}
+    assert {path: count for path, count in found.items() if count and path not in PARSERS} == {}
 
 
 def comments(module: str) -> list[str]:
@@ -286,7 +283,7 @@ def test_no_sentence_begins_with_a_clause() -> None:
         *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")),
     ]
     files = [one for one in documents if one.name not in ("requirements.md", "fields.md")]
-    files += [*sources("harness", ".py"), *sources("coordinator", ".py")]
+    files += [*sources("harness", ".py"), *sources("coordinator", ".py"), *sources("benchmarks", ".py")]
     files += [*sources("tests", ".py"), *sources("examples", ".py"), *sources("spec", ".tla")]
     found = {
         str(path.relative_to(ROOT)): [

@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness import bench
-from harness.benchmarks.curve import heartbeat_curves
-from harness.benchmarks.groups import request, stable_group
-from harness.benchmarks.measure import in_fresh_process, machine
-from harness.benchmarks.scale import heartbeats, takeovers, targets
-from harness.benchmarks.shapes import SHAPES, Shape, Size, assign, member_id, spec, subscriptions_of
+from benchmarks import __main__ as bench
+from benchmarks.curve import heartbeat_curves
+from benchmarks.groups import request, stable_group
+from benchmarks.measure import in_fresh_process, machine
+from benchmarks.scale import heartbeats, takeovers, targets
+from benchmarks.shapes import SHAPES, Shape, Size, assign, member_id, spec, subscriptions_of
 from harness.errors import ConformError
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.benchmarks import kafka
-from harness.benchmarks.shapes import Size
+from benchmarks import kafka
+from benchmarks.shapes import Size
 from harness.errors import ConformError
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from harness.benchmarks import served
-from harness.benchmarks.served import HERE, KAFKA, Load, Place, served_side_by_side
+from benchmarks import served
+from benchmarks.served import HERE, KAFKA, Load, Place, served_side_by_side
 from harness.errors import ConformError
 from harness.targets.kafka import jars
 from harness.targets.kafka.build import find_javac

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.benchmarks.account import account
-from harness.benchmarks.make import EDITED
+from benchmarks.account import account
+from benchmarks.make import EDITED
 
 ROOT = Path(__file__).parents[2]
 BURN = "import time\nwhile time.process_time() < 0.4: pass"

@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness import bench
-from harness.benchmarks.rebalance import HAPPENS, PROTOCOLS, Cost, costs, rebalances
-from harness.benchmarks.timeline import Ownership
+from benchmarks import __main__ as bench
+from benchmarks.rebalance import HAPPENS, PROTOCOLS, Cost, costs, rebalances
+from benchmarks.timeline import Ownership
 from harness.errors import ConformError
 from harness.report.lines import lines
 from harness.report.plot import Axes

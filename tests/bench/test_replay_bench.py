@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.benchmarks.replay import _speed, replays
+from benchmarks.replay import _speed, replays
 from harness.errors import ConformError
 
 

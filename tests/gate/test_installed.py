@@ -40,6 +40,10 @@ def built_go(source: Path, program: Path) -> Path:
     return program
 
 
+READER = "harness/report/readers/bench.py"
+"""Reads the results of a benchmark, for the report."""
+
+
 def conform(*words: str, json_file: Path) -> tuple[int, dict[str, Any]]:
     command = [sys.executable, "-m", "harness", *words, "--json", str(json_file)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -60,6 +64,20 @@ def test_the_wheel_carries_the_specification_the_traces_and_the_templates(wheel:
         sources = {name for name in sources if "__pycache__" not in name and "/carried/" not in name}
         assert sources <= inside
     assert "harness/gone.py" not in inside, "what an earlier build left is in the wheel"
+
+
+def test_the_wheel_has_no_benchmarks_and_needs_nothing_of_them_or_of_mutants(wheel: Path) -> None:
+    """The benchmarks are a part of the checkout alone; mutmut is of the extra `mutate`, psutil of `dev`."""
+    with zipfile.ZipFile(wheel) as file:
+        names = file.namelist()
+        (metadata,) = (file.read(name).decode() for name in names if name.endswith("/METADATA"))
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {
+        *("coordinator", "harness", "group_conformance"),
+    }
+    assert not [name for name in names if "bench" in name and name != READER]
+    needed = re.findall(r"^Requires-Dist: (.*)$", metadata, re.MULTILINE)
+    always = {re.split(r"[^\w-]", one)[0] for one in needed if "extra ==" not in one}
+    assert "typer" in always and not always & {"mutmut", "psutil", "pyspark", "confluent-kafka"}
 
 
 def vendor(folder: Path, wheel: Path) -> dict[str, str]:

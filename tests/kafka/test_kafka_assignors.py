@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from kafka_driver import skip_without_jars
 
-from harness.benchmarks.kafka import VERSION, assignors_side_by_side
-from harness.benchmarks.shapes import Size
+from benchmarks.kafka import VERSION, assignors_side_by_side
+from benchmarks.shapes import Size
 
 pytestmark = pytest.mark.maven
 

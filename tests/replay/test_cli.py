@@ -12,10 +12,10 @@ import pytest
 from frozendict import frozendict
 from spec_model import NOTHING, Model
 
+from benchmarks.speed import measure
 from harness.cli.replay import command
 from harness.errors import ConformError
 from harness.itf import Trace, write_trace
-from harness.replay.bench import measure
 from harness.requirements import sentences
 
 FOO = frozenset({"foo"})

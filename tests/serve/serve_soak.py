@@ -33,7 +33,7 @@ import psutil  # noqa: E402
 from test_serve_command import program  # noqa: E402
 from test_serve_fuzz import Fuzzed  # noqa: E402
 
-from harness.benchmarks.served import Load, compiled, coordinator, generate  # noqa: E402
+from benchmarks.served import Load, compiled, coordinator, generate  # noqa: E402
 from harness.errors import EVIDENCE_MISSING, NOT_CONFORMANT  # noqa: E402
 from harness.files import write_text  # noqa: E402
 from harness.spechash import file_hash  # noqa: E402
@@ -41,7 +41,7 @@ from harness.targets.broker.connection import Connection, Unreachable  # noqa: E
 from harness.targets.broker.local import free_port  # noqa: E402
 
 SOURCES: Final = (
-    *("coordinator/**/*.py", "harness/benchmarks/served.py", "harness/benchmarks/Heartbeats.java"),
+    *("coordinator/**/*.py", "benchmarks/served.py", "benchmarks/Heartbeats.java"),
     *("harness/targets/broker/connection.py", "tests/serve/served.py", "tests/serve/serve_soak.py"),
     *("tests/serve/test_serve_command.py", "tests/serve/test_serve_fuzz.py"),
 )

@@ -1,4 +1,4 @@
-"""Reader of the benchmark of rebalances (harness/benchmarks/rebalance.py)."""
+"""Reader of the benchmark of rebalances (benchmarks/rebalance.py)."""
 
 from __future__ import annotations
 

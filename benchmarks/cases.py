@@ -10,9 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from coordinator import Coordinator, SimulatedClock
-from coordinator.core.storage import SqliteStorage
-from harness.benchmarks.groups import (
+from benchmarks.groups import (
     CONFIG,
     join,
     leave,
@@ -21,8 +19,10 @@ from harness.benchmarks.groups import (
     stable_group,
     topics_on_wire,
 )
-from harness.benchmarks.measure import Measured, in_fresh_process, measure
-from harness.benchmarks.shapes import Shape, Size, assign, member_id, spec, subscriptions_of, topic_name
+from benchmarks.measure import Measured, in_fresh_process, measure
+from benchmarks.shapes import Shape, Size, assign, member_id, spec, subscriptions_of, topic_name
+from coordinator import Coordinator, SimulatedClock
+from coordinator.core.storage import SqliteStorage
 
 STEPS: Final = ("initial", "join", "leave")
 ROUNDS: Final = 3

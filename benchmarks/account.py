@@ -3,7 +3,7 @@
 Spark's Java, for one, outlives the program that starts it, so that neither `time` nor getrusage sees it. A
 program between adopts what is left over and waits for it (Linux; elsewhere what is left over does not count).
 
-    python -m harness.benchmarks.account FILE COMMAND [WORD ...]     runs it, and writes JSON to FILE
+    python -m benchmarks.account FILE COMMAND [WORD ...]     runs it, and writes JSON to FILE
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Taken:
 def account(command: Sequence[str], log: Path, folder: Path | None = None) -> Taken:
     """Run a command in `folder`; what it prints goes to `log`."""
     with tempfile.NamedTemporaryFile(prefix="conform-account-") as file, log.open("w") as output:
-        words = [sys.executable, "-m", "harness.benchmarks.account", file.name, *command]
+        words = [sys.executable, __file__, file.name, *command]
         subprocess.run(words, cwd=folder, stdout=output, stderr=subprocess.STDOUT, check=False)
         return Taken(**json.loads(Path(file.name).read_text()))
 

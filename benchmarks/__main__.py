@@ -1,6 +1,6 @@
 """Speed, side by side in one run: `make bench`, never a test.
 
-`python -m harness.bench [--peer SPEC.tla]` prints
+`python -m benchmarks [--peer SPEC.tla]` prints
 - `make` in a new clone, again, and after an edit of one operator, with all processes that it starts;
 - a replay from files to verdict, as typed, in one process and in two, in processor time and on the clock;
 - the size of the closed model at one disturbance, beside that of another specification of the same protocol,
@@ -29,17 +29,17 @@ from typing import Annotated, Any
 
 import typer
 
-from harness.benchmarks.curve import heartbeat_curves
-from harness.benchmarks.exhaust import exhaustive
-from harness.benchmarks.kafka import assignors_side_by_side, targets_side_by_side
-from harness.benchmarks.make import makes
-from harness.benchmarks.measure import machine
-from harness.benchmarks.rebalance import rebalances
-from harness.benchmarks.replay import replays
-from harness.benchmarks.scale import Table, heartbeats, takeovers, targets
-from harness.benchmarks.served import served_side_by_side
-from harness.benchmarks.simulate import whole_groups
-from harness.benchmarks.validate import recorded_runs
+from benchmarks.curve import heartbeat_curves
+from benchmarks.exhaust import exhaustive
+from benchmarks.kafka import assignors_side_by_side, targets_side_by_side
+from benchmarks.make import makes
+from benchmarks.measure import machine
+from benchmarks.rebalance import rebalances
+from benchmarks.replay import replays
+from benchmarks.scale import Table, heartbeats, takeovers, targets
+from benchmarks.served import served_side_by_side
+from benchmarks.simulate import whole_groups
+from benchmarks.validate import recorded_runs
 from harness.cli.console import print_table, running, write_json
 from harness.engines.base import Limits, Model, Result
 from harness.engines.tlc import Tlc

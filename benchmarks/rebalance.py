@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from harness.benchmarks.processes import (
+from benchmarks.processes import (
     HEARTBEAT_MS,
     ConsumerProcess,
     CooperativeProcess,
     EagerProcess,
     Process,
 )
-from harness.benchmarks.scale import Table
-from harness.benchmarks.timeline import Timeline
+from benchmarks.scale import Table
+from benchmarks.timeline import Timeline
 from harness.errors import ENGINE_FAILED, ConformError
 
 MEMBERS: Final = (3, 10, 30, 100)

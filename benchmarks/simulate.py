@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from harness.benchmarks.scale import Table
+from benchmarks.scale import Table
 from harness.errors import ENGINE_FAILED, ConformError
 
 SEEDS: Final = 200

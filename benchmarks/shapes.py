@@ -57,7 +57,7 @@ def topic_name(number: int) -> str:
 
 
 def topic_id(number: int) -> str:
-    """Its id."""
+    """The id of that topic."""
     return f"00000000-0000-4000-8000-{number:012x}"
 
 

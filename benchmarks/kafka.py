@@ -17,15 +17,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from harness.benchmarks.cases import STEPS
-from harness.benchmarks.measure import in_fresh_process
-from harness.benchmarks.scale import Progress, Table
-from harness.benchmarks.shapes import PARTITIONS_PER_TOPIC, Shape, Size, member_id, topic_id
+from benchmarks.cases import STEPS
+from benchmarks.measure import in_fresh_process
+from benchmarks.scale import Progress, Table
+from benchmarks.shapes import PARTITIONS_PER_TOPIC, Shape, Size, member_id, topic_id
+from benchmarks.speed import measure
 from harness.engines.base import Limits, Model
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.generate import simulate
 from harness.itf import write_trace
-from harness.replay.bench import measure
 from harness.targets.kafka.target import java
 
 VERSION: Final = "4.2.1"
@@ -42,8 +42,8 @@ ROUNDS: Final = 20
 
 
 def targets_side_by_side(progress: Progress, number: int = 200, over_the_wire: int = 20) -> Table:
-    """The same traces on each, as far as it can follow them; on a broker, only the first `over_the_wire`.
-    A broker's own processor time is not counted."""
+    """Committed traces on each target, as far as the target can follow them; on a broker only the first
+    `over_the_wire`. A broker's own processor time is not counted."""
     table = Table(
         ["replay with all comparisons", "traces", "steps", "steps/s", "of processor", "differences"]
     )

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from harness.benchmarks.scale import Progress, Table
+from benchmarks.scale import Progress, Table
 from harness.errors import ENGINE_FAILED, ConformError
 
 MODEL: Final = "MCSimulate"

@@ -20,6 +20,8 @@ from harness.errors import ENGINE_FAILED, ConformError
 
 _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
+_ROOT = Path(__file__).parent.parent
+"""The checkout: no package that is installed has the benchmarks."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,9 @@ def _resident_mb(field: str) -> float:
 
 
 def in_fresh_process(case: str, **arguments: Any) -> Measured:
-    """Measure a case of `harness.benchmarks.cases.CASES` in a process that does nothing else."""
-    command = [sys.executable, "-m", "harness.benchmarks", case, json.dumps(arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    """Measure a case of `benchmarks.cases.CASES` in a process that does nothing else."""
+    command = [sys.executable, "-m", "benchmarks.case", case, json.dumps(arguments)]
+    done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ConformError(f"The benchmark {case} of {arguments} failed:\n{done.stderr}", ENGINE_FAILED)
     return Measured(**json.loads(done.stdout))

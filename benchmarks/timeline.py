@@ -8,8 +8,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any, Final
 
+from benchmarks.processes import GROUP, HEARTBEAT_MS, TOPIC, Process
 from coordinator import Config, Coordinator, SimulatedClock
-from harness.benchmarks.processes import GROUP, HEARTBEAT_MS, TOPIC, Process
 from harness.errors import ENGINE_FAILED, ConformError
 
 NETWORK_MS: Final = 5

@@ -96,13 +96,13 @@ class ClassicProcess(Process):
 
 
 class EagerProcess(ClassicProcess):
-    """It gives up everything before it rejoins."""
+    """A process that gives up everything before it rejoins."""
 
     assignor = "sticky"
 
 
 class CooperativeProcess(ClassicProcess):
-    """It gives up what moves."""
+    """A process that gives up the partitions that move."""
 
     assignor = "cooperative-sticky"
 

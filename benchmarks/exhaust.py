@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import psutil
 
-from harness.benchmarks.scale import Table
+from benchmarks.scale import Table
 from harness.engines.tlc_config import Config, read_config
 from harness.errors import ENGINE_FAILED, ConformError
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from harness.benchmarks.scale import Table
+from benchmarks.scale import Table
 from harness.errors import ENGINE_FAILED, ConformError
 
 SEED: Final = 7

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from harness.benchmarks.cases import STEPS, loads
-from harness.benchmarks.measure import Measured, in_fresh_process
-from harness.benchmarks.shapes import SHAPES, SIZES, Shape, Size
+from benchmarks.cases import STEPS, loads
+from benchmarks.measure import Measured, in_fresh_process
+from benchmarks.shapes import SHAPES, SIZES, Shape, Size
 
 HEARTBEAT_MEMBERS: Final = (10, 100, 1_000, 10_000)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from benchmarks.shapes import PARTITIONS_PER_TOPIC, Size, topic_id, topic_name
 from coordinator import Config, Coordinator, SimulatedClock
 from coordinator.assignors import GroupAssignment
 from coordinator.consumer.model import MemberMetadata, Target, TopicImage
@@ -25,7 +26,6 @@ from coordinator.consumer.records import (
 )
 from coordinator.core.storage import LogStorage
 from coordinator.record_kinds import to_wire
-from harness.benchmarks.shapes import PARTITIONS_PER_TOPIC, Size, topic_id, topic_name
 from harness.errors import ENGINE_FAILED, ConformError
 
 API: Final = "ConsumerGroupHeartbeat"

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import psutil
 
-from harness.benchmarks.scale import Progress, Table
+from benchmarks.scale import Progress, Table
 from harness.engines.java import find_java
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.targets.broker import local

@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from harness.benchmarks.account import account
-from harness.benchmarks.scale import Progress, Table
+from benchmarks.account import account
+from benchmarks.scale import Progress, Table
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.files import read_text
 

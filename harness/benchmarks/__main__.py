@@ -1,9 +1,0 @@
-"""One case in this process: `python -m harness.benchmarks CASE ARGUMENTS` prints its figures as JSON."""
-
-import json
-import sys
-from dataclasses import asdict
-
-from harness.benchmarks.cases import CASES
-
-print(json.dumps(asdict(CASES[sys.argv[1]](**json.loads(sys.argv[2])))))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Final
 
 HOLDS: Final = 0
@@ -28,3 +30,9 @@ class ConformError(Exception):
         super().__init__(message)
         self.message = message
         self.exit_code = exit_code
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """A hint for the end of a message: the most similar of the known names, "" if none is similar."""
+    like = get_close_matches(name, list(names), 1)
+    return f" Did you mean {like[0]}?" if like else ""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -18,7 +17,7 @@ from msgspec import UNSET, UnsetType
 
 from harness.engines.apalache import OPTIONS as APALACHE_OPTIONS
 from harness.engines.base import Model, Outcome
-from harness.errors import ConformError
+from harness.errors import ConformError, meant
 from harness.files import read_text
 from harness.forms import Form, formed
 
@@ -134,8 +133,8 @@ class Manifest:
                 return entry
         names = [entry.name for entry in self.entries]
         place = self.folder / "manifest.json"
-        if like := get_close_matches(name, names, 1):
-            raise ConformError(f"There is no model {name} in {place}. Did you mean {like[0]}?")
+        if hint := meant(name, names):
+            raise ConformError(f"There is no model {name} in {place}.{hint}")
         raise ConformError(f"There is no model {name} in {place}; it has: {', '.join(names)}.")
 
 

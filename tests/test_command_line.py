@@ -143,6 +143,31 @@ def test_a_name_that_is_no_model_gets_a_suggestion() -> None:
     assert "Did you mean MCTour?" in " ".join(ended.stderr.split())
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("replay", "--tagret", "python"), "--target"),
+        (("replay", "traces/golden/basic.itf.json", "--target", "pyhton"), "Did you mean python?"),
+        (
+            ("replay", "traces/golden/basic.itf.json", "--target", "brokr:localhost:9092"),
+            "Did you mean broker?",
+        ),
+        (("replay", "traces/golden/basic.itf.json", "--dialect", "kafka-44"), "Did you mean kafka-4.4?"),
+        (("graph", "MCTuor"), "Did you mean MCTour?"),
+        (("gate", "--only", "replya"), "Did you mean replay?"),
+    ],
+)
+def test_other_names_get_a_suggestion_too(words: tuple[str, ...], hint: str) -> None:
+    ended = conform(*words)
+    assert ended.returncode == 2
+    assert hint in " ".join(ended.stderr.split())
+
+
+def test_a_target_without_what_it_needs_gets_no_suggestion() -> None:
+    ended = conform("replay", "traces/golden/basic.itf.json", "--target", "stdio:")
+    assert (ended.returncode, "Did you mean" in ended.stderr) == (2, False)
+
+
 STOPPED = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts the tests may ignore it

@@ -14,7 +14,7 @@ import typer
 from harness.cli.console import check_json_place, named_manifest, running, write_json
 from harness.cli.dialect_option import METAVAR, named
 from harness.engines.base import Limits
-from harness.errors import HOLDS, ConformError
+from harness.errors import HOLDS, ConformError, meant
 from harness.files import output_folder, write_text
 from harness.gate.again import Again, again, change_of
 from harness.gate.output import (
@@ -226,7 +226,10 @@ def _kinds(only: list[str] | None) -> frozenset[str] | None:
     kinds = [kind.strip() for given in only for kind in given.split(",")]
     for kind in kinds:
         if kind not in EVERY_KIND:
-            raise ConformError(f"--only: there is no kind {kind!r}; there are {', '.join(EVERY_KIND)}.")
+            known = ", ".join(EVERY_KIND)
+            raise ConformError(
+                f"--only: there is no kind {kind!r}; there are {known}.{meant(kind, EVERY_KIND)}"
+            )
     return frozenset(kinds)
 
 

@@ -6,13 +6,12 @@ import importlib
 import importlib.metadata
 import importlib.util
 import sys
-from difflib import get_close_matches
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from harness.engines.process import stop_when_told
-from harness.errors import ConformError
+from harness.errors import ConformError, meant
 
 VERBS = (
     *("check", "scenario", "generate", "replay", "exhaust", "validate", "graph", "shrink", "simulate"),
@@ -75,8 +74,7 @@ class _Conform(typer.core.TyperGroup):
         an option that has moved or has another name with the new place or name."""
         verbs = self.list_commands(ctx)
         if args and not args[0].startswith("-") and args[0] not in verbs:
-            like = get_close_matches(args[0], verbs, 1)
-            hint = f" Did you mean {like[0]}?" if like else f" There are {', '.join(verbs)}."
+            hint = meant(args[0], verbs) or f" There are {', '.join(verbs)}."
             ctx.fail(f"There is no command {args[0]!r}.{hint}")
         for option in (word.partition("=")[0] for word in args[1:]):
             gone = f"conform {args[0]} has no option {option} any more: "

@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 from typing import cast
 
 from harness.dialect_name import base_of
-from harness.errors import USAGE, ConformError
+from harness.errors import USAGE, ConformError, meant
 from harness.plugins import TARGETS, bad, declared, loaded
 from harness.replay.dialects import traces_of
 from harness.targets.base import Target
@@ -122,7 +122,9 @@ def _started(name: str, dialect: str, timeout_s: float | None = None, wait_s: fl
     if kind in points:
         return _brought(points[kind], argument, dialect)
     others = f"; packages that are installed bring {', '.join(sorted(points))}" if points else ""
-    raise ConformError(f"There is no target {name!r}; there are {KINDS}{others}.", USAGE)
+    known = ("python", "stdio", "tcp", "kafka", "broker", "mock", *points)
+    hint = "" if kind in known else meant(kind, known)
+    raise ConformError(f"There is no target {name!r}; there are {KINDS}{others}.{hint}", USAGE)
 
 
 def _brought(point: EntryPoint, argument: str, dialect: str) -> Target:

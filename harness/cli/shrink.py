@@ -15,7 +15,7 @@ from harness.engines.base import Limits
 from harness.errors import NOT_CONFORMANT
 from harness.files import output_folder, write_text
 from harness.itf import read_trace, write_trace
-from harness.kit import kit_path
+from harness.kit import kit_name, kit_path
 from harness.replay.dialects import chosen_dialect
 from harness.replay.files import SUFFIX, dialects_of
 from harness.scenario.files import SUFFIX as SCENARIO
@@ -96,8 +96,9 @@ def command(
     path = out or Path("build/shrunk") / f"{stem}{SUFFIX}"
     output_folder(path.parent)
     trace, spec = kit_path(trace), spec_folder(manifest)
+    named = kit_name(trace)
     known = dialects_of([trace])
-    spoken = chosen_dialect(dialect, {f"The trace {trace}": name for name in known})
+    spoken = chosen_dialect(dialect, {f"The trace {named}": name for name in known})
     whole = trace_of(trace, spec) if trace.suffix == SCENARIO else read_trace(trace)
     limits = Limits(memory, timeout, 1)
     beside = path.with_name(f"{path.name.removesuffix(SUFFIX)}{SCENARIO}")
@@ -106,7 +107,7 @@ def command(
         closing(open_target(target, spoken, wait)) as opened,
     ):
         oracle = Oracle(opened)
-        found = shrink_trace(whole, str(trace), oracle, spec, limits, signature, progress)
+        found = shrink_trace(whole, named, oracle, spec, limits, signature, progress)
         scenario = as_scenario(found, beside, oracle, spec, limits)
     written = [path]
     if scenario:
@@ -115,8 +116,8 @@ def command(
         written.append(beside)
     found = replace(found, failure=replace(found.failure, trace=str(path)))
     write_trace(path, found.trace)
-    for line in lines(found, str(trace), target, spoken, oracle):
+    for line in lines(found, named, target, spoken, oracle):
         print(line)
     print(f"written: {', '.join(map(str, written))}")
-    write_json(json_file, to_json(found, str(trace), target, spoken, written, oracle))
+    write_json(json_file, to_json(found, named, target, spoken, written, oracle))
     raise typer.Exit(NOT_CONFORMANT)

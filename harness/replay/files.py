@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.dialect_name import base_of
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.itf import read_meta
-from harness.kit import kit_path
+from harness.kit import kit_name, kit_path
 from harness.replay.dialects import TEXT, dialect_of
 from harness.replay.jobs import Files, Job, added, check_jobs, processes, rare_collections, with_following
 from harness.replay.report import reason, skipped
@@ -36,7 +36,7 @@ def trace_files(paths: Sequence[Path]) -> list[Path]:
             alone = [one for one in path.rglob(f"*{SCENARIO}") if not trace_beside(one).is_file()]
             inside = sorted([*path.rglob(f"*{SUFFIX}"), *alone])
             if not inside:
-                raise ConformError(f"There are no traces (*{SUFFIX}) in {path}.")
+                raise ConformError(f"There are no traces (*{SUFFIX}) in {kit_name(path)}.")
             found.update(dict.fromkeys(inside))
         else:
             found[path] = None

@@ -15,7 +15,7 @@ from harness.errors import MODEL_VIOLATED, ConformError
 from harness.itf import Trace, read_trace, trace_to_text
 from harness.kinds import scenarios as plain
 from harness.kinds.scenarios import DEFAULT_LIMITS, Played, Scenario
-from harness.kit import kit_path
+from harness.kit import kit_name, kit_path
 from harness.scenario.fields import read_fields
 from harness.scenario.names import SUFFIX as SUFFIX
 from harness.scenario.names import trace_beside as trace_beside
@@ -34,10 +34,10 @@ def scenario_files(paths: Sequence[Path]) -> list[Path]:
         if path.is_dir():
             inside = sorted(path.rglob(f"*{SUFFIX}"))
             if not inside:
-                raise ConformError(f"There are no scenarios (*{SUFFIX}) in {path}.")
+                raise ConformError(f"There are no scenarios (*{SUFFIX}) in {kit_name(path)}.")
             found.update(dict.fromkeys(inside))
         elif path.suffix != SUFFIX:
-            raise ConformError(f"{path} is no scenario: their names end with {SUFFIX}.")
+            raise ConformError(f"{kit_name(path)} is no scenario: their names end with {SUFFIX}.")
         else:
             found[path] = None
     if not found:

@@ -18,6 +18,7 @@ from test_partial_targets import target
 
 from harness import kit
 from harness.cli.replay import command as replay
+from harness.cli.shrink import command as shrink
 from harness.errors import ConformError
 from harness.replay.files import replay_files, trace_files
 from harness.replay.jobs import Files
@@ -107,6 +108,11 @@ def test_a_trace_of_the_package_is_called_as_the_verbs_take_it(
     monkeypatch.chdir(tmp_path)
     assert [Files().read(file).name for file in trace_files([Path("traces/golden")])] == [str(inside)]
     assert Files().read(inside).name == str(inside)
+    with pytest.raises(ConformError, match=rf"The trace {inside} does not fail on python"):
+        shrink(inside, target="python", out=tmp_path / "shrunk.itf.json")
+    (package / "traces" / "empty").mkdir()
+    with pytest.raises(ConformError, match=r"There are no traces .* in traces/empty\."):
+        trace_files([Path("traces/empty")])
     inside.parent.mkdir(parents=True)
     inside.write_bytes((package / inside).read_bytes())
     assert Files().read(package / inside).name == str(package / inside), "here that is another file"

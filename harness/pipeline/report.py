@@ -70,12 +70,12 @@ def load_problems(result: Exhausted) -> Iterator[str]:
     for how, one in sorted(result.loads.items()):
         place, count = _place(one["depth"]), one["states"]
         if how == "wrong":
-            yield loaded_otherwise(result.target, count, f"one {place}", _differences(one))
+            yield loaded_otherwise(result.target, count, place, _differences(one))
         else:
             states = "a state" if count == 1 else f"{count:,} states"
             yield (
                 f"the target {result.target} refused to load {states}, which were reached by their shortest "
-                f"paths; the first is one {place}: {_difference(one)}"
+                f"paths; the first is {place}: {_difference(one)}"
             )
 
 

@@ -68,8 +68,8 @@ def test_what_a_load_loses_is_found_out_and_only_those_states_are_reached_by_pat
     [one] = wrong["differences"]
     assert one["path"].startswith("group.") and int(one["got"]) == int(one["expected"]) + 1
     said = " ".join(" ".join(summary(ran.result, None, "out")).split())
-    first = f"{one['path']} is {one['got']}, was to be {one['expected']}"
-    assert f"did not load {len(sources)} states; the first is one 1 step from the start: {first}" in said
+    first = f"{one['path']} is {one['got']} instead of {one['expected']}"
+    assert f"did not load {len(sources)} states; the first is 1 step from the start: {first}" in said
     assert not ran.result.holds and "none left out" not in said
     with pytest.raises(ConformError, match=f"loads states wrongly, {len(sources)} of them") as ended:
         end_with(ran.result)
@@ -98,7 +98,7 @@ def test_the_first_step_that_is_not_judged_has_its_reason(dot: Path, tmp_path: P
     said = " ".join(" ".join(summary(ran.result, None, "out")).split())
     assert f"{len(missing)} steps could not be judged: their states were not reached the first is" in said
     found = first["differences"][0]
-    assert f"{first['ended']}: {found['path']} is {found['got']}, was to be {found['expected']}" in said
+    assert f"{first['ended']}: {found['path']} is {found['got']} instead of {found['expected']}" in said
     assert found["path"] == "group.groupEpoch"
 
 

@@ -68,7 +68,9 @@ def test_a_difference_is_shown_in_full_and_ends_with_11(
         command([file], json_file=tmp_path / "result.json")
     assert caught.value.exit_code == 11
     said = capsys.readouterr().out.splitlines()
-    shown = said[said.index("cause 1, the most serious: response.memberEpoch; its shortest trace:") + 1 :]
+    shown = said[
+        said.index("cause 1, the most serious: response.memberEpoch (E3); its shortest trace:") + 1 :
+    ]
     assert shown[0] == f"{file}, step 1: Join (join)"
     assert shown[1] == '  target assignment to install: {"m1": ["foo-0", "foo-1"]}'
     assert shown[2].startswith('  sent: {"op": "request", "api": "ConsumerGroupHeartbeat"')

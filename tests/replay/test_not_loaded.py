@@ -78,7 +78,7 @@ def test_a_state_that_is_not_there_after_a_difference_ends_its_trace(tmp_path: P
 def test_a_state_to_start_from_that_is_not_there_is_no_difference(tmp_path: Path) -> None:
     files = written(tmp_path, a=late(1))
     for name, words in {
-        faulty("load_loses_deadlines"): "deadlineMs is 45001, was to be 45000. The adapter is to blame",
+        faulty("load_loses_deadlines"): "deadlineMs is 45001 instead of 45000. The adapter is to blame",
         target(refuses="load"): "load was refused: there is no operation load. The adapter is to blame",
     }.items():
         result = replayed(name, files)

@@ -20,7 +20,7 @@ COMMANDS = (
     ("scenario traces/golden/basic.yaml --rewrite", USAGE, "copy the scenario, and name the copy"),
     ("generate MCSmall --simulate 1 --out build/traces", HOLDS, "1 trace"),
     ("graph --trace traces/golden/basic.itf.json --sequence", HOLDS, "basic-sequence.svg"),
-    ("shrink traces/golden/basic.itf.json", USAGE, "there is nothing to shrink"),
+    ("shrink traces/golden/basic.itf.json", USAGE, "The trace traces/golden/basic.itf.json does not fail"),
     ("diff MCTour MCTour", HOLDS, "the two versions say the same"),
     ("dialects", HOLDS, "kafka-4.2"),
     ("doctor", HOLDS, "level: loadable"),

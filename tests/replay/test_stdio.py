@@ -75,7 +75,9 @@ def test_a_target_that_is_gone_before_it_is_asked(tmp_path: Path) -> None:
 def test_nonsense_is_quoted(tmp_path: Path, line: str, words: str) -> None:
     assert (
         words
-        in failure(program(tmp_path, f"sys.stdin.readline(); print({line!r}); sys.stdin.read()")).message
+        in failure(
+            program(tmp_path, f"sys.stdin.readline(); print({line!r}, flush=True); sys.stdin.read()")
+        ).message
     )
 
 

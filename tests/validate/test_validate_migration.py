@@ -146,7 +146,7 @@ def test_what_was_replayed_is_a_behaviour(tmp_path: Path) -> None:
     validate(log, json_file=tmp_path / "result.json")
     result = json.loads((tmp_path / "result.json").read_text())
     assert result["holds"] and result["steps"] > 200 and len(result["runs"]) > 80
-    # steps after such a member joined: the way to goal 9 of MCMigrationAssignors has some, and all 3 steps of the
+    # steps after such a member joined: the way to goal 9 of MCMigrationAssignors has some, and all 3 of the
     # traces of MCMigrationApart are such joins
     assert result["left_out"]["from a member on that may compute the target itself (A5, M4)"] <= 15 + 3
 

@@ -12,7 +12,7 @@ EXHAUSTED := MCClassic MCClassicStatic MCClassicOffsets MCUpgradeStraight MCClie
 # Programs that tests and verbs start would else compile the kit again, each a fifth of a second.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all docs lint test test-sparks test-kafka test-lowest fuzz measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
+.PHONY: all docs lint test test-sparks test-kafka test-lowest lakes fuzz measure gate wheel bench rebalance soak package setup check scenario generate replay exhaust graph diff report clean mutate simulate
 
 # Stages are in harness/stage_list.py: each is done again only where what it depends on has changed.
 all: setup
@@ -79,7 +79,13 @@ LOWEST := tests/engines/test_evidence.py tests/engines/test_tlc.py tests/graph/t
 test-lowest: setup
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(BUILD)/lowest
 	@$(BIN)/uv pip install --quiet --python $(BUILD)/lowest/bin/python --resolution lowest-direct -e '.[dev]'
-	@$(BUILD)/lowest/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not maven and not apalache and not fuzz' $(LOWEST)
+	@$(BUILD)/lowest/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not maven and not apalache and not fuzz and not lakes' $(LOWEST)
+
+# Delta Lake and Apache Iceberg, in an environment of their own: their packages are for pyspark 4.1.
+lakes: setup
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(BUILD)/lakes
+	@$(BIN)/uv pip install --quiet --python $(BUILD)/lakes/bin/python -e '.[dev]' 'pyspark==4.1.*'
+	@$(BUILD)/lakes/bin/python -m pytest -m lakes tests/spark/test_lakes.py
 
 # What librdkafka's mock does otherwise, over all committed traces, for the report; it need not conform.
 measure: setup
@@ -116,6 +122,7 @@ soak: setup
 	@$(BIN)/python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust.json
 	@for model in $(EXHAUSTED); do \
 	  $(BIN)/conform exhaust $$model --out $(BUILD)/exhaust/$$model --json $(RESULTS)/exhaust-$$model.json || exit $$?; done
+	@$(MAKE) --no-print-directory lakes
 	@$(BIN)/conform simulate --seeds 1000 --seed 100000 --json $(RESULTS)/simulate-groups-soak.json
 	@$(BIN)/python tests/simulate/soak.py --steps 1000000 --evidence spec/evidence/SimulateKafka42.json
 	@$(BIN)/python tests/clients/soak.py --seeds 10000 --sockets 100 --evidence spec/evidence/Clients.json

@@ -19,10 +19,8 @@ from harness.itf import trace_from_json, value_to_json
 from harness.pipeline.dump import lines, piece_rows, splits
 from harness.pipeline.sources import DUMP, ITF, LOG, find_files
 from harness.pipeline.store import file_system
-from harness.pipeline.tables import key
+from harness.pipeline.tables import SCHEMA_VERSION, key
 
-SCHEMA_VERSION: Final = 1
-"""Grows when a column is renamed, removed or gets another meaning."""
 _SPLIT: Final = 8 << 20
 _TYPES: Final = {"text": StringType, "number": LongType, "index": IntegerType}
 

@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.pipeline.reasons import reason_of
+from harness.pipeline.tables import MEANINGS, SCHEMA_VERSION
 
 FORMATS: Final[Mapping[str, str]] = {"parquet": "", "delta": "Delta Lake", "iceberg": "Apache Iceberg"}
 """Formats, and what a session must have for each."""
-PUBLISHED: Final = ("findings", "coverage", "verdicts", "quarantine")
+PUBLISHED: Final = tuple(MEANINGS)
 
 
 def check_format(name: str, place: str) -> None:
@@ -39,16 +41,30 @@ def check_session(spark: SparkSession, name: str) -> None:
             ) from None
 
 
+def explained(frame: DataFrame, table: str) -> DataFrame:
+    """A published table whose columns say in their metadata what they mean (`comment`), beside the version of
+    the schema (`schema_version`)."""
+    version = {"schema_version": SCHEMA_VERSION}
+    meanings = {name: {"comment": text, **version} for name, text in MEANINGS[table].items()}
+    return frame.select(*(F.col(name).alias(name, metadata=meanings[name]) for name in frame.columns))
+
+
 def publish(frames: Mapping[str, DataFrame], place: str, name: str) -> list[str]:
-    """Write tables; their names or URIs. Those of Iceberg are in a namespace: CATALOG.NAMESPACE."""
+    """Write tables; their names or URIs. Those of Iceberg are in a namespace: CATALOG.NAMESPACE.
+
+    Iceberg keeps the comments of columns alone, so the version of the schema is a property of its tables.
+    """
     written = []
-    for table, frame in frames.items():
+    for table, plain in frames.items():
+        frame = explained(plain, table)
         whole = f"{place}.{table}" if name == "iceberg" else f"{place.rstrip('/')}/{table}"
         try:
             if name == "iceberg":
-                frame.writeTo(whole).using(name).createOrReplace()
+                writer = frame.writeTo(whole).using(name)
+                writer.tableProperty("schema_version", str(SCHEMA_VERSION)).createOrReplace()
             else:
-                frame.write.format(name).mode("overwrite").save(whole)
+                # Delta would keep the columns' metadata of the table that was there before.
+                frame.write.format(name).mode("overwrite").option("overwriteSchema", "true").save(whole)
         except Exception as error:  # Java's own, too: a package that is for another version of Spark
             said = reason_of(error)
             raise ConformError(f"Spark cannot write the table {whole}: {said}.", ENGINE_FAILED) from None

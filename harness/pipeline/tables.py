@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 import pyarrow as pa
+
+SCHEMA_VERSION: Final = 1
+"""Version of the tables and formats that people read; grows when a column is renamed, removed or gets another
+meaning."""
 
 _TEXT: Final = pa.string()
 _COUNT: Final = pa.int64()
@@ -150,6 +155,61 @@ TABLES: Final = {
     "findings": FINDINGS,
     "timings": TIMINGS,
 }
+
+_STEP: Final = {
+    "action": "action of the specification that the step is",
+    "branch": "case of the action that applied; empty if it has one alone",
+    "error": "error code of the expected response; empty without an error",
+}
+_PLACE: Final = {
+    "trace": "key of the trace that the step is in; empty for a transition of a state graph",
+    "index": "number of the step in its trace, that of the state after it; 0 for a transition",
+}
+MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
+    "findings": {
+        "finding": "key of the finding: equal in each run that finds it",
+        "requirement": "ID of the requirement that is broken",
+        **_STEP,
+        "paths": "places in which the target differs: fields of the response, state, records or timers",
+        "signatures": "signature of each path, for a file of waivers",
+        "count": "steps with these differences",
+        "step": "key of the example, the step nearest to an initial state",
+        **_PLACE,
+        "steps": "steps from an initial state to the example, its own included",
+        "differences": "differences of the example: path, expected and got as JSON",
+    },
+    "coverage": {
+        "requirement": "ID of a requirement that the steps exercise",
+        **_STEP,
+        "dialect": "dialect that the target was compared with",
+        "tested": "steps that were judged",
+        "failed": "judged steps with a difference that no waiver accepts",
+    },
+    "verdicts": {
+        "step": "key of the step: source, input and all that is expected",
+        **_PLACE,
+        "source": "key of the state before the step",
+        "input": "key of source and input: equal for steps that differ only in what is expected",
+        "depth": "steps from an initial state to the state before, the shortest way",
+        **_STEP,
+        "target": "implementation that was judged",
+        "dialect": "dialect that the target was compared with",
+        "verdict": "pass, fail, not judged or left out",
+        "reached": "how the target came into the state before: load, path or trace; empty if left out",
+        "differences": "differences at the step: path, expected and got as JSON",
+        "not_loaded": "differences of the state after its load; empty if the state was as loaded",
+        "ended": "key of the step at which the shortest path ended before the state; else empty",
+        "lacks": "feature that the step needs and the target says it lacks; else empty",
+        "part": "part of the work that the step was judged in",
+    },
+    "quarantine": {
+        "uri": "file that could not be read, or the state graph",
+        "offset": "place in the file in bytes from its start; null for a whole file or a step",
+        "reason": "reason why it could not be read",
+        "excerpt": "first characters of what could not be read; null for a file",
+    },
+}
+"""Meaning of each column of the tables that `--tables` publishes; Spark keeps it beside the column."""
 
 
 def key(*parts: str) -> str:

@@ -29,6 +29,11 @@ FOLDERS = {
 """The tables of a run of a model; `traces` is looked at where there are traces."""
 
 
+def test_each_column_of_a_published_table_has_a_meaning() -> None:
+    columns = {name: tables.TABLES[name].names for name in tables.MEANINGS}
+    assert columns == {name: list(meanings) for name, meanings in tables.MEANINGS.items()}
+
+
 def plain(schema: pa.Schema) -> dict[str, str]:
     """Names and types; a dictionary and its values are one type, and what the items of a list are called does
     not matter."""

@@ -59,6 +59,7 @@ def main(folder: Path) -> None:
         "static": judged(folder, **asked, settings={"spark.sql.warehouse.dir": "x"}),
     }
     rows = spark.read.parquet("viewfs://kit/tables/verdicts").count()
+    fields = spark.read.parquet("viewfs://kit/tables/findings").schema.fields
     alive = spark.range(3).count()
     print(
         json.dumps(
@@ -66,6 +67,7 @@ def main(folder: Path) -> None:
                 "runs": runs,
                 "said": said,
                 "rows": rows,
+                "columns": {field.name: dict(field.metadata) for field in fields},
                 "alive": alive,
                 "settings": [before, spark.conf.get(ASKED)],
             }

@@ -23,6 +23,7 @@ from harness.pipeline.reasons import reason_of
 from harness.pipeline.session import settings_of
 from harness.pipeline.sources import by_spark, find_files
 from harness.pipeline.store import Store, file_system
+from harness.pipeline.tables import MEANINGS
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,6 +64,12 @@ def test_files_and_tables_are_where_only_spark_can_reach_them(told: Any) -> None
     assert first["quarantined"] == 1
     assert first["tables"][0] == "viewfs://kit/tables/findings" and len(first["tables"]) == 4
     assert told["rows"] == again["trace_steps"] == 12  # after two runs
+
+
+@pytest.mark.sparks
+def test_columns_of_published_tables_say_what_they_mean(told: Any) -> None:
+    meanings = {name: {"comment": text, "schema_version": 1} for name, text in MEANINGS["findings"].items()}
+    assert told["columns"] == meanings
 
 
 @pytest.mark.sparks

@@ -15,6 +15,7 @@ from harness.errors import ConformError
 from harness.kinds.conversations import CONVERSATIONS, only_kind
 from harness.replay.view import EVERYTHING, View
 from harness.targets.base import Capabilities, Died, Refused, Target
+from harness.targets.heard import MALFORMED, KitFault, listen, malformed
 
 Check = Callable[[Talk], str]
 
@@ -111,8 +112,6 @@ NO_CONSUMERS: Final = (
     "conform replay traces/{folder} uses the operation on {adjective} groups."
 )
 """The finding of a target that has groups of another kind alone."""
-MALFORMED: Final = (AttributeError, LookupError, TypeError, ValueError)
-"""The errors of a check that reads an answer of another form than the protocol's."""
 ALWAYS: Final = ("hello", "request", "errors", "bad input")
 DETERMINISM: Final = "determinism"
 
@@ -165,7 +164,8 @@ class Doctor:
         self._died = False
 
     def examine(self, progress: Callable[[str], None]) -> Examined:
-        """Make all checks. ConformError (exit 2 or 3) for a target that does not even start."""
+        """Make all checks. ConformError (exit 2 or 3) for a target that does not even start, KitFault for an
+        answer that the kit reads wrongly."""
         target = self._start()
         try:
             known = target.hello()
@@ -193,7 +193,10 @@ class Doctor:
             return Finding(name, Verdict.MISSING, said or MISSED[name])
         try:
             with self._talk() as talk:
-                return Finding(name, Verdict.OK, check(talk))
+                try:
+                    return Finding(name, Verdict.OK, check(talk))
+                except MALFORMED as error:
+                    return Finding(name, Verdict.WRONG, malformed(talk.target, known, error))
         except Wrong as wrong:
             return Finding(name, Verdict.WRONG, str(wrong))
         except Died as death:
@@ -201,12 +204,10 @@ class Doctor:
         except Refused as refusal:
             says = f"The protocol says: what is declared is done. Refused {refusal.operation}"
             return Finding(name, Verdict.WRONG, f"{says}: {refusal.reason}")
+        except KitFault:
+            raise
         except ConformError as error:
             return self._dead(name, error)
-        except MALFORMED as error:
-            lacks = isinstance(error, KeyError) and isinstance(error.args[0], str)
-            said = f"has no {error.args[0]}, which" if lacks else "is of another form than the one that"
-            return Finding(name, Verdict.WRONG, f"An answer {said} this check reads.")
 
     def _dead(self, name: str, error: ConformError) -> Finding:
         self._died = True
@@ -223,6 +224,7 @@ class Doctor:
     @contextmanager
     def _talk(self) -> Iterator[Talk]:
         target = self._start()
+        listen(target)
         try:
             known = target.hello()
             broken = self._wrong()

@@ -110,14 +110,16 @@ class _Judge:
         self._progress = progress
         self._view = View(Capabilities(target.name, "", {}, known.controls, unobserved))
         self._configures = "configure" in known.controls
-        asked = Asked(target, self._view, self._configures)
+        asked = Asked(target, known, self._view, self._configures)
         self._probes = probes
         self._seen: dict[int, list[Answer | str]] = {}
         for probe in probes:
             self._seen[probe.number] = asked.answers(probe)
             progress(f"{len(self._seen)} of {len(probes)} probes")
         self._distance = cache(self._computed_distance)
-        self._python = cache(lambda dialect: Asked(PythonTarget(dialect), self._view, self._configures))
+        self._python = cache(
+            lambda dialect: Asked(PythonTarget(dialect), known, self._view, self._configures)
+        )
 
     def distance(self, dialect: str, probe: Probe) -> int:
         """After how many operations of a probe the target differs from that dialect."""

@@ -15,6 +15,8 @@ from harness.replay.view import INTERVAL, View
 from harness.simulate.pair import INTERVAL as TARGET_INTERVAL
 from harness.simulate.schedule import perform
 from harness.targets.base import Answer, Capabilities, Json, Refused, Target
+from harness.targets.heard import MALFORMED as UNREADABLE
+from harness.targets.heard import listen, malformed
 
 FILE: Final = Path(__file__).with_name("probes.json")
 MALFORMED: Final = "malformed"
@@ -82,14 +84,18 @@ def differ(expected: Answer | str, got: Answer | str) -> bool:
 
 
 class Asked:
-    """A target to which probes are given. `view` is what of its answers is compared."""
+    """A target to which probes are given, with its answer to hello. `view` is what is compared."""
 
-    def __init__(self, target: Target, view: View, configures: bool) -> None:
-        self._target, self._view, self._configures = target, view, configures
+    def __init__(self, target: Target, known: Capabilities, view: View, configures: bool) -> None:
+        self._target, self._known, self._view, self._configures = target, known, view, configures
         self._knows_interval = configures and self._takes_interval()
 
     def answers(self, probe: Probe) -> list[Answer | str]:
-        """The answers of a new coordinator to the operations of a probe, in the form that is compared."""
+        """The answers of a new coordinator to the operations of a probe, in the form that is compared.
+
+        KitFault if a program's answer has the protocol's form, and the kit cannot read it.
+        """
+        listen(self._target)
         self._target.load([], [], {"clockMs": 0})
         if self._configures:
             interval = {TARGET_INTERVAL: 0} if self._knows_interval else {}
@@ -104,7 +110,8 @@ class Asked:
                 found.append(self._compared(answer))
             except Refused:
                 found.append(REFUSED)
-            except (AttributeError, LookupError, TypeError, ValueError):
+            except UNREADABLE as error:
+                malformed(self._target, self._known, error)
                 found.append(MALFORMED)
         return found
 

@@ -130,7 +130,7 @@ class StdioTarget(Operations):
     """A subprocess; the methods are those of `harness.targets.base.Target`. Nothing is ever asked twice.
 
     A program that has neither `load` nor `fresh` is ended and started again for a load of nothing, and
-    configured as before: `fresh`.
+    configured as before: `fresh`. `heard` keeps operations with their answers where a list is put there.
     """
 
     def __init__(
@@ -144,6 +144,7 @@ class StdioTarget(Operations):
         self._settings: Json = {}
         self._one_at_a_time = False
         self._ahead: deque[Json] = deque()
+        self.heard: list[tuple[Json, Json]] | None = None
         self._start()
 
     def _start(self) -> None:
@@ -220,11 +221,15 @@ class StdioTarget(Operations):
         """Send one operation, unless it was written ahead, and wait for its answer."""
         name = str(operation["op"])
         if not self._ahead:
-            return self._exchange(_encoded(operation), name)
-        written = self._ahead.popleft()
-        if written != operation:
-            raise RuntimeError(f"{written} was written ahead, but this is asked: {operation}")
-        return self._answer(name)
+            answer = self._exchange(_encoded(operation), name)
+        else:
+            written = self._ahead.popleft()
+            if written != operation:
+                raise RuntimeError(f"{written} was written ahead, but this is asked: {operation}")
+            answer = self._answer(name)
+        if self.heard is not None:
+            self.heard.append((operation, answer))
+        return answer
 
     def _exchange(self, sent: bytes, name: str) -> Json:
         self._program.write(sent + b"\n")

@@ -16,7 +16,7 @@ from faulty_program import Program
 
 from harness.cli.doctor import command
 from harness.doctor import controls
-from harness.doctor.examine import BUYS, CHECKS, NEEDS, Doctor, Examined, Finding, Level, Verdict
+from harness.doctor.examine import BUYS, CHECKS, NEEDS, Check, Doctor, Examined, Finding, Level, Verdict
 from harness.doctor.report import to_json
 from harness.doctor.talk import Talk, Wrong
 from harness.errors import ConformError
@@ -172,19 +172,54 @@ def test_a_fault_is_told(fault: str) -> None:
         assert not PYTHON.search(one.said), one.said
 
 
-def test_an_answer_without_what_a_check_reads_is_wrong_and_ends_nothing() -> None:
-    """Each operation is answered by the same line: hello, describe and records alike."""
+class Alike(Lines):
+    """A program that answers each operation with the same line."""
 
-    class Alike(Lines):
-        def _exchange(self, sent: bytes, name: str) -> Json:
-            apis = {"ConsumerGroupHeartbeat": [0, 0]}
-            controls = ["topics", "describe", "load", "fresh"]
-            known = {"name": "alike", "dialect": "kip-848", "apis": apis, "controls": controls}
-            return {"ok": True, "group": {"groupId": "g"}, **known}
+    def _exchange(self, sent: bytes, name: str) -> Json:
+        apis = {"ConsumerGroupHeartbeat": [0, 0]}
+        controls = ["topics", "describe", "load", "fresh"]
+        known = {"name": "alike", "dialect": "kip-848", "apis": apis, "controls": controls}
+        return {"ok": True, "group": {"groupId": "g"}, **known}
 
+
+class Bare(Lines):
+    """A program whose descriptions have the form of the protocol, and no field but the group's id."""
+
+    def _exchange(self, sent: bytes, name: str) -> Json:
+        answer = super()._exchange(sent, name)
+        return {**answer, "group": {"groupId": "g"}} if "group" in answer else answer
+
+
+def test_an_answer_of_another_form_is_wrong_and_ends_nothing() -> None:
     found = Doctor("alike", "kip-848", lambda: Alike("ids_reversed"), no_time).examine(lambda _: None)
     said = {one.operation: one.said for one in found.findings}
-    assert said["fresh"] == "An answer has no state, which this check reads."
+    assert said["fresh"] == (
+        "The answer to load has not the form of the line protocol: the answer: 'end' is a required property."
+    )
+
+
+def checked(target: type[Lines], check: Check, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The sentence of a check in place of that of `describe`."""
+    monkeypatch.setitem(CHECKS, "describe", check)
+    found = Doctor("a", "kip-848", lambda: target("right"), no_time).examine(lambda _: None)
+    return next(one.said for one in found.findings if one.operation == "describe")
+
+
+def test_an_answer_without_what_a_check_reads_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The protocol allows a description without a state: a target may hide the state, but then says so."""
+    said = checked(Bare, lambda talk: str(talk.target.describe("g")["state"]), monkeypatch)
+    assert said == "An answer has no state, which this check reads."
+
+
+def test_a_check_that_reads_right_answers_wrongly_is_a_fault_of_the_kit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The kit once blamed the target for each error of its own checks."""
+    with pytest.raises(ConformError, match=r"fault of the kit: .* \(IndexError: list index") as caught:
+        checked(Lines, lambda talk: str(talk.describe()["members"][0]), monkeypatch)
+    assert caught.value.exit_code == 3
+    with pytest.raises(ConformError, match=r"fault of the kit: .*shoeSize"):
+        checked(Lines, lambda talk: str(talk.describe()["shoeSize"]), monkeypatch)
 
 
 def test_every_bad_input_that_is_taken_is_told_with_its_line() -> None:

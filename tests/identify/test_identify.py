@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -15,10 +16,12 @@ from typer.testing import CliRunner
 from harness.cli.dialect_option import named
 from harness.cli.main import app
 from harness.errors import ConformError
+from harness.identify import probes
 from harness.identify.judge import Identified, identify, with_changes
 from harness.identify.probes import read_probes
 from harness.replay.features import SERVER_SIDE, STATIC
-from harness.targets.base import Answer, Capabilities, Json
+from harness.targets import start_target
+from harness.targets.base import Answer, Capabilities, Json, Target
 from harness.targets.python import PythonTarget, departures, named_dialects, spoken, values_of
 
 ROOT = Path(__file__).parent.parent.parent
@@ -115,6 +118,21 @@ def test_a_target_that_speaks_no_dialect_gets_no_name() -> None:
     with pytest.raises(ConformError, match="speaks no dialect: none of ") as caught:
         identify(Constant("kafka-4.2"), PROBES)
     assert caught.value.exit_code == 11
+
+
+def test_an_answer_of_the_protocols_form_that_a_probe_cannot_read_is_a_fault_of_the_kit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def careless(target: Target, operation: Json, end: int) -> Answer:
+        raise TypeError("careless")
+
+    monkeypatch.setattr(probes, "perform", careless)
+    with (
+        closing(start_target(f"stdio:{sys.executable} -m coordinator --stdio")) as target,
+        pytest.raises(ConformError, match=r"fault of the kit: .* \(TypeError: careless\)") as caught,
+    ):
+        identify(target, PROBES)
+    assert caught.value.exit_code == 3
 
 
 def test_what_no_value_explains_is_told() -> None:

@@ -48,6 +48,12 @@ def probe(asked: Question) -> dict[str, Any] | None:
     }
 
 
+def asked_of(dialect: str) -> Asked:
+    """The Python coordinator in a dialect, to which probes are given."""
+    target = PythonTarget(dialect)
+    return Asked(target, target.hello(), EVERYTHING, True)
+
+
 def can_be_sent(one: dict[str, Any]) -> bool:
     """Tell if a real client could send the requests: none goes to a group that a dialect does not have then.
 
@@ -55,9 +61,7 @@ def can_be_sent(one: dict[str, Any]) -> bool:
     about such groups.
     """
     probe = Probe(0, one["departure"], ("", ""), one["base"], one["settings"], tuple(one["operations"]))
-    answers = [
-        a for name in named_dialects() for a in Asked(PythonTarget(name), EVERYTHING, True).answers(probe)
-    ]
+    answers = [answer for name in named_dialects() for answer in asked_of(name).answers(probe)]
     return probe.departure == "UnknownGroupError" or '"errorCode": 69' not in json.dumps(answers)
 
 

@@ -125,13 +125,16 @@ class View:
 
     def with_interval(self, expected: Answer, answer: Answer) -> Answer:
         """The expectation of a target whose configuration is its own: the heartbeat interval of the first
-        response that has one, in later responses too (H9). In errors and to members that leave the interval
-        means nothing, and is not compared: it is `excused`."""
+        response that has one, in later responses too (H9). An interval that a client has set for the group is
+        compared as it is. In errors and to members that leave the interval means nothing, and is not
+        compared: it is `excused`."""
         wanted, body = expected.body, answer.body
         if not self._given_interval or not wanted or INTERVAL not in wanted or not isinstance(body, dict):
             return expected
         given = body.get(INTERVAL, 0)
         if wanted["errorCode"] == 0 and wanted["memberEpoch"] >= 0:
+            if wanted[INTERVAL] != wire.HEARTBEAT_INTERVAL_MS:
+                return expected
             if self._interval_ms is None and type(given) is int and given > 0:
                 self._interval_ms = given
             given = wanted[INTERVAL] if self._interval_ms is None else self._interval_ms

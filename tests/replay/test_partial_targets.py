@@ -17,6 +17,7 @@ from partial_target import EVERYTHING, METADATA, target, without
 from spec_model import NOTHING, Model
 
 from harness.cli.replay import command
+from harness.doctor.examine import BUYS, Level
 from harness.errors import ConformError
 from harness.itf import Trace, read_trace
 from harness.kinds.classic.description import CLASSIC
@@ -115,6 +116,39 @@ def test_a_heartbeat_interval_of_its_own_is_no_difference_and_one_that_changes_i
     paths = {one.path for failure in changing.failures for one in failure.differences}
     assert paths == {"response.heartbeatIntervalMs"}
     assert on_golden(lie="interval").differences > 100
+
+
+def test_an_interval_that_a_client_has_set_is_compared_as_it_is() -> None:
+    """The interval of other groups was asked of that group; after the trace, its interval of all others."""
+    corpus = GOLDEN.parent / "corpus"
+    altered = next(corpus.glob("MCAdministration-goal-*-a-group-is-there-again-with-the-config*.itf.json"))
+    files = [GOLDEN / "basic.itf.json", altered, GOLDEN / "basic.itf.json"]
+    unconfigured = without("configure")
+    right = replay_files(files, target(controls=unconfigured), max_differences=1000)
+    assert (right.differences, right.judged > 20) == (0, True)
+    wrong = replay_files([altered], target(controls=unconfigured, lie="interval"), max_differences=1000)
+    [found] = [one for failure in wrong.failures for one in failure.differences]
+    assert (found.path, found.expected, found.got) == ("response.heartbeatIntervalMs", 15000, 3000)
+
+
+def steps_in(folder: Path, *controls: str) -> int:
+    try:
+        return replay_files(trace_files([folder]), target(controls=list(controls))).judged
+    except ConformError as error:
+        assert "None of the" in error.message
+        return 0
+
+
+def test_a_black_box_is_led_to_the_folder_with_the_most_steps() -> None:
+    """The black box needs `fresh` in this process; a program is started anew."""
+    assert "Begin with traces/corpus: no other folder has as many steps" in BUYS[Level.BLACK_BOX]
+    folders = [
+        one for one in GOLDEN.parent.iterdir() if one.is_dir() and one.name not in ("dialects", "kafka")
+    ]
+    steps = {folder.name: steps_in(folder, "fresh") for folder in folders}
+    assert max(steps, key=lambda name: steps[name]) == "corpus" and steps["golden"] == 0
+    assert steps_in(GOLDEN.parent / "corpus", *BLACK_BOX) >= 4 * steps["corpus"]
+    assert steps_in(GOLDEN, *BLACK_BOX) > 100
 
 
 def test_after_a_harmless_difference_a_target_without_load_is_judged_on() -> None:

@@ -334,10 +334,9 @@ def _examples(run: Run, findings: Sequence[Mapping[str, Any]], meta: Mapping[str
     """A trace of each finding: the shortest to it, in `examples/`, with what was enabled on the way."""
     if not findings:
         return
-    via = paths.shortest_ways(run) if any(not one["trace"] for one in findings) else {}
-    keys: dict[str, list[str]] = {}
+    steps = [one["step"] for one in findings if not one["trace"]]
+    ways = paths.ways_to(run, steps)
     for one in findings:
-        step = F.col("step") == one["step"]
         if one["trace"]:
             row = run.read("traces").where(F.col("trace") == one["trace"]).select("itf").collect()[0]
             trace = trace_from_json(json.loads(row["itf"]), "The trace")
@@ -348,12 +347,11 @@ def _examples(run: Run, findings: Sequence[Mapping[str, Any]], meta: Mapping[str
                 trace.actions[: one["index"] + 1],
             )
         else:
-            row = run.read("steps", "graph").where(step).select("source", "state_after").collect()[0]
             described = {"description": f"Finding {one['finding']}", **meta}
-            cut = paths.trace_to(via, row["source"], row["state_after"], described)
-            keys[one["finding"]] = paths.keys_to(via, row["source"])
+            cut = paths.trace_to(ways.texts, ways.keys[one["step"]], ways.after[one["step"]], described)
         run.store.write(f"examples/{one['finding']}.itf.json", trace_to_text(cut))
-    possible = paths.enabled(run, (key for path in keys.values() for key in path)) if keys else {}
-    for name, path in keys.items():
-        steps = {str(number): possible.get(key, []) for number, key in enumerate(path, start=1)}
-        run.store.write(f"examples/{name}{ENABLED}", tables.text(steps) + "\n")
+    possible = paths.enabled(run, ways.texts) if steps else {}
+    for one in findings:
+        if path := ways.keys.get(one["step"]):
+            asked = {str(number): possible.get(key, []) for number, key in enumerate(path, start=1)}
+            run.store.write(f"examples/{one['finding']}{ENABLED}", tables.text(asked) + "\n")

@@ -44,7 +44,10 @@ Edge = tuple[str, str, tuple[str, ...]]
 
 
 def _graph(run: Run, verdicts: DataFrame) -> tuple[nx.MultiDiGraph, set[Edge], set[Edge]]:
-    """The states, an edge for each action, branch and member between two of them, and what became of it."""
+    """The states, an edge for each action, branch and member between two of them, and what became of it.
+
+    The page shows each state, so all texts are read here: of MOST states at most.
+    """
     graph = nx.MultiDiGraph(initial=[])
     reader = Reader()
     for row in run.read("states").orderBy("depth", "state").collect():

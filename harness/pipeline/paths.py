@@ -1,8 +1,13 @@
-"""States that a target cannot load, reached by their shortest path; and the shortest trace to a finding."""
+"""States that a target cannot load, reached by their shortest path; and the shortest trace to a finding.
+
+The links between states are held whole, by keys of 32 characters. The texts of states, which are a hundred
+times as long, are looked up for the states of a path.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
@@ -22,27 +27,49 @@ from harness.replay.signature import way
 from harness.tlaparse import Reader
 
 _SOURCES: Final = pa.schema([("source", pa.string())])
+_STATES: Final = pa.schema([("state", pa.string())])
 WAYS: Final = "ways"
 """The folder of a temporary table: of each state the one before it, and itself as TLC prints it."""
-Via: TypeAlias = Mapping[str, tuple[str, str]]
-"""State -> the state before it on a shortest path ("" for an initial one), and itself with the step into it,
-as TLC prints it."""
+Links: TypeAlias = Mapping[str, str]
+"""State -> the state before it on a shortest path; "" for an initial one."""
+Texts: TypeAlias = Mapping[str, str]
+"""State -> itself with the step into it, as TLC prints it; only states that somebody asked for."""
 
 
-def shortest_ways(run: Run) -> Via:
-    """One shortest way to every state of the graph: of several the one whose step has the smallest key."""
-    return {row["state"]: (row["source"], row["text"]) for row in _ways(run).collect()}
+@dataclass(frozen=True)
+class Examples:
+    """Shortest ways to some steps: of each step the state after it, as TLC prints that, and the keys of the
+    states before it, from an initial one; and the texts of these states."""
+
+    after: Mapping[str, str]
+    keys: Mapping[str, list[str]]
+    texts: Texts
+
+
+def ways_to(run: Run, steps: Collection[str]) -> Examples:
+    """The shortest ways to steps of the state graph, by their keys: of several the one whose steps have the
+    smallest keys."""
+    if not steps:
+        return Examples({}, {}, {})
+    asked = run.read("steps", "graph").where(F.col("step").isin(list(steps)))
+    rows = asked.select("step", "source", "state_after").dropDuplicates(["step"]).collect()
+    links = {row["state"]: row["source"] for row in _ways(run).select("state", "source").collect()}
+    keys = {row["step"]: keys_to(links, row["source"]) for row in rows}
+    states = {key for path in keys.values() for key in path}
+    wanted = run.rows([{"state": one} for one in sorted(states)], _STATES)
+    known = _ways(run).join(wanted, "state", "left_semi").select("state", "text").collect()
+    texts = {row["state"]: row["text"] for row in known}
+    return Examples({row["step"]: row["state_after"] for row in rows}, keys, texts)
 
 
 def _ways(run: Run) -> DataFrame:
     """The shortest ways to states, as rows."""
     states, steps = run.read("states"), run.read("steps", "graph").where("operation IS NOT NULL")
     ends = states.select(F.col("state").alias("after"), (F.col("depth") - 1).alias("depth"))
-    last = F.min_by(F.struct("source", "state_after"), "step").alias("way")
-    ways = steps.join(ends, ["after", "depth"]).groupBy("after").agg(last)
-    later = ways.select(F.col("after").alias("state"), "way.source", F.col("way.state_after").alias("text"))
+    last = [F.min_by(name, "step").alias(to) for name, to in (("source", "source"), ("state_after", "text"))]
+    ways = steps.join(ends, ["after", "depth"]).groupBy(F.col("after").alias("state")).agg(*last)
     initial = states.where("depth = 0").select("state", F.lit("").alias("source"), "text")
-    return later.join(initial, "state", "left_anti").unionByName(initial)
+    return ways.join(initial, "state", "left_anti").unionByName(initial)
 
 
 def write_ways(run: Run) -> str:
@@ -52,31 +79,37 @@ def write_ways(run: Run) -> str:
     return place
 
 
-def _read_ways(place: str) -> Via:
-    files, path = file_system(place)
-    rows = ds.dataset(path, filesystem=files, format="parquet").to_table().to_pylist()
-    return {row["state"]: (row["source"], row["text"]) for row in rows}
+class WaysOfWorker:
+    """The table of `write_ways` in a worker: the links of all states, and texts as they are asked for."""
+
+    def __init__(self, place: str) -> None:
+        files, path = file_system(place)
+        self._table = ds.dataset(path, filesystem=files, format="parquet")
+        self.links: Links = self._pairs("source")
+
+    def texts(self, states: Collection[str]) -> Texts:
+        """The texts of these states."""
+        return self._pairs("text", ds.field("state").isin(list(states)))
+
+    def _pairs(self, column: str, only: Any = None) -> dict[str, str]:
+        table = self._table.to_table(columns=["state", column], filter=only)
+        return dict(zip(table["state"].to_pylist(), table[column].to_pylist(), strict=True))
 
 
-def keys_to(via: Via, state: str) -> list[str]:
+def keys_to(links: Links, state: str) -> list[str]:
     """The keys of the states on a shortest path from an initial state to this one. ConformError (exit 2)
     where states that differ have one key, so that a way may lead in a circle."""
     path: list[str] = []
     while state:
-        if len(path) == len(via):
+        if len(path) == len(links):
             raise ConformError(
                 "The model has states that differ in a variable which its kind of group does not keep, so "
                 "that no way to a state can be told. Add it to `kept` of the kind in harness/kinds.",
                 USAGE,
             )
         path.append(state)
-        state, _ = via[state]
+        state = links[state]
     return path[::-1]
-
-
-def path_to(via: Via, state: str) -> list[str]:
-    """The states on the shortest way to a state, as TLC prints them."""
-    return [via[one][1] for one in keys_to(via, state)]
 
 
 def enabled(run: Run, states: Iterable[str]) -> Mapping[str, list[str]]:
@@ -95,10 +128,10 @@ def enabled(run: Run, states: Iterable[str]) -> Mapping[str, list[str]]:
     }
 
 
-def trace_to(via: Via, source: str, after: str, meta: Mapping[str, object]) -> Trace:
-    """The trace whose last step leads from the state `source` to `after` (as TLC prints it)."""
+def trace_to(texts: Texts, path: Sequence[str], after: str, meta: Mapping[str, object]) -> Trace:
+    """The trace along the keys of `path`, whose last step leads to `after` (as TLC prints it)."""
     reader = Reader()
-    states = [reader.state(printed) for printed in (*path_to(via, source), after)]
+    states = [reader.state(printed) for printed in (*(texts[one] for one in path), after)]
     return Trace(dict(meta), tuple(sorted(states[0])), states)
 
 
@@ -116,12 +149,14 @@ def judging_by_path(
     meta = {"constants": dict(constants)}
 
     def judged(batches: Batches) -> Batches:
-        judge, via = judge_of(name, dialect, program), _read_ways(ways)
+        judge, via = judge_of(name, dialect, program), WaysOfWorker(ways)
         for batch in batches:
-            rows = StepRows({})
+            rows, given = StepRows({}), batch.to_pylist()
+            path = {row["source"]: keys_to(via.links, row["source"]) for row in given}
+            texts = via.texts({key for keys in path.values() for key in keys})
             verdicts = [
-                _judged(judge, rows, trace_to(via, row["source"], row["state_after"], meta), row)
-                for row in batch.to_pylist()
+                _judged(judge, rows, trace_to(texts, path[row["source"]], row["state_after"], meta), row)
+                for row in given
             ]
             yield pa.RecordBatch.from_pylist(verdicts, VERDICTS)
 

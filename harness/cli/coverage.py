@@ -17,9 +17,10 @@ from harness.cli.console import (
     running,
     write_json,
 )
+from harness.coverage.follow import Traces, follow, traces_by_model
 from harness.coverage.measure import Reached, measure
 from harness.coverage.record import NAME, Recorded, read_record, write_record
-from harness.engines.base import Limits
+from harness.engines.base import Limits, Progress
 from harness.engines.tlc import VERSION
 from harness.errors import ConformError
 from harness.files import output_folder, write_text
@@ -63,7 +64,9 @@ def command(
     listed as not measured. A model whose arms have all been reached by smaller models does not run. A run of
     --record-evidence that was stopped goes on where it was. Models of which a module was edited are measured
     again. A large model takes hours: with --timeout, a model that does not end counts as begun. Expressions
-    that it reached count; an expression in one of its modules that nothing reached may still be reached.
+    that it reached count; an expression in one of its modules that nothing reached may still be reached. A
+    begun model then goes on from the states of its traces alone, in the folder `traces` beside the
+    specification, which are often farther than it came.
 
     \b
     conform coverage
@@ -82,10 +85,11 @@ def command(
     output_folder(out)
     file, specification = listed.folder / "evidence" / NAME, listed.folder
     limits = Limits(memory, timeout)
+    traces = traces_by_model(specification.parent / "traces") if models or record else {}
     if record:
-        _measure_all(_of_tlc(listed.entries), file, specification, limits)
+        _measure_all(_of_tlc(listed.entries), file, specification, limits, traces)
     shown = (
-        Recorded(VERSION, date.today().isoformat(), _measured(_named(models, listed), Reached(), limits))
+        Recorded(VERSION, date.today().isoformat(), _measured_now(_named(models, listed), limits, traces))
         if models
         else read_record(file, specification)
     )
@@ -111,7 +115,9 @@ def _named(names: Sequence[str], listed: Manifest) -> list[Entry]:
     return _of_tlc(entries)
 
 
-def _measure_all(entries: Sequence[Entry], file: Path, specification: Path, limits: Limits) -> None:
+def _measure_all(
+    entries: Sequence[Entry], file: Path, specification: Path, limits: Limits, traces: Traces
+) -> None:
     """Measure the models that are not in the record, those that may run longer than they did then, and those
     with a module that was edited since."""
     output_folder(file.parent)
@@ -123,22 +129,49 @@ def _measure_all(entries: Sequence[Entry], file: Path, specification: Path, limi
     known = {*reached.models, *reached.idle}
     longer = {name for name, ran in reached.begun.items() if limits.timeout is None or ran < limits.timeout}
     rest = [one for one in entries if one.name not in known | (reached.begun.keys() - longer)]
-    _measured(rest, reached, limits, lambda: write_record(file, reached, specification))
+
+    def keep() -> None:
+        write_record(file, reached, specification)
+
+    _measure(rest, reached, limits, keep)
+    _follow(entries, reached, limits, traces, keep)
 
 
-def _measured(
-    entries: Sequence[Entry], reached: Reached, limits: Limits, after_each: Callable[[], None] | None = None
-) -> Reached:
+def _measured_now(entries: Sequence[Entry], limits: Limits, traces: Traces) -> Reached:
+    reached = Reached()
+    _measure(entries, reached, limits, lambda: None)
+    _follow(entries, reached, limits, traces, lambda: None)
+    return reached
+
+
+def _measure(
+    entries: Sequence[Entry], reached: Reached, limits: Limits, after_each: Callable[[], None]
+) -> None:
     with running("measuring coverage") as progress:
         for number, entry in enumerate(entries, start=1):
+            measure(entry, reached, limits, _shown(progress, f"{number} of {len(entries)}, {entry.name}"))
+            after_each()
 
-            def show(line: str, place: str = f"{number} of {len(entries)}, {entry.name}") -> None:
-                progress(f"{place}: {line}")
 
-            measure(entry, reached, limits, show)
-            if after_each:
-                after_each()
-    return reached
+def _follow(
+    entries: Sequence[Entry],
+    reached: Reached,
+    limits: Limits,
+    traces: Traces,
+    after_each: Callable[[], None],
+) -> None:
+    """Let begun models go on from the states of their traces, unless they did so with as many traces."""
+    begun = [one for one in entries if one.name in reached.begun]
+    rest = [one for one in begun if reached.followed.get(one.name, 0) != len(traces.get(one.name, []))]
+    with running("measuring coverage of traces") as progress:
+        for number, entry in enumerate(rest, start=1):
+            show = _shown(progress, f"{number} of {len(rest)}, {entry.name}")
+            follow(entry, traces.get(entry.name, []), reached, limits, show)
+            after_each()
+
+
+def _shown(progress: Progress, place: str) -> Progress:
+    return lambda line: progress(f"{place}: {line}")
 
 
 def _print(
@@ -172,6 +205,8 @@ def _print(
 def _runs(reached: Reached) -> str:
     """The counts of models by how far they ran."""
     begun = f", {len(reached.begun)} were stopped before their end" if reached.begun else ""
+    if reached.followed:
+        begun += f", and {len(reached.followed)} of these went on from the states of their traces"
     return f"{len(reached.models)} models ran to their end{begun}, {len(reached.idle)} had nothing to add"
 
 
@@ -183,6 +218,7 @@ def _to_json(shown: Recorded, unsure: Collection[str]) -> dict[str, Any]:
         "models": shown.reached.models,
         "begun": shown.reached.begun,
         "idle": shown.reached.idle,
+        "followed": shown.reached.followed,
         "reached": len(shown.reached.by),
         "unreached": [
             {

@@ -26,7 +26,8 @@ class Reached:
 
     `models` are the models that ran to their end; `begun` those that were stopped, with the seconds that they
     ran: what they reached counts, and what they would have reached is not known. `idle` are those that did
-    not have to run, as each of their arms had been reached before.
+    not have to run, as each of their arms had been reached before. `followed` are begun models that went on
+    from the states of their traces, with how many traces that were.
     """
 
     extents: set[Extent] = field(default_factory=set)
@@ -34,6 +35,7 @@ class Reached:
     models: list[str] = field(default_factory=list)
     begun: dict[str, float] = field(default_factory=dict)
     idle: list[str] = field(default_factory=list)
+    followed: dict[str, int] = field(default_factory=dict)
 
     def add(self, found: Sequence[Extent]) -> None:
         """Add definitions. A definition may have arms in some models only: constants use it in the others."""
@@ -51,6 +53,7 @@ class Reached:
         self.models = [name for name in self.models if name not in models]
         self.begun = {name: seconds for name, seconds in self.begun.items() if name not in models}
         self.idle = [name for name in self.idle if name not in models]
+        self.followed = {name: count for name, count in self.followed.items() if name not in models}
 
     def open_arms(self, found: Sequence[Extent]) -> list[Arm]:
         """The arms of these definitions that no model has reached."""
@@ -69,6 +72,7 @@ def measure(entry: Entry, reached: Reached, limits: Limits, progress: Progress) 
     found = extents(model.module, limits, model.libraries)
     reached.add(found)
     reached.begun.pop(entry.name, None)
+    reached.followed.pop(entry.name, None)
     wanted = reached.open_arms(found)
     if not wanted:
         reached.idle.append(entry.name)
@@ -108,20 +112,29 @@ def _run(
     """The arms that were reached, and the result; None if the time ran out."""
     with tempfile.TemporaryDirectory(prefix="conform-coverage-") as name:
         folder = Path(name)
-        copy = _copy(model, dict(enumerate(wanted, start=1)), folder)
-        log = folder / "tlc.log"
-        result = None
-        try:  # one worker, as each has registers of its own
-            result = ENGINES["tlc"].check(copy, log, replace(limits, workers=1), progress)
-        except EngineError as error:
-            if error.failure is not Failure.TIME_OUT:
-                raise
-        numbers = {int(match[1]) for match in REACHED.finditer(read_text(log, "The log"))}
+        copy = write_copy(model, dict(enumerate(wanted, start=1)), folder)
+        return run_copy(copy, wanted, folder, limits, progress)
+
+
+def run_copy(
+    copy: Model, wanted: Sequence[Arm], folder: Path, limits: Limits, progress: Progress
+) -> tuple[set[Arm], Result | None]:
+    """Check a copy: the arms that were reached of those that it counts, and the result; None if the time ran
+    out."""
+    log = folder / "tlc.log"
+    result = None
+    try:  # one worker, as each has registers of its own
+        result = ENGINES["tlc"].check(copy, log, replace(limits, workers=1), progress)
+    except EngineError as error:
+        if error.failure is not Failure.TIME_OUT:
+            raise
+    numbers = {int(match[1]) for match in REACHED.finditer(read_text(log, "The log"))}
     return {arm for number, arm in enumerate(wanted, start=1) if number in numbers}, result
 
 
-def _copy(model: Model, numbered: Mapping[int, Arm], folder: Path) -> Model:
-    """The model in a folder of its own, with all modules that it uses."""
+def write_copy(model: Model, numbered: Mapping[int, Arm], folder: Path) -> Model:
+    """Write the model into a folder of its own, with all modules that it uses, whose arms report their
+    numbers."""
     numbers: dict[str, dict[Arm, int]] = {}
     for number, arm in numbered.items():
         numbers.setdefault(arm.module, {})[arm] = number

@@ -59,6 +59,7 @@ def write_record(path: Path, reached: Reached, specification: Path) -> None:
         "models": reached.models,
         "begun": reached.begun,
         "idle": reached.idle,
+        "followed": reached.followed,
         "files": {module: _code(specification / f"{module}.tla") for module in modules},
         "modules": modules,
     }
@@ -77,7 +78,10 @@ def read_record(path: Path, specification: Path) -> Recorded:
     try:
         data = json.loads(read_text(path, "The record of coverage"))
         reached = Reached(
-            models=list(data["models"]), begun=dict(data.get("begun", {})), idle=list(data["idle"])
+            models=list(data["models"]),
+            begun=dict(data.get("begun", {})),
+            idle=list(data["idle"]),
+            followed=dict(data.get("followed", {})),
         )
         ran = [*reached.models, *reached.begun]
         changed = []

@@ -14,10 +14,12 @@ from typer.testing import CliRunner
 
 from harness.cli.main import app
 from harness.coverage.arms import Arm, extents
+from harness.coverage.follow import follow, traces_by_model
 from harness.coverage.instrument import instrumented
 from harness.coverage.measure import Reached, measure
 from harness.coverage.record import read_record, write_record
 from harness.engines.base import EngineError, Limits, silent
+from harness.itf import Trace, write_trace
 from harness.manifest import Entry, read_manifest
 from harness.report.specification import gaps, page
 
@@ -85,6 +87,35 @@ def test_each_word_keeps_its_column(specification: Path) -> None:
     kept = [line for line in copy.splitlines() if line.strip()]
     for column, words in before:
         assert any(line.find(words[0]) == column for line in kept), words
+
+
+def followed(specification: Path, counts: int) -> Reached:
+    """A begun model that goes on from states up to this count."""
+    nobody: frozenset[str] = frozenset()
+    states = [{"count": count, "seen": nobody} for count in range(counts)]
+    trace = Trace({"model": "Small"}, ("count", "seen"), states)
+    found = Reached(begun={"Small": 0.1})
+    entry = read_manifest(specification / "manifest.json").entry("Small")
+    assert follow(entry, [trace], found, LIMITS, silent) == len(found.by)
+    assert found.followed == {"Small": 1}
+    return found
+
+
+def test_traces_of_a_begun_model_reach_the_arms_of_their_states_alone(
+    specification: Path, reached: Reached
+) -> None:
+    one, two = followed(specification, 1), followed(specification, 2)
+    assert set(one.by) < set(two.by) <= set(reached.by)
+    more = {_text(arm, specification) for arm in two.by.keys() - one.by.keys()}
+    assert more == {"n \\in Names", "at > 1", "Later(n, count)"}
+
+
+def test_traces_are_found_by_the_model_that_they_name(tmp_path: Path) -> None:
+    assert traces_by_model(tmp_path / "none") == {}
+    (tmp_path / "deep").mkdir()
+    for name in ("a", "b"):
+        write_trace(tmp_path / "deep" / f"{name}.itf.json", Trace({"model": name}, ("x",), [{"x": 1}]))
+    assert {name: len(traces) for name, traces in traces_by_model(tmp_path).items()} == {"a": 1, "b": 1}
 
 
 def test_a_copy_that_gives_other_figures_is_an_error(specification: Path) -> None:

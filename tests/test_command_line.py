@@ -106,6 +106,7 @@ SHARED = {
     "--target": "^(An|The) implementation|^Replay them, too: on ",
     "--tier": r"small\b.*\bsoak",
     "--timeout": "^Stop .* after S seconds",
+    "--traces": "^(Traces of closed models|Folder with golden)",
     "--tour": "^Replay (tours|every step) of ",
     "--waivers": "^Differences that are accepted",
     "--wait": "^Wait so long ",

@@ -78,7 +78,7 @@ def test_seeds_under_which_a_rule_broke_are_tried_first_until_it_holds(
     with pytest.raises(ConformError, match="breaks LeavesWhenClosed"):
         client("faulty:ClosesSilently", seed=100, seeds=1)
     said = capsys.readouterr().out
-    assert said.startswith("1 kept seed tried first: 1 still fails\n") and f"  seed {seed};" in said
+    assert said.startswith("1 kept schedule tried first: 1 still fails\n") and f"  seed {seed};" in said
     with pytest.raises(ConformError):
         client("faulty:ClosesSilently", seed=100, seeds=1, no_kept=True)
     assert "tried first" not in capsys.readouterr().out
@@ -86,7 +86,8 @@ def test_seeds_under_which_a_rule_broke_are_tried_first_until_it_holds(
     client("reference", seed=100, seeds=1)
     said = capsys.readouterr().out
     assert (
-        said.startswith("1 kept seed tried first: none fails any more\n") and "2 schedules, no rule" in said
+        said.startswith("1 kept schedule tried first: none fails any more\n")
+        and "2 schedules, no rule" in said
     )
     assert list(Path(".conform").glob("*.json")) == [path]
 

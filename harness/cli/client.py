@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +15,11 @@ from harness.cli.kept_option import KeptFolder, NoKept
 from harness.clients.judge import Judged
 from harness.clients.over_sockets import Sockets, judge_agent, shortest_on_wire
 from harness.clients.picture import messages, picture
-from harness.clients.run import Found, Result, left_out, lines, rows, run_seeds, shortest, to_json
+from harness.clients.run import Found, Result, left_out, lines, rows, run_schedules, shortest, to_json
+from harness.clients.schedules import Origin, Schedule, drawn
 from harness.clients.simulated import simulate, topic_ids
 from harness.clients.timeline import Setup
+from harness.clients.traced import schedules
 from harness.errors import NOT_CONFORMANT, ConformError
 from harness.files import output_folder, write_text
 from harness.kept import FOLDER, Kept, tried
@@ -37,8 +40,13 @@ def command(
         typer.Option(metavar="COMMAND", help="Judge the consumer of this agent, in real time over a socket."),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="With --agent: schedules at a time.")] = 4,
+    traces: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="Traces of closed models that give schedules: files or folders."),
+    ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="The number of schedules: 300, with --agent 20.")
+        int | None,
+        typer.Option(min=1, help="The number of schedules of seeds: 300; 20 for an agent, 0 with --traces."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the first schedule; then one by one.")] = 0,
     json_file: Annotated[
@@ -51,17 +59,21 @@ def command(
     kept_folder: KeptFolder = FOLDER,
     no_kept: NoKept = False,
 ) -> None:
-    """Run a consumer under random schedules with faults, and say for each rule if it holds.
+    """Run a consumer under schedules with faults, and say for each rule if it holds.
+
+    The schedules are random, each from a seed, or those of traces of closed models: the member that acts most
+    in the trace is the consumer.
 
     The coordinator of this kit answers: to NAME on a simulated clock, to the agent of a real consumer on a
     socket. A rule is a property of the client's view, with its requirement. For a broken rule the command
     prints the shortest schedule that shows the breach. A rule that had nothing to judge says so. A finding
     about an agent shows itself 5 times of 5, and 5 times of 5 with all times doubled; what does not is only
-    named. Seeds under which a rule was broken before are tried first.
+    named. Schedules under which a rule was broken before are tried first.
 
     \b
     conform client reference
     conform client reference --seeds 10 --seed 7
+    conform client reference --traces traces/members
     conform client faulty:ClosesSilently --json build/client.json --pictures build/clients
     conform client --agent "python examples/clients/librdkafka.py" --seeds 8 --jobs 8
 
@@ -72,13 +84,18 @@ def command(
         raise ConformError("Name one client to judge: `reference`, MODULE:CLASS, or an agent with --agent.")
     client = agent or name or ""
     kept = Kept(None if no_kept else kept_folder, "client", client, "kip-848")
-    before = [int(one.get("seed", 0)) for one in kept.read()]
-    asked = dict.fromkeys([*before, *range(seed, seed + (seeds or (20 if agent else 300)))])
+    before = _kept_schedules(kept)
+    of_traces, not_driven = schedules(traces) if traces else ([], Counter[str]())
+    many = seeds or (0 if traces else 20 if agent else 300)
+    asked = _each_once([*before, *of_traces, *drawn(range(seed, seed + many))])
     result = _over_sockets(client, asked, jobs) if agent else _simulated(client, asked)
-    broken = {found.seed for found in result.found.values()}
-    not_kept = kept.write({"seed": one} for one in sorted(broken))
+    broken = {found.origin for found in result.found.values()}
+    not_kept = kept.write(one.to_json() for one in sorted(broken))
     if before:
-        print(tried("seed", len(before), len(broken.intersection(before))))
+        print(tried("schedule", len(before), len(broken.intersection(one.origin for one in before))))
+    if not_driven:
+        named = ", ".join(f"{action} {count}" for action, count in sorted(not_driven.items()))
+        print(f"actions of traces that no step of a schedule brings about: {named}")
     print_table(["requirement", "rule", "verdict", "judged"], rows(result))
     if said := left_out(result):
         print(f"\n{said}")
@@ -86,13 +103,13 @@ def command(
         print()
         print("\n".join(lines(found)))
     for rule, found in result.unsure.items():
-        print(f"\n{rule} broke under seed {found.seed}, but not in each of 5 repetitions: no finding.")
+        print(f"\n{rule} broke under {found.origin}, but not in each of 5 repetitions: no finding.")
     if not_kept:
         print(not_kept)
     asked_for = ["--agent", agent] if agent else [client]
 
     def more(found: Found) -> Json:
-        words = ["conform", "client", *asked_for, "--seed", str(found.seed), "--seeds", "1"]
+        words = ["conform", "client", *asked_for, *found.origin.words()]
         return {"again": shlex.join(words), "messages": messages(found, topic_ids())}
 
     write_json(json_file, to_json(client, result, more))
@@ -104,7 +121,26 @@ def command(
     print(f"{client}: {result.schedules} schedules, no rule broken")
 
 
-def _simulated(name: str, seeds: Iterable[int]) -> Result:
+def _kept_schedules(kept: Kept) -> list[Schedule]:
+    """The schedules that failed before. A trace whose file is no longer there is dropped."""
+    found = list[Schedule]()
+    for one in kept.read():
+        if "trace" in one:
+            path = Path(str(one["trace"]))
+            found += schedules([path])[0] if path.is_file() else []
+        else:
+            found += drawn([int(one.get("seed", 0))])
+    return found
+
+
+def _each_once(asked: Sequence[Schedule]) -> list[Schedule]:
+    by_origin: dict[Origin, Schedule] = {}
+    for one in asked:
+        by_origin.setdefault(one.origin, one)
+    return list(by_origin.values())
+
+
+def _simulated(name: str, asked: Sequence[Schedule]) -> Result:
     from harness.targets.groups.client import client_parts
 
     parts = client_parts(name)
@@ -113,13 +149,13 @@ def _simulated(name: str, seeds: Iterable[int]) -> Result:
         return simulate(parts, parts.member, setup, steps)[0]
 
     with running(f"judging {name}"):
-        result = run_seeds(play, seeds)
+        result = run_schedules(play, asked)
     with running("shrinking"):
         result.found = {rule: shortest(play, found) for rule, found in result.found.items()}
     return result
 
 
-def _over_sockets(agent: str, seeds: Iterable[int], jobs: int) -> Result:
+def _over_sockets(agent: str, asked: Sequence[Schedule], jobs: int) -> Result:
     from harness.targets.groups.served import ServedCoordinator
 
     try:
@@ -130,7 +166,7 @@ def _over_sockets(agent: str, seeds: Iterable[int], jobs: int) -> Result:
         raise ConformError("--agent is a command, as in `python examples/clients/librdkafka.py`.")
     sockets = Sockets(ServedCoordinator, words, jobs)
     with running("judging the agent") as say:
-        result = judge_agent(sockets, seeds, say)
+        result = judge_agent(sockets, asked, say)
     with running("shrinking") as say:
         result.found = {rule: shortest_on_wire(sockets, found, say) for rule, found in result.found.items()}
     return result

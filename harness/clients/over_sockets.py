@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.clients.agent import AgentFailed
-from harness.clients.draw import draw
 from harness.clients.judge import Judged
 from harness.clients.run import Found, Result
+from harness.clients.schedules import Schedule
 from harness.clients.timeline import Setup
 from harness.clients.wired import Serve, WiredRun
 from harness.simulate.shrink import shrink
@@ -69,26 +69,25 @@ class Sockets:
         return all(play.wanted in judged.broken() for judged in self.together([play] * times))
 
 
-def judge_agent(sockets: Sockets, seeds: Iterable[int], say: Callable[[str], None]) -> Result:
-    """Judge an agent under the schedule of each seed. A rule counts as broken only where one schedule breaks
+def judge_agent(sockets: Sockets, schedules: Sequence[Schedule], say: Callable[[str], None]) -> Result:
+    """Judge an agent under each schedule. A rule counts as broken only where one schedule breaks
     it `TIMES` times of `TIMES`, and as often with all times doubled; the other breaches are in `unsure`."""
     result, ended = Result(), 0
-    drawn = [(seed, *draw(seed)) for seed in seeds]
 
     def done() -> None:
         nonlocal ended
         ended += 1
-        say(f"{ended} of {len(drawn)} schedules")
+        say(f"{ended} of {len(schedules)} schedules")
 
     candidates: dict[str, list[Found]] = {}
-    for (seed, setup, steps), judged in zip(
-        drawn, sockets.together((Play(setup, steps) for _, setup, steps in drawn), done), strict=True
+    for (origin, setup, steps), judged in zip(
+        schedules, sockets.together((Play(one.setup, one.steps) for one in schedules), done), strict=True
     ):
         result.schedules += 1
         result.counts.update(judged.counts)
         result.missing |= judged.missing
         for breach in {one.rule: one for one in reversed(judged.breaches)}.values():
-            found = Found(seed, breach, setup, tuple(steps), judged.timeline)
+            found = Found(origin, breach, setup, steps, judged.timeline)
             candidates.setdefault(breach.rule, []).append(found)
     for rule, founds in sorted(candidates.items()):
         say(f"looking at {rule} again")
@@ -130,7 +129,7 @@ def shortest_on_wire(sockets: Sockets, found: Found, say: Callable[[str], None])
 
     shrink(found.steps, fails)
     for steps in reversed(failing[-_CERTAIN_TRIES:]):  # each is shorter than the one before it
-        shorter = Found(found.seed, found.breach, found.setup, steps)
+        shorter = Found(found.origin, found.breach, found.setup, steps)
         if is_certain(sockets, shorter):
             return _said_anew(sockets, shorter)
     return found
@@ -141,4 +140,4 @@ def _said_anew(sockets: Sockets, found: Found) -> Found:
     rule = found.breach.rule
     [judged] = sockets.together([Play(found.setup, found.steps, wanted=rule)])
     shown = next((one for one in judged.breaches if one.rule == rule), found.breach)
-    return Found(found.seed, shown, found.setup, found.steps, judged.timeline)
+    return Found(found.origin, shown, found.setup, found.steps, judged.timeline)

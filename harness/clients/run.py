@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from harness.clients.draw import draw
 from harness.clients.judge import RULES, Breach, Judged
+from harness.clients.schedules import Origin, Schedule
 from harness.clients.timeline import Event, Setup
 from harness.simulate.shrink import shrink
 from harness.targets.base import Json
@@ -18,10 +18,10 @@ Play = Callable[[Setup, Sequence[Json]], Judged]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A rule that is broken: the seed that showed it, the shortest schedule of which it is broken, and what
-    was seen in a run of that."""
+    """A rule that is broken: the origin of the schedule that showed it, the shortest schedule of which it is
+    broken, and what was seen in a run of that."""
 
-    seed: int
+    origin: Origin
     breach: Breach
     setup: Setup
     steps: tuple[Json, ...]
@@ -41,16 +41,15 @@ class Result:
     missing: frozenset[str] = frozenset()
 
 
-def run_seeds(play: Play, seeds: Iterable[int]) -> Result:
-    """Judge a client under the schedule of each seed."""
+def run_schedules(play: Play, schedules: Iterable[Schedule]) -> Result:
+    """Judge a client under each schedule."""
     result = Result()
-    for seed in seeds:
-        setup, steps = draw(seed)
+    for origin, setup, steps in schedules:
         judged = play(setup, steps)
         result.schedules += 1
         result.counts.update(judged.counts)
         for breach in judged.breaches:
-            found = Found(seed, breach, setup, tuple(steps), judged.timeline)
+            found = Found(origin, breach, setup, steps, judged.timeline)
             result.found.setdefault(breach.rule, found)
     return result
 
@@ -65,7 +64,7 @@ def shortest(play: Play, found: Found) -> Found:
     steps = shrink(found.steps, fails)
     judged = play(found.setup, steps)
     breach = next(one for one in judged.breaches if one.rule == rule)
-    return Found(found.seed, breach, found.setup, tuple(steps), judged.timeline)
+    return Found(found.origin, breach, found.setup, tuple(steps), judged.timeline)
 
 
 def rows(result: Result) -> list[list[str]]:
@@ -95,7 +94,7 @@ def lines(found: Found) -> list[str]:
     return [
         f"{rule.requirement} {found.breach.rule}: {rule.sentence}",
         f"  after {found.breach.ms} ms the client {found.breach.said}",
-        f"  seed {found.seed}; {configured}; the shortest schedule:",
+        f"  {found.origin}; {configured}; the shortest schedule:",
         *(f"    {in_words(step)}" for step in found.steps),
     ]
 
@@ -129,7 +128,8 @@ def to_json(client: str, result: Result, more: Callable[[Found], Json]) -> Json:
                 "requirement": one.breach.requirement,
                 "rule": one.breach.rule,
                 "said": one.breach.said,
-                "seed": one.seed,
+                **one.origin.to_json(),
+                "origin": str(one.origin),
                 "instance": one.setup.instance,
                 "autoCommit": one.setup.auto_commit,
                 "ms": one.breach.ms,

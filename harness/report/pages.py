@@ -232,7 +232,7 @@ def _of_breach(one: Breach, client: str) -> Page:
         requirement=one.requirement,
         sentence="",
         what=f"After {one.ms:,} ms the client {one.said}",
-        source=f"schedules on {client}, seed {one.seed}",
+        source=f"schedules on {client}, {one.origin}",
         count="",
         trace=one.configured,
         steps=len(one.schedule),

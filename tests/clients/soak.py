@@ -26,6 +26,7 @@ if __name__ == "__main__":
 from harness.clients.draw import draw  # noqa: E402
 from harness.clients.judge import Judged  # noqa: E402
 from harness.clients.over_sockets import Sockets, judge_agent  # noqa: E402
+from harness.clients.schedules import drawn  # noqa: E402
 from harness.clients.simulated import simulate  # noqa: E402
 from harness.errors import EVIDENCE_MISSING, NOT_CONFORMANT, ConformError  # noqa: E402
 from harness.files import write_text  # noqa: E402
@@ -90,13 +91,13 @@ def over_sockets(seeds: int, jobs: int) -> dict[str, Any]:
     def say(line: str) -> None:
         print(f"over sockets: {line}", file=sys.stderr, flush=True)
 
-    result = judge_agent(Sockets(ServedCoordinator, command, jobs), range(seeds), say)
+    result = judge_agent(Sockets(ServedCoordinator, command, jobs), drawn(range(seeds)), say)
     if result.found:
         raise ConformError(f"over sockets the reference breaks {', '.join(result.found)}", NOT_CONFORMANT)
     return {
         "schedules": result.schedules,
         "judged": dict(sorted(result.counts.items())),
-        "not repeated": {rule: found.seed for rule, found in result.unsure.items()},
+        "not repeated": {rule: str(found.origin) for rule, found in result.unsure.items()},
     }
 
 

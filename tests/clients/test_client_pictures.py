@@ -8,7 +8,8 @@ import faulty
 
 from harness.clients.draw import draw
 from harness.clients.picture import picture
-from harness.clients.run import Found, run_seeds, shortest
+from harness.clients.run import Found, run_schedules, shortest
+from harness.clients.schedules import Origin, drawn
 from harness.clients.simulated import simulate, topic_ids
 from harness.clients.timeline import Event, Setup
 from harness.targets.groups.client import client_parts
@@ -21,7 +22,7 @@ def found(name: str, rule: str) -> Found:
     def play(setup: Setup, steps):  # type: ignore[no-untyped-def]
         return simulate(parts, parts.member, setup, steps)[0]
 
-    return shortest(play, run_seeds(play, range(20)).found[rule])
+    return shortest(play, run_schedules(play, drawn(range(20))).found[rule])
 
 
 def rows(text: str) -> list[str]:
@@ -59,7 +60,7 @@ def test_a_lost_answer_and_an_error_are_drawn_as_such() -> None:
         Event(4, "answer", number=2, body={"errorCode": 15}),
         Event(5, "error", error=111),
     )
-    text = picture(Found(0, breach, draw(0)[0], (), events), topic_ids())
+    text = picture(Found(Origin(), breach, draw(0)[0], (), events), topic_ids())
     assert "L2--xL1: 2. answer to ConsumerGroupHeartbeat (lost)" in text
     assert "FindCoordinator" not in text and "error 111" in text
 

@@ -28,6 +28,7 @@ from harness.clients.agent import AgentFailed
 from harness.clients.front import GROUP, Front
 from harness.clients.judge import judge
 from harness.clients.over_sockets import Sockets, judge_agent
+from harness.clients.schedules import drawn
 from harness.clients.simulated import topic_ids
 from harness.clients.timeline import Event, Setup
 from harness.targets.base import Json
@@ -64,7 +65,7 @@ FAULTY_ON_WIRE: dict[str, tuple[str, list[Json], Setup]] = {
 
 def test_the_reference_conforms_over_sockets() -> None:
     """A breach in one run may be a machine that is busy; a finding is one that repeats."""
-    result = judge_agent(Sockets(ServedCoordinator, MEMBER, AT_A_TIME), range(4), lambda _: None)
+    result = judge_agent(Sockets(ServedCoordinator, MEMBER, AT_A_TIME), drawn(range(4)), lambda _: None)
     assert result.schedules == 4 and not result.found
 
 
@@ -95,7 +96,7 @@ def test_librdkafka_breaks_no_rules_but_the_known_ones() -> None:
         (fetches,) = played((LIBRDKAFKA, Setup(), LOST_AT_ONCE))
     assert "FetchesWhatItUses" in fetches.broken()
     assert fatal.counts["FatalErrorsAreShown"] and "FatalErrorsAreShown" not in fatal.broken()
-    result = judge_agent(Sockets(ServedCoordinator, LIBRDKAFKA, AT_A_TIME), (1, 2), lambda _: None)
+    result = judge_agent(Sockets(ServedCoordinator, LIBRDKAFKA, AT_A_TIME), drawn((1, 2)), lambda _: None)
     assert not result.found
 
 

@@ -32,7 +32,7 @@ class Breach:
     rule: str
     requirement: str
     said: str
-    seed: int
+    origin: str
     ms: int
     configured: str
     schedule: Sequence[str]
@@ -77,7 +77,7 @@ def _breach(one: Fields) -> Breach:
         rule=one.get("rule", str),
         requirement=one.get("requirement", str),
         said=one.get("said", str),
-        seed=one.get("seed", int),
+        origin=one.get("origin", str),
         ms=one.get("ms", int),
         configured=f"instance id {one.text('instance') or 'none'}, auto-commit {commits}",
         schedule=one.get("inWords", list),

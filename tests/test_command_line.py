@@ -156,6 +156,7 @@ def test_a_name_that_is_no_model_gets_a_suggestion() -> None:
         (("replay", "traces/golden/basic.itf.json", "--dialect", "kafka-44"), "Did you mean kafka-4.4?"),
         (("graph", "MCTuor"), "Did you mean MCTour?"),
         (("gate", "--only", "replya"), "Did you mean replay?"),
+        (("diff", "spec", "spec", "--model", "MCTuor"), "Did you mean MCTour?"),
     ],
 )
 def test_other_names_get_a_suggestion_too(words: tuple[str, ...], hint: str) -> None:

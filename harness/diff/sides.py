@@ -19,7 +19,7 @@ from typing import Any, Final
 from harness.dialects import TEXT_MODULE
 from harness.engines.base import Model
 from harness.engines.tlc_config import read_config
-from harness.errors import ConformError
+from harness.errors import ConformError, meant
 from harness.files import read_text, write_text
 from harness.manifest import Entry, read_manifest
 from harness.modules import config_beside, strip_comments
@@ -96,7 +96,8 @@ class Side:
         module, config = self.folder / f"{name}.tla", self.folder / f"{name}.cfg"
         if not module.is_file() or not config.is_file():
             missing = config if module.is_file() else module
-            raise ConformError(f"{self.label} has no model {name}: there is no {missing.name} in it.")
+            hint = meant(name, [entry.name for entry in self._entries()])
+            raise ConformError(f"{self.label} has no model {name}: there is no {missing.name} in it.{hint}")
         return Model(name, module, config)
 
     def _in_dialect(self, model: Model, dialect: Dialect) -> Model:

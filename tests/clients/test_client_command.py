@@ -49,7 +49,12 @@ def test_a_schedule_keeps_the_steps_that_matter(tmp_path: Path) -> None:
 
 
 def test_a_client_that_does_not_exist_is_a_sentence() -> None:
-    for name, said in (("nobody", "There is no client 'nobody'."), ("json:dumps", "is no subclass of")):
+    for name, said in (
+        ("nobody", "There is no client 'nobody'. Name `reference`, or MODULE:CLASS.\n"),
+        ("referense", "Did you mean reference?"),
+        ("json:dumps", "is no subclass of"),
+        ("faulty:ClosesSilentlly", "has no class 'ClosesSilentlly'. Did you mean ClosesSilently?"),
+    ):
         ended = conform(name)
         assert ended.returncode == 2
         assert said in ended.stderr

@@ -7,7 +7,7 @@ import os
 import sys
 
 from coordinator.members.consumer import Member, Settings
-from harness.errors import ConformError
+from harness.errors import ConformError, meant
 from harness.simulate.groups.parts import Consumer, Machine
 from harness.targets.groups.python import PythonParts
 
@@ -38,13 +38,17 @@ def client_parts(name: str) -> ClientParts:
         return ClientParts(Member)
     module, colon, made = name.partition(":")
     if not colon:
-        raise ConformError(f"There is no client {name!r}. Name `reference`, or MODULE:CLASS.")
+        hint = meant(name, ["reference"])
+        raise ConformError(f"There is no client {name!r}. Name `reference`, or MODULE:CLASS.{hint}")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        found = getattr(importlib.import_module(module), made)
-    except (ImportError, AttributeError, ValueError) as error:
+        there = importlib.import_module(module)
+    except (ImportError, ValueError) as error:
         raise ConformError(f"The client {name} cannot be imported: {error}.") from None
+    found = getattr(there, made, None)
+    if found is None:
+        raise ConformError(f"The module {module} has no class {made!r}.{meant(made, dir(there))}")
     if not (isinstance(found, type) and issubclass(found, Member)):
         raise ConformError(f"{name} is no subclass of coordinator.members.consumer.Member.")
     return ClientParts(found)

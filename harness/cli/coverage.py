@@ -197,7 +197,7 @@ def _print(
         print(f"  {module}!{name} has changed since: not measured")
     counts = sums(shown)
     print(
-        f"{counts.reached:,} of {counts.arms:,} arms are reached, {counts.gaps} expressions by no model "
+        f"{counts.reached:,} of {counts.arms:,} arms are reached, {counts.gaps} expressions by no model and no trace "
         f"({_runs(shown.reached)}): {file}"
     )
 

@@ -14,10 +14,11 @@ Handler: TypeAlias = Callable[[SpecState, SpecState], Call]
 """From the states before and after a step to its call; ValueError, in words, if they contradict it."""
 
 GROUP_RESOURCE: Final = 16
+"""KIP-848's number of the resource type GROUP; Kafka's own is 32 (`coordinator/serve/forms.py`)."""
 GROUP_CONFIG: Final = 8
 DEFAULT_CONFIG: Final = 5
 INT: Final = 3
-"""Kafka's numbers: of the resource type, of where a value comes from, of its type."""
+"""Kafka's numbers: of where a value comes from, of its type."""
 SET: Final = 0
 DELETE: Final = 1
 """Operations on a configuration."""

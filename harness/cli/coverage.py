@@ -197,8 +197,8 @@ def _print(
         print(f"  {module}!{name} has changed since: not measured")
     counts = sums(shown)
     print(
-        f"{counts.reached:,} of {counts.arms:,} arms are reached, {counts.gaps} expressions by no model and no trace "
-        f"({_runs(shown.reached)}): {file}"
+        f"{counts.reached:,} of {counts.arms:,} arms are reached, {counts.gaps} expressions by no model and "
+        f"no trace ({_runs(shown.reached)}): {file}"
     )
 
 

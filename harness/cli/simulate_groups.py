@@ -15,6 +15,7 @@ from harness.errors import NOT_CONFORMANT, ConformError
 from harness.files import output_folder, write_text
 from harness.kept import Kept, tried
 from harness.kinds.scenarios import scenario_from_ops
+from harness.pipeline import need_spark
 from harness.simulate.groups.operations import Noted, operations_of
 from harness.simulate.groups.parts import Parts
 from harness.simulate.groups.report import explain, file_name, summary, to_json
@@ -118,6 +119,7 @@ def _outcomes(parts: Parts, asked: Asked, place: Place) -> list[Outcome]:
         if asked.seeds == 1:
             with _recorded(parts, place.record) as noted:
                 return [run_seed(noted, asked, asked.seed, lambda done: progress(f"{done:,} events"))]
+        need_spark("To simulate several seeds")
         # here, so that one seed does not wait until Spark is imported
         from harness.pipeline.session import Cluster, settings_of
         from harness.pipeline.simulating import simulate_seeds

@@ -143,7 +143,7 @@ def test_the_workflow_gates_a_coordinator_without_java_and_without_a_checkout(
     assert (tmp_path / "summary.md").read_text().startswith("## conform gate: everything holds")
     uploaded = [step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", "")]
     assert uploaded == ["conformance"]
-    for verb in ("exhaust MCTour", "gate --only exhaust --out spark"):
+    for verb in ("exhaust MCTour", "gate --only exhaust --out spark", "simulate --seeds 2"):
         without = f"{sys.executable} -m harness {verb}"
         said = subprocess.run(
             without, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True

@@ -23,7 +23,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from harness.errors import ConformError
+from harness.errors import ConformError, meant
 from harness.files import read_text
 from harness.forms import Form, formed
 
@@ -45,6 +45,7 @@ class Waivers:
         self._patterns = [(name, _pattern(name)) for name in self._waivers if "*" in name]
         self._today = today
         self.used: Counter[str] = Counter()
+        self._refused: dict[str, None] = {}
 
     def __bool__(self) -> bool:
         return bool(self._waivers)
@@ -57,6 +58,7 @@ class Waivers:
         """Tell if a difference with this signature is accepted; it is counted, so many times."""
         waiver = self._waiver_of(signature)
         if waiver is None:
+            self._refused[signature] = None
             return False
         self.used[waiver.signature] += count
         return True
@@ -94,7 +96,8 @@ class Waivers:
             if waiver.expires < self._today:
                 yield f'The waiver of "{signature}" expired on {waiver.expires}: {waiver.reason}.'
             elif not self.used[signature]:
-                yield f'The waiver of "{signature}" covers nothing: no difference has that signature.'
+                hint = meant(signature, self._refused)
+                yield f'The waiver of "{signature}" covers nothing: no difference has that signature.{hint}'
 
 
 def _pattern(signature: str) -> re.Pattern[str]:

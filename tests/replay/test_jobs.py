@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_partial_targets import target
+from partial_target import target
 
 from harness import kit
 from harness.cli.replay import command as replay

@@ -14,18 +14,15 @@ from typing import Any
 import pytest
 from expected_steps import FOO, corruptions, decoded
 from partial_target import EVERYTHING, METADATA, target, without
+from partly import BLACK_BOX, GOLDEN, OBSERVABLE, on_golden
 from spec_model import NOTHING, Model
 
 from harness.cli.replay import command
-from harness.doctor.examine import BUYS, Level
 from harness.errors import ConformError
-from harness.itf import Trace, read_trace
+from harness.itf import read_trace
 from harness.kinds.classic.description import CLASSIC
-from harness.kinds.consumer.description import CONSUMER
-from harness.kinds.registry import kind_of
 from harness.replay.compare import agree, differences
 from harness.replay.decode import Decoder
-from harness.replay.files import replay_files, trace_files
 from harness.replay.prepared import DecodedTrace, Step
 from harness.replay.report import left_out, skipped, summary
 from harness.replay.run import ANOTHER, DIFFERENCE, Replayed, Replayer
@@ -35,9 +32,6 @@ from harness.targets import open_target
 from harness.targets.base import Answer, Capabilities, Json
 from harness.targets.stdio import StdioTarget
 
-GOLDEN = Path(__file__).parent.parent.parent / "traces" / "golden"
-BLACK_BOX = ["topics", "fresh"]
-OBSERVABLE = [*BLACK_BOX, "describe"]
 SEEN = frozenset({"describe", "records", "advance", "assign", "configure"})
 
 
@@ -49,20 +43,6 @@ def walk(seed: int, steps: int = 60) -> Model:
     model = Model(seed, {"foo": seed % 4, "bar": seed % 2})
     model.walk(steps)
     return model
-
-
-def of_consumers(trace: Trace) -> bool:
-    return kind_of(trace, "The trace") is CONSUMER
-
-
-@cache
-def golden() -> list[Path]:
-    servers = [path for path in trace_files([GOLDEN]) if path.parent.name != "client"]
-    return [path for path in servers if of_consumers(read_trace(path))]
-
-
-def on_golden(**options: Any) -> Replayed:
-    return replay_files(golden(), target(**options), max_differences=1000)
 
 
 @cache
@@ -101,54 +81,6 @@ OF_MIGRATION = (DELAY, "members.clientAssignors", "records.currentStateTimestamp
 KINDS = ("session", "rebalance", "group")
 ASSIGNMENT_EPOCHS = "records.assignmentEpochs"
 """The field of PartitionEpochs, which is history: no expected record has it."""
-
-
-def test_a_heartbeat_interval_of_its_own_is_no_difference_and_one_that_changes_is() -> None:
-    """H9: only a target that can be configured is told which interval it has."""
-    unconfigured = without("configure")
-    own = on_golden(controls=unconfigured, lie="interval")
-    assert own.differences == 0
-    named = "response.heartbeatIntervalMs of errors, and of members that leave"
-    assert f"not compared, because the target's configuration is its own: {named}" in list(left_out(own))
-    assert not any(named in line for line in left_out(on_golden()))
-    changing = on_golden(controls=unconfigured, lie="intervals")
-    assert changing.differences > 5
-    paths = {one.path for failure in changing.failures for one in failure.differences}
-    assert paths == {"response.heartbeatIntervalMs"}
-    assert on_golden(lie="interval").differences > 100
-
-
-def test_an_interval_that_a_client_has_set_is_compared_as_it_is() -> None:
-    """The interval of other groups was asked of that group; after the trace, its interval of all others."""
-    corpus = GOLDEN.parent / "corpus"
-    altered = next(corpus.glob("MCAdministration-goal-*-a-group-is-there-again-with-the-config*.itf.json"))
-    files = [GOLDEN / "basic.itf.json", altered, GOLDEN / "basic.itf.json"]
-    unconfigured = without("configure")
-    right = replay_files(files, target(controls=unconfigured), max_differences=1000)
-    assert (right.differences, right.judged > 20) == (0, True)
-    wrong = replay_files([altered], target(controls=unconfigured, lie="interval"), max_differences=1000)
-    [found] = [one for failure in wrong.failures for one in failure.differences]
-    assert (found.path, found.expected, found.got) == ("response.heartbeatIntervalMs", 15000, 3000)
-
-
-def steps_in(folder: Path, *controls: str) -> int:
-    try:
-        return replay_files(trace_files([folder]), target(controls=list(controls))).judged
-    except ConformError as error:
-        assert "None of the" in error.message
-        return 0
-
-
-def test_a_black_box_is_led_to_the_folder_with_the_most_steps() -> None:
-    """The black box needs `fresh` in this process; a program is started anew."""
-    assert "Begin with traces/corpus: no other folder has as many steps" in BUYS[Level.BLACK_BOX]
-    folders = [
-        one for one in GOLDEN.parent.iterdir() if one.is_dir() and one.name not in ("dialects", "kafka")
-    ]
-    steps = {folder.name: steps_in(folder, "fresh") for folder in folders}
-    assert max(steps, key=lambda name: steps[name]) == "corpus" and steps["golden"] == 0
-    assert steps_in(GOLDEN.parent / "corpus", *BLACK_BOX) >= 4 * steps["corpus"]
-    assert steps_in(GOLDEN, *BLACK_BOX) > 100
 
 
 def test_after_a_harmless_difference_a_target_without_load_is_judged_on() -> None:

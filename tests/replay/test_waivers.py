@@ -48,6 +48,14 @@ def test_whose_a_difference_is_does_not_count(path: str, where: str) -> None:
     assert signature("SessionTimeout", "", "", where) == f"SessionTimeout: {where}"
 
 
+def test_a_waiver_with_the_words_of_a_cause_is_led_to_the_signature() -> None:
+    """The causes of a replay name values, `group.state Stable -> Empty`; a signature names the place."""
+    accepted = waivers("Heartbeat/revoke/NONE: group.state Stable")
+    assert not accepted.covers("Heartbeat/revoke/NONE: group.state") and not accepted.covers("Leave: x")
+    [said] = accepted.problems()
+    assert said.endswith("has that signature. Did you mean Heartbeat/revoke/NONE: group.state?")
+
+
 def test_a_waiver_counts_until_the_end_of_its_day() -> None:
     accepted = waivers("a", "b")
     assert accepted.covers("a") and accepted.covers("a") and not accepted.covers("c")

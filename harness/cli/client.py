@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -89,6 +90,7 @@ def command(
     many = seeds or (0 if traces else 20 if agent else 300)
     asked = _each_once([*before, *of_traces, *drawn(range(seed, seed + many))])
     result = _over_sockets(client, asked, jobs) if agent else _simulated(client, asked)
+    result.not_driven = not_driven
     broken = {found.origin for found in result.found.values()}
     not_kept = kept.write(one.to_json() for one in sorted(broken))
     if before:
@@ -122,12 +124,13 @@ def command(
 
 
 def _kept_schedules(kept: Kept) -> list[Schedule]:
-    """The schedules that failed before. A trace whose file is no longer there is dropped."""
+    """The schedules that failed before. A trace that is no longer there, or no longer one of a closed
+    model, is dropped."""
     found = list[Schedule]()
     for one in kept.read():
         if "trace" in one:
-            path = Path(str(one["trace"]))
-            found += schedules([path])[0] if path.is_file() else []
+            with suppress(ConformError):
+                found += schedules([Path(str(one["trace"]))])[0]
         else:
             found += drawn([int(one.get("seed", 0))])
     return found

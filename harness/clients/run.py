@@ -32,13 +32,14 @@ class Found:
 class Result:
     """`counts` says how often each rule had something to judge; `found` has the rules that are broken,
     `unsure` those that broke in a run of an agent and not in each repetition; `missing` is what the client
-    does not have."""
+    does not have; `not_driven` counts the actions of traces that no step of a schedule brings about."""
 
     schedules: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     found: dict[str, Found] = field(default_factory=dict)
     unsure: dict[str, Found] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
+    not_driven: Counter[str] = field(default_factory=Counter)
 
 
 def run_schedules(play: Play, schedules: Iterable[Schedule]) -> Result:
@@ -113,6 +114,7 @@ def to_json(client: str, result: Result, more: Callable[[Found], Json]) -> Json:
     return {
         "client": client,
         "schedules": result.schedules,
+        "notDriven": dict(sorted(result.not_driven.items())),
         "rules": [
             {
                 "requirement": rule.requirement,

@@ -101,7 +101,9 @@ def test_a_finding_of_a_trace_is_kept_and_seen_again(tmp_path: Path) -> None:
     client, file = "faulty:AcknowledgesAtOnce", tmp_path / "client.json"
     ended = conform(tmp_path, client, "--traces", str(MEMBERS), "--json", str(file))
     assert ended.returncode == 11, ended.stderr
-    [finding] = json.loads(file.read_text())["findings"]
+    written = json.loads(file.read_text())
+    [finding] = written["findings"]
+    assert written["notDriven"] == {"LoseResponse": 1}
     path = finding["trace"]
     assert finding["origin"] == f"trace {path}" and f"  trace {path}; instance id" in ended.stdout
     words = shlex.split(finding["again"])
@@ -110,8 +112,11 @@ def test_a_finding_of_a_trace_is_kept_and_seen_again(tmp_path: Path) -> None:
     assert again.returncode == 11 and "AcknowledgesAfterCallback" in again.stderr
     tried = conform(tmp_path, client, "--seeds", "1")
     assert "1 kept schedule tried first: 1 still fails" in tried.stdout
-    kept: Any = json.loads(next((tmp_path / ".conform").glob("client-*.json")).read_text())
+    place = next((tmp_path / ".conform").glob("client-*.json"))
+    kept: Any = json.loads(place.read_text())
     assert {"trace": path} in kept["kept"]
+    place.write_text(json.dumps({**kept, "kept": [{"trace": "gone.itf.json"}]}))
+    assert "kept" not in conform(tmp_path, client, "--seeds", "1").stdout
 
 
 def test_traces_of_other_models_are_a_sentence() -> None:

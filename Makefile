@@ -117,7 +117,7 @@ mutate: setup
 soak: setup
 	@$(BIN)/python -m pytest -m apalache
 	@$(BIN)/python tests/coordinator/sigkill.py --kills 1000 --evidence spec/evidence/Sigkill.json
-	@$(BIN)/python tests/serve/serve_soak.py --kills 10000 --frames 10000000 --seconds 600 --evidence spec/evidence/Serve.json
+	@$(BIN)/python tests/serve/serve_soak.py --jobs 2 --kills 10000 --frames 10000000 --seconds 600 --evidence spec/evidence/Serve.json
 	@$(BIN)/python tests/mutants/record_spec.py --fresh
 	@$(BIN)/python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust.json
 	@for model in $(EXHAUSTED); do \

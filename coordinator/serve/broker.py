@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from kio.index import load_request_schema
 
@@ -63,8 +63,7 @@ def _requests(key: int, version: int) -> Any:
     return load_request_schema(key, version)
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """The parts of a request that its response needs."""
 
     key: int

@@ -20,8 +20,9 @@ from coordinator.core.errors import AppendFailed, BadInput
 from coordinator.core.storage import SqliteStorage
 from coordinator.serve.broker import Broker
 from coordinator.serve.cluster import Cluster
+from coordinator.serve.connection import Bounds
 from coordinator.serve.login import read_users
-from coordinator.serve.server import Bounds, Server, UpstreamFailed
+from coordinator.serve.server import Server, UpstreamFailed
 from coordinator.serve.upstream import Upstream
 from coordinator.service import Coordinator
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import io
 import struct
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from kio.index import load_request_schema, load_response_schema
 from kio.schema.index import api_key_map
@@ -34,8 +33,7 @@ class Malformed(Exception):
     """A frame that is no message of Kafka, or of no version that is read here. The text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """The beginning of a request."""
 
     key: int

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hmac
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +43,7 @@ class Login:
             return broker.response(sent, self.answer(sent.key, sent.body))
         if not self.user and sent.key != API_VERSIONS:
             raise Malformed(f"a request of API {sent.key} came before the client had logged in")
-        return broker.respond(replace(sent, client={**sent.client, "principal": f"User:{self.user}"}))
+        return broker.respond(sent._replace(client={**sent.client, "principal": f"User:{self.user}"}))
 
     @property
     def lets_in(self) -> bool:

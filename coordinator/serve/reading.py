@@ -85,7 +85,11 @@ class Bytes:
 
     def text(self, flexible: bool) -> str | None:
         """A string."""
-        size = self.length(flexible, ">h")
+        at, data = self._at, self._data
+        if flexible and at < self._size and (first := data[at]) < 0x80:  # nearly all
+            size, self._at = first - 1, at + 1
+        else:
+            size = self.length(flexible, ">h")
         try:
             return None if size < 0 else self.take(size).decode()
         except UnicodeDecodeError:

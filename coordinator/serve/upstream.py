@@ -11,7 +11,7 @@ import asyncio
 import logging
 import struct
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from kio.index import load_request_schema
 
@@ -184,22 +184,33 @@ def _followed(offered: Json) -> tuple[int, int]:
     return max(first, offered["minVersion"]), min(last, offered["maxVersion"])
 
 
-class Behind:
-    """The broker at an address, behind one connection of a client whose answers go to `client`."""
+class Client(Protocol):
+    """A client that gets answers."""
 
-    def __init__(self, upstream: Upstream, address: Address, client: asyncio.StreamWriter) -> None:
+    def write(self, data: bytes) -> None:
+        """Write to the client."""
+
+    async def drain(self) -> None:
+        """Wait until the client has read enough. ConnectionResetError where it is gone."""
+
+
+class Behind:
+    """The broker at an address, behind one connection of a client that connected to the host `here`."""
+
+    def __init__(self, upstream: Upstream, address: Address, client: Client, here: str) -> None:
         self._upstream, self._address, self._client = upstream, address, client
-        self._listener = upstream.listener(str(client.get_extra_info("sockname")[0]))
+        self._listener = upstream.listener(here)
         self._passage: Passage | None = None
 
-    async def answers(self, frame: bytes) -> bool:
-        """Let the broker answer a request, if the request is one for it. Errors as of Passage."""
-        if not self._upstream.passes(frame):
-            return False
+    def passes(self, frame: bytes) -> bool:
+        """Tell if a request is for the broker. Malformed for what is no request of this server."""
+        return self._upstream.passes(frame)
+
+    async def pass_on(self, frame: bytes) -> None:
+        """Let the broker answer a request. Errors as of Passage."""
         if self._passage is None:
             self._passage = await Passage.opened(self._address)
         await self._passage.pass_on(frame, self._client, self._listener, self._upstream.notice)
-        return True
 
     def close(self) -> None:
         """Close the connection to the broker."""
@@ -232,7 +243,7 @@ class Passage:
     async def pass_on(
         self,
         frame: bytes,
-        client: asyncio.StreamWriter,
+        client: Client,
         listener: Listener,
         notice: Callable[[Head, bytes], Awaitable[None]],
     ) -> None:

@@ -22,6 +22,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,7 +40,6 @@ from harness.errors import EVIDENCE_MISSING, NOT_CONFORMANT  # noqa: E402
 from harness.files import write_text  # noqa: E402
 from harness.spechash import file_hash  # noqa: E402
 from harness.targets.broker.connection import Connection, Unreachable  # noqa: E402
-from harness.targets.broker.local import free_port  # noqa: E402
 
 SOURCES: Final = (
     *("coordinator/**/*.py", "benchmarks/served.py", "benchmarks/Heartbeats.java"),
@@ -47,6 +48,9 @@ SOURCES: Final = (
 )
 """The sources of a result: the coordinator, and what asks and judges it."""
 KILLS_A_LOG: Final = 20
+PORTS: Final = 20_000
+"""The server of a log has a port of its own from here on. Systems give clients higher ones, so no connection
+of another log's client has the port while no server runs."""
 MOST_S = 0.1
 """A process is killed within this time of its first commit."""
 SESSION: Final = (
@@ -64,29 +68,39 @@ class Lost(AssertionError):
     """Something that must hold does not. The text says what."""
 
 
-def kill_again_and_again(kills: int, seed: int, folder: Path) -> dict[str, int]:
-    """Kill the server this many times, and count what each kill hit.
+def kill_again_and_again(kills: int, seed: int, folder: Path, jobs: int = 1) -> dict[str, int]:
+    """Kill the server this many times, and count what each kill hit; `jobs` logs at a time.
 
     Raises Lost for an answered commit that a successor does not have."""
     counts: Counter[str] = Counter()
-    for first in range(0, kills, KILLS_A_LOG):
-        rng, log = random.Random(f"{seed} {first}"), folder / f"{seed}-{first}.db"
-        answered, sent = -1, -1
-        for life in range(min(KILLS_A_LOG, kills - first) + 1):
-            port = free_port()
-            with program("--topic", "foo:1", "--log", str(log), port=port) as run:
-                found = _committed(port)
-                if found not in (answered, sent):
-                    raise Lost(f"{log.name}, life {life}: {found} is committed, {answered} was answered")
-                counts["operation under way was kept" if found > answered else "nothing more was kept"] += 1
-                if life == min(KILLS_A_LOG, kills - first):
-                    break
-                answered, sent = _commits_until_killed(
-                    port, found, lambda: run.send_signal(signal.SIGKILL), rng
-                )
-                counts["killed"] += 1
-                counts["commits answered"] += answered - found
+    firsts = range(0, kills, KILLS_A_LOG)
+    with ThreadPoolExecutor(jobs) as pool:
+        lives = [min(KILLS_A_LOG, kills - first) for first in firsts]
+        done = pool.map(lambda first, most: _kill(first, most, seed, folder), firsts, lives)
+        for number, counted in enumerate(done, start=1):
+            counts.update(counted)
+            print(f"{counts['killed']:,} of {kills:,} kills, log {number}", file=sys.stderr, flush=True)
     return dict(sorted(counts.items()))
+
+
+def _kill(first: int, kills: int, seed: int, folder: Path) -> Counter[str]:
+    """Kill the servers of one log, one after the other."""
+    counts: Counter[str] = Counter()
+    rng, log = random.Random(f"{seed} {first}"), folder / f"{seed}-{first}.db"
+    port = PORTS + first // KILLS_A_LOG
+    answered, sent = -1, -1
+    for life in range(kills + 1):
+        with program("--topic", "foo:1", "--log", str(log), port=port) as run:
+            found = _committed(port)
+            if found not in (answered, sent):
+                raise Lost(f"{log.name}, life {life}: {found} is committed, {answered} was answered")
+            counts["operation under way was kept" if found > answered else "nothing more was kept"] += 1
+            if life == kills:
+                break
+            answered, sent = _commits_until_killed(port, found, partial(run.send_signal, signal.SIGKILL), rng)
+            counts["killed"] += 1
+            counts["commits answered"] += answered - found
+    return counts
 
 
 def _committed(port: int) -> int:
@@ -177,6 +191,7 @@ def main() -> int:
     parser.add_argument("--frames", type=int, default=100_000)
     parser.add_argument("--seconds", type=int, default=60, help="how long members are held")
     parser.add_argument("--seed", type=int, default=848)
+    parser.add_argument("--jobs", type=int, default=1, help="logs whose servers are killed at a time")
     parser.add_argument("--evidence", type=Path, help="write the result to this file, if nothing was lost")
     parser.add_argument("--verify", type=Path, help="only say whether this evidence is of the code as it is")
     options = parser.parse_args()
@@ -191,7 +206,7 @@ def main() -> int:
     parts: dict[str, Callable[[], object]] = {
         "frames": lambda: send_frames(options.frames),
         "held": lambda: hold(options.seconds),
-        "kills": lambda: _kills(options.kills, options.seed),
+        "kills": lambda: _kills(options.kills, options.seed, options.jobs),
     }
     for part, work in parts.items():
         began = time.monotonic()
@@ -207,9 +222,9 @@ def main() -> int:
     return 0
 
 
-def _kills(kills: int, seed: int) -> dict[str, int]:
+def _kills(kills: int, seed: int, jobs: int) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as folder:
-        return kill_again_and_again(kills, seed, Path(folder))
+        return kill_again_and_again(kills, seed, Path(folder), jobs)
 
 
 if __name__ == "__main__":

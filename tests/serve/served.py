@@ -21,7 +21,8 @@ from coordinator.core.clock import Clock, SimulatedClock, SystemClock, numbered_
 from coordinator.serve.broker import Broker
 from coordinator.serve.cluster import Cluster
 from coordinator.serve.codec import from_json, to_json
-from coordinator.serve.server import Bounds, Server
+from coordinator.serve.connection import Bounds
+from coordinator.serve.server import Server
 from coordinator.serve.upstream import Upstream
 from harness.targets.broker.local import free_port
 

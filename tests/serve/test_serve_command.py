@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from served import ROOT, serving
 
-from coordinator.serve.server import Bounds
+from coordinator.serve.connection import Bounds
 from harness.targets.broker.connection import Connection
 from harness.targets.broker.local import free_port
 

@@ -18,8 +18,8 @@ import pytest
 from served import FAST, ask, broker, frame, serving
 
 from coordinator.core.clock import SimulatedClock
+from coordinator.serve.connection import Bounds
 from coordinator.serve.frames import Malformed
-from coordinator.serve.server import Bounds
 
 WARM = 10_000
 """Frames after which what is made once is there."""

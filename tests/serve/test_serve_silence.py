@@ -10,7 +10,7 @@ import time
 import pytest
 from served import FAST, frame, serving
 
-from coordinator.serve.server import Bounds
+from coordinator.serve.connection import AHEAD, Bounds
 
 SHORT = Bounds(idle_s=0.3, frame_s=0.3)
 
@@ -52,3 +52,36 @@ def test_a_client_that_reads_no_answers_is_closed(caplog: pytest.LogCaptureFixtu
             for _ in range(1000):  # more than all buffers between the two hold
                 connection.sendall(many)
     assert "it was idle" in caplog.text
+
+
+def test_a_frame_that_comes_byte_by_byte_has_its_time_from_the_first_byte(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    bounds = Bounds(idle_s=30, frame_s=0.5)
+    with (
+        serving(bounds, topics={"foo": 1}) as (_, port),
+        socket.create_connection(("127.0.0.1", port), timeout=30) as connection,
+        pytest.raises(ConnectionError),
+    ):
+        for byte in struct.pack(">i", 300) + bytes(300):
+            connection.sendall(bytes([byte]))
+            time.sleep(0.05)
+    assert "it was idle" in caplog.text
+
+
+def test_many_requests_at_once_are_all_answered_in_their_order() -> None:
+    """More than are handled before other connections have their turn."""
+    many = 3 * AHEAD + 1
+    frames = [frame(18, 0, {}, correlation=number) for number in range(many)]
+    with (
+        serving(topics={"foo": 1}) as (_, port),
+        socket.create_connection(("127.0.0.1", port), timeout=30) as connection,
+        connection.makefile("rb") as answers,
+    ):
+        connection.sendall(b"".join(struct.pack(">i", len(data)) + data for data in frames))
+        found = []
+        for _ in range(many):
+            (size,) = struct.unpack(">i", answers.read(4))
+            found.append(struct.unpack_from(">i", answers.read(size))[0])
+    assert found == list(range(many))

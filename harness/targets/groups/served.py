@@ -7,7 +7,6 @@ then seen before that answer. Everything runs in one event loop, so the timeline
 from __future__ import annotations
 
 import asyncio
-import struct
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
 from coordinator.serve.broker import Broker, Sent
 from coordinator.serve.cluster import Cluster
+from coordinator.serve.connection import Connection, Shared
 from coordinator.serve.frames import Malformed
 from coordinator.serve.group_apis import GROUP_APIS, GroupApi
 from coordinator.serve.server import Server
@@ -32,9 +32,7 @@ from harness.targets.broker.local import free_port
 
 _HOST: Final = "127.0.0.1"
 _JUDGED: Final = (HEARTBEAT, COMMIT, OFFSET_FETCH)
-_FETCH, _FIND, _FRAME_BYTES = 1, 10, 1 << 20
-_AHEAD: Final = 16
-"""Requests of one connection that are read before the first is answered."""
+_FETCH, _FIND = 1, 10
 
 
 @dataclass(slots=True)
@@ -99,8 +97,66 @@ class _Broker(Broker):
         return answer
 
 
+class _Connection(Connection):
+    """A connection of which is noted what is read, answered and cut. Requests are read ahead."""
+
+    def __init__(self, shared: Shared, broker: _Broker, front: Front, number: int) -> None:
+        super().__init__(shared, None)
+        self._judged = broker
+        self._front = front
+        self._number = number
+        self._unanswered: list[int] = []
+
+    def read(self, frame: bytes) -> _Arrived:
+        """Note a request when it is read."""
+        arrived = self._judged.arrived(self._judged.read(frame, self.host), self._number)
+        if arrived.number:
+            self._unanswered.append(arrived.number)
+        return arrived
+
+    def respond(self, request: _Arrived) -> bytes | int:
+        """The response, or the ticket of one that waits. ConnectionAbortedError cuts the connection."""
+        return self._judged.answer(request)
+
+    def answer(self, request: _Arrived, response: bytes) -> None:
+        """Note an answer when it is sent, which is later where the schedule holds it."""
+        if request.held_ms:
+            loop = asyncio.get_running_loop()
+            loop.call_later(request.held_ms / 1000, self._answer_held, request, response)
+        else:
+            self._send(request, response)
+
+    def _answer_held(self, request: _Arrived, response: bytes) -> None:
+        self._send(request, response)
+        self.go_on()
+
+    def _send(self, request: _Arrived, response: bytes) -> None:
+        if request.number in self._unanswered:
+            self._unanswered.remove(request.number)
+            self._front.answered(request.number, request.answer or {})
+        super().answer(request, response)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Handle what a client sent before it went, if the schedule has not cut its connection."""
+        self._cut()
+        for request in list(self._read):
+            with suppress(Malformed, OSError):
+                if isinstance(request, _Arrived):
+                    self.respond(request)
+        super().connection_lost(error)
+
+    def end(self) -> None:
+        """Close the connection: nobody gets the answers to its requests."""
+        self._cut()
+        super().end()
+
+    def _cut(self) -> None:
+        while self._unanswered:
+            self._front.answered(self._unanswered.pop(0), None)
+
+
 class _Server(Server):
-    """Reads ahead on each connection, and notes what is read, answered and cut."""
+    """A server that notes what is read, answered and cut."""
 
     def __init__(self, broker: _Broker, front: Front) -> None:
         super().__init__(broker)
@@ -111,65 +167,11 @@ class _Server(Server):
     @property
     def open(self) -> int:
         """The number of connections."""
-        return len(self._connections)
+        return len(self._shared.open)
 
-    async def _converse(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        host: str,
-        upstream: Address | None = None,
-    ) -> None:
-        queue: asyncio.Queue[_Arrived | Exception] = asyncio.Queue(_AHEAD)
-        waiting: list[int] = []
-        reading = asyncio.create_task(self._read_ahead(reader, host, queue, waiting))
-        try:
-            while True:
-                arrived = await queue.get()
-                if isinstance(arrived, Exception):
-                    raise arrived
-                response = self._judged.answer(arrived)
-                if isinstance(response, int):
-                    response = await self._later(response, reader)
-                else:
-                    self._deliver()
-                if arrived.held_ms:
-                    await asyncio.sleep(arrived.held_ms / 1000)
-                if arrived.number in waiting:
-                    waiting.remove(arrived.number)
-                    self._front.answered(arrived.number, arrived.answer or {})
-                writer.write(struct.pack(">i", len(response)) + response)
-                await writer.drain()
-        finally:
-            reading.cancel()
-            self._cut(waiting)
-
-    def _cut(self, waiting: list[int]) -> None:
-        """Nobody gets the answers to these requests."""
-        while waiting:
-            self._front.answered(waiting.pop(0), None)
-
-    async def _read_ahead(
-        self,
-        reader: asyncio.StreamReader,
-        host: str,
-        queue: asyncio.Queue[_Arrived | Exception],
-        waiting: list[int],
-    ) -> None:
-        connection = next(self._numbers)
-        try:
-            while True:
-                (size,) = struct.unpack(">i", await reader.readexactly(4))
-                if not 0 <= size <= _FRAME_BYTES:
-                    raise Malformed(f"a frame of {size} bytes")
-                sent = self._judged.read(await reader.readexactly(size), host)
-                arrived = self._judged.arrived(sent, connection)
-                if arrived.number:
-                    waiting.append(arrived.number)
-                await queue.put(arrived)
-        except (Malformed, asyncio.IncompleteReadError, OSError) as error:
-            self._cut(waiting)
-            await queue.put(error)
+    def connection(self, address: Address | None) -> Connection:
+        """A new connection."""
+        return _Connection(self._shared, self._judged, self._front, next(self._numbers))
 
 
 class ServedCoordinator:

@@ -15,9 +15,9 @@ from harness.cli.console import check_json_place, print_table, running, write_js
 from harness.cli.kept_option import KeptFolder, NoKept
 from harness.clients.judge import Judged
 from harness.clients.over_sockets import Sockets, judge_agent, shortest_on_wire
-from harness.clients.picture import messages, picture
+from harness.clients.picture import drawing, messages, picture
 from harness.clients.run import Found, Result, left_out, lines, rows, run_schedules, shortest, to_json
-from harness.clients.schedules import Origin, Schedule, drawn
+from harness.clients.schedules import Origin, Schedule, drawn, of_findings
 from harness.clients.simulated import simulate, topic_ids
 from harness.clients.timeline import Setup
 from harness.clients.traced import schedules
@@ -45,9 +45,18 @@ def command(
         list[Path] | None,
         typer.Option(metavar="PATH", help="Traces of closed models that give schedules: files or folders."),
     ] = None,
+    findings: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="PATH", help="Results of --json whose findings give schedules: files or folders."
+        ),
+    ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, help="The number of schedules of seeds: 300; 20 for an agent, 0 with --traces."),
+        typer.Option(
+            min=1,
+            help="The number of schedules of seeds: 300; 20 for an agent; 0 with --traces or --findings.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the first schedule; then one by one.")] = 0,
     json_file: Annotated[
@@ -55,15 +64,17 @@ def command(
     ] = None,
     pictures: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write a sequence diagram of each finding there, as Mermaid text."),
+        typer.Option(
+            metavar="DIR", help="Write a sequence diagram of each finding there, as SVG and as Mermaid text."
+        ),
     ] = None,
     kept_folder: KeptFolder = FOLDER,
     no_kept: NoKept = False,
 ) -> None:
     """Run a consumer under schedules with faults, and say for each rule if it holds.
 
-    The schedules are random, each from a seed, or those of traces of closed models: the member that acts most
-    in the trace is the consumer.
+    The schedules are random, each from a seed, or those of traces of closed models (the member that acts most
+    in the trace is the consumer), or those of earlier findings, about another version of a client, say.
 
     The coordinator of this kit answers: to NAME on a simulated clock, to the agent of a real consumer on a
     socket. A rule is a property of the client's view, with its requirement. For a broken rule the command
@@ -75,6 +86,7 @@ def command(
     conform client reference
     conform client reference --seeds 10 --seed 7
     conform client reference --traces traces/members
+    conform client reference --findings examples/clients/findings
     conform client faulty:ClosesSilently --json build/client.json --pictures build/clients
     conform client --agent "python examples/clients/librdkafka.py" --seeds 8 --jobs 8
 
@@ -87,8 +99,9 @@ def command(
     kept = Kept(None if no_kept else kept_folder, "client", client, "kip-848")
     before = _kept_schedules(kept)
     of_traces, not_driven = schedules(traces) if traces else ([], Counter[str]())
-    many = seeds or (0 if traces else 20 if agent else 300)
-    asked = _each_once([*before, *of_traces, *drawn(range(seed, seed + many))])
+    of_files = of_findings(findings or [])
+    many = seeds or (0 if traces or findings else 20 if agent else 300)
+    asked = _each_once([*before, *of_files, *of_traces, *drawn(range(seed, seed + many))])
     result = _over_sockets(client, asked, jobs) if agent else _simulated(client, asked)
     result.not_driven = not_driven
     broken = {found.origin for found in result.found.values()}
@@ -117,20 +130,25 @@ def command(
     write_json(json_file, to_json(client, result, more))
     if pictures is not None:
         for rule, found in result.found.items():
-            write_text(output_folder(pictures) / f"{rule}.mmd", picture(found, topic_ids()))
+            place = output_folder(pictures) / rule
+            write_text(place.with_suffix(".mmd"), picture(found, topic_ids()))
+            write_text(place.with_suffix(".svg"), drawing(client, found, topic_ids()))
     if result.found:
         raise ConformError(f"{client} breaks {', '.join(result.found)}.", NOT_CONFORMANT)
-    print(f"{client}: {result.schedules} schedules, no rule broken")
+    print(f"{client}: {counted(result.schedules, 'schedule')}, no rule broken")
 
 
 def _kept_schedules(kept: Kept) -> list[Schedule]:
-    """The schedules that failed before. A trace that is no longer there, or no longer one of a closed
-    model, is dropped."""
+    """The schedules that failed before. A trace or a file that is no longer there, or no longer one that
+    gives schedules, is dropped."""
     found = list[Schedule]()
     for one in kept.read():
         if "trace" in one:
             with suppress(ConformError):
                 found += schedules([Path(str(one["trace"]))])[0]
+        elif "file" in one:
+            with suppress(ConformError):
+                found += of_findings([Path(str(one["file"]))])
         else:
             found += drawn([int(one.get("seed", 0))])
     return found

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
+from textwrap import wrap
 from typing import Any, Final
 
 from harness.clients.run import Found
 from harness.clients.timeline import COMMIT, HEARTBEAT, NONE, OFFSET_FETCH, Event, partitions_of
 from harness.report.mermaid import mermaid
-from harness.report.sequence import Message, Note, Step
+from harness.report.sequence import Message, Note, Step, sequence
 from harness.targets.base import Json
 
 APPLICATION: Final = "application"
@@ -17,6 +18,8 @@ CLIENT: Final = "client"
 COORDINATOR: Final = "coordinator"
 SHOWN: Final = (HEARTBEAT, COMMIT, OFFSET_FETCH)
 """Requests that are drawn: what a client asks of its group."""
+_LINE: Final = 90
+"""Letters of a line of the sentence under a drawing."""
 QUIET: Final = "says nothing new"
 _Line = Message | Note
 
@@ -28,6 +31,16 @@ def picture(found: Found, names: Mapping[str, str]) -> str:
     said = f"{found.breach.requirement} {found.breach.rule}: the client {found.breach.said}"
     steps.append(Step(len(steps) + 1, f"after {found.breach.ms} ms", failing=(said,)))
     return mermaid([APPLICATION, CLIENT, COORDINATOR], steps, drawn)
+
+
+def drawing(client: str, found: Found, names: Mapping[str, str]) -> str:
+    """The same diagram as SVG, with the client in its title."""
+    drawn = _drawn(found, names)
+    steps = [Step(number, "") for number in range(1, len(drawn) + 1)]
+    lines = wrap(f"after {found.breach.ms} ms the client {found.breach.said}", _LINE)
+    steps.append(Step(len(steps) + 1, "", failing=tuple(lines)))
+    title = f"{client}: {found.breach.requirement} {found.breach.rule}"
+    return sequence(title, [APPLICATION, CLIENT, COORDINATOR], steps, drawn)
 
 
 def messages(found: Found, names: Mapping[str, str]) -> list[Json]:

@@ -1,30 +1,53 @@
-"""Schedules by where they come from: a seed, or a trace of a closed model."""
+"""Schedules by where they come from: a seed, a trace of a closed model, or a file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
-from harness.clients.draw import draw
+from harness.clients.draw import TOPICS, draw
 from harness.clients.timeline import Setup
+from harness.errors import USAGE, ConformError
 from harness.targets.base import Json
+
+STEPS: Final[dict[str, dict[str, type]]] = {
+    "start": {"topics": list},
+    "subscribe": {"topics": list},
+    "wait": {"ms": int},
+    "hold": {"ms": int},
+    "ghost": {"who": str},
+    "refuse": {"error": int, "times": int},
+    "lose": {"what": str},
+    **{name: {} for name in ("release", "consume", "commit", "close", "crash")},
+    **{name: {} for name in ("grow", "remove", "stale", "unreleased")},
+}
+"""The steps of a schedule, with the fields of each."""
 
 
 class Origin(NamedTuple):
-    """A seed; with a `trace`, the path of its file."""
+    """A seed; or the path of a `trace`; or that of a JSON `file`, in which `seed` is the schedule's index."""
 
     seed: int = 0
     trace: str = ""
+    file: str = ""
 
     def __str__(self) -> str:
+        if self.file:
+            return f"schedule {self.seed + 1} of {self.file}"
         return f"trace {self.trace}" if self.trace else f"seed {self.seed}"
 
     def to_json(self) -> Json:
         """The fields for `--json` and for the file of kept schedules."""
+        if self.file:
+            return {"file": self.file}
         return {"trace": self.trace} if self.trace else {"seed": self.seed}
 
     def words(self) -> list[str]:
-        """The options of `conform client` for this schedule alone."""
+        """The options of `conform client` that run this schedule: for a file, all schedules of the file."""
+        if self.file:
+            return ["--findings", self.file]
         return ["--traces", self.trace] if self.trace else ["--seed", str(self.seed), "--seeds", "1"]
 
 
@@ -40,3 +63,63 @@ def drawn(seeds: Iterable[int]) -> list[Schedule]:
     """The schedules of seeds."""
     made = [(seed, *draw(seed)) for seed in seeds]
     return [Schedule(Origin(seed), setup, tuple(steps)) for seed, setup, steps in made]
+
+
+def of_findings(paths: Iterable[Path]) -> list[Schedule]:
+    """The schedules of findings in JSON files, or in the JSON files of a folder: results of
+    `conform client --json`, or single findings of these. ConformError (exit 2) for a file that is neither."""
+    found = list[Schedule]()
+    for path in paths:
+        files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        if not files:
+            raise ConformError(f"{path} has no JSON file with findings.", USAGE)
+        for file in files:
+            for number, one in enumerate(_findings(file)):
+                setup = Setup(instance=one.get("instance"), auto_commit=one.get("autoCommit", False))
+                found.append(Schedule(Origin(number, file=str(file)), setup, tuple(one["schedule"])))
+    return found
+
+
+def _findings(file: Path) -> Sequence[Json]:
+    """Finding objects of a file, of which each has a schedule."""
+    try:
+        content = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConformError(f"{file} cannot be read: {error}", USAGE) from None
+    found = content["findings"] if isinstance(content, dict) and "findings" in content else content
+    many = found if isinstance(found, list) else [found]
+    for one in many:
+        problem = _problem(one) if isinstance(one, dict) else "it is no JSON object"
+        if problem:
+            raise ConformError(
+                f"{file} has no finding of conform client --json: {problem}. A finding has the fields "
+                '"schedule" (its steps), "instance" and "autoCommit".',
+                USAGE,
+            )
+    return many
+
+
+def _problem(finding: Json) -> str:
+    steps = finding.get("schedule")
+    if not isinstance(steps, list) or not steps:
+        return 'there is no list "schedule"'
+    if (
+        not isinstance(finding.get("instance"), str | None)
+        or type(finding.get("autoCommit", False)) is not bool
+    ):
+        return '"instance" is a string or null, "autoCommit" true or false'
+    return next(filter(None, (_problem_of_step(number, one) for number, one in enumerate(steps))), "")
+
+
+def _problem_of_step(number: int, step: Any) -> str:
+    """The first thing that is wrong with a step; "" where it is one."""
+    if not isinstance(step, dict) or step.get("do") not in STEPS:
+        return f'step {number + 1} is {json.dumps(step)}; a step has "do": one of {", ".join(STEPS)}'
+    fields = STEPS[step["do"]]
+    if step.keys() != {"do", *fields} or any(type(step[name]) is not kind for name, kind in fields.items()):
+        form = ", ".join(["do", *(f"{name} ({kind.__name__})" for name, kind in fields.items())])
+        return f"step {number + 1} is {json.dumps(step)}; the fields of {step['do']} are {form}"
+    if any(topic not in TOPICS for topic in step.get("topics", ())):
+        topics = json.dumps(step["topics"])
+        return f"step {number + 1} subscribes to {topics}; the topics are {', '.join(TOPICS)}"
+    return ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -175,11 +176,14 @@ class _Across:
 
 
 def _across(lanes: Sequence[str], rows: Collection[_Row]) -> _Across:
-    """As narrow as the words allow: between a member and the coordinator its longest message must fit."""
+    """As narrow as the words allow: between two lanes their longest message must fit."""
     left = max((_width(word) for row in rows for word in (row.step.name, row.step.branch)), default=0) + 60
     places = [left + _width(lanes[0]) / 2]
-    for number, lane in enumerate(lanes[1:-1], start=1):
-        places.append(places[-1] + max(_GAP, (_width(lane) + _width(lanes[number - 1])) / 2 + 30))
+    for before, lane in pairwise(lanes[:-1]):
+        across = (one for row in rows for one in row.messages if _is_between(one, before, lane))
+        widest = max((_width(one.label) for one in across), default=0)
+        names = (_width(lane) + _width(before)) / 2
+        places.append(places[-1] + max(_GAP, names + 30, min(widest, _WIDEST) + 34))
     x = dict(zip(lanes, places, strict=False))
     last = places[-1] + _GAP
     for row in rows:
@@ -196,6 +200,10 @@ def _across(lanes: Sequence[str], rows: Collection[_Row]) -> _Across:
         + 16
     )
     return _Across([round(place, 1) for place in (*places, last)], round(states, 1), round(width, 1))
+
+
+def _is_between(message: Message, one: str, other: str) -> bool:
+    return {message.sender, message.receiver} == {one, other}
 
 
 def _width(text: str) -> float:

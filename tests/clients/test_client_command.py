@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).parent
 
 
@@ -58,3 +60,45 @@ def test_a_client_that_does_not_exist_is_a_sentence() -> None:
         ended = conform(name)
         assert ended.returncode == 2
         assert said in ended.stderr
+
+
+def test_the_schedules_of_findings_are_run_again(tmp_path: Path) -> None:
+    """The findings of one version of a client are schedules for the next: here for one without the fault."""
+    before, pictures = tmp_path / "before.json", tmp_path / "pictures"
+    faulty = ("faulty:ClosesSilently", "--seeds", "20", "--json", str(before), "--pictures", str(pictures))
+    assert conform(*faulty).returncode == 11
+    assert {path.name for path in pictures.iterdir()} == {"LeavesWhenClosed.mmd", "LeavesWhenClosed.svg"}
+    again = conform(
+        "faulty:ClosesSilently", "--findings", str(before), "--json", str(tmp_path / "again.json")
+    )
+    assert again.returncode == 11
+    assert f"  schedule 1 of {before}; instance id " in again.stdout
+    [finding] = json.loads((tmp_path / "again.json").read_text())["findings"]
+    assert finding["again"] == f"conform client faulty:ClosesSilently --findings {before}"
+    mended = conform("reference", "--findings", str(before))
+    assert mended.returncode == 0
+    assert "reference: 1 schedules, no rule broken" in mended.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("no JSON", "cannot be read: "),
+        ("{}", 'there is no list "schedule"'),
+        ('{"schedule": [{"do": "wait"}]}', 'step 1 is {"do": "wait"}; the fields of wait are do, ms (int)'),
+        ('{"schedule": [{"do": "sleep", "ms": 1}]}', 'a step has "do": one of start, subscribe, wait'),
+        ('{"schedule": [{"do": "start", "topics": ["baz"]}]}', "the topics are foo, bar"),
+        ('{"schedule": [{"do": "release"}], "instance": 1}', '"instance" is a string or null'),
+        ('{"findings": 7}', "it is no JSON object"),
+    ],
+)
+def test_a_file_without_findings_is_a_sentence(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "findings.json").write_text(content)
+    ended = conform("reference", "--findings", str(tmp_path))
+    assert ended.returncode == 2
+    assert said in ended.stderr
+
+
+def test_a_folder_without_findings_is_a_sentence(tmp_path: Path) -> None:
+    ended = conform("reference", "--findings", str(tmp_path))
+    assert (ended.returncode, ended.stderr) == (2, f"conform: {tmp_path} has no JSON file with findings.\n")

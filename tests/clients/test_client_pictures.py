@@ -7,7 +7,7 @@ import re
 import faulty
 
 from harness.clients.draw import draw
-from harness.clients.picture import picture
+from harness.clients.picture import drawing, picture
 from harness.clients.run import Found, run_schedules, shortest
 from harness.clients.schedules import Origin, drawn
 from harness.clients.simulated import simulate, topic_ids
@@ -68,3 +68,16 @@ def test_a_lost_answer_and_an_error_are_drawn_as_such() -> None:
 def test_a_run_without_a_breach_keeps_nothing() -> None:
     parts = client_parts("reference")
     assert simulate(parts, parts.member, *draw(1))[0].timeline == ()
+
+
+def test_a_drawing_has_room_for_the_words_between_two_lanes() -> None:
+    finding = found("StaysWithTheCoordinator", "FindsCoordinatorAnew")
+    svg = drawing("some client", finding, topic_ids())
+    assert "some client: H5 FindsCoordinatorAnew" in svg
+    assert "after " in svg and "the client sends the next heartbeat without finding" in svg
+    application, client = (
+        float(re.search(rf'class="name" x="([\d.]+)"[^>]*>{lane}<', svg)[1])  # type: ignore[index]
+        for lane in ("application", "client")
+    )
+    words = max(re.findall(r">(assigned [^<]*)<", svg), key=len)
+    assert client - application > 6 * len(words)

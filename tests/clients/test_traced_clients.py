@@ -119,6 +119,15 @@ def test_a_finding_of_a_trace_is_kept_and_seen_again(tmp_path: Path) -> None:
     assert "kept" not in conform(tmp_path, client, "--seeds", "1").stdout
 
 
+def test_a_finding_of_a_file_is_kept_and_dropped_with_its_file(tmp_path: Path) -> None:
+    client, file = "faulty:ClosesSilently", tmp_path / "findings.json"
+    file.write_text(json.dumps({"schedule": [{"do": "start", "topics": ["foo"]}]}))
+    assert conform(tmp_path, client, "--findings", str(file)).returncode == 11
+    assert "1 kept schedule tried first: 1 still fails" in conform(tmp_path, client, "--seeds", "1").stdout
+    file.unlink()
+    assert "kept schedule" not in conform(tmp_path, client, "--seeds", "1").stdout
+
+
 def test_traces_of_other_models_are_a_sentence() -> None:
     with pytest.raises(ConformError, match="No trace of a closed model of consumer groups is in") as refused:
         schedules([TRACES / "classic"])

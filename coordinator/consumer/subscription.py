@@ -1,13 +1,14 @@
 """Subscriptions (T1): topic names, and a regular expression in RE2's syntax.
 
-RE2 takes time linear in the name, whatever the expression. Each expression is compiled once and resolved
-once for the topic names of the moment; both are kept for a bounded number of expressions.
+RE2 takes time linear in the name, whatever the expression. A compiled expression takes up to 8 MB, so few
+are kept. The names that expressions match are kept for more of them, by the topics that the cluster has.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import re2
 
@@ -17,9 +18,11 @@ _OPTIONS: Final = re2.Options()
 _OPTIONS.log_errors = False
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=16)
 def _compiled(regex: str) -> Any:
-    return re2.compile(regex, _OPTIONS)
+    compiled = re2.compile(regex, _OPTIONS)
+    re2.purge()  # the library keeps 128 of its own
+    return compiled
 
 
 def regex_problem(regex: str) -> str | None:
@@ -32,13 +35,20 @@ def regex_problem(regex: str) -> str | None:
     return None
 
 
-@lru_cache(maxsize=1024)
+_SHARED: Final[WeakValueDictionary[int, frozenset[str]]] = WeakValueDictionary()
+"""The sets that subscriptions share, by their hash, as long as a member or a record has them."""
+
+
 def shared(names: frozenset[str]) -> frozenset[str]:
     """The names, as the one set that equal subscriptions share.
 
     Ten thousand members that subscribe to the same thousand topics keep one set, not a gigabyte of them, and
     whoever compares them sees at once that they are equal.
     """
+    known = _SHARED.get(hash(names))
+    if known == names:
+        return known
+    _SHARED[hash(names)] = names
     return names
 
 

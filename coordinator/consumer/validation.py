@@ -33,7 +33,7 @@ def validate_heartbeat(request: HeartbeatRequest, assignors: Collection[str], di
     """H3, then H4. Raises RequestRejected with INVALID_REQUEST or UNSUPPORTED_ASSIGNOR."""
     if dialect.JoinOwns == "empty" and (problem := join_owns_something(request)) is not None:
         raise RequestRejected(ErrorCode.INVALID_REQUEST, problem)
-    for clause in INVALID_REQUEST:
+    for clause in INVALID_REQUEST if _has_content(request) else WITHOUT_CONTENT:
         problem = clause(request)
         if clause is assignor_name_empty and dialect.EmptyAssignorName == "unsupported":
             continue
@@ -42,6 +42,17 @@ def validate_heartbeat(request: HeartbeatRequest, assignors: Collection[str], di
     problem = server_assignor_unknown(request, assignors) or client_assignors_unsupported(request, dialect)
     if problem is not None:
         raise RequestRejected(ErrorCode.UNSUPPORTED_ASSIGNOR, problem)
+
+
+def _has_content(request: HeartbeatRequest) -> bool:
+    """Tell if a request has lists, expressions or assignors: a heartbeat without news (H7) has none."""
+    return (
+        request.subscription is not None
+        or request.owned is not None
+        or request.regex is not None
+        or request.server_assignor is not None
+        or request.client_assignors is not None
+    )
 
 
 def join_owns_something(request: HeartbeatRequest) -> str | None:
@@ -255,7 +266,7 @@ def _first_repeated(values: Iterable[T]) -> T:
     raise ValueError("no value is repeated")
 
 
-INVALID_REQUEST: Final[tuple[Clause, ...]] = (
+WITHOUT_CONTENT: Final[tuple[Clause, ...]] = (
     group_id_empty,
     lacks_member_id,
     epoch_too_low,
@@ -264,6 +275,10 @@ INVALID_REQUEST: Final[tuple[Clause, ...]] = (
     rebalance_timeout_not_positive,
     join_lacks_subscription,
     text_too_long,
+)
+"""H3: the clauses that a request without lists, expressions and assignors can break."""
+INVALID_REQUEST: Final[tuple[Clause, ...]] = (
+    *WITHOUT_CONTENT,
     topic_name_invalid,
     topic_name_repeated,
     subscription_too_long,

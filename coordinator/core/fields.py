@@ -126,7 +126,7 @@ def topic_id(value: object, where: str) -> str:
     return normal
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def _normal_uuid(value: str) -> str | None:
     try:
         return str(UUID(value))

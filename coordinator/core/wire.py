@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Final
 
 from coordinator.consumer.model import Partition, Partitions
 from coordinator.core import fields
 from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
 
+SMALL: Final = 64
+"""Partitions of a set whose normal form is kept: so all that are kept take some 40 MB at most."""
 
-@lru_cache(maxsize=65536)
+
 def to_wire(partitions: Partitions) -> list[Json]:
     """The normal form. Equal sets share one list: do not change it."""
+    return _kept(partitions) if len(partitions) <= SMALL else _made(partitions)
+
+
+@lru_cache(maxsize=4096)
+def _kept(partitions: Partitions) -> list[Json]:
+    return _made(partitions)
+
+
+def _made(partitions: Partitions) -> list[Json]:
     topics: dict[str, list[int]] = {}
     for topic_id, index in sorted(partitions):
         topics.setdefault(topic_id, []).append(index)

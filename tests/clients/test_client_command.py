@@ -77,7 +77,7 @@ def test_the_schedules_of_findings_are_run_again(tmp_path: Path) -> None:
     assert finding["again"] == f"conform client faulty:ClosesSilently --findings {before}"
     mended = conform("reference", "--findings", str(before))
     assert mended.returncode == 0
-    assert "reference: 1 schedules, no rule broken" in mended.stdout
+    assert "reference: 1 schedule, no rule broken" in mended.stdout
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,22 @@ def test_heartbeats_that_say_nothing_new_are_one_row() -> None:
     assert quiet == ["Heartbeat, epoch 1, says nothing new (17 times)"]
 
 
+def test_requests_that_are_answered_alike_are_drawn_once() -> None:
+    """A client that never joins again sends the same heartbeat until the end: two rows, not a hundred."""
+    breach = found("ClosesSilently", "LeavesWhenClosed").breach
+    beat = {"memberEpoch": 3, "topicPartitions": []}
+    pairs = (
+        (
+            Event(n, "request", api="ConsumerGroupHeartbeat", number=n, body=beat),
+            Event(n, "answer", number=n, body={"errorCode": 25}),
+        )
+        for n in range(5)
+    )
+    events = (*(event for pair in pairs for event in pair), Event(9, "closed"))
+    text = picture(Found(Origin(), breach, draw(0)[0], (), events), topic_ids())
+    assert rows(text) == ["Heartbeat, epoch 3, owns nothing (5 times)", "error 25 (5 times)"]
+
+
 def test_a_lost_answer_and_an_error_are_drawn_as_such() -> None:
     breach = found("ClosesSilently", "LeavesWhenClosed").breach
     events = (

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
+import psutil
 import pytest
 from group_driver import IDS, GroupDriver, error, given
 
 from coordinator import ErrorCode
-from coordinator.consumer.subscription import topics_of
+from coordinator.consumer.subscription import shared, topics_of
 
 
 def regex_join(g: GroupDriver, member: str, regex: str, **fields: Any) -> dict[str, Any]:
@@ -34,6 +37,27 @@ def test_expression_matches_whole_names_in_the_syntax_of_re2(regex: str, topics:
     names = frozenset({"foo", "foo.bar", "BAR", "bär"})
     assert topics_of((frozenset(), regex), names) == topics
     assert topics_of((frozenset({"foo", "gone"}), regex), names) == topics | {"foo"}
+
+
+def test_expressions_of_members_that_are_gone_take_no_memory() -> None:
+    """Each of these takes 6 MB once it is compiled: 60 of them took 370 MB for good, 1,024 more than 6 GB."""
+    g, process = GroupDriver(), psutil.Process()
+    regex_join(g, "m", "foo")
+    before = process.memory_info().rss
+    for number in range(60):
+        regex_join(g, "m1", rf"(?:[\pL]{{1,300}}[\pN]{{1,300}}){number}")
+        assert error(g.request(memberId="m1", memberEpoch=-1)) == ErrorCode.NONE
+    assert process.memory_info().rss - before < 150e6
+
+
+def test_names_of_members_that_are_gone_take_no_memory() -> None:
+    """Equal subscriptions share one set, as long as one of them is there."""
+    first, equal = (shared(frozenset({"".join(("to", "pic")), "foo"})) for _ in range(2))
+    assert first is equal
+    there = weakref.ref(first)
+    del first, equal
+    gc.collect()
+    assert there() is None
 
 
 def test_expression_that_would_take_other_engines_forever_takes_no_time() -> None:

@@ -8,7 +8,8 @@ import pytest
 from group_driver import API, CLIENT, IDS, GroupDriver, error
 
 from coordinator import BadInput, Config, Coordinator, ErrorCode
-from coordinator.consumer.validation import INVALID_REQUEST
+from coordinator.consumer.request import parse_heartbeat
+from coordinator.consumer.validation import INVALID_REQUEST, WITHOUT_CONTENT
 from coordinator.stdio import LineProtocol
 
 INVALID = ErrorCode.INVALID_REQUEST
@@ -100,6 +101,26 @@ def test_each_clause_of_h3_is_invalid_request_and_changes_nothing(
 def test_every_clause_has_a_violation_in_the_order_of_the_table() -> None:
     table = [clause.__name__ for clause in INVALID_REQUEST]
     assert list(dict.fromkeys(clause for clause, _, _ in VIOLATIONS)) == table
+
+
+def test_requests_without_content_break_no_clause_of_content() -> None:
+    """Those clauses are not looked at then: each violation of one of them is a request with content."""
+    with_content = {clause.__name__ for clause in set(INVALID_REQUEST) - set(WITHOUT_CONTENT)}
+    fields = (
+        "subscribedTopicNames",
+        "subscribedTopicRegex",
+        "serverAssignor",
+        "clientAssignors",
+        "topicPartitions",
+    )
+    bare = {name: None for name in fields}
+    beat = {"groupId": "g", "memberId": "m1", "memberEpoch": 1, "rebalanceTimeoutMs": -1, **bare}
+    for clause, change, _ in VIOLATIONS:
+        alone = parse_heartbeat(CLIENT, {**beat, **change})
+        found = {one.__name__ for one in INVALID_REQUEST if one(alone) is not None}
+        assert found <= with_content if clause in with_content else True, clause
+        bared = parse_heartbeat(CLIENT, {**beat, **{k: v for k, v in change.items() if k not in fields}})
+        assert not with_content & {one.__name__ for one in INVALID_REQUEST if one(bared) is not None}, clause
 
 
 def test_first_clause_that_objects_answers() -> None:

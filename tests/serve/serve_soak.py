@@ -134,7 +134,8 @@ def _commits_until_killed(port: int, offset: int, kill: Any, rng: random.Random)
 def send_frames(frames: int) -> dict[str, Any]:
     """Send this many frames of all kinds; memory in MB after each tenth of them.
 
-    Raises Lost for a change of another group, or memory that has grown by a tenth."""
+    Raises Lost for a change of another group, or memory that grows by more than 5 % from the half on: before
+    that, caches of bounded size are filled."""
     fuzzed, process = Fuzzed(), psutil.Process()
     memory = []
     for _ in range(10):
@@ -144,7 +145,7 @@ def send_frames(frames: int) -> dict[str, Any]:
         memory.append(round(process.memory_info().rss / 1e6, 1))
     if fuzzed.watched() != fuzzed.before:
         raise Lost("the group of another client has changed")
-    if memory[-1] > 1.1 * memory[0]:
+    if memory[-1] > 1.05 * memory[4]:
         raise Lost(f"memory grows: {memory} MB after each tenth")
     return {"frames": frames, "seen": dict(sorted(fuzzed.seen.items())), "memory_mb": memory}
 

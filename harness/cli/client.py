@@ -25,6 +25,7 @@ from harness.errors import NOT_CONFORMANT, ConformError
 from harness.files import output_folder, write_text
 from harness.kept import FOLDER, Kept, tried
 from harness.targets.base import Json
+from harness.words import counted
 
 
 def command(
@@ -74,7 +75,8 @@ def command(
     """Run a consumer under schedules with faults, and say for each rule if it holds.
 
     The schedules are random, each from a seed, or those of traces of closed models (the member that acts most
-    in the trace is the consumer), or those of earlier findings, about another version of a client, say.
+    in the trace is the consumer), or those of earlier findings, about another version of a client, say, which
+    are not shortened again.
 
     The coordinator of this kit answers: to NAME on a simulated clock, to the agent of a real consumer on a
     socket. A rule is a property of the client's view, with its requirement. For a broken rule the command
@@ -172,8 +174,14 @@ def _simulated(name: str, asked: Sequence[Schedule]) -> Result:
     with running(f"judging {name}"):
         result = run_schedules(play, asked)
     with running("shrinking"):
-        result.found = {rule: shortest(play, found) for rule, found in result.found.items()}
+        for rule, found in _long(result):
+            result.found[rule] = shortest(play, found)
     return result
+
+
+def _long(result: Result) -> list[tuple[str, Found]]:
+    """The findings whose schedules may be shortened: those of earlier findings are the shortest already."""
+    return [(rule, found) for rule, found in result.found.items() if not found.origin.file]
 
 
 def _over_sockets(agent: str, asked: Sequence[Schedule], jobs: int) -> Result:
@@ -189,5 +197,6 @@ def _over_sockets(agent: str, asked: Sequence[Schedule], jobs: int) -> Result:
     with running("judging the agent") as say:
         result = judge_agent(sockets, asked, say)
     with running("shrinking") as say:
-        result.found = {rule: shortest_on_wire(sockets, found, say) for rule, found in result.found.items()}
+        for rule, found in _long(result):
+            result.found[rule] = shortest_on_wire(sockets, found, say)
     return result

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any, Final
 
@@ -21,6 +20,8 @@ SHOWN: Final = (HEARTBEAT, COMMIT, OFFSET_FETCH)
 _LINE: Final = 90
 """Letters of a line of the sentence under a drawing."""
 QUIET: Final = "says nothing new"
+_PERIODS: Final = ((1, 2), (2, 3))
+"""Rows that are drawn once where they follow each other: one from two times on, two from three times on."""
 _Line = Message | Note
 
 
@@ -56,17 +57,30 @@ def _message(line: _Line) -> Json:
 
 
 def _drawn(found: Found, names: Mapping[str, str]) -> list[_Line]:
-    """A row for each thing that was seen; heartbeats that say nothing new and follow each other are one."""
+    """A row for each thing that was seen; heartbeats without news that follow each other are one row, and so
+    are requests that are answered alike again and again."""
     lines: list[_Line] = []
     asked: dict[int, str] = {}
     for event in _until(found):
         lines += _lines(event, len(lines) + 1, asked, names)
     drawn: list[_Line] = []
-    for text, alike in groupby(lines, key=_text):
-        group = list(alike)
-        more = f" ({len(group)} times)" if len(group) > 1 else ""
-        drawn.append(_at(group[0], len(drawn) + 1, text + more))
+    while lines:
+        rows, times = next(filter(None, (_repeated(lines, *one) for one in _PERIODS)), (1, 1))
+        more = f" ({times} times)" if times > 1 else ""
+        drawn += [
+            _at(one, len(drawn) + number + 1, _text(one) + more) for number, one in enumerate(lines[:rows])
+        ]
+        del lines[: rows * times]
     return drawn
+
+
+def _repeated(lines: Sequence[_Line], rows: int, least: int) -> tuple[int, int] | None:
+    """The number of first rows and how often they follow each other, where that is at least so often."""
+    texts = [_text(line) for line in lines[:rows]]
+    times = 1
+    while [_text(line) for line in lines[times * rows : (times + 1) * rows]] == texts:
+        times += 1
+    return (rows, times) if times >= least else None
 
 
 def _until(found: Found) -> Iterator[Event]:

@@ -26,6 +26,7 @@ COMMANDS = [
     and not re.search(
         r"examples/clients/(franzgo|platformatic)/", line
     )  # tests/clients/test_other_clients.py
+    and not re.search(r"--agent .*--findings", line)  # tests/clients/test_findings_page.py
     and "--target tcp:" not in line  # tests/replay/test_tcp.py
     and not re.search(r"Adapter\b|/adapter\b", line)  # tests/gate/test_adapters.py
     and "build/clients.jsonl" not in line  # tests/proxy/test_proxy_page.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Any, Final
 
@@ -23,6 +24,17 @@ QUIET: Final = "says nothing new"
 _PERIODS: Final = ((1, 2), (2, 3))
 """Rows that are drawn once where they follow each other: one from two times on, two from three times on."""
 _Line = Message | Note
+
+
+@dataclass
+class _Seen:
+    """The parts of the run before a row that the row needs: `names` is topic id -> topic name."""
+
+    names: Mapping[str, str]
+    asked: dict[int, str] = field(default_factory=dict)
+    """The API of each request that is drawn, by its number."""
+    member: str = ""
+    """The member id of the last heartbeat."""
 
 
 def picture(found: Found, names: Mapping[str, str]) -> str:
@@ -60,9 +72,9 @@ def _drawn(found: Found, names: Mapping[str, str]) -> list[_Line]:
     """A row for each thing that was seen; heartbeats without news that follow each other are one row, and so
     are requests that are answered alike again and again."""
     lines: list[_Line] = []
-    asked: dict[int, str] = {}
+    seen = _Seen(names)
     for event in _until(found):
-        lines += _lines(event, len(lines) + 1, asked, names)
+        lines += _lines(event, len(lines) + 1, seen)
     drawn: list[_Line] = []
     while lines:
         rows, times = next(filter(None, (_repeated(lines, *one) for one in _PERIODS)), (1, 1))
@@ -105,16 +117,16 @@ def _is_quiet(body: Json | None) -> bool:
     return body is not None and body.get("errorCode") == NONE and body.get("assignment", 0) is None
 
 
-def _lines(event: Event, step: int, asked: dict[int, str], names: Mapping[str, str]) -> Iterable[_Line]:
+def _lines(event: Event, step: int, seen: _Seen) -> Iterable[_Line]:
     match event.kind:
         case "beat":
             epoch = (event.body or {}).get("memberEpoch")
             yield Message(step, CLIENT, COORDINATOR, f"Heartbeat, epoch {epoch}, {QUIET}", "request")
         case "request" if event.api in SHOWN:
-            asked[event.number] = event.api
-            yield Message(step, CLIENT, COORDINATOR, _request(event, names), "request")
-        case "answer" if event.number in asked:
-            yield _answer(event, step, asked[event.number], names)
+            seen.asked[event.number] = event.api
+            yield Message(step, CLIENT, COORDINATOR, _request(event, seen), "request")
+        case "answer" if event.number in seen.asked:
+            yield _answer(event, step, seen)
         case "callback":
             partitions = " ".join(sorted(event.partitions)) or "nothing"
             yield Message(step, CLIENT, APPLICATION, f"{event.name} {partitions}", "answer")
@@ -127,31 +139,46 @@ def _lines(event: Event, step: int, asked: dict[int, str], names: Mapping[str, s
             yield Note(step, CLIENT, f"{event.kind} {event.error or event.name}".strip())
 
 
-def _request(event: Event, names: Mapping[str, str]) -> str:
+def _request(event: Event, seen: _Seen) -> str:
     body = event.body or {}
     if event.api != HEARTBEAT:
         return event.api
     said = [f"Heartbeat, epoch {body.get('memberEpoch')}"]
+    before, seen.member = seen.member, body.get("memberId") or seen.member
+    if before not in ("", seen.member):
+        said.append("another member id")
     if body.get("subscribedTopicNames") is not None:
         said.append(f"subscribes to {' '.join(body['subscribedTopicNames'])}")
     if body.get("topicPartitions") is not None:
-        said.append(f"owns {_shown(body['topicPartitions'], names)}")
+        said.append(f"owns {_shown(body['topicPartitions'], seen.names)}")
     return ", ".join(said)
 
 
-def _answer(event: Event, step: int, api: str, names: Mapping[str, str]) -> Message:
-    body = event.body
+def _answer(event: Event, step: int, seen: _Seen) -> Message:
+    body, api = event.body, seen.asked[event.number]
     if body is None:
         return Message(step, COORDINATOR, CLIENT, f"answer to {api}", "answer", "lost")
     if error := body.get("errorCode"):
         return Message(step, COORDINATOR, CLIENT, f"error {error}", "error")
     if api != HEARTBEAT:
-        return Message(step, COORDINATOR, CLIENT, f"answer to {api}", "answer")
+        errors = sorted(set(_errors(body)))
+        words = "".join(f", error {one}" for one in errors)
+        return Message(step, COORDINATOR, CLIENT, f"answer to {api}{words}", "error" if errors else "answer")
     said = f"epoch {body.get('memberEpoch')}"
     if (assignment := body.get("assignment")) is not None:
         topics = assignment.get("topicPartitions", assignment.get("assignedTopicPartitions", []))
-        said += f", assigned {_shown(topics, names)}"
+        said += f", assigned {_shown(topics, seen.names)}"
     return Message(step, COORDINATOR, CLIENT, said, "answer")
+
+
+def _errors(value: object) -> Iterator[int]:
+    """The error codes of groups and partitions in an answer."""
+    for name, one in value.items() if isinstance(value, dict) else ():
+        if name == "errorCode" and one != NONE:
+            yield one
+        yield from _errors(one)
+    for one in value if isinstance(value, list) else ():
+        yield from _errors(one)
 
 
 def _shown(topics: Any, names: Mapping[str, str]) -> str:

@@ -66,11 +66,11 @@ def drawn(seeds: Iterable[int]) -> list[Schedule]:
 
 
 def of_findings(paths: Iterable[Path]) -> list[Schedule]:
-    """The schedules of findings in JSON files, or in the JSON files of a folder: results of
+    """The schedules of findings in JSON files, or in the JSON files below a folder: results of
     `conform client --json`, or single findings of these. ConformError (exit 2) for a file that is neither."""
     found = list[Schedule]()
     for path in paths:
-        files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
         if not files:
             raise ConformError(f"{path} has no JSON file with findings.", USAGE)
         for file in files:

@@ -67,6 +67,24 @@ def test_requests_that_are_answered_alike_are_drawn_once() -> None:
     assert rows(text) == ["Heartbeat, epoch 3, owns nothing (5 times)", "error 25 (5 times)"]
 
 
+def test_errors_of_partitions_and_another_member_id_are_words_of_their_rows() -> None:
+    breach = found("ClosesSilently", "LeavesWhenClosed").breach
+    refused = {"topics": [{"name": "foo", "partitions": [{"partitionIndex": 0, "errorCode": 113}]}]}
+    events = (
+        Event(1, "request", api="ConsumerGroupHeartbeat", number=1, body={"memberEpoch": 0, "memberId": "a"}),
+        Event(2, "request", api="OffsetCommit", number=2, body={}),
+        Event(3, "answer", number=2, body=refused),
+        Event(4, "request", api="ConsumerGroupHeartbeat", number=3, body={"memberEpoch": 0, "memberId": "b"}),
+    )
+    text = picture(Found(Origin(), breach, draw(0)[0], (), events), topic_ids())
+    assert rows(text) == [
+        "Heartbeat, epoch 0",
+        "OffsetCommit",
+        "answer to OffsetCommit, error 113",
+        "Heartbeat, epoch 0, another member id",
+    ]
+
+
 def test_a_lost_answer_and_an_error_are_drawn_as_such() -> None:
     breach = found("ClosesSilently", "LeavesWhenClosed").breach
     events = (

@@ -29,7 +29,7 @@ from pathlib import Path
 
 from harness.definitions import definitions
 from harness.dumps import FOLDER
-from harness.engines.process import stop_when_told
+from harness.engines.process import stop_on_sigterm
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.files import output_folder, read_text, write_text
 from harness.manifest import Manifest, read_manifest
@@ -276,7 +276,7 @@ def main(asked: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    stop_when_told()
+    stop_on_sigterm()
     try:
         sys.exit(main(sys.argv[1:]))
     except ConformError as error:

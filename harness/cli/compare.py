@@ -20,7 +20,14 @@ from harness.kept import FOLDER, Kept, tried
 from harness.simulate.left_out import left_out
 from harness.simulate.pair import Pair
 from harness.simulate.repeat import repeat
-from harness.simulate.report import Asked, explain, explain_found, file_name, summary, to_json
+from harness.simulate.report import (
+    ComparisonOptions,
+    explain,
+    explain_divergence,
+    file_name,
+    summary,
+    to_json,
+)
 from harness.simulate.run import Simulated, simulate, simulate_again
 from harness.simulate.schedule import read_schedule, schedule_of, write_schedule
 from harness.targets import open_target
@@ -84,16 +91,16 @@ def command(
     is needed for it; 3 an implementation failed.
     """
     check_json_place(json_file)
-    asked = Asked(target, against, dialect, against_dialect or dialect, seed, steps, length)
+    options = ComparisonOptions(target, against, dialect, against_dialect or dialect, seed, steps, length)
     if schedule is not None:
-        return _replay(asked, schedule, record)
-    both = ", ".join(dict.fromkeys((asked.dialect, asked.against_dialect)))
+        return _replay(options, schedule, record)
+    both = ", ".join(dict.fromkeys((options.dialect, options.against_dialect)))
     kept = Kept(None if no_kept else kept_folder, "compare", f"{target} against {against}", both)
-    _compare(asked, out, json_file, waivers, max_differences, record, kept)
+    _compare(options, out, json_file, waivers, max_differences, record, kept)
 
 
 def _compare(
-    asked: Asked,
+    options: ComparisonOptions,
     out: Path,
     json_file: Path | None,
     waivers: Path | None,
@@ -105,8 +112,8 @@ def _compare(
     accepted = read_waivers(waivers, date.today())
     output_folder(out)
     with (
-        _opened(asked, record) as pair,
-        running(f"comparing {asked.target} and {asked.against}") as progress,
+        _opened(options, record) as pair,
+        running(f"comparing {options.target} and {options.against}") as progress,
     ):
 
         def show(so_far: Simulated) -> None:
@@ -117,50 +124,50 @@ def _compare(
         again = len(result.found)
         if not again:
             result = simulate(
-                pair, asked.seed, asked.steps, asked.length, max_differences, accepted.covers, show
+                pair, options.seed, options.steps, options.length, max_differences, accepted.covers, show
             )
         omitted = left_out(pair.dialects, pair.can)
     not_kept = kept.write(asdict(one.schedule) for one in result.found)
     if before:
         print(tried("schedule", len(before), again, "nothing else was tried"))
-    for line in summary(asked, result, pair.hidden, omitted, accepted):
+    for line in summary(options, result, pair.hidden, omitted, accepted):
         print(line)
-    files = [out / file_name(one.signature, asked.seed) for one in result.found]
+    files = [out / file_name(one.signature, options.seed) for one in result.found]
     for one, path in zip(result.found, files, strict=True):
         write_schedule(one.schedule, path)
-        for line in explain_found(asked, one, path):
+        for line in explain_divergence(options, one, path):
             print(line)
-    write_json(json_file, to_json(asked, result, pair.hidden, omitted, accepted, files))
+    write_json(json_file, to_json(options, result, pair.hidden, omitted, accepted, files))
     if not_kept:
         print(not_kept)
     problems = list(accepted.problems())
     if result.found:
-        problems.insert(0, f"{asked.target} and {asked.against} differ: {result.found[0].signature}.")
+        problems.insert(0, f"{options.target} and {options.against} differ: {result.found[0].signature}.")
     if problems:
         raise ConformError(" ".join(problems), NOT_CONFORMANT)
 
 
-def _replay(asked: Asked, path: Path, record: Path | None) -> None:
+def _replay(options: ComparisonOptions, path: Path, record: Path | None) -> None:
     schedule = read_schedule(path)
-    with _opened(asked, record) as pair:
+    with _opened(options, record) as pair:
         seen = repeat(pair, schedule)
     if seen is None:
         print(f"{len(schedule.operations)} operations, no difference")
         return
-    for line in explain(asked, schedule, seen.number, seen.done.differences):
+    for line in explain(options, schedule, seen.number, seen.done.differences):
         print(line)
     raise ConformError(
-        f"{asked.target} and {asked.against} differ after operation {seen.number} of {path}: "
+        f"{options.target} and {options.against} differ after operation {seen.number} of {path}: "
         f"{seen.done.signatures()[0]}.",
         NOT_CONFORMANT,
     )
 
 
 @contextmanager
-def _opened(asked: Asked, record: Path | None) -> Iterator[Pair]:
+def _opened(options: ComparisonOptions, record: Path | None) -> Iterator[Pair]:
     with ExitStack() as stack:
-        first: Target = stack.enter_context(closing(open_target(asked.target, asked.dialect)))
+        first: Target = stack.enter_context(closing(open_target(options.target, options.dialect)))
         if record is not None:
             first = stack.enter_context(recorded(first, record))
-        second = stack.enter_context(closing(open_target(asked.against, asked.against_dialect)))
+        second = stack.enter_context(closing(open_target(options.against, options.against_dialect)))
         yield Pair(first, second)

@@ -12,7 +12,7 @@ import typer
 from harness.cli.console import MANIFEST, check_json_place, running, write_json
 from harness.diff.page import page
 from harness.diff.report import summary, to_json, verdict, write_traces
-from harness.diff.run import Asked, diff
+from harness.diff.run import ComparedModel, diff
 from harness.diff.sides import Side, open_side
 from harness.engines.base import Limits
 from harness.errors import MODEL_VIOLATED, ConformError
@@ -79,13 +79,13 @@ def command(
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
         one = open_side(a, manifest, Path(folder) / "a")
         other = open_side(b, manifest, Path(folder) / "b")
-        asked = _asked(one, other, model or [], check or [])
+        wanted = _models(one, other, model or [], check or [])
         limits = Limits(memory, timeout, 1)
         with running(f"comparing {a} with {b}") as progress:
             found = diff(
                 one,
                 other,
-                asked,
+                wanted,
                 without=leave_out or [],
                 limits=limits,
                 jobs=jobs or os.cpu_count() or 1,
@@ -102,17 +102,17 @@ def command(
     raise typer.Exit(exit_code)
 
 
-def _asked(a: Side, b: Side, models: list[str], checks: list[str]) -> list[Asked]:
+def _models(a: Side, b: Side, models: list[str], checks: list[str]) -> list[ComparedModel]:
     """The models to compare: those that the versions name themselves, or those of the options."""
-    asked = []
+    wanted = []
     if a.names or b.names:
-        asked.append(Asked(a.names or b.names, b.names or a.names))
+        wanted.append(ComparedModel(a.names or b.names, b.names or a.names))
     elif not models and not checks:
         models = [DEFAULT]
-    asked += [Asked(name, name) for name in models]
-    asked += [Asked(name, name, behaviours=False) for name in checks]
-    names = [one.name for one in asked]
+    wanted += [ComparedModel(name, name) for name in models]
+    wanted += [ComparedModel(name, name, behaviours=False) for name in checks]
+    names = [one.name for one in wanted]
     for name in names:
         if names.count(name) > 1:
             raise ConformError(f"The model {name} is named {names.count(name)} times: once is enough.")
-    return asked
+    return wanted

@@ -14,7 +14,7 @@ from harness.cli.dialect_option import METAVAR, named
 from harness.doctor.examine import Doctor
 from harness.doctor.report import levels, rows, to_json
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
-from harness.targets import said_dialect, start_target
+from harness.targets import announced_dialect, start_target
 
 WIDTH = 80
 
@@ -58,7 +58,7 @@ def command(
     """
     check_json_place(json_file)
     with running(f"examining {target}") as progress:
-        spoken = dialect or said_dialect(target, timeout)
+        spoken = dialect or announced_dialect(target, timeout)
         doctor = Doctor(target, spoken, lambda: start_target(target, spoken, timeout))
         examined = doctor.examine(progress)
     _print(["operation", "", "what was seen"], rows(examined))

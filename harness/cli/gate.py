@@ -28,7 +28,7 @@ from harness.gate.output import (
 )
 from harness.gate.page import page
 from harness.gate.run import Gate
-from harness.gate.steps import KINDS, WIRE_KINDS, Asked, Done, Outcome, Step, over_the_wire
+from harness.gate.steps import KINDS, WIRE_KINDS, Done, GateOptions, Outcome, Step, over_the_wire
 from harness.identify.own import identified
 from harness.kit import is_carried, kit_folder
 from harness.manifest import TIERS, Manifest
@@ -146,7 +146,7 @@ def command(
             found = identified(target, progress)
         dialect = found.dialect
     models = named_manifest(manifest or kit_folder("spec") / "manifest.json")
-    asked = Asked(
+    options = GateOptions(
         manifest=models,
         traces=traces or kit_folder("traces"),
         out=out,
@@ -164,7 +164,7 @@ def command(
         wait_s=wait,
         identified=found,
     )
-    gate = Gate(asked)
+    gate = Gate(options)
     gate.steps()
     output_folder(out)
     json_file, junit_file, html_file = (
@@ -178,18 +178,18 @@ def command(
     finally:
         gate.close()
     exit_code, sentence = verdict(finished)
-    write_json(json_file, to_json(asked, finished))
+    write_json(json_file, to_json(options, finished))
     write_text(junit_file, junit(finished))
-    write_text(html_file, page(asked, finished))
+    write_text(html_file, page(options, finished))
     if quality_file is not None:
         write_text(quality_file, code_quality(finished, Path.cwd()))
-    _tell_github(asked, finished)
+    _tell_github(options, finished)
     print(_counts(finished))
     cut = sum(done.outcome is Outcome.CUT for done in finished)
     if cut:
         print(f"cut, as the {minutes:g} minutes were over: {cut} of the random steps")
     print(f"page: {html_file}")
-    apart = asked.waivers.excepted("differences") if exit_code == HOLDS else ""
+    apart = options.waivers.excepted("differences") if exit_code == HOLDS else ""
     print(f"gate: {sentence}{apart}")
     raise typer.Exit(exit_code)
 
@@ -247,29 +247,29 @@ def _run(gate: Gate, json_file: Path) -> list[Done]:
 
 def _recorded(gate: Gate, steps: Sequence[Step], json_file: Path) -> list[Done]:
     """The first steps, those of evidence: a repository has hundreds of them, and nearly all say the same."""
-    asked = list(takewhile(lambda step: step.kind == "evidence" and not step.left_out, steps))
-    if not asked:
+    options = list(takewhile(lambda step: step.kind == "evidence" and not step.left_out, steps))
+    if not options:
         return []
     finished: list[Done] = []
     with running(
-        f"[1-{len(asked)}/{len(steps)}] evidence: {counted(len(asked), 'recorded result')}"
+        f"[1-{len(options)}/{len(steps)}] evidence: {counted(len(options), 'recorded result')}"
     ) as progress:
-        for number, step in enumerate(asked, start=1):
-            progress(f"{number} of {len(asked)}")
+        for number, step in enumerate(options, start=1):
+            progress(f"{number} of {len(options)}")
             finished.append(gate.run(step, progress))
     for number, done in enumerate(finished, start=1):
         if done.failed:
             print(f"[{number}/{len(steps)}] {result_line(done)}", flush=True)
     count = len(finished) - sum(done.failed for done in finished)
     print(
-        f"[1-{len(asked)}/{len(steps)}] evidence: {count} of {counted(len(asked), 'recorded result')} "
+        f"[1-{len(options)}/{len(steps)}] evidence: {count} of {counted(len(options), 'recorded result')} "
         f"{'counts' if count == 1 else 'count'}; each is in {json_file}",
         flush=True,
     )
     return finished
 
 
-def _tell_github(asked: Asked, finished: list[Done]) -> None:
+def _tell_github(options: GateOptions, finished: list[Done]) -> None:
     if os.environ.get("GITHUB_ACTIONS") != "true":
         return
     for line in github_annotations(finished, Path(os.environ.get("GITHUB_WORKSPACE", "."))):
@@ -277,6 +277,6 @@ def _tell_github(asked: Asked, finished: list[Done]) -> None:
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         try:
             with Path(summary).open("a", encoding="utf-8") as stream:
-                stream.write(markdown(asked, finished))
+                stream.write(markdown(options, finished))
         except OSError as error:
             print(f"the summary {summary} cannot be written: {error.strerror}")

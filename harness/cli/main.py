@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from harness.engines.process import stop_when_told
+from harness.engines.process import stop_on_sigterm
 from harness.errors import ConformError, meant
 
 VERBS = (
@@ -121,5 +121,5 @@ def _options(
 
 def main() -> None:
     """Run the command line. Being told to stop stops the engines, too: `run_program` cleans up on the way."""
-    stop_when_told()
+    stop_on_sigterm()
     app()

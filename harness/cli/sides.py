@@ -67,7 +67,7 @@ def _explain(found: Validated[Any]) -> None:
         f"member {run.member}{listener}: {found.fits} of {len(run.lines)} requests are those of a member; "
         f"no member may send line {misfit.line.number}"
     )
-    print(f"  {json.dumps({name: value for name, value in misfit.line.said.items() if name != 'answer'})}")
+    print(f"  {json.dumps({name: value for name, value in misfit.line.content.items() if name != 'answer'})}")
     for one in misfit.instead[:NEAREST]:
         print(f"  {one.branch} may not, by")
         for difference in one.differences:

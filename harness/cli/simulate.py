@@ -12,7 +12,7 @@ from harness.cli.kept_option import KeptFolder, NoKept
 from harness.cli.simulate_groups import Assumption, Place, replay_groups, simulate_groups
 from harness.errors import USAGE, ConformError
 from harness.kept import FOLDER
-from harness.simulate.groups.run import Asked
+from harness.simulate.groups.run import SimulationOptions
 
 
 def command(
@@ -84,7 +84,9 @@ def command(
     if record is not None and seeds > 1:
         raise ConformError("--record writes down one run: leave out --seeds.", USAGE)
     taken = set(without or ())
-    wanted = Asked(seed, seeds, events, Assumption.r9 not in taken, Assumption.exemption not in taken)
+    wanted = SimulationOptions(
+        seed, seeds, events, Assumption.r9 not in taken, Assumption.exemption not in taken
+    )
     simulate_groups(
         wanted,
         Place(

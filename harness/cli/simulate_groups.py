@@ -20,10 +20,10 @@ from harness.simulate.groups.operations import Noted, operations_of
 from harness.simulate.groups.parts import Parts
 from harness.simulate.groups.report import explain, file_name, summary, to_json
 from harness.simulate.groups.run import (
-    Asked,
-    Found,
     Outcome,
     Simulated,
+    SimulatedViolation,
+    SimulationOptions,
     play,
     run_seed,
     shown,
@@ -61,20 +61,20 @@ class Place:
     """Where what fails is kept for the next run."""
 
 
-def simulate_groups(asked: Asked, place: Place) -> None:
+def simulate_groups(options: SimulationOptions, place: Place) -> None:
     """Play seeds, and write down what they violate. ConformError (exit 11) if they violate anything."""
     parts = PythonParts()
     output_folder(place.out)
-    kept = Kept(place.kept, "simulate", "python", _assumptions(asked))
+    kept = Kept(place.kept, "simulate", "python", _assumptions(options))
     before = [_kept(one, kept.path or place.out) for one in kept.read()]
     still = {found.kind: found for one in before if (found := shown(parts, one))}
     if before:
         print(tried("schedule", len(before), len(still), "nothing else was tried"))
     if still:
-        result = Simulated(asked, 0, Counts.none(), "", list(still.values()))
+        result = Simulated(options, 0, Counts.none(), "", list(still.values()))
     else:
         started = time.monotonic()
-        result = summed(asked, _outcomes(parts, asked, place))
+        result = summed(options, _outcomes(parts, options, place))
         result.seconds = time.monotonic() - started
         for line in summary(result):
             print(line)
@@ -95,30 +95,30 @@ def simulate_groups(asked: Asked, place: Place) -> None:
         raise ConformError(f"Violated: {violated}.", NOT_CONFORMANT)
 
 
-def _assumptions(asked: Asked) -> str:
+def _assumptions(options: SimulationOptions) -> str:
     """The dialect, and what is taken away: schedules under other assumptions are others."""
-    gone = [name for name in ("r9", "exemption") if not getattr(asked, name)]
+    gone = [name for name in ("r9", "exemption") if not getattr(options, name)]
     return " without ".join(("kip-848", *gone))
 
 
-def _entry(found: Found) -> Json:
+def _entry(found: SimulatedViolation) -> Json:
     """A violation as it is kept."""
     return {"seed": found.seed, "settling": found.settling, "schedule": to_json_schedule(found.schedule)}
 
 
-def _kept(entry: Json, path: Path) -> Found:
+def _kept(entry: Json, path: Path) -> SimulatedViolation:
     """A violation that was kept, before its schedule is played."""
     schedule = schedule_of(entry.get("schedule"), path)
     settling = bool(entry.get("settling"))
-    return Found(int(entry.get("seed", 0)), len(schedule.events), "", "", "", schedule, settling)
+    return SimulatedViolation(int(entry.get("seed", 0)), len(schedule.events), "", "", "", schedule, settling)
 
 
-def _outcomes(parts: Parts, asked: Asked, place: Place) -> list[Outcome]:
+def _outcomes(parts: Parts, options: SimulationOptions, place: Place) -> list[Outcome]:
     """One seed is played here, several are tasks of Spark."""
     with running("simulating whole groups") as progress:
-        if asked.seeds == 1:
+        if options.seeds == 1:
             with _recorded(parts, place.record) as noted:
-                return [run_seed(noted, asked, asked.seed, lambda done: progress(f"{done:,} events"))]
+                return [run_seed(noted, options, options.seed, lambda done: progress(f"{done:,} events"))]
         need_spark("To simulate several seeds")
         # here, so that one seed does not wait until Spark is imported
         from harness.pipeline.session import Cluster, settings_of
@@ -126,7 +126,7 @@ def _outcomes(parts: Parts, asked: Asked, place: Place) -> list[Outcome]:
 
         cluster = Cluster(place.master, place.spark_memory, place.package, settings_of(place.conf))
         with tempfile.TemporaryDirectory(prefix="conform-") as folder:
-            return simulate_seeds(asked, cluster, Path(folder) / "spark.log", progress)
+            return simulate_seeds(options, cluster, Path(folder) / "spark.log", progress)
 
 
 @contextmanager
@@ -139,7 +139,7 @@ def _recorded(parts: Parts, record: Path | None) -> Iterator[Parts]:
         yield Noted(parts, note)
 
 
-def _shrunk(parts: Parts, result: Simulated) -> list[Found]:
+def _shrunk(parts: Parts, result: Simulated) -> list[SimulatedViolation]:
     found = []
     for one in result.found:
         with running(f"shrinking the schedule of {one.requirement} {one.invariant}"):
@@ -147,7 +147,7 @@ def _shrunk(parts: Parts, result: Simulated) -> list[Found]:
     return found
 
 
-def _scenario(parts: Parts, found: Found, path: Path) -> Path | None:
+def _scenario(parts: Parts, found: SimulatedViolation, path: Path) -> Path | None:
     """Write the requests of a schedule as a golden scenario beside it. None where a scenario cannot express
     them: several groups, a log that refuses records, a coordinator that is down."""
     if found.settling or len({event["group"] for event in found.schedule.events if "group" in event}) > 1:

@@ -146,7 +146,7 @@ def _explain(found: Validated[Any]) -> None:
     misfit = found.misfit
     assert misfit is not None
     print(f"the longest prefix that is a behaviour: {found.fits} of {len(found.run.lines)} steps")
-    print(f"line {misfit.line.number} does not fit: {_said(misfit.line.said)}")
+    print(f"line {misfit.line.number} does not fit: {_sentence(misfit.line.content)}")
     for one in misfit.instead[:SHOWN]:
         print(f"  the specification has {one.action}{f' ({one.branch})' if one.branch else ''}, where")
         for difference in one.differences:
@@ -159,7 +159,7 @@ def _explain(found: Validated[Any]) -> None:
         print(f"  enabled there, too: {', '.join(misfit.enabled)}")
 
 
-def _said(said: Json) -> str:
+def _sentence(said: Json) -> str:
     shown = {name: value for name, value in said.items() if name not in ("answer", "client")}
     return json.dumps(shown)
 

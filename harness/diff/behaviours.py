@@ -146,7 +146,7 @@ class Space:
             self._responses[said] = self.values(answer)
         return self._responses[said]
 
-    def said(self, step: Number, beside: dict[str, Number]) -> Number:
+    def whole_step(self, step: Number, beside: dict[str, Number]) -> Number:
         """The number of a value of `step` with those of the variables beside it."""
         if not beside:
             return step
@@ -292,7 +292,7 @@ class _Text:
                 self._known[chunk] = name, self._space.values(value)
             name, number = self._known[chunk]
             values[name] = number
-        said = self._space.said(values.pop(STEP), {n: values.pop(n) for n in BESIDE if n in values})
+        said = self._space.whole_step(values.pop(STEP), {n: values.pop(n) for n in BESIDE if n in values})
         return self._space.state(values), said, leaf
 
 
@@ -321,7 +321,7 @@ def _input(step: Value, beside: Collection[str]) -> Value:
     action = step.get("action", "")
     dropped = {*OUTCOME, *BESIDE, *(("offset",) if action == FETCH else ())}
     kept = {name: value for name, value in step.items() if name not in dropped}
-    kept |= {name: asked(name, step[name]) for name in beside if name in step}
+    kept |= {name: input_part(name, step[name]) for name in beside if name in step}
     if "request" in kept and action in ONE_REQUEST:
         kept["action"] = ONE_REQUEST[str(action)]
     return frozendict(kept)
@@ -337,7 +337,7 @@ def _answer(step: Value, beside: Collection[str]) -> Value:
     return tuple(answers)
 
 
-def asked(name: str, value: Value) -> Value:
+def input_part(name: str, value: Value) -> Value:
     """The part of a variable beside `step` that is about the input."""
     assert isinstance(value, frozendict)
     return frozendict({field: item for field, item in value.items() if field not in BESIDE[name]})

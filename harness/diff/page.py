@@ -44,7 +44,7 @@ def page(found: Diff, written: dict[int, str]) -> str:
 
 def _model(one: Compared) -> dict[str, Any]:
     shown: dict[str, Any] = {
-        "name": one.asked.name,
+        "name": one.wanted.name,
         "bounds": one.bounds,
         "properties": one.properties,
         "holding": [prop for prop in one.properties if prop.words == "still holds"],

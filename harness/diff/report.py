@@ -46,7 +46,7 @@ def write_traces(found: Diff, folder: Path) -> dict[int, str]:
 
 
 def _file(one: Compared) -> str:
-    return one.asked.name.replace(" ", "-")
+    return one.wanted.name.replace(" ", "-")
 
 
 def to_json(found: Diff, exit_code: int, written: dict[int, str], folder: Path) -> Json:
@@ -68,7 +68,7 @@ def to_json(found: Diff, exit_code: int, written: dict[int, str], folder: Path) 
 
 def _model(one: Compared, places: dict[int, str]) -> Json:
     row: Json = {
-        "model": one.asked.name,
+        "model": one.wanted.name,
         "bounds": one.bounds,
         "distinct_states": list(one.states),
         "properties": [_property(prop, places) for prop in one.properties],
@@ -179,7 +179,7 @@ def summary(found: Diff, written: dict[int, str], folder: Path) -> Iterator[str]
     yield from _edits(found)
     for one in found.models:
         yield ""
-        yield f"{one.asked.name}{f' ({one.bounds})' if one.bounds else ''}, {found.engine}"
+        yield f"{one.wanted.name}{f' ({one.bounds})' if one.bounds else ''}, {found.engine}"
         if one.comparison:
             yield from _behaviours(one, written, folder)
         yield from _properties(one, written, folder)

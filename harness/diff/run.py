@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ComparedModel:
     """A model to compare: its name in each version, and whether its behaviours are compared or its properties
     alone."""
 
@@ -74,7 +74,7 @@ class Property:
 class Compared:
     """One model: `comparison` and `groups` are of its behaviours, if they were asked for."""
 
-    asked: Asked
+    wanted: ComparedModel
     bounds: str
     states: tuple[int | None, int | None]
     properties: tuple[Property, ...]
@@ -95,13 +95,13 @@ class Diff:
     @property
     def broken(self) -> list[tuple[str, Property]]:
         """The properties that no longer hold, each with its model."""
-        return [(one.asked.name, found) for one in self.models for found in one.properties if found.broken]
+        return [(one.wanted.name, found) for one in self.models for found in one.properties if found.broken]
 
 
 def diff(
     a: Side,
     b: Side,
-    asked: Sequence[Asked],
+    wanted: Sequence[ComparedModel],
     *,
     without: Sequence[str],
     limits: Limits,
@@ -114,14 +114,14 @@ def diff(
     `without` are the fields that are left out of the comparison (see `Space`). ConformError for a model that
     a version does not have or that TLC has no answer to.
     """
-    models = [(a.model(one.a), b.model(one.b)) for one in asked]
+    models = [(a.model(one.a), b.model(one.b)) for one in wanted]
     edited = edits(a, b, models)
     if not edited.any:
         return Diff(a.label, b.label, edited, ())
     with ThreadPoolExecutor(jobs) as pool:
         runs = [
             _Runs(pool, (a, b), one, pair, without, limits, logs, _locked(progress))
-            for one, pair in zip(asked, models, strict=True)
+            for one, pair in zip(wanted, models, strict=True)
         ]
         try:
             compared = tuple(run.result() for run in runs)
@@ -149,18 +149,18 @@ class _Runs:
         self,
         pool: ThreadPoolExecutor,
         sides: tuple[Side, Side],
-        asked: Asked,
+        wanted: ComparedModel,
         pair: tuple[Model, Model],
         without: Sequence[str],
         limits: Limits,
         logs: Path,
         progress: Progress,
     ) -> None:
-        self._sides, self._asked, self._pair = sides, asked, pair
+        self._sides, self._asked, self._pair = sides, wanted, pair
         self._graphs: list[Future[Behaviours]] = []
         self._judged: list[Future[Judged]] = []
         one, other = (declared_variables(model.module) for model in pair)
-        space = Space(one, other, without) if asked.behaviours else None
+        space = Space(one, other, without) if wanted.behaviours else None
         for letter, side, model in zip("ab", sides, pair, strict=True):
             said = _said(progress, f"{model.name} ({letter.upper()})")
             log = logs.resolve() / f"{model.name}-{letter}"

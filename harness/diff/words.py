@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from frozendict import frozendict
 
-from harness.diff.behaviours import BESIDE, FETCH, OUTCOME, answered, asked
+from harness.diff.behaviours import BESIDE, FETCH, OUTCOME, answered, input_part
 from harness.tlaparse import print_value
 from harness.values import State, Value, sort_key
 
@@ -30,7 +30,7 @@ def input_of(step: Any, before: State) -> str:
         return str(step)
     action = str(step.get("action", "step"))
     request = step.get("request")
-    beside = list(_beside(step, asked))
+    beside = list(_beside(step, input_part))
     if isinstance(request, frozendict) and "response" in step and _is_given(request, step):
         return ", ".join([_request(action, step, request, before), *beside])
     no_field = ("action", "request", *OUTCOME, *BESIDE)

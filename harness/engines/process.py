@@ -21,7 +21,7 @@ from harness.errors import ConformError
 T = TypeVar("T")
 
 
-def stop_when_told(says: bool = True) -> None:
+def stop_on_sigterm(says: bool = True) -> None:
     """Let SIGTERM end this process with a sentence, if it `says` so, and as an exception does, so that what
     it started is ended on the way. Told again it does not listen: the second time would interrupt that."""
 

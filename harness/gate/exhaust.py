@@ -7,7 +7,7 @@ import shutil
 from harness.engines.base import Limits, Progress
 from harness.errors import ENGINE_FAILED, HOLDS, NOT_CONFORMANT
 from harness.files import output_folder
-from harness.gate.steps import Asked, Done, Step
+from harness.gate.steps import Done, GateOptions, Step
 from harness.pipeline import need_spark
 from harness.replay.signature import way
 from harness.waivers import Waivers
@@ -15,19 +15,21 @@ from harness.waivers import Waivers
 _SHOWN = 5
 
 
-def exhausted(asked: Asked, step: Step, accepted: Waivers, limits: Limits, progress: Progress) -> Done:
+def exhausted(
+    options: GateOptions, step: Step, accepted: Waivers, limits: Limits, progress: Progress
+) -> Done:
     """Judge every transition of the model's state graph. ConformError (exit 3) where there is no Spark."""
     need_spark(f"To exhaust {step.name}")
     from harness.pipeline.exhaust import Job, exhaust
     from harness.pipeline.report import left_out, load_problems
 
-    entry = asked.manifest.entry(step.name)
-    place = asked.out / "exhaust" / step.name
+    entry = options.manifest.entry(step.name)
+    place = options.out / "exhaust" / step.name
     # Results of an earlier run would be taken for those of this run: the target may have changed since.
     shutil.rmtree(place, ignore_errors=True)
-    job = Job(asked.target, asked.dialect, str(output_folder(place)), entry.model(), waivers=accepted)
+    job = Job(options.target, options.dialect, str(output_folder(place)), entry.model(), waivers=accepted)
     result = exhaust(job, limits, place, progress)
-    message = f"{result.steps:,} steps over {result.states:,} states on {asked.target}"
+    message = f"{result.steps:,} steps over {result.states:,} states on {options.target}"
     message = f"{message}, {result.failed:,} differ"
     lines = [
         f"{one['requirement']}: {one['count']:,} x {way(one['action'], one['branch'], one['error'])}: "

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from harness.errors import ENGINE_FAILED, HOLDS, USAGE
 from harness.gate.run import nothing_done
-from harness.gate.steps import Asked, Done, Outcome
+from harness.gate.steps import Done, GateOptions, Outcome
 from harness.report.verdict import MEANINGS, worst
 
 _SHOWN: Final = 5
@@ -61,7 +61,7 @@ def first_line(done: Done) -> str:
     return done.message.splitlines()[0]
 
 
-def to_json(asked: Asked, finished: Sequence[Done]) -> dict[str, Any]:
+def to_json(options: GateOptions, finished: Sequence[Done]) -> dict[str, Any]:
     """For `--json`: the steps, and by kind what the verb of that kind writes."""
 
     def of(kind: str) -> list[dict[str, Any]]:
@@ -73,9 +73,9 @@ def to_json(asked: Asked, finished: Sequence[Done]) -> dict[str, Any]:
         "exit_code": exit_code,
         "verdict": MEANINGS[exit_code],
         "said": sentence,
-        "target": asked.target,
-        "dialect": asked.dialect,
-        "minutes": asked.seconds / 60,
+        "target": options.target,
+        "dialect": options.dialect,
+        "minutes": options.seconds / 60,
         "steps": [
             {
                 "kind": done.step.kind,
@@ -90,7 +90,7 @@ def to_json(asked: Asked, finished: Sequence[Done]) -> dict[str, Any]:
         **{name: of(kind) for name, kind in _LISTS.items()},
         "cut": not_done(finished, Outcome.CUT),
         "left_out": not_done(finished, Outcome.LEFT_OUT),
-        "waived": asked.waivers.to_json("differences"),
+        "waived": options.waivers.to_json("differences"),
     }
 
 
@@ -175,13 +175,13 @@ def code_quality(finished: Sequence[Done], repository: Path) -> str:
     )
 
 
-def markdown(asked: Asked, finished: Sequence[Done]) -> str:
+def markdown(options: GateOptions, finished: Sequence[Done]) -> str:
     """A page of a job, as GitHub's step summary: the verdict, then a row a step."""
     exit_code, sentence = verdict(finished)
     lines = [
-        f"## conform gate: {sentence}{_except(asked, exit_code)}",
+        f"## conform gate: {sentence}{_except(options, exit_code)}",
         "",
-        f"Target `{asked.target}`, dialect {asked.dialect}.",
+        f"Target `{options.target}`, dialect {options.dialect}.",
         "",
         "| step | | seconds | |",
         "| --- | --- | ---: | --- |",
@@ -198,5 +198,5 @@ def markdown(asked: Asked, finished: Sequence[Done]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _except(asked: Asked, exit_code: int) -> str:
-    return asked.waivers.excepted("differences") if exit_code == HOLDS else ""
+def _except(options: GateOptions, exit_code: int) -> str:
+    return options.waivers.excepted("differences") if exit_code == HOLDS else ""

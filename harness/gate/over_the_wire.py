@@ -6,13 +6,13 @@ from harness.doctor.examine import Doctor
 from harness.doctor.report import to_json
 from harness.engines.base import Progress
 from harness.errors import ENGINE_FAILED, HOLDS, NOT_CONFORMANT
-from harness.gate.steps import Asked, Done, Step
+from harness.gate.steps import Done, GateOptions, Step
 from harness.targets import start_target
 
 
-def examined(asked: Asked, step: Step, progress: Progress) -> Done:
+def examined(options: GateOptions, step: Step, progress: Progress) -> Done:
     """Tell if the target does what it declares."""
-    doctor = Doctor(asked.target, asked.dialect, lambda: start_target(asked.target, asked.dialect))
+    doctor = Doctor(options.target, options.dialect, lambda: start_target(options.target, options.dialect))
     result = doctor.examine(progress)
     message, exit_code = f"level: {result.level}", HOLDS
     if result.wrong:
@@ -21,9 +21,9 @@ def examined(asked: Asked, step: Step, progress: Progress) -> Done:
     return Done(step, exit_code, message, 0, {"name": step.name, **to_json(result)})
 
 
-def told(asked: Asked, step: Step) -> Done:
+def announced(options: GateOptions, step: Step) -> Done:
     """Say which dialect was found out before the first step."""
-    found = asked.identified
+    found = options.identified
     assert found is not None  # as `steps_of` lists the step only then
     message = found.dialect
     if found.not_told_apart:

@@ -7,22 +7,22 @@ from pathlib import Path
 
 from harness.errors import HOLDS
 from harness.gate.output import first_line, title, verdict
-from harness.gate.steps import Asked, Done, Outcome
+from harness.gate.steps import Done, GateOptions, Outcome
 from harness.pages import template
 
 
-def page(asked: Asked, finished: Sequence[Done]) -> str:
+def page(options: GateOptions, finished: Sequence[Done]) -> str:
     """The page."""
     exit_code, sentence = verdict(finished)
     done = [one for one in finished if one.outcome is Outcome.DONE]
     return template(Path(__file__).parent, "page.html.j2").render(
-        asked=asked,
+        options=options,
         exit_code=exit_code,
-        verdict=sentence + (asked.waivers.excepted("differences") if exit_code == HOLDS else ""),
+        verdict=sentence + (options.waivers.excepted("differences") if exit_code == HOLDS else ""),
         failed=[one for one in finished if one.failed],
         done=done,
         accepted=[one for one in done if _recorded(one) and not one.failed],
-        waived=list(asked.waivers.listed()),
+        waived=list(options.waivers.listed()),
         cut=[one for one in finished if one.outcome is Outcome.CUT],
         left_out=[one for one in finished if one.outcome is Outcome.LEFT_OUT],
         seconds=sum(one.seconds for one in finished),

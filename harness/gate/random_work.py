@@ -10,7 +10,7 @@ from typing import Any, Final
 from harness.engines.base import Limits, Progress
 from harness.errors import HOLDS, NOT_CONFORMANT, USAGE, ConformError
 from harness.files import output_folder
-from harness.gate.steps import RANDOM_MODEL, Asked
+from harness.gate.steps import RANDOM_MODEL, GateOptions
 from harness.generate import simulate as behaviours
 from harness.itf import write_trace
 from harness.replay.dialects import TEXT
@@ -19,8 +19,8 @@ from harness.simulate.groups import run as groups
 from harness.simulate.groups import schedule as groups_schedule
 from harness.simulate.left_out import left_out
 from harness.simulate.pair import Pair
-from harness.simulate.report import Asked as Schedules
-from harness.simulate.report import explain_found, file_name, to_json
+from harness.simulate.report import ComparisonOptions as Schedules
+from harness.simulate.report import explain_divergence, file_name, to_json
 from harness.simulate.run import simulate
 from harness.simulate.schedule import write_schedule
 from harness.targets import open_target
@@ -48,11 +48,11 @@ class Verdict:
     lacking: str = ""
 
 
-def random_traces(asked: Asked, seed: int, limits: Limits, progress: Progress) -> Path:
+def random_traces(options: GateOptions, seed: int, limits: Limits, progress: Progress) -> Path:
     """A folder of behaviours of a model, drawn by TLC from a seed."""
     name = f"{RANDOM_MODEL}-{seed}"
-    folder, log = output_folder(asked.out / "random" / name), asked.out.resolve() / f"{name}.log"
-    model = asked.manifest.entry(RANDOM_MODEL).model()
+    folder, log = output_folder(options.out / "random" / name), options.out.resolve() / f"{name}.log"
+    model = options.manifest.entry(RANDOM_MODEL).model()
     traces = behaviours(
         model, number=BEHAVIOURS, depth=DEPTH, seed=seed, limits=limits, log=log, progress=progress
     )
@@ -61,25 +61,25 @@ def random_traces(asked: Asked, seed: int, limits: Limits, progress: Progress) -
     return folder
 
 
-def simulated(asked: Asked, seed: int, waivers: Waivers, progress: Progress) -> Verdict:
+def simulated(options: GateOptions, seed: int, waivers: Waivers, progress: Progress) -> Verdict:
     """Whole groups around the coordinator in Python, with every invariant after every event; another target
     on random schedules beside it, compared after every step.
 
     ConformError (exit 3) if the target fails.
     """
-    if asked.target == REFERENCE:
-        return _groups(asked, seed)
-    return _compared(asked, seed, waivers, progress)
+    if options.target == REFERENCE:
+        return _groups(options, seed)
+    return _compared(options, seed, waivers, progress)
 
 
-def _groups(asked: Asked, seed: int) -> Verdict:
-    if asked.dialect != TEXT.name:
-        said = f"whole groups speak {TEXT.name}, not {asked.dialect}"
+def _groups(options: GateOptions, seed: int) -> Verdict:
+    if options.dialect != TEXT.name:
+        said = f"whole groups speak {TEXT.name}, not {options.dialect}"
         return Verdict(HOLDS, said, {"name": f"seed {seed}"}, lacking=said)
-    question, parts = groups.Asked(seed=seed, events=EVENTS), PythonParts()
+    question, parts = groups.SimulationOptions(seed=seed, events=EVENTS), PythonParts()
     result = groups.summed(question, [groups.run_seed(parts, question, seed)])
     result.found = [groups.shrunk(parts, one) for one in result.found]
-    folder = output_folder(asked.out / "simulate") if result.found else asked.out
+    folder = output_folder(options.out / "simulate") if result.found else options.out
     files = [folder / report.file_name(one) for one in result.found]
     message = f"{result.counts.events:,} events of whole groups on {REFERENCE}, {len(files)} violations"
     for one, path in zip(result.found, files, strict=True):
@@ -89,11 +89,11 @@ def _groups(asked: Asked, seed: int) -> Verdict:
     return Verdict(NOT_CONFORMANT if files else HOLDS, message, details)
 
 
-def _compared(asked: Asked, seed: int, waivers: Waivers, progress: Progress) -> Verdict:
-    schedules = Schedules(REFERENCE, asked.target, asked.dialect, asked.dialect, seed, STEPS, LENGTH)
+def _compared(options: GateOptions, seed: int, waivers: Waivers, progress: Progress) -> Verdict:
+    schedules = Schedules(REFERENCE, options.target, options.dialect, options.dialect, seed, STEPS, LENGTH)
     with (
-        closing(open_target(REFERENCE, asked.dialect)) as reference,
-        closing(open_target(asked.target, asked.dialect)) as target,
+        closing(open_target(REFERENCE, options.dialect)) as reference,
+        closing(open_target(options.target, options.dialect)) as target,
     ):
         try:
             pair = Pair(reference, target)
@@ -110,13 +110,13 @@ def _compared(asked: Asked, seed: int, waivers: Waivers, progress: Progress) -> 
             progress=lambda so_far: progress(f"{so_far.steps:,} steps"),
         )
         omitted = left_out(pair.dialects, pair.can)
-    message = f"{result.steps:,} random steps on {asked.target} and {REFERENCE}"
+    message = f"{result.steps:,} random steps on {options.target} and {REFERENCE}"
     message += f", {len(result.found)} kinds of differences"
-    folder = output_folder(asked.out / "simulate") if result.found else asked.out
+    folder = output_folder(options.out / "simulate") if result.found else options.out
     files = [folder / file_name(one.signature, seed) for one in result.found]
     for one, path in zip(result.found, files, strict=True):
         write_schedule(one.schedule, path)
-        message += "\n" + "\n".join(explain_found(schedules, one, path))
+        message += "\n" + "\n".join(explain_divergence(schedules, one, path))
     details = to_json(schedules, result, pair.hidden, omitted, waivers, files)
     exit_code = NOT_CONFORMANT if result.found else HOLDS
     return Verdict(exit_code, message, {"name": f"seed {seed}", **details})

@@ -14,9 +14,9 @@ from harness.engines.base import EngineError, Failure, Limits, Progress, silent
 from harness.engines.process import stop_programs
 from harness.errors import ENGINE_FAILED, HOLDS, MODEL_VIOLATED, NOT_CONFORMANT, ConformError
 from harness.evidence import Records
-from harness.gate.over_the_wire import examined, told
+from harness.gate.over_the_wire import announced, examined
 from harness.gate.random_work import random_traces, simulated
-from harness.gate.steps import KIND_FOLDERS, RANDOM, Asked, Done, Outcome, Step, steps_of
+from harness.gate.steps import KIND_FOLDERS, RANDOM, Done, GateOptions, Outcome, Step, steps_of
 from harness.identify.explain import grouped
 from harness.manifest import Entry
 from harness.replay.causes import Cause, causes
@@ -40,7 +40,7 @@ class Gate:
     the time is over, and says so. `now` is a clock in seconds.
     """
 
-    asked: Asked
+    options: GateOptions
     now: Callable[[], float] = time.monotonic
     _begin: float = field(init=False)
     _cut: bool = field(init=False, default=False)
@@ -52,7 +52,7 @@ class Gate:
 
     def steps(self) -> list[Step]:
         """Everything that will be done or is left out, in order."""
-        return steps_of(self.asked)
+        return steps_of(self.options)
 
     def run(self, step: Step, progress: Progress) -> Done:
         """Do one step. Nothing is raised for a step that fails: that is what it says."""
@@ -68,7 +68,7 @@ class Gate:
     def _failed(self, step: Step, error: ConformError) -> Done:
         message, over = error.message, isinstance(error, EngineError) and error.failure is Failure.TIME_OUT
         if over:
-            message = f"the {self.asked.seconds / 60:g} minutes of the gate are over"
+            message = f"the {self.options.seconds / 60:g} minutes of the gate are over"
             if step.kind in RANDOM:
                 self._cut = True
                 return Done(step, HOLDS, message, 0, {"name": step.name}, Outcome.CUT)
@@ -78,21 +78,21 @@ class Gate:
     def _run(self, step: Step, progress: Progress) -> Done:
         if step.kind == "waivers":
             return self._accepted(step)
-        limits = replace(self.asked.limits, timeout=self._left())
+        limits = replace(self.options.limits, timeout=self._left())
         seed = int(step.name.rpartition(" ")[2]) if step.kind in RANDOM else 0
         match step.kind:
             case "doctor":
-                return examined(self.asked, step, progress)
+                return examined(self.options, step, progress)
             case "identify":
-                return told(self.asked, step)
+                return announced(self.options, step)
             case "replay":
-                return self._replay(step, self.asked.traces / step.name, progress)
+                return self._replay(step, self.options.traces / step.name, progress)
             case "scenario":
                 return self._scenarios(step, limits)
             case "exhaust":
                 return self._exhaust(step, limits, progress)
             case "random":
-                traces = random_traces(self.asked, seed, limits, progress)
+                traces = random_traces(self.options, seed, limits, progress)
                 return self._replay(step, traces, progress)
             case "simulate":
                 return self._simulate(step, seed, progress)
@@ -100,43 +100,43 @@ class Gate:
 
     def _left(self) -> float:
         """Seconds. EngineError if there are none."""
-        left = self.asked.seconds - (self.now() - self._begin)
+        left = self.options.seconds - (self.now() - self._begin)
         if left <= 0:
             raise EngineError(Failure.TIME_OUT, "no time is left")
         return left
 
     def _check(self, step: Step, progress: Progress) -> Done:
-        entry = self.asked.manifest.entry(step.name)
+        entry = self.options.manifest.entry(step.name)
         if step.kind == "evidence":
-            checked = from_evidence(entry, self.asked.manifest.folder)
+            checked = from_evidence(entry, self.options.manifest.folder)
         else:
             if self._checks is None:
                 self._checks = self._begin_checks(progress)
             checked = self._checks[entry.name].result()
         message = _message(checked)
-        if step.name in self.asked.again.listed:
+        if step.name in self.options.again.listed:
             message += ", too long to be computed anew here: make soak does"
         return Done(step, checked.exit_code, message, 0, checked.to_json(), place=entry.module)
 
     def _begin_checks(self, progress: Progress) -> dict[str, Future[Checked]]:
         """Begin all models that must run, the longest first, one a processor; what is recorded is there."""
         processors = os.cpu_count() or 1
-        self._pool = ThreadPoolExecutor(max(1, processors // (self.asked.limits.workers or 1)))
+        self._pool = ThreadPoolExecutor(max(1, processors // (self.options.limits.workers or 1)))
         names = [step.name for step in self.steps() if step.kind == "check"]
-        entries = sorted(map(self.asked.manifest.entry, names), key=lambda entry: -entry.seconds)
+        entries = sorted(map(self.options.manifest.entry, names), key=lambda entry: -entry.seconds)
         return {entry.name: self._pool.submit(self._checked, entry, progress) for entry in entries}
 
     def _checked(self, entry: Entry, progress: Progress) -> Checked:
-        records = Records(self.asked.manifest.folder)
-        why = self.asked.again.why.get(entry.name, "")
+        records = Records(self.options.manifest.folder)
+        why = self.options.again.why.get(entry.name, "")
         if not why:
             found = records.find(entry)
             if found.counts:
                 return judge_record(entry, found)
             why = found.why
-        limits = replace(self.asked.limits, timeout=self._left())
+        limits = replace(self.options.limits, timeout=self._left())
         progress(f"{entry.name}: {why}")
-        return check_entry(entry, records, self.asked.out, limits, silent, why=why)
+        return check_entry(entry, records, self.options.out, limits, silent, why=why)
 
     def close(self) -> None:
         """End the models that still run, if any do."""
@@ -145,8 +145,8 @@ class Gate:
             stop_programs()
 
     def _scenarios(self, step: Step, limits: Limits) -> Done:
-        files = scenario_files([self.asked.traces / step.name])
-        played = play_files(files, self.asked.manifest.folder, limits)
+        files = scenario_files([self.options.traces / step.name])
+        played = play_files(files, self.options.manifest.folder, limits)
         wrong = {
             one.scenario.file: lines for one in played if (lines := [*explain_scenario(one), *stale(one)])
         }
@@ -162,7 +162,7 @@ class Gate:
 
     def _replay(self, step: Step, folder: Path, progress: Progress) -> Done:
         files = trace_files([folder])
-        target, dialect, accepted = self.asked.target, self.asked.dialect, self.asked.waivers.again()
+        target, dialect, accepted = self.options.target, self.options.dialect, self.options.waivers.again()
 
         def show(traces: int) -> None:
             self._left()
@@ -175,9 +175,9 @@ class Gate:
             progress=lambda so_far: show(so_far.traces),
             waives=accepted.covers,
             some=step.name not in KIND_FOLDERS,
-            wait_s=self.asked.wait_s,
+            wait_s=self.options.wait_s,
         )
-        self.asked.waivers.used += accepted.used
+        self.options.waivers.used += accepted.used
         steps = (
             f"{counted(result.traces, 'trace')}, {result.judged:,} {noun(result.judged, 'step')} on {target}"
         )
@@ -190,7 +190,7 @@ class Gate:
             message += "".join(f"  {line}\n" for line in cause_lines(found[:MOST_CAUSES]))
             if len(found) > MOST_CAUSES:
                 message += f"  and {len(found) - MOST_CAUSES} more, in the JSON\n"
-            shown = explain_causes(found, result.failures, target, dialect, self.asked.wait_s)
+            shown = explain_causes(found, result.failures, target, dialect, self.options.wait_s)
             message += "\n".join(shown)
         if sentence := not_loaded(result, target):
             message += f"\n{sentence}"
@@ -204,23 +204,23 @@ class Gate:
 
     def _causes(self, result: Replayed, progress: Progress) -> list[Cause]:
         """The causes of the differences; departures are not tried on the kit's own coordinator."""
-        if not result.failures or self.asked.target == "python":
+        if not result.failures or self.options.target == "python":
             return causes(result.failures)
 
         def show(line: str) -> None:
             self._left()
             progress(line)
 
-        waives = self.asked.waivers.again().covers
-        return grouped(result, self.asked.dialect, show, waives)
+        waives = self.options.waivers.again().covers
+        return grouped(result, self.options.dialect, show, waives)
 
     def _exhaust(self, step: Step, limits: Limits, progress: Progress) -> Done:
         # here, so that a gate without this step needs no Spark
         from harness.gate.exhaust import exhausted
 
-        accepted = self.asked.waivers.again()
-        done = exhausted(self.asked, step, accepted, limits, progress)
-        self.asked.waivers.used += accepted.used
+        accepted = self.options.waivers.again()
+        done = exhausted(self.options, step, accepted, limits, progress)
+        self.options.waivers.used += accepted.used
         return done
 
     def _simulate(self, step: Step, seed: int, progress: Progress) -> Done:
@@ -228,16 +228,16 @@ class Gate:
             self._left()
             progress(line)
 
-        accepted = self.asked.waivers.again()
-        verdict = simulated(self.asked, seed, accepted, show)
-        self.asked.waivers.used += accepted.used
+        accepted = self.options.waivers.again()
+        verdict = simulated(self.options, seed, accepted, show)
+        self.options.waivers.used += accepted.used
         outcome = Outcome.LEFT_OUT if verdict.lacking else Outcome.DONE
         return Done(step, verdict.exit_code, verdict.message, 0, verdict.details, outcome)
 
     def _accepted(self, step: Step) -> Done:
         """Tell if every waiver covered something, and is not over. A step that was cut off might have used
         a waiver."""
-        waivers = self.asked.waivers
+        waivers = self.options.waivers
         problems, used = list(waivers.problems()), waivers.used.total()
         expired = [problem for problem in problems if " expired on " in problem]
         failing = expired if self._cut else problems
@@ -245,7 +245,7 @@ class Gate:
         if problems and not failing:
             message += "\nThat is no failure here: random work that was cut might have had it."
         exit_code = NOT_CONFORMANT if failing else HOLDS
-        return Done(step, exit_code, message, 0, {"problems": problems}, place=self.asked.waivers_file)
+        return Done(step, exit_code, message, 0, {"problems": problems}, place=self.options.waivers_file)
 
 
 def nothing_done(done: Sequence[Done]) -> bool:

@@ -81,7 +81,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Asked:
+class GateOptions:
     """The options of the gate.
 
     It goes over a manifest's tier, its evidence, and the traces in a folder, and keeps to `seconds`. Logs and
@@ -118,22 +118,22 @@ class Asked:
         return frozenset(KINDS) - CHECKER if is_carried(self.manifest.folder) else frozenset(KINDS)
 
 
-def steps_of(asked: Asked) -> list[Step]:
+def steps_of(options: GateOptions) -> list[Step]:
     """Everything that will be done or is left out. ConformError if there is nothing to do."""
     found: list[Step] = []
-    wire = over_the_wire(asked.target)
+    wire = over_the_wire(options.target)
     for kind in dict.fromkeys([*WIRE_KINDS, *KINDS] if wire else KINDS):
-        if asked.kinds is not None and kind not in asked.kinds:
+        if options.kinds is not None and kind not in options.kinds:
             found.append(Step(kind, "all", "not asked for (--only)"))
         elif wire and kind not in WIRE_KINDS:
             found.append(Step(kind, "all", NOT_OVER_THE_WIRE))
         else:
-            found += _LISTED[kind](asked)
+            found += _LISTED[kind](options)
     if all(step.left_out for step in found):
         raise ConformError(
-            f"There is nothing to do: no {' or '.join(sorted(asked.wanted))} is there for {asked.target}."
+            f"There is nothing to do: no {' or '.join(sorted(options.wanted))} is there for {options.target}."
         )
-    return [*found, *([Step("waivers", "accepted")] if asked.waivers else [])]
+    return [*found, *([Step("waivers", "accepted")] if options.waivers else [])]
 
 
 def over_the_wire(target: str) -> bool:
@@ -148,88 +148,92 @@ def exhausted_model(dialect: str) -> str:
     return f"MC{version}Tour"
 
 
-def _of_tier(asked: Asked) -> list[Entry]:
-    entries = [entry for entry in asked.manifest.entries if entry.tier == asked.tier]
+def _of_tier(options: GateOptions) -> list[Entry]:
+    entries = [entry for entry in options.manifest.entries if entry.tier == options.tier]
     if not entries:
-        raise ConformError(f"{asked.manifest.folder / 'manifest.json'} has no model of tier {asked.tier}.")
+        raise ConformError(
+            f"{options.manifest.folder / 'manifest.json'} has no model of tier {options.tier}."
+        )
     return entries
 
 
-def _evidence(asked: Asked) -> Iterator[Step]:
+def _evidence(options: GateOptions) -> Iterator[Step]:
     """Records of what is not checked here: models of other tiers, and of this one if it is left out."""
-    for entry in asked.manifest.entries:
-        recorded = evidence_file(entry, asked.manifest.folder).is_file()
-        if entry.name in asked.again.why and "check" in asked.wanted:
+    for entry in options.manifest.entries:
+        recorded = evidence_file(entry, options.manifest.folder).is_file()
+        if entry.name in options.again.why and "check" in options.wanted:
             continue
-        if entry.tier != asked.tier or ("check" not in asked.wanted and recorded):
+        if entry.tier != options.tier or ("check" not in options.wanted and recorded):
             yield Step("evidence", entry.name)
 
 
-def _replays(asked: Asked) -> Iterator[Step]:
-    base = base_of(asked.dialect)
+def _replays(options: GateOptions) -> Iterator[Step]:
+    base = base_of(options.dialect)
     own = f"dialects/{base}"
     if base == TEXT.name:
         yield from (Step("replay", name) for name in TRACE_FOLDERS)
-        if (asked.traces / own).is_dir():
+        if (options.traces / own).is_dir():
             yield Step("replay", own)
     else:
         yield Step("replay", own)
-        if (asked.traces / f"kafka/{base}").is_dir():
-            is_kafka = asked.target.startswith("kafka:")
+        if (options.traces / f"kafka/{base}").is_dir():
+            is_kafka = options.target.startswith("kafka:")
             why = "" if is_kafka else "groups migrate so on Kafka's own coordinator alone"
             yield Step("replay", f"kafka/{base}", why)
-        why = f"they are of KIP-848's text, and {asked.target} speaks {asked.dialect}"
+        why = f"they are of KIP-848's text, and {options.target} speaks {options.dialect}"
         yield Step("replay", ", ".join(TRACE_FOLDERS), why)
 
 
-def _scenarios(asked: Asked) -> Iterator[Step]:
-    if any((asked.traces / SCENARIOS).rglob(f"*{SCENARIO}")):
-        yield Step("scenario", SCENARIOS, _unneeded(asked, "scenario"))
+def _scenarios(options: GateOptions) -> Iterator[Step]:
+    if any((options.traces / SCENARIOS).rglob(f"*{SCENARIO}")):
+        yield Step("scenario", SCENARIOS, _unneeded(options, "scenario"))
 
 
-def _checks(asked: Asked) -> Iterator[Step]:
-    entries = _of_tier(asked)
-    if "check" in asked.wanted:
-        others = [entry for entry in asked.manifest.entries if entry.tier != asked.tier]
-        altered = [entry for entry in others if entry.name in asked.again.why]
+def _checks(options: GateOptions) -> Iterator[Step]:
+    entries = _of_tier(options)
+    if "check" in options.wanted:
+        others = [entry for entry in options.manifest.entries if entry.tier != options.tier]
+        altered = [entry for entry in others if entry.name in options.again.why]
         yield from (Step("check", entry.name) for entry in [*entries, *altered])
         return
-    recorded = sum(evidence_file(entry, asked.manifest.folder).is_file() for entry in entries)
+    recorded = sum(evidence_file(entry, options.manifest.folder).is_file() for entry in entries)
     also = "this package has no recorded results of them (make wheel records them)"
     if recorded:
         also = f"the recorded results of {recorded} of them are verified instead"
-    yield Step("check", f"{len(entries)} models of tier {asked.tier}", f"{_unneeded(asked, 'check')}; {also}")
+    yield Step(
+        "check", f"{len(entries)} models of tier {options.tier}", f"{_unneeded(options, 'check')}; {also}"
+    )
 
 
-def _exhaust(asked: Asked) -> Iterator[Step]:
-    name = exhausted_model(asked.dialect)
-    if any(entry.name == name for entry in asked.manifest.entries):
-        yield Step("exhaust", name, _unneeded(asked, "exhaust"))
+def _exhaust(options: GateOptions) -> Iterator[Step]:
+    name = exhausted_model(options.dialect)
+    if any(entry.name == name for entry in options.manifest.entries):
+        yield Step("exhaust", name, _unneeded(options, "exhaust"))
 
 
-def _random(asked: Asked) -> Iterator[Step]:
+def _random(options: GateOptions) -> Iterator[Step]:
     """Behaviours of a model of KIP-848's text, made anew from each seed."""
-    if not any(entry.name == RANDOM_MODEL for entry in asked.manifest.entries):
+    if not any(entry.name == RANDOM_MODEL for entry in options.manifest.entries):
         return
-    why = _unneeded(asked, "random")
-    if asked.dialect != TEXT.name:
-        why = f"{RANDOM_MODEL} is of KIP-848's text, and {asked.target} speaks {asked.dialect}"
+    why = _unneeded(options, "random")
+    if options.dialect != TEXT.name:
+        why = f"{RANDOM_MODEL} is of KIP-848's text, and {options.target} speaks {options.dialect}"
     if why:
         yield Step("random", RANDOM_MODEL, why)
     else:
-        yield from (Step("random", f"{RANDOM_MODEL} seed {asked.seed + n}") for n in range(asked.seeds))
+        yield from (Step("random", f"{RANDOM_MODEL} seed {options.seed + n}") for n in range(options.seeds))
 
 
-def _simulations(asked: Asked) -> Iterator[Step]:
-    yield from (Step("simulate", f"seed {asked.seed + n}") for n in range(asked.seeds))
+def _simulations(options: GateOptions) -> Iterator[Step]:
+    yield from (Step("simulate", f"seed {options.seed + n}") for n in range(options.seeds))
 
 
-def _doctor(_: Asked) -> Iterator[Step]:
+def _doctor(_: GateOptions) -> Iterator[Step]:
     yield Step("doctor", "operations")
 
 
-def _identify(asked: Asked) -> Iterator[Step]:
-    yield Step("identify", "dialect", "" if asked.identified else f"--dialect says {asked.dialect}")
+def _identify(options: GateOptions) -> Iterator[Step]:
+    yield Step("identify", "dialect", "" if options.identified else f"--dialect says {options.dialect}")
 
 
 _LISTED: Final = {
@@ -245,9 +249,9 @@ _LISTED: Final = {
 }
 
 
-def _unneeded(asked: Asked, kind: str) -> str:
+def _unneeded(options: GateOptions, kind: str) -> str:
     """Why a kind of steps that needs a model checker is not done; "" if it is."""
-    if kind in asked.wanted:
+    if kind in options.wanted:
         return ""
     if kind == "exhaust":
         return "it needs Java and Spark: --only exhaust does it where both are at hand"

@@ -169,7 +169,11 @@ class _Tries:
             except ConformError:  # what the coordinator cannot do explains nothing
                 continue
             for one in failures:
-                if one.trace == name and one.index in seen and _said(one) <= _said(seen[one.index]):
+                if (
+                    one.trace == name
+                    and one.index in seen
+                    and _observed_values(one) <= _observed_values(seen[one.index])
+                ):
                     found[name, one.index] = set(places(one))
             others.update(*(places(seen[index]) for index in self._held(trace) if index in seen))
         return {place for place, differing in found.items() if not differing & others}
@@ -182,6 +186,6 @@ class _Tries:
         return [index for index in judged if (trace.name, index) not in self._differ]
 
 
-def _said(failure: Failure) -> set[tuple[str, str]]:
+def _observed_values(failure: Failure) -> set[tuple[str, str]]:
     """Differences after a step: each place, and the value that was there instead."""
     return {(one.path, json.dumps(one.got, sort_keys=True)) for one in failure.differences}

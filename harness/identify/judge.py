@@ -9,7 +9,7 @@ from functools import cache
 
 from harness.dialect_name import base_of
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
-from harness.identify.probes import Asked, Probe, differ
+from harness.identify.probes import Probe, ProbedTarget, differ
 from harness.replay.view import View
 from harness.targets.base import Answer, Capabilities, Json, Target
 from harness.targets.python import PythonTarget, departures, named_dialects, spoken, values_of
@@ -110,7 +110,7 @@ class _Judge:
         self._progress = progress
         self._view = View(Capabilities(target.name, "", {}, known.controls, unobserved))
         self._configures = "configure" in known.controls
-        asked = Asked(target, known, self._view, self._configures)
+        asked = ProbedTarget(target, known, self._view, self._configures)
         self._probes = probes
         self._seen: dict[int, list[Answer | str]] = {}
         for probe in probes:
@@ -118,7 +118,7 @@ class _Judge:
             progress(f"{len(self._seen)} of {len(probes)} probes")
         self._distance = cache(self._computed_distance)
         self._python = cache(
-            lambda dialect: Asked(PythonTarget(dialect), known, self._view, self._configures)
+            lambda dialect: ProbedTarget(PythonTarget(dialect), known, self._view, self._configures)
         )
 
     def distance(self, dialect: str, probe: Probe) -> int:

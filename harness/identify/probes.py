@@ -83,7 +83,7 @@ def differ(expected: Answer | str, got: Answer | str) -> bool:
     return bool(differences(left, got._replace(body=normal_response(expected.body, got.body))))
 
 
-class Asked:
+class ProbedTarget:
     """A target to which probes are given, with its answer to hello. `view` is what is compared."""
 
     def __init__(self, target: Target, known: Capabilities, view: View, configures: bool) -> None:

@@ -28,7 +28,7 @@ from harness.errors import ConformError
 from harness.generate import STEP_VARIABLE, dump_graph, tour_traces
 from harness.itf import read_trace
 from harness.manifest import Manifest
-from harness.mutate.journal import Asked, files, of_model
+from harness.mutate.journal import Needed, files, of_model
 from harness.mutate.mutant import KILLED, SURVIVED, TESTS_OF_ITS_OWN, TIMED_OUT, UNVIABLE, Mutant, Verdict
 from harness.mutate.own_tests import failed_tests
 from harness.replay.decode import Decoder
@@ -160,7 +160,7 @@ class Check:
     of: Sequence[str] = ()
 
 
-def asked(root: Path, mutant: Mutant, tours: Sequence[str], with_types: bool, with_tests: bool) -> Asked:
+def checks_of(root: Path, mutant: Mutant, tours: Sequence[str], with_types: bool, with_tests: bool) -> Needed:
     """All that judges a mutant, in this order, and what it rests on."""
     found: dict[str, Sequence[str]] = {name: of for name, _, of in _committed(root)}
     found |= {tour(model): (model,) for model in tours}

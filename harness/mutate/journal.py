@@ -20,7 +20,7 @@ from harness.manifest import Manifest
 from harness.modules import config_beside, dependencies
 from harness.mutate.mutant import SURVIVED, Judged, Mutant, Verdict
 
-Asked = Mapping[str, Sequence[str]]
+Needed = Mapping[str, Sequence[str]]
 """The checks that judge a mutant, in their order, and the names of what each rests on."""
 Reads = Callable[[str], Iterable[Path | str]]
 """The files that a judgement by something reads, and texts; none if there is no such thing any more."""
@@ -96,19 +96,19 @@ class Journal:
         except (ValueError, KeyError, TypeError, AttributeError):
             return  # the last line of a run that was killed, or of an older kind
 
-    def left(self, mutant: Mutant, asked: Asked) -> list[str]:
+    def left(self, mutant: Mutant, asked: Needed) -> list[str]:
         """The checks that it has still to be judged by, of all that are asked for."""
         passed = self._passed.get(mutant.id, set())
         return [check for check, names in asked.items() if not passed.issuperset(names)]
 
-    def known(self, mutant: Mutant, asked: Asked) -> Judged | None:
+    def known(self, mutant: Mutant, asked: Needed) -> Judged | None:
         """The earlier verdict on a mutant: noticed by any check, or noticed by none of the checks that are
         asked for. None where a check is still to be done."""
         if mutant.id in self._ended:
             return Judged(mutant, *self._ended[mutant.id])
         return None if self.left(mutant, asked) else Judged(mutant, SURVIVED, ", ".join(asked), 0.0)
 
-    def add(self, mutant: Mutant, verdict: Verdict, seconds: float, asked: Asked) -> Judged:
+    def add(self, mutant: Mutant, verdict: Verdict, seconds: float, asked: Needed) -> Judged:
         """Write one down: a verdict that names nothing rests on all that was asked. ConformError if it cannot
         be written."""
         names = verdict.on or [name for names in asked.values() for name in names]

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from typing import Final, Generic, TypeVar
 
-from harness.engines.process import stop_when_told
+from harness.engines.process import stop_on_sigterm
 from harness.mutate.mutant import KILLED, Verdict
 
 Task = TypeVar("Task")
@@ -103,7 +103,7 @@ def _do(work: Callable[[Task], Verdict], task: Task, pipe: Connection, lives: tu
     os.setpgid(0, 0)
     os.close(lives[1])
     threading.Thread(target=_end_with_parent, args=lives[:1], daemon=True).start()
-    stop_when_told(says=False)  # the parent does, once
+    stop_on_sigterm(says=False)  # the parent does, once
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
     try:
         pipe.send(work(task))

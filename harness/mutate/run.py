@@ -15,7 +15,7 @@ from harness.errors import ConformError
 from harness.files import read_text
 from harness.manifest import read_manifest
 from harness.mutate import coordinator, spec
-from harness.mutate.journal import Asked, Basis, Journal
+from harness.mutate.journal import Basis, Journal, Needed
 from harness.mutate.mutant import SURVIVED, TIMED_OUT, Judged, Mutant, Only, Verdict
 from harness.mutate.pool import run_all
 from harness.mutate.python import python_mutants
@@ -118,7 +118,7 @@ class Kind:
     """Judgement of the mutants of a folder: the check, the files that the check rests on, and the
     preparation, with the seconds that each may take."""
 
-    asked: Callable[[Mutant], Asked]
+    checks_of: Callable[[Mutant], Needed]
     basis: Basis
     ready: Callable[[Sequence[Task]], tuple[Work, float]]
 
@@ -127,17 +127,17 @@ def _judged(mutants: Sequence[Mutant], kind: Kind, plan: Plan) -> Iterator[Judge
     journal = Journal(plan.journal, kind.basis)
     left: list[Task] = []
     for one in mutants:
-        if known := journal.known(one, kind.asked(one)):
+        if known := journal.known(one, kind.checks_of(one)):
             yield known
         else:
-            left.append((one, journal.left(one, kind.asked(one))))
+            left.append((one, journal.left(one, kind.checks_of(one))))
     if not left or plan.late:
         return
     random.Random(plan.seed).shuffle(left)
     work, limit_s = kind.ready(left)
     for done in run_all(left, work, plan.jobs, limit_s, plan.until):
         mutant, checks = done.task
-        asked = {check: names for check, names in kind.asked(mutant).items() if check in checks}
+        asked = {check: names for check, names in kind.checks_of(mutant).items() if check in checks}
         verdict = done.said or Verdict(TIMED_OUT, f"no answer in {limit_s:.0f} s")
         yield journal.add(mutant, verdict, done.seconds, asked)
 
@@ -164,7 +164,7 @@ def _coordinator(plan: Plan, show: Show) -> Kind:
         return work, limit_s + (MORE_LIMIT_S if plan.more else 0)
 
     return Kind(
-        lambda mutant: coordinator.asked(plan.root, mutant, plan.tours, plan.with_types, plan.with_tests),
+        lambda mutant: coordinator.checks_of(plan.root, mutant, plan.tours, plan.with_types, plan.with_tests),
         Basis(plan.root, partial(coordinator.reads, plan.root, manifest)),
         ready,
     )
@@ -179,4 +179,4 @@ def _spec(plan: Plan, show: Show) -> Kind:
         return partial(spec.judge, checks=spec.with_behaviours(checks)), SPEC_LIMIT_S * most
 
     manifest = read_manifest(plan.root / "spec" / "manifest.json")
-    return Kind(checks.asked, Basis(plan.root, partial(spec.reads, plan.root, manifest)), ready)
+    return Kind(checks.checks_of, Basis(plan.root, partial(spec.reads, plan.root, manifest)), ready)

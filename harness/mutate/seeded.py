@@ -31,7 +31,7 @@ _FOUND: Final = "found"
 _FAILED: Final = "failed"
 
 
-class Asked(NamedTuple):
+class SeededCheck(NamedTuple):
     """A check of coordinator or spec (`target`), with a seeded bug in it or, without one, as it is."""
 
     target: str
@@ -43,12 +43,14 @@ class Answer(NamedTuple):
     """`caught` is what fails of a check, "" if nothing does. `problem` says why there is no answer: a patch
     that does not apply, a check that cannot be made, a fork that ends too soon; "" if there is one."""
 
-    asked: Asked
+    seeded: SeededCheck
     caught: str
     problem: str
 
 
-def judge_seeded(root: Path, asked: Sequence[Asked], jobs: int, fresh: bool = False) -> Iterator[Answer]:
+def judge_seeded(
+    root: Path, seeded: Sequence[SeededCheck], jobs: int, fresh: bool = False
+) -> Iterator[Answer]:
     """The answers, as they come.
 
     Parameters: `root` is the folder of the repository, `jobs` the number of forks at a time; with `fresh` no
@@ -56,47 +58,53 @@ def judge_seeded(root: Path, asked: Sequence[Asked], jobs: int, fresh: bool = Fa
     replay cannot be read.
     """
     root = root.resolve()
-    ours = [one for one in asked if one.target == coordinator.PACKAGE]
+    ours = [one for one in seeded if one.target == coordinator.PACKAGE]
     traces = {folder: _read(root, folder) for folder in _folders(ours)}
     if any(not one.check.startswith(REPLAY) for one in ours):
         prepare()
-    known = verdicts(root, [recorded(one) for one in asked if one not in ours], fresh)
+    known = verdicts(root, [recorded(one) for one in seeded if one not in ours], fresh)
     with tempfile.TemporaryDirectory(prefix="conform-seeded-") as place:
         work = partial(_judge, check=partial(_check, root, traces, known), root=root, place=Path(place))
-        for done in run_all(asked, work, jobs, LIMIT_S):
+        for done in run_all(seeded, work, jobs, LIMIT_S):
             said = done.said or Verdict(_FAILED, f"There was no answer within {LIMIT_S:.0f} s.")
             found = said.outcome == _FOUND
             yield Answer(done.task, said.by if found else "", "" if found else said.by)
 
 
-def _judge(asked: Asked, check: Callable[[Asked, Path], str], root: Path, place: Path) -> Verdict:
+def _judge(
+    seeded: SeededCheck, check: Callable[[SeededCheck, Path], str], root: Path, place: Path
+) -> Verdict:
     """To be called in a process of its own."""
     try:
         folder = Path(tempfile.mkdtemp(dir=place))
-        copy_with(asked.patch, root, asked.target, folder)
-        return Verdict(_FOUND, check(asked, folder))
+        copy_with(seeded.patch, root, seeded.target, folder)
+        return Verdict(_FOUND, check(seeded, folder))
     except ConformError as error:
         return Verdict(_FAILED, error.message)
     except Exception as error:
         return Verdict(_FAILED, f"{type(error).__name__}: {error}")
 
 
-def recorded(asked: Asked) -> str:
+def recorded(seeded: SeededCheck) -> str:
     """The name of the record of a bug of the specification."""
-    return record_name(asked.check, asked.patch.path if asked.patch else None)
+    return record_name(seeded.check, seeded.patch.path if seeded.patch else None)
 
 
 def _check(
-    root: Path, traces: Mapping[str, Sequence[DecodedTrace]], known: Verdicts, asked: Asked, folder: Path
+    root: Path,
+    traces: Mapping[str, Sequence[DecodedTrace]],
+    known: Verdicts,
+    seeded: SeededCheck,
+    folder: Path,
 ) -> str:
     """The failure of a check of the copy in a folder."""
-    if asked.target != coordinator.PACKAGE:
-        return failing(root, folder, asked.check, asked.patch.path if asked.patch else None, known)
-    changed = asked.patch.changed if asked.patch else []
+    if seeded.target != coordinator.PACKAGE:
+        return failing(root, folder, seeded.check, seeded.patch.path if seeded.patch else None, known)
+    changed = seeded.patch.changed if seeded.patch else []
     coordinator.load({path: (folder / path).read_text(encoding="utf-8") for path in changed})
-    if asked.check.startswith(REPLAY):
-        return _difference([trace for name in _named(asked.check) for trace in traces[name]])
-    return failed_tests(root, folder, asked.check.split())
+    if seeded.check.startswith(REPLAY):
+        return _difference([trace for name in _named(seeded.check) for trace in traces[name]])
+    return failed_tests(root, folder, seeded.check.split())
 
 
 def _named(check: str) -> Sequence[str]:
@@ -104,8 +112,8 @@ def _named(check: str) -> Sequence[str]:
     return check.split()[1:] or REPLAYED
 
 
-def _folders(asked: Sequence[Asked]) -> list[str]:
-    checks = dict.fromkeys(one.check for one in asked if one.check.startswith(REPLAY))
+def _folders(seeded: Sequence[SeededCheck]) -> list[str]:
+    checks = dict.fromkeys(one.check for one in seeded if one.check.startswith(REPLAY))
     return list(dict.fromkeys(folder for check in checks for folder in _named(check)))
 
 

@@ -23,7 +23,7 @@ from harness.itf import Trace, read_trace
 from harness.kinds.scenarios import Scenario, play, scenario_of_trace
 from harness.manifest import Entry, Manifest, read_manifest
 from harness.modules import config_beside, dependencies
-from harness.mutate.journal import Asked, files, of_model
+from harness.mutate.journal import Needed, files, of_model
 from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Mutant, Verdict
 from harness.scenario.files import explain, load_file, scenario_files
 
@@ -66,7 +66,7 @@ class Checks:
         """The checks that depend on a module, by its file name."""
         return [name for name, needs in self.names if module in needs]
 
-    def asked(self, mutant: Mutant) -> Asked:
+    def checks_of(self, mutant: Mutant) -> Needed:
         """The checks that depend on the module of a mutant, each with the scripts or models it rests on."""
         names = self.of(Path(mutant.path).name)
         return {name: SCRIPTS if name == SCENARIOS else (name,) for name in names}

@@ -39,7 +39,7 @@ def _transition(rows: StepRows, source: str | None, leaf: str | None, depth: int
     try:
         return rows.transition(source, leaf, depth or 0) or {"trace": "", "index": 0}
     except Exception as error:  # whatever damage does to the reader, the others go on
-        return {"trace": "", "index": 0, "problem": _said(error), "state_after": leaf[:200]}
+        return {"trace": "", "index": 0, "problem": _sentence(error), "state_after": leaf[:200]}
 
 
 def states(batches: Batches) -> Batches:
@@ -66,7 +66,7 @@ def traces(batches: Batches) -> Batches:
             try:
                 made += _steps(rows, identity, uri, reader.decode(itf.encode(), f"The trace {uri}"))
             except Exception as error:  # as in _transition
-                made.append({"trace": identity, "index": 0, "problem": _said(error)})
+                made.append({"trace": identity, "index": 0, "problem": _sentence(error)})
             if len(made) >= ROWS:
                 yield batch_of(made, STEPS)
                 made = []
@@ -82,6 +82,6 @@ def _steps(rows: StepRows, identity: str, uri: str, trace: Trace) -> list[Row]:
     return made
 
 
-def _said(error: Exception) -> str:
+def _sentence(error: Exception) -> str:
     known = isinstance(error, ConformError | TlaSyntaxError)
     return str(error) if known else f"it cannot be decoded: {type(error).__name__}: {error}"

@@ -13,7 +13,7 @@ import pyarrow as pa
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.pipeline.session import Cluster, parallelism, spark_session
 from harness.pipeline.ticking import ticking
-from harness.simulate.groups.run import Asked, Outcome, run_seed
+from harness.simulate.groups.run import Outcome, SimulationOptions, run_seed
 from harness.targets.groups.python import PythonParts
 
 _OUTCOME: Final = pa.schema([("outcome", pa.binary())])
@@ -22,32 +22,38 @@ AT_A_TIME: Final = 8
 
 
 def simulate_seeds(
-    asked: Asked, cluster: Cluster, log: Path, progress: Callable[[str], None], tasks: int | None = None
+    options: SimulationOptions,
+    cluster: Cluster,
+    log: Path,
+    progress: Callable[[str], None],
+    tasks: int | None = None,
 ) -> list[Outcome]:
     """The outcomes of all seeds, in their order. `log` takes what Spark prints; `tasks` is for tests.
 
     ConformError (exit 3) if Spark fails, or if seeds got lost.
     """
-    wanted = range(asked.seed, asked.seed + asked.seeds)
+    wanted = range(options.seed, options.seed + options.seeds)
     with ticking(progress) as ticks:
         ticks("starting Spark")
         with spark_session(cluster, log) as spark, ticks.following(spark):
-            slices = tasks or min(asked.seeds, AT_A_TIME * parallelism(spark))
-            ticks(f"{asked.seeds:,} seeds in {slices} tasks")
+            slices = tasks or min(options.seeds, AT_A_TIME * parallelism(spark))
+            ticks(f"{options.seeds:,} seeds in {slices} tasks")
             seeds = spark.range(wanted.start, wanted.stop, 1, slices)
-            played = seeds.mapInArrow(partial(_played, asked), "outcome binary").collect()
+            played = seeds.mapInArrow(partial(_played, options), "outcome binary").collect()
     outcomes = sorted((_outcome(row["outcome"]) for row in played), key=lambda one: one.seed)
     if [one.seed for one in outcomes] != list(wanted):
-        raise ConformError(f"Of {asked.seeds:,} seeds {len(outcomes):,} came back from Spark.", ENGINE_FAILED)
+        raise ConformError(
+            f"Of {options.seeds:,} seeds {len(outcomes):,} came back from Spark.", ENGINE_FAILED
+        )
     return outcomes
 
 
-def _played(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _played(options: SimulationOptions, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Seeds, on a worker. A violation that many seeds have alike is shrunk once, by the caller that
     collects them."""
     for batch in batches:
         for seed in batch.column(0).to_pylist():
-            outcome = pickle.dumps(run_seed(PythonParts(), asked, seed))
+            outcome = pickle.dumps(run_seed(PythonParts(), options, seed))
             yield pa.RecordBatch.from_pylist([{"outcome": outcome}], _OUTCOME)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.replay.compare import Difference
 from harness.replay.report import shown, shown_at
-from harness.simulate.run import Found, Simulated
+from harness.simulate.run import Divergence, Simulated
 from harness.simulate.schedule import Schedule, action
 from harness.targets.base import Json
 from harness.waivers import Waivers
@@ -21,7 +21,7 @@ BEFORE = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ComparisonOptions:
     """The options of a run: two targets, their dialects, the seed and the number of steps."""
 
     target: str
@@ -50,12 +50,16 @@ class Asked:
 
 
 def summary(
-    asked: Asked, result: Simulated, hidden: Sequence[str], left_out: Sequence[str], waivers: Waivers
+    options: ComparisonOptions,
+    result: Simulated,
+    hidden: Sequence[str],
+    left_out: Sequence[str],
+    waivers: Waivers,
 ) -> Iterator[str]:
     """A few lines: how much was compared, how much differs, what the steps were, what was left out."""
     yield (
-        f"{result.runs:,} runs, {result.steps:,} steps compared on {asked.target} ({asked.dialect}) and "
-        f"{asked.against} ({asked.against_dialect})"
+        f"{result.runs:,} runs, {result.steps:,} steps compared on {options.target} ({options.dialect}) and "
+        f"{options.against} ({options.against_dialect})"
     )
     yield f"steps: {_counts(result.ways)}"
     yield f"group after them: {_counts(result.states)}"
@@ -68,11 +72,11 @@ def summary(
         yield f"not compared, because one of the targets does not show it: {', '.join(hidden)}"
     for sentence in left_out:
         yield f"left out: {sentence}"
-    yield f"again: {asked.command()}"
+    yield f"again: {options.command()}"
 
 
 def to_json(
-    asked: Asked,
+    options: ComparisonOptions,
     result: Simulated,
     hidden: Sequence[str],
     left_out: Sequence[str],
@@ -81,8 +85,8 @@ def to_json(
 ) -> Json:
     """For `--json`: `asked` is what was asked for, `found` has each kind of difference with its schedule."""
     return {
-        **asdict(asked),
-        "command": asked.command(),
+        **asdict(options),
+        "command": options.command(),
         "runs": result.runs,
         "steps": result.steps,
         "unscripted": result.unscripted,
@@ -112,25 +116,27 @@ def to_json(
     }
 
 
-def explain_found(asked: Asked, found: Found, path: Path) -> Iterator[str]:
+def explain_divergence(options: ComparisonOptions, found: Divergence, path: Path) -> Iterator[str]:
     """A kind of difference in full, and the command that shows it again."""
     yield f"{found.signature}"
     first = (
         f"first in run {found.run}, operation {found.operations}" if found.run else "kept from an earlier run"
     )
     yield f"  {first}; shrunk to {len(found.schedule.operations)} operations: {path}"
-    yield from explain(asked, found.schedule, len(found.schedule.operations), found.done.differences)
-    yield f"  again: {asked.replay(path)}"
+    yield from explain(options, found.schedule, len(found.schedule.operations), found.done.differences)
+    yield f"  again: {options.replay(path)}"
 
 
-def explain(asked: Asked, schedule: Schedule, number: int, found: Sequence[Difference]) -> Iterator[str]:
+def explain(
+    options: ComparisonOptions, schedule: Schedule, number: int, found: Sequence[Difference]
+) -> Iterator[str]:
     """The operations up to `number` (from 1), and what each target said that the other did not."""
     first = max(number - BEFORE, 1)
     if first > 1:
         yield f"  ... {first - 1} operations before"
     for index in range(first, number + 1):
         yield f"  {index}. {operation_in_words(schedule.operations[index - 1])}"
-    yield f"  A is {asked.target}, B is {asked.against}"
+    yield f"  A is {options.target}, B is {options.against}"
     for one in found:
         yield f"  {one.path}"
         yield f"    A said {shown_at(one.path, one.expected)}"
@@ -158,7 +164,7 @@ def file_name(signature: str, seed: int) -> str:
     return "-".join(part for part in words.split("-") if part)[:80] + f"-{seed}.json"
 
 
-def _runs(found: Sequence[Found], seen: Counter[str]) -> int:
+def _runs(found: Sequence[Divergence], seen: Counter[str]) -> int:
     return sum(seen[one.signature] for one in found)
 
 

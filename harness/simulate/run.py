@@ -16,7 +16,7 @@ from harness.targets.base import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Divergence:
     """A kind of difference: the shrunk schedule, what its last operation shows, the group before that, and
     where it was found first: in which run (from 1; 0 is an earlier command), after how many operations."""
 
@@ -43,7 +43,7 @@ class Simulated:
     ways: Counter[str] = field(default_factory=Counter)
     states: Counter[str] = field(default_factory=Counter)
     seen: Counter[str] = field(default_factory=Counter)
-    found: list[Found] = field(default_factory=list)
+    found: list[Divergence] = field(default_factory=list)
 
 
 def simulate(
@@ -78,7 +78,7 @@ def simulate_again(
         result.seen[signature] += 1
         if not waives(signature) and result.seen[signature] == 1:
             short = Schedule(schedule.settings, schedule.operations[: differs.number])
-            result.found.append(Found(signature, short, differs.done, differs.before, 0, differs.number))
+            result.found.append(Divergence(signature, short, differs.done, differs.before, 0, differs.number))
     return result
 
 
@@ -126,7 +126,7 @@ def _operations(generator: Generator, steps: int) -> Iterator[Json]:
         yield generator.next()
 
 
-def _found(pair: Pair, schedule: Schedule, signature: str, run: int) -> Found:
+def _found(pair: Pair, schedule: Schedule, signature: str, run: int) -> Divergence:
     short = shrunk(pair, schedule, signature)
     again = repeat(pair, short)
     if again is None:
@@ -134,4 +134,4 @@ def _found(pair: Pair, schedule: Schedule, signature: str, run: int) -> Found:
             f"The difference {signature} of run {run} is not there again: a target is not deterministic.",
             ENGINE_FAILED,
         )
-    return Found(signature, short, again.done, again.before, run, len(schedule.operations))
+    return Divergence(signature, short, again.done, again.before, run, len(schedule.operations))

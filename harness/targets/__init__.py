@@ -52,7 +52,7 @@ def own_dialect(name: str) -> str:
     return f"kafka-{version.rpartition('.')[0]}" if kind == "kafka" else "kip-848"
 
 
-def said_dialect(name: str, timeout_s: float = TIMEOUT_S) -> str:
+def announced_dialect(name: str, timeout_s: float = TIMEOUT_S) -> str:
     """The dialect that a target's `hello` names, where a program decides it; else as `own_dialect`.
 
     ConformError as of `start_target`.

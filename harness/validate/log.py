@@ -52,9 +52,9 @@ class LogReader(ABC, Generic[R]):
     def whole(self) -> Recorded[R]:
         """Read all of it. ConformError (exit 2) with the line for what is no log, and for one in which
         nothing can be judged."""
-        for number, said in lines_of(self._path):
+        for number, content in lines_of(self._path):
             try:
-                self.read(number, said)
+                self.read(number, content)
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise no_operation(self._path, number, error) from None
         found = self._found
@@ -62,9 +62,9 @@ class LogReader(ABC, Generic[R]):
         found.check()
         return found
 
-    def read(self, number: int, said: Json) -> None:
+    def read(self, number: int, content: Json) -> None:
         """One line."""
-        answer = said["answer"]
+        answer = content["answer"]
         does = {
             "hello": self._hello,
             "request": self._request,
@@ -81,43 +81,43 @@ class LogReader(ABC, Generic[R]):
             "coordinator": self._refuses,
             "rights": self._refuses,
         }
-        act = does.get(said["op"])
+        act = does.get(content["op"])
         if act is None:
-            if said["op"] not in ("background", "records", "fault"):
-                raise ValueError(f"there is no operation {said['op']!r}")
+            if content["op"] not in ("background", "records", "fault"):
+                raise ValueError(f"there is no operation {content['op']!r}")
         elif "error" in answer:
             self._found.left_out["refused"] += 1
         else:
-            act(number, said, answer)
+            act(number, content, answer)
 
-    def _hello(self, number: int, said: Json, answer: Json) -> None:
+    def _hello(self, number: int, content: Json, answer: Json) -> None:
         self._found.dialect = answer["dialect"]
         self._hidden = frozenset(answer.get("unobserved", ()))
         self._timed = "advance" in answer.get("controls", ())
 
-    def _load(self, number: int, said: Json, answer: Json) -> None:
+    def _load(self, number: int, content: Json, answer: Json) -> None:
         """A new coordinator; one with a state is none that a behaviour begins with."""
         self._run = None
-        self._lost = "after a load of a state" if said["records"] else ""
-        self._topics = Topics(said.get("topics", ()))
+        self._lost = "after a load of a state" if content["records"] else ""
+        self._topics = Topics(content.get("topics", ()))
 
-    def _commit(self, number: int, said: Json, answer: Json) -> None:
-        if said["mode"] == "manual":
+    def _commit(self, number: int, content: Json, answer: Json) -> None:
+        if content["mode"] == "manual":
             self._end("after another commit mode")
 
-    def _refuses(self, number: int, said: Json, answer: Json) -> None:
+    def _refuses(self, number: int, content: Json, answer: Json) -> None:
         """H5, D5: the modules that follow a run have a coordinator that looks at every request."""
-        if said.get("denied") or said.get("state", "active") != "active":
+        if content.get("denied") or content.get("state", "active") != "active":
             self._end("after a coordinator or rights that refuse all requests (H5)")
 
-    def _restart(self, number: int, said: Json, answer: Json) -> None:
-        if "keep" in said:
+    def _restart(self, number: int, content: Json, answer: Json) -> None:
+        if "keep" in content:
             self._end("after a restart from a part of the log")
         elif self._run and self._run.lines:
-            self._fail_over(number, said, answer)
+            self._fail_over(number, content, answer)
 
     @abstractmethod
-    def _request(self, number: int, said: Json, answer: Json) -> None:
+    def _request(self, number: int, content: Json, answer: Json) -> None:
         """A request of any API, perhaps to another group."""
 
     @abstractmethod
@@ -148,41 +148,41 @@ class LogReader(ABC, Generic[R]):
         self._complete(line, answer)
         self._run.lines.append(line)
 
-    def _fail_over(self, number: int, said: Json, answer: Json) -> None:
+    def _fail_over(self, number: int, content: Json, answer: Json) -> None:
         """A new coordinator loads the log."""
-        self._add(self.line(number, said, "FailOver"), answer)
+        self._add(self.line(number, content, "FailOver"), answer)
 
-    def _fired(self, number: int, said: Json, answer: Json) -> None:
+    def _fired(self, number: int, content: Json, answer: Json) -> None:
         """The clock went on, or one timer was fired."""
         timers = [timer for timer in answer.get("fired", ()) if timer["group"] == self._found.group]
         for timer in timers:
             does = "" if self._lost else self._action_of(timer["timer"])
-            line = self.line(number, said, does, timer["member"])
+            line = self.line(number, content, does, timer["member"])
             self._add(line, answer if timer is timers[-1] else None)
 
     def _action_of(self, timer: str) -> str:
         return self.timers[timer]
 
-    def _describe(self, number: int, said: Json, answer: Json) -> None:
+    def _describe(self, number: int, content: Json, answer: Json) -> None:
         """A group, as it is after the last step."""
-        if said["group"] == self._found.group and self._run and self._run.lines:
+        if content["group"] == self._found.group and self._run and self._run.lines:
             self._look(self._run.lines[-1], answer)
 
     def _look(self, line: Any, answer: Json) -> None:
         """The group after a line, where it was not seen before."""
         line.seen = line.seen or self._seen(answer)
 
-    def _configure(self, number: int, said: Json, answer: Json) -> None:
+    def _configure(self, number: int, content: Json, answer: Json) -> None:
         """Note the configuration of the coordinator."""
-        self._size = int(said.get(wire.MAX_SIZE, self._size))
+        self._size = int(content.get(wire.MAX_SIZE, self._size))
 
-    def _assign(self, number: int, said: Json, answer: Json) -> None:
+    def _assign(self, number: int, content: Json, answer: Json) -> None:
         """The next target assignment."""
 
-    def _change_topics(self, number: int, said: Json, answer: Json) -> None:
+    def _change_topics(self, number: int, content: Json, answer: Json) -> None:
         """The topics, of which not every kind of group knows."""
 
-    def _ids(self, number: int, said: Json, answer: Json) -> None:
+    def _ids(self, number: int, content: Json, answer: Json) -> None:
         """The next member ids: the answers have them."""
 
     def _end(self, reason: str) -> None:

@@ -20,13 +20,13 @@ from harness.values import State
 
 
 class AnyLine(Protocol):
-    """One step of a run: `number` is that of the line in the log, `said` the line itself, `does` an event's
-    action or what says that it is a request."""
+    """One step of a run: `number` is that of the line in the log, `content` is the line, `does` the action of
+    an event, or what says that the line is a request."""
 
     @property
     def number(self) -> int: ...
     @property
-    def said(self) -> Json: ...
+    def content(self) -> Json: ...
     @property
     def does(self) -> str: ...
     @property

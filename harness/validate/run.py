@@ -142,8 +142,8 @@ class _Validator(Generic[R, S]):
                     libraries=[self.spec],
                 )
             except ConformError as error:
-                said = log.read_text("utf-8", "replace") if log.is_file() else ""
-                raise (self.kind.failed(said) or error) from None
+                content = log.read_text("utf-8", "replace") if log.is_file() else ""
+                raise (self.kind.failed(content) or error) from None
             return read_graph(dump)
 
     def _judged(
@@ -191,7 +191,7 @@ def _cut(found: Validated[R], left_out: Counter[str]) -> Validated[R]:
     if found.misfit is not None or found.fits == len(lines):
         return found
     first = lines[found.fits]
-    does = first.said.get("api", first.does)
+    does = first.content.get("api", first.does)
     why = f"from line {first.number} on, whose {does} the specification leaves out"
     left_out[why] += len(lines) - found.fits
     return replace(found, run=replace(found.run, lines=lines[: found.fits]))

@@ -47,12 +47,12 @@ class Topics:
             for topic in metadata
         )
 
-    def change(self, said: Json) -> list[Change]:
+    def change(self, content: Json) -> list[Change]:
         """Changes by an operation `topics`, step by step. E1, T2: a topic takes the place of one that has
         its name."""
-        changes = [Change("DeleteTopic", self._live(name), -1) for name in said.get("delete", ())]
+        changes = [Change("DeleteTopic", self._live(name), -1) for name in content.get("delete", ())]
         changes = [one for one in changes if self.counts.get(one.topic, 0) > 0]
-        for given in said.get("upsert", ()):
+        for given in content.get("upsert", ()):
             topic = self._topic_of(given)
             does = "AddPartitions" if self.counts.get(topic, 0) > 0 else "CreateTopic"
             if self.counts.get(topic, 0) != given["partitions"]:

@@ -14,7 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from harness.identify.probes import Asked, Probe
+from harness.identify.probes import Probe, ProbedTarget
 from harness.replay.view import EVERYTHING
 from harness.simulate.pair import Pair
 from harness.simulate.run import simulate
@@ -48,10 +48,10 @@ def probe(asked: Question) -> dict[str, Any] | None:
     }
 
 
-def asked_of(dialect: str) -> Asked:
+def asked_of(dialect: str) -> ProbedTarget:
     """The Python coordinator in a dialect, to which probes are given."""
     target = PythonTarget(dialect)
-    return Asked(target, target.hello(), EVERYTHING, True)
+    return ProbedTarget(target, target.hello(), EVERYTHING, True)
 
 
 def can_be_sent(one: dict[str, Any]) -> bool:

@@ -23,7 +23,7 @@ from harness.kinds.classic.state import (
 from harness.kinds.connect.state import CallMade, Prepared, PreparedWorker, Work
 from harness.kinds.consumer.state import Group, Member, Request, SpecStep
 from harness.kinds.features.admission_state import Admission
-from harness.kinds.features.computing_state import Base, ClientStep, Offer, Told
+from harness.kinds.features.computing_state import Base, ClientStep, Offer, UserData
 from harness.kinds.features.computing_state import Prepared as PreparedMember
 from harness.kinds.fields import BadField, Fields, Partition
 from harness.kinds.rows import BESIDE, Counts, Owners, Row, Sizes, record_of
@@ -35,7 +35,7 @@ ROWS: dict[tuple[str, str], type] = {
     ("GroupTypes", "request"): Request,
     ("GroupTypes", "step"): SpecStep,
     ("ClientTypes", "offer"): Offer,
-    ("ClientTypes", "told"): Told,
+    ("ClientTypes", "told"): UserData,
     ("ClientTypes", "prepared"): PreparedMember,
     ("ClientTypes", "base"): Base,
     ("ClientTypes", "clientStep"): ClientStep,

@@ -15,16 +15,16 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from harness.mutate.patches import read_patch  # noqa: E402
-from harness.mutate.seeded import Asked, judge_seeded  # noqa: E402
+from harness.mutate.seeded import SeededCheck, judge_seeded  # noqa: E402
 
 
 def main(jobs: int) -> None:
     """Judge what the standard input asks for."""
     asked = [
-        Asked(target, check, read_patch(Path(patch)) if patch else None)
+        SeededCheck(target, check, read_patch(Path(patch)) if patch else None)
         for target, check, patch in json.load(sys.stdin)
     ]
-    answers = {answer.asked: (answer.caught, answer.problem) for answer in judge_seeded(ROOT, asked, jobs)}
+    answers = {answer.seeded: (answer.caught, answer.problem) for answer in judge_seeded(ROOT, asked, jobs)}
     json.dump([answers[one] for one in asked], sys.stdout)
 
 

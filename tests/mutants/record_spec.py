@@ -20,11 +20,11 @@ from seeded import bugs, without_a_bug  # noqa: E402
 from harness.errors import ConformError  # noqa: E402
 from harness.evidence import evidence_file  # noqa: E402
 from harness.mutate.patches import copy_with  # noqa: E402
-from harness.mutate.seeded import Asked, judge_seeded, recorded  # noqa: E402
+from harness.mutate.seeded import SeededCheck, judge_seeded, recorded  # noqa: E402
 from harness.mutate.seeded_spec import entry_of, renamed, verdicts  # noqa: E402
 
 
-def asked_of_models() -> list[Asked]:
+def asked_of_models() -> list[SeededCheck]:
     """Each seeded bug that a model must show, and the models of these that the manifest does not have."""
     found = [one for one in bugs("spec") if not one.check.endswith(".yaml")]
     return [*found, *without_a_bug("spec", [one.check for one in found if " with " in one.check])]
@@ -34,8 +34,8 @@ def main(fresh: bool) -> int:
     """Judge all, then write the records."""
     asked, wrong = asked_of_models(), 0
     for number, answer in enumerate(judge_seeded(ROOT, asked, 2, fresh), 1):
-        name = recorded(answer.asked)
-        right = not answer.problem and bool(answer.caught) == bool(answer.asked.patch)
+        name = recorded(answer.seeded)
+        right = not answer.problem and bool(answer.caught) == bool(answer.seeded.patch)
         print(f"[{number}/{len(asked)}] {name}: {answer.problem or answer.caught or 'holds'}", flush=True)
         wrong += not right
     if wrong:

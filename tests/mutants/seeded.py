@@ -14,30 +14,30 @@ import pytest
 
 from harness.files import output_folder, write_text
 from harness.mutate.patches import TARGETS, Patch, all_patches
-from harness.mutate.seeded import Answer, Asked
+from harness.mutate.seeded import Answer, SeededCheck
 
 ROOT: Final = Path(__file__).parents[2]
 BUILD: Final = ROOT / "build"
 
-Answers = Mapping[Asked, Answer]
+Answers = Mapping[SeededCheck, Answer]
 
 
-def bugs(target: str) -> list[Asked]:
+def bugs(target: str) -> list[SeededCheck]:
     """All seeded bugs of a folder, each with its check, in the order of their files."""
-    return [Asked(target, patch.check, patch) for patch in all_patches(ROOT, target)]
+    return [SeededCheck(target, patch.check, patch) for patch in all_patches(ROOT, target)]
 
 
-def without_a_bug(target: str, checks: Iterable[str]) -> list[Asked]:
+def without_a_bug(target: str, checks: Iterable[str]) -> list[SeededCheck]:
     """Each of the checks once, on the folder as it is."""
-    return [Asked(target, check, None) for check in dict.fromkeys(checks)]
+    return [SeededCheck(target, check, None) for check in dict.fromkeys(checks)]
 
 
-def name(asked: Asked) -> str:
+def name(asked: SeededCheck) -> str:
     """The parameter of a test."""
     return f"{asked.target}/{asked.patch.path.stem}" if asked.patch else asked.check
 
 
-def answers(asked: Sequence[Asked]) -> Answers:
+def answers(asked: Sequence[SeededCheck]) -> Answers:
     """Judge by as many forks at a time as there are processors for this process."""
     others = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     jobs = max(1, (os.cpu_count() or 1) // others)
@@ -54,7 +54,7 @@ def answers_of(target: str, request: pytest.FixtureRequest, build: Path = BUILD)
     """Judge what the selected tests of a module ask for; all seeded bugs of the folder go to the report."""
     selected = [item for item in request.session.items if item.path == request.path]
     found = answers([item.callspec.params["asked"] for item in selected if hasattr(item, "callspec")])
-    caught = {one.asked.patch: one.caught for one in found.values() if one.asked.patch and not one.problem}
+    caught = {one.seeded.patch: one.caught for one in found.values() if one.seeded.patch and not one.problem}
     if list(caught) == [one.patch for one in bugs(target)]:
         report(target, caught, build)
     return found

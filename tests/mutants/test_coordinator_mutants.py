@@ -6,7 +6,7 @@ import pytest
 from seeded import Answers, answers_of, bugs, caught, name, without_a_bug
 
 from harness.mutate.patches import REPLAY
-from harness.mutate.seeded import Asked
+from harness.mutate.seeded import SeededCheck
 
 BUGS = bugs("coordinator")
 REPLAYS = [one.check for one in BUGS if one.check.startswith(REPLAY)]
@@ -19,11 +19,11 @@ def found(request: pytest.FixtureRequest) -> Answers:
 
 
 @pytest.mark.parametrize("asked", BUGS, ids=name)
-def test_bug_is_caught(asked: Asked, found: Answers) -> None:
+def test_bug_is_caught(asked: SeededCheck, found: Answers) -> None:
     assert asked.patch
     assert caught(found[asked]), f"{asked.patch.path.name} survives {asked.check}: {asked.patch.bug}"
 
 
 @pytest.mark.parametrize("asked", without_a_bug("coordinator", [*REPLAYS, " ".join(TESTS)]), ids=name)
-def test_check_finds_nothing_without_a_bug(asked: Asked, found: Answers) -> None:
+def test_check_finds_nothing_without_a_bug(asked: SeededCheck, found: Answers) -> None:
     assert caught(found[asked]) == ""

@@ -14,7 +14,7 @@ from harness.errors import ConformError
 from harness.evidence import Records
 from harness.gate.again import Change
 from harness.mutate.patches import copy_with
-from harness.mutate.seeded import Asked, recorded
+from harness.mutate.seeded import SeededCheck, recorded
 from harness.mutate.seeded_spec import Verdicts, entry_of, failing, renamed, verdicts
 from harness.spechash import file_hash
 
@@ -39,7 +39,7 @@ def records(tmp_path: Path) -> Records:
     return Records(place.parent)
 
 
-def evidence_file_of(asked: Asked) -> Path:
+def evidence_file_of(asked: SeededCheck) -> Path:
     return verdicts(ROOT, []).records.folder / "evidence" / f"{recorded(asked)}.json"
 
 

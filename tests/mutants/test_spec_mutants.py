@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from seeded import Answers, answers_of, bugs, caught, name, without_a_bug
 
-from harness.mutate.seeded import Asked
+from harness.mutate.seeded import SeededCheck
 
 BUGS = bugs("spec")
 MODELS = [one.check for one in BUGS if " with " in one.check]
@@ -18,11 +18,11 @@ def found(request: pytest.FixtureRequest) -> Answers:
 
 
 @pytest.mark.parametrize("asked", BUGS, ids=name)
-def test_bug_is_caught(asked: Asked, found: Answers) -> None:
+def test_bug_is_caught(asked: SeededCheck, found: Answers) -> None:
     assert asked.patch
     assert caught(found[asked]), f"{asked.patch.path.name} survives {asked.check}: {asked.patch.bug}"
 
 
 @pytest.mark.parametrize("asked", without_a_bug("spec", MODELS), ids=name)
-def test_model_holds_without_a_bug(asked: Asked, found: Answers) -> None:
+def test_model_holds_without_a_bug(asked: SeededCheck, found: Answers) -> None:
     assert caught(found[asked]) == ""

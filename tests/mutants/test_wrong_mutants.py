@@ -10,7 +10,7 @@ from seeded import ROOT, answers, report
 
 from harness.errors import ConformError
 from harness.mutate.patches import REPLAY, TARGETS, Patch, all_patches, read_patch
-from harness.mutate.seeded import Asked
+from harness.mutate.seeded import SeededCheck
 
 
 def written(folder: Path, text: str) -> Patch:
@@ -21,7 +21,7 @@ def written(folder: Path, text: str) -> Patch:
 
 
 def problem(target: str, check: str, patch: Patch | None = None) -> str:
-    asked = Asked(target, check, patch)
+    asked = SeededCheck(target, check, patch)
     answer = answers([asked])[asked]
     assert not answer.caught
     return answer.problem

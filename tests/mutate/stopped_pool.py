@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from harness.engines.process import run_program, stop_when_told
+from harness.engines.process import run_program, stop_on_sigterm
 from harness.mutate.mutant import KILLED, Verdict
 from harness.mutate.pool import run_all
 
@@ -39,7 +39,7 @@ def main(folder: Path) -> None:
             time.sleep(1)
         return Verdict(KILLED, "")
 
-    stop_when_told()
+    stop_on_sigterm()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts this may ignore it
     list(run_all(["slow", "engine", "tests"], work, 3, 1000.0))
 

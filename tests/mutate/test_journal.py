@@ -10,13 +10,13 @@ import pytest
 
 from harness.manifest import read_manifest
 from harness.mutate import coordinator, spec
-from harness.mutate.journal import Asked, Basis, Journal
+from harness.mutate.journal import Basis, Journal, Needed
 from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, Judged, Mutant, Verdict
 
 ROOT = Path(__file__).parents[2]
 MUTANT = Mutant("a.py", 1, "o", "a", "b", "b")
 OTHER = Mutant("a.py", 1, "o", "a", "c", "c")
-ASKED: Asked = {"replay": ["golden", "corpus"], "tests": ["test_a.py"]}
+ASKED: Needed = {"replay": ["golden", "corpus"], "tests": ["test_a.py"]}
 KILLED_BY_A_TRACE = Verdict(KILLED, "t1, step 3", ["golden/t1"])
 
 
@@ -30,7 +30,7 @@ class Kit:
     def journal(self) -> Journal:
         return Journal(self.path, Basis(self.path.parent, lambda name: [self.versions.get(name, "")]))
 
-    def known(self, mutant: Mutant, asked: Asked = ASKED) -> Judged | None:
+    def known(self, mutant: Mutant, asked: Needed = ASKED) -> Judged | None:
         return self.journal().known(mutant, asked)
 
 

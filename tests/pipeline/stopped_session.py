@@ -11,13 +11,13 @@ import sys
 import time
 from pathlib import Path
 
-from harness.engines.process import stop_when_told
+from harness.engines.process import stop_on_sigterm
 from harness.pipeline.session import Cluster, spark_session
 
 
 def main(folder: Path) -> None:
     """Until it is told to stop."""
-    stop_when_told()
+    stop_on_sigterm()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts this may ignore it
     started, new = str(folder / "worker"), str(folder / "worker.new")
 

@@ -11,7 +11,7 @@ from pipeline_runs import LIMITS, SPEC, faulty
 from harness.engines.base import Model, silent
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT
 from harness.gate.run import Gate
-from harness.gate.steps import Asked, Done
+from harness.gate.steps import Done, GateOptions
 from harness.manifest import Manifest, read_manifest
 
 DEPARTS = """
@@ -30,7 +30,7 @@ def gated(target: str, model: Model, place: Path) -> Done:
     entry = read_manifest(SPEC / "manifest.json").entry("MCTour")
     manifest = Manifest(SPEC, (replace(entry, module=model.module, config=model.config),))
     kinds = frozenset({"exhaust"})
-    gate = Gate(Asked(manifest, place, place, 600, target=target, limits=LIMITS, kinds=kinds))
+    gate = Gate(GateOptions(manifest, place, place, 600, target=target, limits=LIMITS, kinds=kinds))
     (done,) = (gate.run(step, silent) for step in gate.steps() if not step.left_out)
     return done
 

@@ -8,13 +8,13 @@ import pytest
 
 from harness.pipeline.session import Cluster
 from harness.pipeline.simulating import simulate_seeds
-from harness.simulate.groups.run import Asked, run_seed, summed
+from harness.simulate.groups.run import SimulationOptions, run_seed, summed
 from harness.targets.groups.python import PythonParts
 
 
 @pytest.mark.parametrize("tasks", [1, 5])
 def test_the_sum_does_not_depend_on_the_tasks(tasks: int, tmp_path: Path) -> None:
-    asked = Asked(seed=0, seeds=5, events=400, exemption=False)
+    asked = SimulationOptions(seed=0, seeds=5, events=400, exemption=False)
     lines: list[str] = []
     outcomes = simulate_seeds(asked, Cluster("local[2]"), tmp_path / "spark.log", lines.append, tasks)
     here = [run_seed(PythonParts(), asked, seed) for seed in range(5)]

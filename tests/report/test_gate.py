@@ -30,7 +30,7 @@ from harness.errors import (
 from harness.gate.output import code_quality, github_annotations, junit, markdown, to_json
 from harness.gate.page import page
 from harness.gate.run import Gate
-from harness.gate.steps import KIND_FOLDERS, TRACE_FOLDERS, Asked, Done, Outcome, Step, steps_of
+from harness.gate.steps import KIND_FOLDERS, TRACE_FOLDERS, Done, GateOptions, Outcome, Step, steps_of
 from harness.itf import read_trace, write_trace
 from harness.manifest import read_manifest
 from harness.waivers import read_waivers
@@ -190,7 +190,7 @@ def test_a_folder_of_traces_that_is_not_there(here: Path) -> None:
 def test_what_does_not_fit_into_the_time_has_failed(here: Path) -> None:
     write(Path("spec/manifest.json"), {"models": [COUNTER]})
     manifest = read_manifest(Path("spec/manifest.json"))
-    late = Gate(Asked(manifest, here / "traces", here, seconds=-1, limits=Limits("512m")))
+    late = Gate(GateOptions(manifest, here / "traces", here, seconds=-1, limits=Limits("512m")))
     done = [late.run(step, silent) for step in late.steps()]
     assert {one.exit_code for one in done if one.outcome is Outcome.DONE} == {ENGINE_FAILED}
     assert all("minutes of the gate are over" in one.message for one in done if one.failed)
@@ -199,12 +199,12 @@ def test_what_does_not_fit_into_the_time_has_failed(here: Path) -> None:
 STDIO = f"stdio:{sys.executable} -m coordinator --stdio"
 
 
-def seeds(here: Path, **asked: Any) -> Asked:
+def seeds(here: Path, **asked: Any) -> GateOptions:
     """Nothing but random schedules, on a coordinator in a process of its own."""
     write(Path("spec/manifest.json"), {"models": [COUNTER]})
     manifest = read_manifest(Path("spec/manifest.json"))
     more = {"seconds": 100.0, "target": STDIO, "kinds": frozenset({"simulate"}), "seeds": 3, **asked}
-    return Asked(manifest, here / "traces", here, **more)
+    return GateOptions(manifest, here / "traces", here, **more)
 
 
 def test_random_work_is_cut_where_the_time_is_over_and_that_is_said(here: Path) -> None:
@@ -276,7 +276,9 @@ def test_whole_groups_around_a_coordinator_with_a_bug_violate_an_invariant(
 def test_random_behaviours_of_a_model_are_replayed(here: Path) -> None:
     manifest = read_manifest(ROOT / "spec" / "manifest.json")
     kinds = frozenset({"random"})
-    asked = Asked(manifest, here / "traces", here, 600, limits=Limits("512m"), kinds=kinds, seeds=1, seed=7)
+    asked = GateOptions(
+        manifest, here / "traces", here, 600, limits=Limits("512m"), kinds=kinds, seeds=1, seed=7
+    )
     gate = Gate(asked)
     (done,) = (gate.run(step, silent) for step in gate.steps() if not step.left_out)
     assert (done.step.name, done.exit_code) == ("MCSimulate seed 7", HOLDS), done.message
@@ -426,7 +428,7 @@ def test_the_page_says_what_failed_was_cut_left_out_and_waived(here: Path) -> No
     Path("waivers.toml").write_text(WAIVED)
     waivers = read_waivers(Path("waivers.toml"), date(2026, 1, 1))
     assert waivers.covers("Join/advance/NONE: response.memberEpoch")
-    asked = Asked(read_manifest(Path("spec/manifest.json")), here, here, 60, waivers=waivers)
+    asked = GateOptions(read_manifest(Path("spec/manifest.json")), here, here, 60, waivers=waivers)
     done = [
         failed_replay(here),
         Done(Step("evidence", "Proof"), HOLDS, "holds, evidence accepted", 0, {}),

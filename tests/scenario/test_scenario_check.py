@@ -17,7 +17,7 @@ from harness.cli.main import app
 from harness.engines.base import Limits, silent
 from harness.errors import HOLDS, MODEL_VIOLATED, USAGE, ConformError
 from harness.gate.run import Gate
-from harness.gate.steps import Asked, Step
+from harness.gate.steps import GateOptions, Step
 from harness.kinds.consumer.scenario.load import load_scenario
 from harness.kinds.consumer.scenario.run import Played, play
 from harness.kinds.consumer.scenario.write import rewritten
@@ -172,7 +172,7 @@ def test_the_gate_checks_scenarios(tmp_path: Path) -> None:
     (folder / "stale.yaml").write_text(SMALL)
     shutil.copy(GOLDEN / "basic.itf.json", folder / "stale.itf.json")
     manifest = read_manifest(SPEC / "manifest.json")
-    gate = Gate(Asked(manifest, folder.parent, tmp_path, 600, limits=Limits("1g")))
+    gate = Gate(GateOptions(manifest, folder.parent, tmp_path, 600, limits=Limits("1g")))
     assert Step("scenario", "golden") in gate.steps()
     done = gate.run(Step("scenario", "golden"), silent)
     assert done.exit_code == MODEL_VIOLATED

@@ -138,8 +138,8 @@ def group_differences(group: ClassicGroup, seen: SeenGroup, words: Words) -> Ite
         own = {field: value for field, value in shown.items() if field not in _BYTES}
         yield from shown_differ(name, member, own)
         if "subscription" in shown:
-            said = words.of(set(member.protocols), member.subscription)
-            yield from differ(f"{name}.subscription", str(said), str(sorted(shown["subscription"])))
+            content = words.of(set(member.protocols), member.subscription)
+            yield from differ(f"{name}.subscription", str(content), str(sorted(shown["subscription"])))
         if "assignment" in shown:
             given = words.given(member.assignment), words.given(shown["assignment"])
             yield from differ(f"{name}.assignment", *given)

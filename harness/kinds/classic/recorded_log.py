@@ -125,7 +125,7 @@ class Line:
     by then, or next."""
 
     number: int
-    said: Json
+    content: Json
     does: str
     member: str = ""
     request: ClassicRequest | None = None
@@ -166,25 +166,25 @@ class ClassicLogReader(LogReader[Run]):
         self._delay_ms = _DELAY_MS
         self._waiting: dict[str, Line] = {}
 
-    def _configure(self, number: int, said: Json, answer: Json) -> None:
-        super()._configure(number, said, answer)
-        self._delay_ms = int(said.get(DELAY, self._delay_ms))
+    def _configure(self, number: int, content: Json, answer: Json) -> None:
+        super()._configure(number, content, answer)
+        self._delay_ms = int(content.get(DELAY, self._delay_ms))
 
-    def _load(self, number: int, said: Json, answer: Json) -> None:
-        super()._load(number, said, answer)
+    def _load(self, number: int, content: Json, answer: Json) -> None:
+        super()._load(number, content, answer)
         self._waiting.clear()
         if not self._timed:
             self._end(_UNTIMED)
 
-    def _fail_over(self, number: int, said: Json, answer: Json) -> None:
+    def _fail_over(self, number: int, content: Json, answer: Json) -> None:
         self._waiting.clear()
-        super()._fail_over(number, said, answer)
+        super()._fail_over(number, content, answer)
 
     def _action_of(self, timer: str) -> str:
         return self.timers.get(timer, timer)
 
-    def _request(self, number: int, said: Json, answer: Json) -> None:
-        api, body = said["api"], said["body"]
+    def _request(self, number: int, content: Json, answer: Json) -> None:
+        api, body = content["api"], content["body"]
         if api == wire.DELETE:
             self._end("after a request to delete groups")
         elif body.get("groupId") != self._found.group:
@@ -194,11 +194,11 @@ class ClassicLogReader(LogReader[Run]):
             self._end("of a group of another kind (M1, W1)")
         elif api not in ACTIONS or (api == wire.COMMIT and not _one_answer(answer)):
             self._found.left_out[api] += 1
-        elif lacks := self._lacks(api, said.get("version", CLASSIC.apis.get(api, 0)), body):
+        elif lacks := self._lacks(api, content.get("version", CLASSIC.apis.get(api, 0)), body):
             self._found.left_out[lacks] += 1
             self._end(f"after {lacks}")
         else:
-            self._add(self._line(number, said, answer), answer)
+            self._add(self._line(number, content, answer), answer)
 
     def _lacks(self, api: str, version: int, body: Json) -> str:
         """The reason why the specification has no step for a request; "" where it has one."""
@@ -210,15 +210,15 @@ class ClassicLogReader(LogReader[Run]):
             return "a LeaveGroup of several members, which no step of the model is"
         return ""
 
-    def _line(self, number: int, said: Json, answer: Json) -> Line:
-        api, body, response = said["api"], said["body"], answer.get("body")
-        request = asked(api, body, self.words)
-        line = self.line(number, said, ACTIONS[api], request.member, request)
+    def _line(self, number: int, content: Json, answer: Json) -> Line:
+        api, body, response = content["api"], content["body"], answer.get("body")
+        request = request_of(api, body, self.words)
+        line = self.line(number, content, ACTIONS[api], request.member, request)
         if response is not None:
             line.response = answered(api, response, self.words)
         elif api in (classic.JOIN, classic.SYNC):
-            client = said.get("client", {}).get("id", "")
-            line.waits = said.get("id") or f"{api} {client}"
+            client = content.get("client", {}).get("id", "")
+            line.waits = content.get("id") or f"{api} {client}"
             line.response = _NOTHING
         if not request.member and api == classic.JOIN:
             line.member = (line.response.member if line.response else "") or f"nobody of line {number}"
@@ -237,14 +237,15 @@ class ClassicLogReader(LogReader[Run]):
                 self._name(waiting, one["body"].get("memberId") or "")
         known = [(waiting, one) for waiting, one in ended if waiting is not None]
         line.completed = frozenset(
-            (waiting.member, answered(waiting.said["api"], one["body"], self.words)) for waiting, one in known
+            (waiting.member, answered(waiting.content["api"], one["body"], self.words))
+            for waiting, one in known
         )
 
     def _begun(self, line: Line) -> Run:
         return Run(self._extensions(line))
 
     def _extensions(self, line: Line) -> int:
-        rebalance_ms = int(line.said.get("body", {}).get("rebalanceTimeoutMs", wire.REBALANCE_TIMEOUT_MS))
+        rebalance_ms = int(line.content.get("body", {}).get("rebalanceTimeoutMs", wire.REBALANCE_TIMEOUT_MS))
         return max(-(-rebalance_ms // self._delay_ms) - 1, 0) if self._delay_ms > 0 else 0
 
     def _name_who_waits(self, answer: Json) -> None:
@@ -306,7 +307,7 @@ def _one_answer(answer: Json) -> bool:
     return len(codes) == 1 and wire.ERROR_CODES["UNKNOWN_TOPIC_OR_PARTITION"] not in codes
 
 
-def asked(api: str, body: Json, words: Words) -> ClassicRequest:
+def request_of(api: str, body: Json, words: Words) -> ClassicRequest:
     who = body["members"][0] if api == classic.LEAVE else body
     given = {one["memberId"]: words.assignment(one["assignment"]) for one in body.get("assignments") or ()}
     protocols = body.get("protocols") or ()

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from harness.itf import Trace
-from harness.kinds.classic.said import spoken
 from harness.kinds.classic.state import (
     ClassicGroup,
     ClassicMember,
@@ -20,6 +19,7 @@ from harness.kinds.classic.state import (
     ClassicState,
     read_response,
 )
+from harness.kinds.classic.subscription_data import subscription_data
 from harness.report.sequence import Event, Fate, Message, Note, Shows, Step
 from harness.report.sequence_words import COORDINATOR, NOBODY, natural, partitions
 from harness.values import as_function
@@ -163,7 +163,7 @@ def request_label(step: ClassicSpecStep) -> str:
     if request.instance:
         words.append(f"as {request.instance}")
     if action == "JoinGroup":
-        said = spoken(request.subscription)
+        said = subscription_data(request.subscription)
         words.append(f"topics {','.join(sorted(said.topics)) or 'none'}")
         if said.owned:
             words.append(f"owns {partitions(said.owned)} of g{said.generation}")

@@ -13,8 +13,8 @@ from functools import cache
 from typing import Final
 
 from harness.kinds.classic.description import DELAY as DELAY
-from harness.kinds.classic.said import Classic, spoken
 from harness.kinds.classic.state import Assignment, ClassicRequest
+from harness.kinds.classic.subscription_data import Classic, subscription_data
 from harness.kinds.fields import Partition
 from harness.kinds.rows import Forms
 from harness.replay import wire
@@ -50,7 +50,7 @@ MIGRATING: Final = 3
 def subscription(said: frozenset[str]) -> str:
     """ConsumerProtocolSubscription, of the topics in `said`. Where that names a generation it is of a member
     that migrates, and has what the member owns, and what it tells its assignor, too."""
-    topics, owned, generation, user_data = spoken(said)
+    topics, owned, generation, user_data = subscription_data(said)
     names = b"".join(_text(wire.topic_name(topic)) for topic in sorted(topics))
     content = struct.pack(">i", len(topics)) + names + _bytes(user_data)
     if generation is None:

@@ -8,10 +8,10 @@ from typing import Final
 
 from harness.kinds.connect.recorded_log import (
     Line,
+    Response,
     Run,
     SeenGroup,
     SeenPrepared,
-    Told,
     worker_literal,
 )
 from harness.kinds.connect.state import EVERYBODYS, ConnectReader, ConnectState, PreparedWorker, Resources
@@ -65,7 +65,7 @@ class ConnectRecording(Recording[Run, ConnectState]):
             for name in ("member", "topic", "partitions"):
                 yield from differ(name, getattr(state.step, name), getattr(line, name))
         if line.response is not None:
-            yield from _response(_told(state), line.response)
+            yield from _response(_answer_of(state), line.response)
         if line.seen is not None:
             yield from _group(state, line.seen)
 
@@ -74,16 +74,16 @@ class ConnectRecording(Recording[Run, ConnectState]):
         return {"Versions": {worker: list(found) for worker, found in run.versions.items()}}
 
 
-def _told(state: ConnectState) -> Told:
+def _answer_of(state: ConnectState) -> Response:
     """The answer of the step."""
     response, call = state.step.response, state.call
     if state.step.action == "PrepareAssignment" and response.error == "NONE":
         connectors = _connectors(state.group.metadata)
-        return Told("NONE", group_epoch=call.group_epoch, workers=call.workers, connectors=connectors)
-    return Told(response.error, response.epoch, response.assigned, call.compute)
+        return Response("NONE", group_epoch=call.group_epoch, workers=call.workers, connectors=connectors)
+    return Response(response.error, response.epoch, response.assigned, call.compute)
 
 
-def _response(expected: Told, got: Told) -> Iterator[Difference]:
+def _response(expected: Response, got: Response) -> Iterator[Difference]:
     for name in ("error", "epoch", "assigned", "compute", "group_epoch", "connectors"):
         yield from differ(f"response.{name}", getattr(expected, name), getattr(got, name))
     told, seen = ({_who(one): one for one in response.workers} for response in (expected, got))

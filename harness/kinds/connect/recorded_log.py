@@ -72,7 +72,7 @@ class SeenGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Response:
     """A response of any of the three requests; what another one has is empty."""
 
     error: str
@@ -90,7 +90,7 @@ class Line(Observed):
     worker, too."""
 
     number: int
-    said: Json
+    content: Json
     does: str
     member: str = ""
     request: Request | None = None
@@ -100,7 +100,7 @@ class Line(Observed):
     twice: Resources = NOTHING
     topic: str = ""
     partitions: int = 0
-    response: Told | None = None
+    response: Response | None = None
     seen: SeenGroup | None = None
 
 
@@ -131,12 +131,12 @@ class ConnectLogReader(LogReader[Run]):
         super().__init__(path, group, kind)
         self._offers: dict[str, Json] = {}
 
-    def _load(self, number: int, said: Json, answer: Json) -> None:
-        super()._load(number, said, answer)
+    def _load(self, number: int, content: Json, answer: Json) -> None:
+        super()._load(number, content, answer)
         self._offers = {}
 
-    def _change_topics(self, number: int, said: Json, answer: Json) -> None:
-        changes = self._topics.change(said)
+    def _change_topics(self, number: int, content: Json, answer: Json) -> None:
+        changes = self._topics.change(content)
         if not changes or not self._run or not self._run.lines:
             return
         (does, topic, count), *others = changes
@@ -145,10 +145,10 @@ class ConnectLogReader(LogReader[Run]):
         elif "#" in topic:
             self._end("after a connector that was removed is there again, which no step of the model is")
         else:
-            self._add(Line(number, said, does, topic=topic, partitions=count), answer)
+            self._add(Line(number, content, does, topic=topic, partitions=count), answer)
 
-    def _request(self, number: int, said: Json, answer: Json) -> None:
-        api, body, told = said["api"], said["body"], answer.get("body")
+    def _request(self, number: int, content: Json, answer: Json) -> None:
+        api, body, told = content["api"], content["body"], answer.get("body")
         if api not in ACTIONS:
             self._found.left_out[api] += 1
             if api in _OTHERS and body["groupId"] == self._found.group:
@@ -164,7 +164,7 @@ class ConnectLogReader(LogReader[Run]):
             if told is None or told["errorCode"] != wire.ERROR_CODES["INVALID_REQUEST"]:
                 self._end(f"after {lacks}")
         else:
-            self._add(_line(number, said, told), answer)
+            self._add(_line(number, content, told), answer)
             if self._run is not None:
                 self._run.versions |= _versions(body)
 
@@ -232,8 +232,8 @@ class ConnectLogReader(LogReader[Run]):
         return seen
 
 
-def _line(number: int, said: Json, told: Json | None) -> Line:
-    api, body = said["api"], said["body"]
+def _line(number: int, content: Json, told: Json | None) -> Line:
+    api, body = content["api"], content["body"]
     owned = body.get("connectorsAndTasks")
     who = body.get("memberId") or ""
     request = Request(
@@ -245,7 +245,7 @@ def _line(number: int, said: Json, told: Json | None) -> Line:
         regex=None,
         assignor=body.get("serverAssignor"),
     )
-    line = Line(number, said, ACTIONS[api], who, request, _reason(body.get("clientAssignors") or ()))
+    line = Line(number, content, ACTIONS[api], who, request, _reason(body.get("clientAssignors") or ()))
     if api == connect.INSTALL:
         line.group_epoch = body["groupEpoch"]
         line.target, line.twice = _given(body["members"])
@@ -266,25 +266,25 @@ def _given(members: Iterable[Mapping[str, Any]]) -> tuple[dict[Partition, str], 
     return given, frozenset(twice)
 
 
-def _told(api: str, body: Json) -> Told:
+def _told(api: str, body: Json) -> Response:
     check_types(body)
     error = ERRORS.get(body["errorCode"], f"error {body['errorCode']}")
     if api == connect.INSTALL or (api == connect.PREPARE and error != "NONE"):
-        return Told(error)
+        return Response(error)
     if api == connect.PREPARE:
         workers = frozenset(_prepared_worker(one) for one in body["members"])
         connectors = _connectors(body["connectors"])
-        return Told(error, group_epoch=body["groupEpoch"], workers=workers, connectors=connectors)
+        return Response(error, group_epoch=body["groupEpoch"], workers=workers, connectors=connectors)
     given = body.get("assignment")
     assigned = None if given is None else frozenset(_resources(given["connectorsAndTasks"]))
     epoch = body["memberEpoch"] if error == "NONE" else 0
-    return Told(error, epoch, assigned, bool(body.get("shouldComputeAssignment")))
+    return Response(error, epoch, assigned, bool(body.get("shouldComputeAssignment")))
 
 
 def _prepared_worker(one: Json) -> PreparedWorker:
     resources = frozenset(_resources(one["connectorsAndTasks"]))
-    said = [] if one["assignor"] is None else [one["assignor"]]
-    return PreparedWorker(one["memberId"], one["memberEpoch"], _reason(said) or 0, resources)
+    content = [] if one["assignor"] is None else [one["assignor"]]
+    return PreparedWorker(one["memberId"], one["memberEpoch"], _reason(content) or 0, resources)
 
 
 def _prepared(given: Json | None) -> SeenPrepared | None:

@@ -117,7 +117,7 @@ class ConnectState:
         return self.lists.get(worker, (ASSIGNOR,))
 
     @property
-    def names_said(self) -> Names | None:
+    def names_offered(self) -> Names | None:
         """The assignors in a heartbeat of the step; of a model without lists, those that go with a reason."""
         if self.lists:
             return self.said

@@ -57,7 +57,7 @@ def selected(reason: int, versions: tuple[int, int]) -> Json:
 def heartbeat(after: ConnectState) -> Json:
     """The body of a ConnectGroupHeartbeat; a join says everything, its reason too."""
     request = after.step.request
-    names = after.names_said if request.assignor is None else None
+    names = after.names_offered if request.assignor is None else None
     versions = after.versions_of(request.member)
     return {
         "groupId": wire.GROUP,

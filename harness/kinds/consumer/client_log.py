@@ -43,7 +43,7 @@ class Line:
     connections of the member in the order in which it first uses them, 0 is unknown."""
 
     number: int
-    said: Json
+    content: Json
     does: str
     request: Request
     connection: int
@@ -92,51 +92,57 @@ class ClientReader:
 
     def whole(self) -> Recorded[Run]:
         """Read all of it. ConformError (exit 2) with the line for what is no log."""
-        for number, said in lines_of(self._path):
+        for number, content in lines_of(self._path):
             try:
-                self._read(number, said)
+                self._read(number, content)
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise no_operation(self._path, number, error) from None
         return self._found
 
-    def _read(self, number: int, said: Json) -> None:
-        answer, operation = said["answer"], said["op"]
+    def _read(self, number: int, content: Json) -> None:
+        answer, operation = content["answer"], content["op"]
         if "error" in answer or self._unseen:
             return
         if operation == "load":
-            self._topics, self._open, self._last = Topics(said.get("topics", ())), {}, {}
+            self._topics, self._open, self._last = Topics(content.get("topics", ())), {}, {}
         elif operation == "topics":
-            self._topics.change(said)
+            self._topics.change(content)
         elif operation == "request":
-            if said.get("late"):
+            if content.get("late"):
                 return  # it was sent where the line of its fault is
-            told = answer.get("body") if said.get("delivered", True) else None
-            self._request(number, said, said.get("listener"), said["body"], told)
-        elif operation == "fault" and said["fault"] == NOT_RECORDED and said["group"] == self._found.group:
+            told = answer.get("body") if content.get("delivered", True) else None
+            self._request(number, content, content.get("listener"), content["body"], told)
+        elif (
+            operation == "fault"
+            and content["fault"] == NOT_RECORDED
+            and content["group"] == self._found.group
+        ):
             self._unseen = True
             self._found.runs.clear()
             self._found.left_out["a group that was there before the record"] += 1
-        elif operation == "fault" and "body" in said and said["fault"] in NEVER_ARRIVED:
-            told = {"errorCode": said["code"]} if said["fault"] == "error" else None
-            self._request(number, said, said["client"], said["body"], told)
+        elif operation == "fault" and "body" in content and content["fault"] in NEVER_ARRIVED:
+            told = {"errorCode": content["code"]} if content["fault"] == "error" else None
+            self._request(number, content, content["client"], content["body"], told)
 
-    def _request(self, number: int, said: Json, listener: int | None, body: Json, told: Json | None) -> None:
-        if said["api"] == wire.HEARTBEAT and body["groupId"] == self._found.group:
-            self._heartbeat(number, said, listener, body, told)
-        elif said["api"] in OFFSETS and _group_of(body) == self._found.group:
-            self._offsets(number, said, body, told)
+    def _request(
+        self, number: int, content: Json, listener: int | None, body: Json, told: Json | None
+    ) -> None:
+        if content["api"] == wire.HEARTBEAT and body["groupId"] == self._found.group:
+            self._heartbeat(number, content, listener, body, told)
+        elif content["api"] in OFFSETS and _group_of(body) == self._found.group:
+            self._offsets(number, content, body, told)
 
     def _heartbeat(
-        self, number: int, said: Json, listener: int | None, body: Json, told: Json | None
+        self, number: int, content: Json, listener: int | None, body: Json, told: Json | None
     ) -> None:
         check_types(body)
         check_types(told or {})
-        connection = said.get("connection", 0)
-        self._joins_as_another(number, said, body, connection)
+        connection = content.get("connection", 0)
+        self._joins_as_another(number, content, body, connection)
         run = self._run_of(body, told or {}, listener, connection)
         if run is None:
             return
-        line = Line(number, said, BEAT, heartbeat_of(body, self._topics), run.place(connection))
+        line = Line(number, content, BEAT, heartbeat_of(body, self._topics), run.place(connection))
         line.answer = None if told is None else self._response(told, line.request)
         line.rebalance = body.get("rebalanceTimeoutMs", -1) > 0
         line.doubted, run.doubted = run.doubted, False
@@ -164,28 +170,28 @@ class ClientReader:
             self._open[run.member] = run
         return run
 
-    def _joins_as_another(self, number: int, said: Json, body: Json, connection: int) -> None:
+    def _joins_as_another(self, number: int, content: Json, body: Json, connection: int) -> None:
         """K1: two member ids on one connection are the same process."""
         run = self._last.get(connection)
         if run is not None and not body["memberEpoch"] and (body.get("memberId") or "") != run.member:
             request = heartbeat_of(body, self._topics)
-            run.lines.append(Line(number, said, ANOTHER, request, run.place(connection)))
+            run.lines.append(Line(number, content, ANOTHER, request, run.place(connection)))
             del self._last[connection]
 
     def _response(self, told: Json, request: Request) -> Response:
         error = RETRIABLE.get(told["errorCode"])
         return Response(error, "", 0, None, None) if error else response_of(told, self._topics, request)
 
-    def _offsets(self, number: int, said: Json, body: Json, told: Json | None) -> None:
+    def _offsets(self, number: int, content: Json, body: Json, told: Json | None) -> None:
         """O2, O4: who names neither a member nor an epoch is not fenced; that may be an administrator."""
         member, epoch = body.get("memberId") or "", body.get("generationIdOrMemberEpoch", -1)
-        connection = said.get("connection", 0)
+        connection = content.get("connection", 0)
         named = member in self._open
         run = self._open[member] if named else self._last.get(connection)
         if run is None or (epoch < 0 and not member):
             return
         request = Request(member, epoch, None, None, None, None, None)
-        line = Line(number, said, OFFSETS[said["api"]], request, run.place(connection), named=named)
+        line = Line(number, content, OFFSETS[content["api"]], request, run.place(connection), named=named)
         run.lines.append(line)
         run.doubted = run.doubted or bool(DOUBTS & _errors(told or {}))
 

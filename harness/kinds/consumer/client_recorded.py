@@ -115,8 +115,8 @@ def _fields(line: Line) -> str:
         "partitions": line.request.owned is not None,
     }
     there = [name for name, given in sent.items() if given]
-    said = f"{', '.join(there) or 'none of them'}"
-    return f"{said} with {_names(line.request.owned)}" if line.request.owned else said
+    content = f"{', '.join(there) or 'none of them'}"
+    return f"{content} with {_names(line.request.owned)}" if line.request.owned else content
 
 
 def _leave(run: Run, line: Line, state: ClientState) -> str:
@@ -136,7 +136,7 @@ def _own_epoch(run: Run, line: Line, state: ClientState) -> str:
     return f"epoch {state.epoch}" if state.epoch else "a join with epoch 0"
 
 
-def _told_epoch(run: Run, line: Line, state: ClientState) -> str:
+def _answered_epoch(run: Run, line: Line, state: ClientState) -> str:
     told = {
         one.answer.epoch
         for one in run.lines
@@ -146,7 +146,7 @@ def _told_epoch(run: Run, line: Line, state: ClientState) -> str:
     return f"the member id {run.member}, and an epoch that it was told" + (f" ({shown})" if shown else "")
 
 
-def _asked(line: Line) -> str:
+def _identity(line: Line) -> str:
     return f"member id {line.request.member!r}, epoch {line.request.epoch}"
 
 
@@ -177,7 +177,7 @@ RULES: Final = {
     ),
     "EndsWhenFatal": Rule("K1", lambda run, line, state: "no heartbeat any more", _epoch),
     "SendsTheEpochItWasTold": Rule("H6", _own_epoch, _epoch),
-    "CommitsWithItsEpoch": Rule("O2", _told_epoch, _asked),
-    "FetchesOffsetsWithItsEpoch": Rule("O4", _told_epoch, _asked),
+    "CommitsWithItsEpoch": Rule("O2", _answered_epoch, _identity),
+    "FetchesOffsetsWithItsEpoch": Rule("O4", _answered_epoch, _identity),
 }
 """The rules of spec/RecordedClient.tla, by name."""

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from harness.errors import ConformError
 from harness.itf import Trace
-from harness.kinds.classic.said import Classic
+from harness.kinds.classic.subscription_data import Classic
 from harness.kinds.consumer import expect
 from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.consumer.members import member_steps

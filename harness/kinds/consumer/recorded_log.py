@@ -52,7 +52,7 @@ class Line(Observed):
     """
 
     number: int
-    said: Json
+    content: Json
     does: str
     member: str = ""
     request: Request | None = None
@@ -106,27 +106,27 @@ class ConsumerReader(LogReader[Run]):
         self._script: Mapping[str, Any] | None = None
         self._fails = False
 
-    def _load(self, number: int, said: Json, answer: Json) -> None:
-        super()._load(number, said, answer)
+    def _load(self, number: int, content: Json, answer: Json) -> None:
+        super()._load(number, content, answer)
         self._script = None
 
-    def _assign(self, number: int, said: Json, answer: Json) -> None:
-        if said["group"] == (self._found.group or said["group"]):
-            self._script, self._fails = said.get("target"), "error" in said
+    def _assign(self, number: int, content: Json, answer: Json) -> None:
+        if content["group"] == (self._found.group or content["group"]):
+            self._script, self._fails = content.get("target"), "error" in content
 
-    def _change_topics(self, number: int, said: Json, answer: Json) -> None:
-        changes = self._topics.change(said)
+    def _change_topics(self, number: int, content: Json, answer: Json) -> None:
+        changes = self._topics.change(content)
         for one in changes if self._run and self._run.lines else ():
-            line = Line(number, said, one.does, topic=one.topic, partitions=one.partitions)
+            line = Line(number, content, one.does, topic=one.topic, partitions=one.partitions)
             self._add(line, answer if one is changes[-1] else None)
 
-    def _request(self, number: int, said: Json, answer: Json) -> None:
-        body = said["body"]
-        if said["api"] != wire.HEARTBEAT:
-            self._found.left_out[said["api"]] += 1
-            if said["api"] in _OTHER_KINDS and body["groupId"] == (self._found.group or body["groupId"]):
+    def _request(self, number: int, content: Json, answer: Json) -> None:
+        body = content["body"]
+        if content["api"] != wire.HEARTBEAT:
+            self._found.left_out[content["api"]] += 1
+            if content["api"] in _OTHER_KINDS and body["groupId"] == (self._found.group or body["groupId"]):
                 self._end("of a group of another kind (C1, M1, W1)")
-            if said["api"] == wire.DELETE and self._deleted(answer.get("body") or {}):
+            if content["api"] == wire.DELETE and self._deleted(answer.get("body") or {}):
                 self._end("after a deletion of the group")
             return
         self._found.group = self._found.group or body["groupId"]
@@ -146,7 +146,7 @@ class ConsumerReader(LogReader[Run]):
         request = heartbeat_of(body, self._topics)
         response = response_of(answer["body"], self._topics, request)
         member = request.member or response.member or "nobody"
-        self._add(Line(number, said, REQUEST, member, request, response=response), answer)
+        self._add(Line(number, content, REQUEST, member, request, response=response), answer)
 
     def _begun(self, line: Line) -> Run:
         return Run(self._topics.existing, self._timed, DELETED_TOPICS in self._hidden, self._size)

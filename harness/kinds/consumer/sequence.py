@@ -117,7 +117,7 @@ class GroupEvents:
         if not self._closed:
             yield Message(index, member, COORDINATOR, label, "request")
             answer = _answer(index, member, step)
-            yield replace(answer, label=answer.label + computing.told(self._raw[index]))
+            yield replace(answer, label=answer.label + computing.answer_words(self._raw[index]))
             return
         origin = self._origin(index, step)
         if origin is None:

@@ -12,7 +12,7 @@ from typing import Annotated, Final, TypeAlias
 from frozendict import frozendict
 
 from harness.itf import Trace
-from harness.kinds.classic.said import Classic
+from harness.kinds.classic.subscription_data import Classic
 from harness.kinds.consumer.description import CONSUMER
 from harness.kinds.features.admission_state import ADMITS_ALL, Admission, admission_of
 from harness.kinds.features.computing_state import (
@@ -21,7 +21,7 @@ from harness.kinds.features.computing_state import (
     ClientStep,
     Computation,
     Offer,
-    Told,
+    UserData,
     client_step,
     computation_of,
     offers_of,
@@ -61,7 +61,7 @@ class Member:
     revoking: Annotated[frozenset[Partition], Row(json="pendingRevocation")]
     acknowledged: Annotated[bool, Row(json="acknowledged")]
     offers: Annotated[tuple[Offer, ...], BESIDE] = ()
-    told: Annotated[Told, BESIDE] = NOTHING_TOLD
+    told: Annotated[UserData, BESIDE] = NOTHING_TOLD
     classic: Annotated[Classic | None, BESIDE] = None
 
     @property
@@ -266,7 +266,7 @@ def _with_computation(group: Group, fields: Fields) -> Group:
         name: replace(
             member,
             offers=offers_of(offers[name], f"{fields.path}.offers"),
-            told=record_of(Told).read(Fields(told[name], f"{fields.path}.told")),
+            told=record_of(UserData).read(Fields(told[name], f"{fields.path}.told")),
         )
         for name, member in group.members.items()
     }

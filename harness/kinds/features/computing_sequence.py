@@ -31,7 +31,7 @@ def messages(index: int, member: str, step: SpecStep, before: State, after: Stat
         yield Message(index, COORDINATOR, member, "installed", "answer")
 
 
-def told(state: State) -> str:
+def answer_words(state: State) -> str:
     """Further words for the answer to a heartbeat."""
     return ", compute" if _one(state, _BESIDE).get("compute") else ""
 

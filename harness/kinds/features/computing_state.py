@@ -21,7 +21,7 @@ class Offer(NamedTuple):
     metadata: str
 
 
-class Told(NamedTuple):
+class UserData(NamedTuple):
     """User data that an assignor gives a member beside its partitions (H9)."""
 
     error: int = 0
@@ -71,7 +71,7 @@ class Computation:
 
 
 NOBODY = Computation()
-NOTHING_TOLD = Told()
+NOTHING_TOLD = UserData()
 
 
 def _read_pairs(raw: Any, path: str) -> frozenset[tuple[str, Partition]]:
@@ -85,7 +85,7 @@ class ClientStep(NamedTuple):
     """The variable `clientStep`: what a heartbeat was answered of assignors, what an install carries."""
 
     compute: bool
-    told: Told
+    told: UserData
     group_epoch: int
     error: int
     assignment: Annotated[frozenset[tuple[str, Partition]], PAIRS]

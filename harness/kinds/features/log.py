@@ -102,7 +102,7 @@ def _said(record: Fields) -> Json:
     return {"key": key, "value": {name: read(value) for name, read in _SAID[kind].items()}}
 
 
-def _as_far_as_said(record: Json) -> Json:
+def _with_given_fields(record: Json) -> Json:
     """A record that a target must write, without the fields of which the spec's says nothing."""
     key, value = record["key"], record["value"]
     said = _SAID.get(key["type"], {})
@@ -111,7 +111,7 @@ def _as_far_as_said(record: Json) -> Json:
 
 def _compare(said: Sequence[Json], expected: Sequence[Json]) -> None:
     """ValueError, in words, with the first place where they differ."""
-    comparable = [_as_far_as_said(record) for record in expected]
+    comparable = [_with_given_fields(record) for record in expected]
     found = differences(_answer(said), _answer(comparable))
     if not found:
         return

@@ -46,7 +46,7 @@ class PlainDescriber(ABC, Generic[G, P]):
 
     @staticmethod
     @abstractmethod
-    def said(step: Any) -> tuple[str, str]:
+    def labels(step: Any) -> tuple[str, str]:
         """The labels of a request and of its answer, if that is no error."""
 
     def card(self, state: State) -> Card:
@@ -95,7 +95,7 @@ def _events(
     for index, state in enumerate(states[1:], start=1):
         step, who = state.step, state.step.member or NOBODY
         if step.error:
-            asked, answered = pictures.said(step)
+            asked, answered = pictures.labels(step)
             yield Message(index, who, COORDINATOR, asked, "request")
             fine = step.error == "NONE"
             yield Message(

@@ -44,29 +44,31 @@ class PlainLogReader(LogReader[Run]):
     """Are deletions of groups steps? Where they are none a run ends with them."""
 
     @abstractmethod
-    def _asked(self, number: int, said: Json, told: Json | None) -> Any:
+    def _asked(self, number: int, content: Json, told: Json | None) -> Any:
         """The line of a request with its answer, if there is one."""
 
     def _action_of(self, timer: str) -> str:
         return f"{self.word}{TIMEOUT}"
 
-    def _fail_over(self, number: int, said: Json, answer: Json) -> None:
-        self._add(self.line(number, said, f"{self.word}{FAIL_OVER}"), answer)
+    def _fail_over(self, number: int, content: Json, answer: Json) -> None:
+        self._add(self.line(number, content, f"{self.word}{FAIL_OVER}"), answer)
 
-    def _change_topics(self, number: int, said: Json, answer: Json) -> None:
-        changes = self._topics.change(said)
+    def _change_topics(self, number: int, content: Json, answer: Json) -> None:
+        changes = self._topics.change(content)
         for one in changes if self._run and self._run.lines else ():
             if "#" in one.topic:
                 self._end("after a topic that was deleted is there again, which no step of the model is")
                 return
-            line = self.line(number, said, f"{self.word}{TOPIC}", topic=one.topic, partitions=one.partitions)
+            line = self.line(
+                number, content, f"{self.word}{TOPIC}", topic=one.topic, partitions=one.partitions
+            )
             self._add(line, answer if one is changes[-1] else None)
 
-    def _request(self, number: int, said: Json, answer: Json) -> None:
-        api, body, told = said["api"], said["body"], answer.get("body")
+    def _request(self, number: int, content: Json, answer: Json) -> None:
+        api, body, told = content["api"], content["body"], answer.get("body")
         group = self._found.group
         if api == wire.DELETE and self.deletes and body["groupsNames"] == [group] and told:
-            line = self.line(number, said, f"{self.word}{DELETION}")
+            line = self.line(number, content, f"{self.word}{DELETION}")
             line.response = self._answered(told["results"][0])
             self._add(line, answer)
         elif api != self.api or body["groupId"] != group:
@@ -76,7 +78,7 @@ class PlainLogReader(LogReader[Run]):
         elif told is not None and told["errorCode"] in NOT_THERE:
             self._found.left_out["refused by what is no coordinator, or has no log (H5, P3)"] += 1
         else:
-            self._add(self._asked(number, said, told), answer)
+            self._add(self._asked(number, content, told), answer)
 
     def _answered(self, told: Json) -> Any:
         """The part of a response that is compared."""

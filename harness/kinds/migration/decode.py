@@ -105,7 +105,7 @@ class MigrationDecoding(Decoding[MigrationState]):
             body=expect.response(before, after, self._forms),
             records=written(before, after, now_ms, self._forms),
             new_id=step.member if drawn else "",
-            script=consumer.new_target(before.asked(after), made, step.action == INSTALL),
+            script=consumer.new_target(before.group_of_step(after), made, step.action == INSTALL),
             completed=completed(old),
         )
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 from harness.kinds.classic import recorded as old
 from harness.kinds.classic import recorded_log as classic
-from harness.kinds.classic.said import Classic, spoken
+from harness.kinds.classic.subscription_data import Classic, subscription_data
 from harness.kinds.consumer import recorded_log as consumer
 from harness.kinds.consumer.recorded import (
     LIMIT,
@@ -173,14 +173,14 @@ def _said(line: Line) -> Iterator[frozenset[str]]:
 
 
 def _topics(line: Line) -> Iterator[str]:
-    yield from (topic for said in _said(line) for topic in spoken(said).topics)
+    yield from (topic for content in _said(line) for topic in subscription_data(content).topics)
     yield from (line.heartbeat.subscription or ()) if line.heartbeat else ()
 
 
 def _topics_at_start(run: classic.Run) -> Iterator[str]:
     start = run.start if isinstance(run, Run) else None
     for member in start.members.values() if start else ():
-        yield from spoken(member.get("subscription", frozenset())).topics
+        yield from subscription_data(member.get("subscription", frozenset())).topics
 
 
 def _is_unseen(line: Line) -> bool:
@@ -192,8 +192,8 @@ def _epoch(line: Line) -> int:
     asked = [line.request.epoch] if line.request else []
     shown = [line.seen.generation] if line.seen else [line.group.epoch] if line.group else []
     told = [line.told.epoch] if line.told else []
-    said = [spoken(one).generation or 0 for one in _said(line)]
-    return max([0, *asked, *shown, *told, *said])
+    content = [subscription_data(one).generation or 0 for one in _said(line)]
+    return max([0, *asked, *shown, *told, *content])
 
 
 def _partitions(run: classic.Run) -> Iterator[Partition]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from harness.kinds.classic import recorded_log as old
 from harness.kinds.classic import wire as classic
 from harness.kinds.classic.recorded_log import TIMERS, ClassicLogReader
-from harness.kinds.classic.said import Classic, spoken
+from harness.kinds.classic.subscription_data import Classic, subscription_data
 from harness.kinds.consumer.recorded_log import (
     REQUEST,
     SeenGroup,
@@ -46,7 +46,7 @@ class Line(old.Line):
     @property
     def whole(self) -> bool:
         """Tell if a heartbeat has what the model has no field for, and Kafka asks for in a full request."""
-        return int(self.said.get("body", {}).get("rebalanceTimeoutMs", -1)) >= 0
+        return int(self.content.get("body", {}).get("rebalanceTimeoutMs", -1)) >= 0
 
     @property
     def observed(self) -> bool:
@@ -80,11 +80,11 @@ class MigrationLogReader(ClassicLogReader):
         super().__init__(path, group, kind)
         self._start: old.SeenGroup | None = None
 
-    def _load(self, number: int, said: Json, answer: Json) -> None:
+    def _load(self, number: int, content: Json, answer: Json) -> None:
         """OpenMigration: a behaviour may begin with a stable classic group."""
-        super()._load(number, said, answer)
+        super()._load(number, content, answer)
         self._start = None
-        loaded = said["volatile"].get("classic", {}).get(self._found.group)
+        loaded = content["volatile"].get("classic", {}).get(self._found.group)
         if self._timed and loaded is not None and loaded["state"] == "Stable":
             self._lost, self._start = "", self._seen({"group": loaded})
 
@@ -114,30 +114,30 @@ class MigrationLogReader(ClassicLogReader):
         names = tuple(one["name"] for one in protocols)
         return Classic(PHASES.get(phase, phase), names, self.words.subscription(protocols))
 
-    def _change_topics(self, number: int, said: Json, answer: Json) -> None:
+    def _change_topics(self, number: int, content: Json, answer: Json) -> None:
         before = dict(self._topics.counts)
-        changes = self._topics.change(said)
+        changes = self._topics.change(content)
         if not changes or not self._run or not self._run.lines:
             return
         does, topic, count = changes[0]
         if len(changes) > 1 or does != "AddPartitions" or count != before[topic] + 1:
             self._end("after a change of topics other than one more partition, which no step of the model is")
         else:
-            self._add(Line(number, said, does, topic=topic, partitions=count), answer)
+            self._add(Line(number, content, does, topic=topic, partitions=count), answer)
 
-    def _request(self, number: int, said: Json, answer: Json) -> None:
-        api, body = said["api"], said["body"]
+    def _request(self, number: int, content: Json, answer: Json) -> None:
+        api, body = content["api"], content["body"]
         if body.get("groupId") != self._found.group:
-            super()._request(number, said, answer)
+            super()._request(number, content, answer)
         elif api == wire.HEARTBEAT:
-            self._heartbeat(number, said, answer.get("body"), answer)
+            self._heartbeat(number, content, answer.get("body"), answer)
         elif api == wire.COMMIT and body.get("groupInstanceId") is not None:
             self._found.left_out[api] += 1
         else:
-            super()._request(number, said, answer)
+            super()._request(number, content, answer)
 
-    def _heartbeat(self, number: int, said: Json, told: Json | None, answer: Json) -> None:
-        body = said["body"]
+    def _heartbeat(self, number: int, content: Json, told: Json | None, answer: Json) -> None:
+        body = content["body"]
         if told is None:
             self._end("after a request without a response")
             return
@@ -153,7 +153,7 @@ class MigrationLogReader(ClassicLogReader):
         request = heartbeat_of(body, self._topics)
         response = response_of(told, self._topics, request)
         member = request.member or response.member or "nobody"
-        self._add(Line(number, said, REQUEST, member, heartbeat=request, told=response), answer)
+        self._add(Line(number, content, REQUEST, member, heartbeat=request, told=response), answer)
 
     def _lacks(self, api: str, version: int, body: Json) -> str:
         if lacks := super()._lacks(api, version, body):
@@ -164,8 +164,8 @@ class MigrationLogReader(ClassicLogReader):
             return "a LeaveGroup of an instance id, which no step of the model is"
         if api == classic.JOIN and differ(body["protocols"]):
             return "a JoinGroup whose protocols say several things, which no step of the model is"
-        said = self.words.subscription(body["protocols"]) if api == classic.JOIN else frozenset()
-        if not self._are_there(spoken(said).owned):
+        content = self.words.subscription(body["protocols"]) if api == classic.JOIN else frozenset()
+        if not self._are_there(subscription_data(content).owned):
             return "a JoinGroup that owns partitions which there are not, which no step of the model is"
         given = [self.words.assignment(one["assignment"]) for one in body.get("assignments") or ()]
         if not all(self._are_there(partitions or frozenset()) for partitions in given):

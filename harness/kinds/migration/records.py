@@ -54,7 +54,7 @@ def _written(before: MigrationState, after: MigrationState, now_ms: int, forms: 
         return [*_tombstones(before.group, forms), *_brought_back(before, after, now_ms)]
     if not after.group.exists and not before.group.exists:
         return classic.written(before.old, after.old, now_ms)
-    asked = replace(before.shared, group=before.asked(after))
+    asked = replace(before.shared, group=before.group_of_step(after))
     step = records.written(asked, as_heartbeat(before, after), now_ms, forms)
     if not before.is_classic:
         return step

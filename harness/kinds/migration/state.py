@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from harness.itf import Trace
-from harness.kinds.classic.said import Classic, spoken
 from harness.kinds.classic.state import ClassicReader, ClassicState
+from harness.kinds.classic.subscription_data import Classic, subscription_data
 from harness.kinds.consumer.state import Group, SpecState, SpecStep, StateReader, read_group
 from harness.kinds.features.computing_state import Offer
 from harness.kinds.fields import Fields, read_function, read_states
@@ -60,9 +60,9 @@ class MigrationState:
         """Tell if there is a classic group."""
         return self.old.group.exists
 
-    def asked(self, after: MigrationState) -> Group:
+    def group_of_step(self, after: MigrationState) -> Group:
         """The consumer group that a step from this state is about: of a classic group, what becomes of it."""
-        return with_classic(after.converted, said_in(self.old)) if self.is_classic else self.group
+        return with_classic(after.converted, classic_data_in(self.old)) if self.is_classic else self.group
 
 
 class MigrationReader:
@@ -86,7 +86,7 @@ class MigrationReader:
     def _state(self, raw: State, shared: SpecState, old: ClassicState) -> MigrationState:
         key = tuple(raw.get(variable, 0) for variable in (*_KEYS, "computation"))
         if key not in self._groups:
-            self._groups[key] = self._numbers[key], with_classic(shared.group, _said(raw))
+            self._groups[key] = self._numbers[key], with_classic(shared.group, _classic_data(raw))
         if raw["converted"] not in self._converted:
             self._converted[raw["converted"]] = read_group(raw["converted"], "converted")
         number, group = self._groups[key]
@@ -110,18 +110,18 @@ def with_classic(group: Group, said: Mapping[str, Classic]) -> Group:
 
 def _offers(said: Classic) -> tuple[Offer, ...]:
     """M4: its protocols as assignors that the member offers, with its user data as their metadata."""
-    user_data = spoken(said.subscription).user_data
+    user_data = subscription_data(said.subscription).user_data
     version = CLASSIC_VERSION
     return tuple(Offer(name, version, version, version, 0, user_data) for name in said.protocols)
 
 
-def said_in(old: ClassicState) -> dict[str, Classic]:
+def classic_data_in(old: ClassicState) -> dict[str, Classic]:
     """The data that the members of a classic group have sent."""
     members = old.group.members.items()
     return {name: Classic("stable", one.protocols, one.subscription) for name, one in members}
 
 
-def _said(raw: State) -> dict[str, Classic]:
+def _classic_data(raw: State) -> dict[str, Classic]:
     """The data that members of the classic protocol in a consumer group have sent."""
     words, said = read_function(raw["words"], "words"), {}
     for name, phase in read_function(raw["phase"], "phase").items():

@@ -45,7 +45,7 @@ def call_of(before: MigrationState, after: MigrationState) -> Call:
         if one is None or one.classic is None or one.classic.phase not in WAITS_FOR[timer]:
             raise ValueError(f"the timer {timer!r} of {member!r} runs out, but is not armed")
         return FireTimer(timer, member)
-    group = before.asked(after)
+    group = before.group_of_step(after)
     holder = group.members.get(group.holder(after.step.request.instance) or "")
     if action == "Return" and holder is not None and holder.classic:  # it is not away
         action = "Join"

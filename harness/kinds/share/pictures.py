@@ -26,7 +26,7 @@ class ShareDescriber(PlainDescriber[ShareGroup, ShareStep]):
         return str(member.epoch), named(member.assigned), named(member.target)
 
     @staticmethod
-    def said(step: ShareStep) -> tuple[str, str]:
+    def labels(step: ShareStep) -> tuple[str, str]:
         """A heartbeat by its epoch, and what is answered."""
         names, given = step.request.subscription, step.response.assigned
         topics = "" if names is None else f" topics {','.join(sorted(names)) or 'none'}"

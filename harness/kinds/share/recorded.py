@@ -26,7 +26,7 @@ class Line(Observed):
     """One step."""
 
     number: Annotated[int, BESIDE]
-    said: Annotated[Json, BESIDE]
+    content: Annotated[Json, BESIDE]
     does: str
     member: str = ""
     request: ShareRequest = field(default_factory=lambda: ShareRequest(0, None))
@@ -42,12 +42,12 @@ class ShareLogReader(PlainLogReader):
     line = Line
     api, word, deletes = SHARE.api, "Share", True
 
-    def _asked(self, number: int, said: Json, told: Json | None) -> Line:
-        body = said["body"]
+    def _asked(self, number: int, content: Json, told: Json | None) -> Line:
+        body = content["body"]
         names = body.get("subscribedTopicNames")
         asked = ShareRequest(body["memberEpoch"], None if names is None else frozenset(names))
         response = None if told is None else self._answered(told)
-        return Line(number, said, "Request", body["memberId"], asked, response)
+        return Line(number, content, "Request", body["memberId"], asked, response)
 
     def _answered(self, told: Json) -> ShareResponse:
         given = told.get("assignment")

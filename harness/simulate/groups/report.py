@@ -8,28 +8,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from harness.simulate.groups.run import Asked, Found, Simulated
+from harness.simulate.groups.run import Simulated, SimulatedViolation, SimulationOptions
 from harness.simulate.groups.words import error_name, in_words
 from harness.targets.base import Json
 
 
-def command_of(asked: Asked) -> str:
+def command_of(options: SimulationOptions) -> str:
     """The command that does the same again."""
-    words = ["conform", "simulate", "--seed", str(asked.seed)]
-    if asked.seeds > 1:
-        words += ["--seeds", str(asked.seeds)]
-    words += ["--events", str(asked.events)]
+    words = ["conform", "simulate", "--seed", str(options.seed)]
+    if options.seeds > 1:
+        words += ["--seeds", str(options.seeds)]
+    words += ["--events", str(options.events)]
     words += [
-        *([] if asked.r9 else ["--without", "r9"]),
-        *([] if asked.exemption else ["--without", "exemption"]),
+        *([] if options.r9 else ["--without", "r9"]),
+        *([] if options.exemption else ["--without", "exemption"]),
     ]
     return shlex.join(words)
 
 
 def summary(result: Simulated) -> Iterator[str]:
     """Counts of events and verdicts: they show that a run did something, and with which result."""
-    counts, asked = result.counts, result.asked
-    seeds = f"{result.seeds:,} seeds" if result.seeds > 1 else f"seed {asked.seed}"
+    counts, options = result.counts, result.options
+    seeds = f"{result.seeds:,} seeds" if result.seeds > 1 else f"seed {options.seed}"
     yield f"{seeds}, {counts.events:,} events on whole groups (python, kip-848), checked after each"
     yield f"events: {counted(counts.kinds)}"
     yield f"faults: {counted(counts.faults)}"
@@ -39,12 +39,12 @@ def summary(result: Simulated) -> Iterator[str]:
     if result.seconds:
         yield f"{counts.events / result.seconds:,.0f} events/s, {result.seconds:.1f} s"
     yield f"digest of all that happened: {result.digest[:16]}"
-    yield f"again: {command_of(asked)}"
+    yield f"again: {command_of(options)}"
     if not result.found:
         yield "no violation"
 
 
-def explain(found: Found, path: Path, scenario: Path | None) -> Iterator[str]:
+def explain(found: SimulatedViolation, path: Path, scenario: Path | None) -> Iterator[str]:
     """A violation, and its shortest schedule in words."""
     yield f"{found.requirement} {found.invariant}: {found.said}"
     yield f"  in {found.seen:,} seeds; of seed {found.seed} after {found.events:,} events"
@@ -57,7 +57,7 @@ def explain(found: Found, path: Path, scenario: Path | None) -> Iterator[str]:
     yield f"  again: conform simulate --replay {shlex.quote(str(path))}"
 
 
-def steps(found: Found) -> Iterator[str]:
+def steps(found: SimulatedViolation) -> Iterator[str]:
     """The events of a schedule in words, numbered."""
     for number, event in enumerate(found.schedule.events, start=1):
         who = f"{event['who']} " if "who" in event else ""
@@ -79,7 +79,7 @@ def named(answers: Counter[str]) -> Counter[str]:
     return found
 
 
-def file_name(found: Found) -> str:
+def file_name(found: SimulatedViolation) -> str:
     """The name of the file of a schedule."""
     return f"{found.requirement}-{found.invariant}-{found.seed}.json"
 
@@ -92,11 +92,11 @@ def to_json(result: Simulated, files: Sequence[Path], scenarios: Sequence[Path |
         "mode": "groups",
         "target": "python",
         "dialect": "kip-848",
-        "seed": result.asked.seed,
+        "seed": result.options.seed,
         "seeds": result.seeds,
         "events": counts.events,
-        "events_per_seed": result.asked.events,
-        "assumptions": {"r9": result.asked.r9, "exemption": result.asked.exemption},
+        "events_per_seed": result.options.events,
+        "assumptions": {"r9": result.options.r9, "exemption": result.options.exemption},
         "kinds": dict(sorted(counts.kinds.items())),
         "faults": dict(sorted(counts.faults.items())),
         "states": dict(sorted(counts.states.items())),
@@ -105,7 +105,7 @@ def to_json(result: Simulated, files: Sequence[Path], scenarios: Sequence[Path |
         "zombie_owners": counts.zombie_owners,
         "digest": result.digest,
         "seconds": round(result.seconds, 2),
-        "again": command_of(result.asked),
+        "again": command_of(result.options),
         "holds": not result.found,
         "violations": [
             _violation(found, path, scenario)
@@ -114,7 +114,7 @@ def to_json(result: Simulated, files: Sequence[Path], scenarios: Sequence[Path |
     }
 
 
-def _violation(found: Found, path: Path, scenario: Path | None) -> Json:
+def _violation(found: SimulatedViolation, path: Path, scenario: Path | None) -> Json:
     return {
         "requirement": found.requirement,
         "invariant": found.invariant,

@@ -26,7 +26,7 @@ ROUND_MS: Final = (0, 100, 1_000, 5_000, 10_000, 30_000, 45_000, 60_000)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SimulationOptions:
     """The options of a simulation: `events` for each seed from `seed` on, under `Settings`."""
 
     seed: int = 848
@@ -37,7 +37,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SimulatedViolation:
     """A violation: the requirement, the invariant and what is wrong, after how many events of which seed; the
     schedule that shows it, while the groups settle (`settling`) or before; and what happens in that: the
     messages, and the group before and after the event that shows it."""
@@ -70,7 +70,7 @@ class Outcome:
     seed: int
     counts: Counts
     digest: str
-    found: Found | None = None
+    found: SimulatedViolation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +102,18 @@ def play(
 
 
 def run_seed(
-    parts: Parts, asked: Asked, seed: int, progress: Callable[[int], None] = lambda events: None
+    parts: Parts, options: SimulationOptions, seed: int, progress: Callable[[int], None] = lambda events: None
 ) -> Outcome:
     """Draw and play the schedule of a seed. A violation ends it."""
     rng = random.Random(seed)
-    settings = drawn_settings(rng, asked.r9, asked.exemption)
+    settings = drawn_settings(rng, options.r9, options.exemption)
     world = World(parts, settings)
     digest = hashlib.sha256()
     done: list[Json] = []
     found, settling = None, False
     try:
         draw = Draw(world, rng)
-        while world.counts.events < asked.events and (event := draw.next()) is not None:
+        while world.counts.events < options.events and (event := draw.next()) is not None:
             done.append(event)
             if len(done) % 1_000 == 0:
                 progress(len(done))
@@ -131,12 +131,12 @@ def run_seed(
         kind = violation.requirement, violation.invariant
         schedule = Schedule(settings, tuple(done), *kind)
         said = _with_names(violation, done).said
-        found = Found(seed, world.counts.events, *kind, said, schedule, settling)
+        found = SimulatedViolation(seed, world.counts.events, *kind, said, schedule, settling)
     digest.update(f"{world.now_ms} {world.counts}".encode())
     return Outcome(seed, world.counts, digest.hexdigest(), found)
 
 
-def shrunk(parts: Parts, found: Found) -> Found:
+def shrunk(parts: Parts, found: SimulatedViolation) -> SimulatedViolation:
     """A violation with the shortest schedule that shows it, and what happens in that schedule.
 
     ConformError (exit 3) if the violation is not there again.
@@ -163,7 +163,7 @@ def shrunk(parts: Parts, found: Found) -> Found:
     return short
 
 
-def shown(parts: Parts, found: Found) -> Found | None:
+def shown(parts: Parts, found: SimulatedViolation) -> SimulatedViolation | None:
     """The violation of the schedule of `found`, and what happens in it; None if there is none."""
     schedule, story = found.schedule, Story()
     failed = play(parts, schedule.settings, schedule.events, found.settling, story)
@@ -249,18 +249,18 @@ class Simulated:
     """The sum of all seeds, the same however they were spread. `found` has each kind of violation once, of
     the seed that shows it after the fewest events; `digest` is of everything that happened in all of them."""
 
-    asked: Asked
+    options: SimulationOptions
     seeds: int
     counts: Counts
     digest: str
-    found: list[Found]
+    found: list[SimulatedViolation]
     seconds: float = 0.0
 
 
-def summed(asked: Asked, outcomes: Sequence[Outcome]) -> Simulated:
+def summed(options: SimulationOptions, outcomes: Sequence[Outcome]) -> Simulated:
     """Add up outcomes, in whatever order they came."""
     counts, digest = Counts.none(), hashlib.sha256()
-    first: dict[tuple[str, str], Found] = {}
+    first: dict[tuple[str, str], SimulatedViolation] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for outcome in sorted(outcomes, key=lambda one: one.seed):
         counts.add(outcome.counts)
@@ -271,4 +271,4 @@ def summed(asked: Asked, outcomes: Sequence[Outcome]) -> Simulated:
             if found.kind not in first or found.events < first[found.kind].events:
                 first[found.kind] = found
     merged = [replace(one, seen=seen[kind]) for kind, one in sorted(first.items())]
-    return Simulated(asked, len(outcomes), counts, digest.hexdigest(), merged)
+    return Simulated(options, len(outcomes), counts, digest.hexdigest(), merged)

@@ -13,13 +13,13 @@ import sys
 
 sys.path.insert(0, os.getcwd())  # before the folder of this file, and before PYTHONPATH
 
-from harness.simulate.groups.run import Asked, run_seed, shrunk
+from harness.simulate.groups.run import SimulationOptions, run_seed, shrunk
 from harness.targets.groups.python import PythonParts
 
 
 def main(first: int, seeds: int, events: int) -> None:
     """Stop at the first violation."""
-    parts, asked, done = PythonParts(), Asked(events=events), 0
+    parts, asked, done = PythonParts(), SimulationOptions(events=events), 0
     for seed in range(first, first + seeds):
         outcome = run_seed(parts, asked, seed)
         done += outcome.counts.events

@@ -10,7 +10,7 @@ from coordinator.consumer import records, replay
 from coordinator.consumer.model import Group, Partitions
 from coordinator.core.errors import BadInput
 from coordinator.offsets.records import OffsetRecord, Offsets, replay_offset
-from harness.simulate.groups.run import Asked, run_seed
+from harness.simulate.groups.run import SimulationOptions, run_seed
 from harness.targets.groups.python import PythonParts
 
 
@@ -60,7 +60,7 @@ def test_a_loader_that_needs_the_whole_log_is_noticed(
     """Few seeds find it."""
     broken(monkeypatch)
     for seed in range(8):
-        found = run_seed(PythonParts(), Asked(events=5_000), seed).found
+        found = run_seed(PythonParts(), SimulationOptions(events=5_000), seed).found
         if found is not None:
             assert found.requirement == requirement and said in found.said
             return

@@ -14,7 +14,7 @@ from harness.kinds.consumer.scenario.from_ops import scenario_from_ops
 from harness.simulate.groups.computed import Prepared, check_installed, check_kept, check_prepared, illegal
 from harness.simulate.groups.operations import operations_of
 from harness.simulate.groups.parts import Violation
-from harness.simulate.groups.run import Asked, run_seed
+from harness.simulate.groups.run import SimulationOptions, run_seed
 from harness.simulate.groups.scene import Settings
 from harness.simulate.groups.schedule import Schedule, read_schedule
 from harness.simulate.groups.settle import settle
@@ -60,7 +60,7 @@ def test_an_assignor_that_fails_leaves_the_target_as_it_is() -> None:
 
 def test_seeds_with_client_side_assignors_hold() -> None:
     for seed in (2, 9, 12):
-        outcome = run_seed(PARTS, Asked(events=1_500), seed)
+        outcome = run_seed(PARTS, SimulationOptions(events=1_500), seed)
         assert outcome.found is None and outcome.counts.answers["install 0"], seed
 
 

@@ -16,7 +16,7 @@ from coordinator.members.consumer.offsets import Offsets
 from coordinator.members.consumer.ownership import Ownership
 from coordinator.members.consumer.types import NOTHING, State
 from harness.simulate.groups.report import explain
-from harness.simulate.groups.run import Asked, run_seed, shrunk
+from harness.simulate.groups.run import SimulationOptions, run_seed, shrunk
 from harness.targets.groups.python import PythonParts
 
 EVENTS, SEEDS = 5_000, 8
@@ -142,7 +142,7 @@ def test_a_broken_member_is_noticed(broken: str, monkeypatch: pytest.MonkeyPatch
     apply(monkeypatch)
     found = set()
     for seed in range(SEEDS):
-        outcome = run_seed(PythonParts(), Asked(events=EVENTS), seed)
+        outcome = run_seed(PythonParts(), SimulationOptions(events=EVENTS), seed)
         if outcome.found is not None:
             found.add((outcome.found.requirement, outcome.found.invariant))
         if (requirement, invariant) in found:
@@ -158,7 +158,7 @@ def test_a_coordinator_that_cannot_describe_is_counted(monkeypatch: pytest.Monke
 
     _earlier_epoch(monkeypatch)
     monkeypatch.setattr(Coordinator, "describe", describe)
-    found = run_seed(PythonParts(), Asked(events=EVENTS), 0).found
+    found = run_seed(PythonParts(), SimulationOptions(events=EVENTS), 0).found
     assert found is not None
     short = shrunk(PythonParts(), found)
     ((fault, times),) = short.undescribed

@@ -13,7 +13,7 @@ import pytest
 from harness.errors import ConformError
 from harness.simulate.groups.draw import Draw, drawn_settings
 from harness.simulate.groups.parts import Partition
-from harness.simulate.groups.run import Asked, Outcome, play, run_seed, shrunk, summed
+from harness.simulate.groups.run import Outcome, SimulationOptions, play, run_seed, shrunk, summed
 from harness.simulate.groups.scene import FAULTS
 from harness.simulate.groups.schedule import EVENTS, Schedule, read_schedule, write_schedule
 from harness.simulate.groups.settle import settle, unsettled
@@ -28,7 +28,7 @@ PARTS = PythonParts()
 @pytest.fixture(scope="module")
 def default() -> Outcome:
     """The outcome of `conform simulate` without options."""
-    return run_seed(PARTS, Asked(), Asked().seed)
+    return run_seed(PARTS, SimulationOptions(), SimulationOptions().seed)
 
 
 def drawn(seed: int, events: int) -> tuple[World, list[Json]]:
@@ -48,7 +48,7 @@ def drawn(seed: int, events: int) -> tuple[World, list[Json]]:
 def test_the_default_run_holds_and_has_every_fault(default: Outcome) -> None:
     """G8: no requirement is broken, and that is not for want of trying."""
     counts = default.counts
-    assert default.found is None and counts.events >= Asked().events
+    assert default.found is None and counts.events >= SimulationOptions().events
     assert set(counts.faults) == set(FAULTS)
     assert not [fault for fault, count in counts.faults.items() if not count]
     assert not [event for event in EVENTS if event != "wait" and not counts.kinds[event]]
@@ -61,7 +61,7 @@ def test_the_default_run_holds_and_has_every_fault(default: Outcome) -> None:
 
 
 def test_other_seeds_hold(default: Outcome) -> None:
-    others = [run_seed(PARTS, Asked(events=1_500), seed) for seed in range(6)]
+    others = [run_seed(PARTS, SimulationOptions(events=1_500), seed) for seed in range(6)]
     assert not [one.found for one in others if one.found]
     assert len({one.digest for one in [default, *others]}) == 7
 
@@ -69,9 +69,9 @@ def test_other_seeds_hold(default: Outcome) -> None:
 def test_a_seed_reproduces_everything_whatever_python_hashes() -> None:
     """As sets of strings are in another order in every process."""
     program = (
-        "from harness.simulate.groups.run import Asked, run_seed\n"
+        "from harness.simulate.groups.run import SimulationOptions, run_seed\n"
         "from harness.targets.groups.python import PythonParts\n"
-        "print([run_seed(PythonParts(), Asked(events=800), seed).digest for seed in (1, 2, 3)])"
+        "print([run_seed(PythonParts(), SimulationOptions(events=800), seed).digest for seed in (1, 2, 3)])"
     )
     said = {
         subprocess.run(
@@ -84,7 +84,7 @@ def test_a_seed_reproduces_everything_whatever_python_hashes() -> None:
         ).stdout
         for hashes in ("1", "2")
     }
-    here = [run_seed(PARTS, Asked(events=800), seed).digest for seed in (1, 2, 3)]
+    here = [run_seed(PARTS, SimulationOptions(events=800), seed).digest for seed in (1, 2, 3)]
     assert said == {f"{here}\n"}
 
 
@@ -132,7 +132,7 @@ def test_without_the_exemption_of_zombies_it_fails(tmp_path: Path) -> None:
     found = next(
         outcome.found
         for seed in (4, 6, 9)
-        if (outcome := run_seed(PARTS, Asked(exemption=False), seed)).found
+        if (outcome := run_seed(PARTS, SimulationOptions(exemption=False), seed)).found
     )
     short = shrunk(PARTS, found)
     assert short.kind == ("R7", "NoDoubleOwnership") and len(short.schedule.events) <= 15
@@ -151,7 +151,7 @@ def test_without_the_exemption_of_zombies_it_fails(tmp_path: Path) -> None:
 
 def test_without_r9_it_fails() -> None:
     """R9, as the models MCNoR9 and MCHandOverNoR9: a request that was given up arrives after later ones."""
-    asked = Asked(events=3_000, r9=False)
+    asked = SimulationOptions(events=3_000, r9=False)
     found = next(outcome.found for seed in range(60) if (outcome := run_seed(PARTS, asked, seed)).found)
     assert found.requirement in ("R7", "O2", "O3")
 
@@ -167,7 +167,7 @@ def test_a_group_that_cannot_settle_fails() -> None:
 
 
 def test_outcomes_add_up_in_any_order() -> None:
-    asked = Asked(events=300, exemption=False)
+    asked = SimulationOptions(events=300, exemption=False)
     outcomes = [run_seed(PARTS, asked, seed) for seed in range(8)]
     results = [summed(asked, order) for order in (outcomes, outcomes[::-1], outcomes[3:] + outcomes[:3])]
     assert results[0] == results[1] == results[2]

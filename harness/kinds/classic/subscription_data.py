@@ -11,7 +11,7 @@ _USER_DATA: Final = re.compile(r"user data (\S*)")
 _Partition: TypeAlias = tuple[str, int]
 
 
-class Spoken(NamedTuple):
+class SubscriptionData(NamedTuple):
     """A subscription. Where it names no `generation`, nothing is said of what the member owns, either.
     `user_data` is for the member's assignor (M4), in base64."""
 
@@ -21,17 +21,17 @@ class Spoken(NamedTuple):
     user_data: str = ""
 
 
-def spoken(said: frozenset[str]) -> Spoken:
+def subscription_data(said: frozenset[str]) -> SubscriptionData:
     """A subscription of the spec, in which what is owned, the generation and user data are strings among the
     topics."""
     generations = [found for text in said if (found := _GENERATION.fullmatch(text))]
     if not generations:
-        return Spoken(said)
+        return SubscriptionData(said)
     claims = [found for text in said if (found := _CLAIM.fullmatch(text))]
     user_data = [found for text in said if (found := _USER_DATA.fullmatch(text))]
     topics = said - {found.string for found in (*generations, *claims, *user_data)}
     owned = frozenset((found[1], int(found[2])) for found in claims)
-    return Spoken(topics, owned, int(generations[0][1]), "".join(found[1] for found in user_data))
+    return SubscriptionData(topics, owned, int(generations[0][1]), "".join(found[1] for found in user_data))
 
 
 class Classic(NamedTuple):

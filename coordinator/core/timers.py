@@ -2,18 +2,22 @@
 
 A queue beside the deadlines, which the groups have: each armed timer has an entry that is due no later than
 it. An entry whose time comes is compared with its timer: one that was cancelled goes, one that was put off
-comes again later. So a heartbeat, which only puts its session off, costs nothing here.
+comes again later. So a heartbeat, which only puts its session off, costs nothing here. Where entries have
+become twice as many, all are compared: those of groups that are gone would stay for days, until their time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from heapq import heappop, heappush
-from typing import NamedTuple
+from heapq import heapify, heappop, heappush
+from typing import Final, NamedTuple
 
 from coordinator.consumer.model import Group
 from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
+
+FEW: Final = 1024
+"""Entries of a queue that are never compared before their time."""
 
 
 class Due(NamedTuple):
@@ -42,6 +46,8 @@ class Timers:
         """Each timer's earliest entry in the queue; others of it are left over."""
         self._put_off: dict[tuple[str, str, str], tuple[int, int]] = {}
         """Timers whose records were refused: until when each was put off, and how long that was."""
+        self._many = FEW
+        """The number of entries at which all are compared with their timers."""
 
     def arm(self, due: Due) -> None:
         """Note that a timer is armed, or put off, or brought forward."""
@@ -73,6 +79,8 @@ class Timers:
     def next_due(self, deadline_ms_of: Callable[[Due], int | None], now_ms: int) -> Due | None:
         """The first timer that is due by `now_ms`; it stays armed. `deadline_ms_of` one that is not is
         None."""
+        if len(self._queue) >= self._many:
+            self._compare_all(deadline_ms_of)
         while self._queue and self._queue[0].deadline_ms <= now_ms:
             entry = self._queue[0]
             deadline_ms = None
@@ -87,6 +95,15 @@ class Timers:
             elif entry[1:] not in self._queued_ms:
                 self._put_off.pop(entry[1:], None)
         return None
+
+    def _compare_all(self, deadline_ms_of: Callable[[Due], int | None]) -> None:
+        """Keep one entry of each timer that is armed, and none of the others."""
+        deadlines_ms = {entry[1:]: deadline_ms_of(entry) for entry in self._queue}
+        self._queued_ms = {timer: ms for timer, ms in deadlines_ms.items() if ms is not None}
+        self._queue = [Due(ms, *timer) for timer, ms in self._queued_ms.items()]
+        heapify(self._queue)
+        self._put_off = {timer: until for timer, until in self._put_off.items() if timer in self._queued_ms}
+        self._many = max(FEW, 2 * len(self._queue))
 
 
 def armed_timers(group: Group) -> list[Due]:

@@ -6,7 +6,7 @@ import pytest
 from group_driver import GroupDriver, given
 
 from coordinator import BadInput, Config, Coordinator, SystemClock
-from coordinator.core.timers import Due, Timers
+from coordinator.core.timers import FEW, Due, Timers
 
 
 def fired(g: GroupDriver, ms: int) -> list[tuple[str, str]]:
@@ -186,3 +186,31 @@ def test_a_timer_that_is_put_off_has_one_entry_and_one_that_is_brought_forward_i
     assert timers.next_due(lambda _: 20, 20) == due._replace(deadline_ms=20)
     timers.arm(due._replace(deadline_ms=15))
     assert timers.next_due(lambda _: 15, 15) == due._replace(deadline_ms=15)
+
+
+def test_timers_of_groups_that_are_gone_take_no_memory() -> None:
+    """An empty group stays for a week. A client that makes groups and deletes them would leave a timer of
+    each for so long."""
+    timers, armed = Timers(), dict[tuple[str, str, str], int]()
+    for number in range(20 * FEW):
+        due = Due(7_000_000 + number, f"g{number}", "group", "")
+        timers.arm(due)
+        if number % 100:
+            armed.clear()
+        armed[due[1:]] = due.deadline_ms
+        assert timers.next_due(lambda one: armed.get(one[1:]), now_ms=1) is None
+    assert len(timers._queue) <= FEW + 1
+
+
+def test_armed_timers_stay_and_run_out_in_their_order() -> None:
+    """Deadlines that were put off or brought forward count as they are, also after all were compared."""
+    timers, armed = Timers(), {}
+    for number in range(3 * FEW):
+        due = Due(number % 7, f"g{number}", "session", "m")
+        timers.arm(due)
+        armed[due[1:]] = 10 + number % 11
+    found = []
+    while (due := timers.next_due(lambda one: armed.get(one[1:]), now_ms=20)) is not None:
+        found.append(due)
+        del armed[due[1:]]
+    assert [len(found), found] == [3 * FEW, sorted(found)]

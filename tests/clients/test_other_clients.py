@@ -1,4 +1,4 @@
-"""franz-go and Platformatic's client, judged over sockets: each breaks what docs/clients.md says."""
+"""franz-go and Platformatic's client, judged over sockets: each breaks what docs/findings.md says."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_franz_go(franzgo: list[str]) -> None:
     assert "RejoinsWhenRemoved" in removed.broken()
     assert "RepeatsStaleCommit" in stale.broken()
     assert "FatalErrorsAreShown" in unreleased.broken()
-    known = {"ReportsAfterAssigned"}  # after a request that was lost or refused, as docs/clients.md has it
+    known = {"ReportsAfterAssigned"}  # after a request that was lost or refused, as docs/findings.md has it
     assert [judged.broken() - TIMES - known for judged in others] == [set()] * len(others)
 
 

@@ -133,7 +133,7 @@ def test_with_faults_of_every_kind_the_record_is_still_a_behaviour(tmp_path: Pat
     said = said_of(tmp_path / "judged.jsonl", lines(log))
     assert said["coordinator_holds"], said["runs"]
     assert departures(said) <= {"RepeatsAllAfterError"}, (
-        "what docs/clients.md says of librdkafka, and no more"
+        "what docs/findings.md says of librdkafka, and no more"
     )
 
 

@@ -38,6 +38,12 @@ def played(*runs: tuple[list[str], Setup, list[Json]]) -> list[Judged]:
             async with places:
                 return await WiredRun(ServedCoordinator, command, setup).run(steps)
 
-        return await asyncio.gather(*(one(*run) for run in runs))
+        tasks = [asyncio.create_task(one(*run)) for run in runs]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:  # `asyncio.run` would also cancel tasks inside a process that starts, which then never ends
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     return asyncio.run(all_of_them())

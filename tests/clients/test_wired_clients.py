@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import struct
 import sys
 from pathlib import Path
@@ -98,6 +99,24 @@ def test_librdkafka_breaks_no_rules_but_the_known_ones() -> None:
     assert fatal.counts["FatalErrorsAreShown"] and "FatalErrorsAreShown" not in fatal.broken()
     result = judge_agent(Sockets(ServedCoordinator, LIBRDKAFKA, AT_A_TIME), drawn((1, 2)), lambda _: None)
     assert not result.found
+
+
+async def at_a_port_that_is_taken() -> tuple[int, int]:
+    """The port of a coordinator before and after its start."""
+    served = ServedCoordinator(Setup(), topic_ids(), {"foo": 1}, lambda: 0, lambda partitions: None)
+    port = served.port
+    with socket.create_server(("127.0.0.1", port)):
+        await served.start()
+        _, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        writer.close()
+        await served.stop()
+    return port, served.port
+
+
+def test_a_port_that_another_program_took_is_replaced() -> None:
+    """Between the look for a free port and its use another program may take the port."""
+    taken, used = asyncio.run(at_a_port_that_is_taken())
+    assert taken != used
 
 
 def test_a_request_is_seen_when_it_is_sent_not_when_the_one_before_it_is_answered() -> None:

@@ -104,7 +104,7 @@ def test_every_clause_has_a_violation_in_the_order_of_the_table() -> None:
 
 
 def test_requests_without_content_break_no_clause_of_content() -> None:
-    """Those clauses are not looked at then: each violation of one of them is a request with content."""
+    """Clauses of content are not looked at then: each violation of one of them is a request with content."""
     with_content = {clause.__name__ for clause in set(INVALID_REQUEST) - set(WITHOUT_CONTENT)}
     fields = (
         "subscribedTopicNames",

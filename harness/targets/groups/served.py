@@ -33,6 +33,8 @@ from harness.targets.broker.local import free_port
 _HOST: Final = "127.0.0.1"
 _JUDGED: Final = (HEARTBEAT, COMMIT, OFFSET_FETCH)
 _FETCH, _FIND = 1, 10
+_PORTS: Final = 5
+"""Ports that are tried: another program may take one between the look for it and its use."""
 
 
 @dataclass(slots=True)
@@ -195,6 +197,7 @@ class ServedCoordinator:
         numbers = count(1)
         started_ms = coordinator.clock.now_ms()
         cluster = Cluster(_HOST, self.port, started_ms, lambda: str(UUID(int=next(numbers))))
+        self._cluster = cluster
         for name, number in partitions.items():
             cluster.add(name, number)
         self.front = Front(coordinator, names, now_ms)
@@ -204,14 +207,26 @@ class ServedCoordinator:
         self._running: asyncio.Task[int] | None = None
 
     async def start(self) -> None:
-        """Listen. ConformError where the port was taken meanwhile."""
-        listening = asyncio.Event()
-        self._running = asyncio.create_task(self._server.run(_HOST, self.port, self._stop, listening))
-        ready = asyncio.create_task(listening.wait())
-        await asyncio.wait([self._running, ready], return_when=asyncio.FIRST_COMPLETED)
-        if not listening.is_set():
+        """Listen, at another port where one was taken meanwhile. ConformError where all were taken."""
+        for _ in range(_PORTS):
+            listening = asyncio.Event()
+            self._running = asyncio.create_task(self._server.run(_HOST, self.port, self._stop, listening))
+            ready = asyncio.create_task(listening.wait())
+            try:
+                await asyncio.wait([self._running, ready], return_when=asyncio.FIRST_COMPLETED)
+            except asyncio.CancelledError:
+                self._running.cancel()
+                ready.cancel()
+                raise
+            if listening.is_set():
+                return
             ready.cancel()
-            raise ConformError(f"Port {self.port} was taken by another program; run it again.", ENGINE_FAILED)
+            if not isinstance(self._running.exception(), OSError):
+                await self._running
+            self.port = self._cluster.port = free_port()
+        raise ConformError(
+            f"{_PORTS} free ports were taken by other programs at once; run it again.", ENGINE_FAILED
+        )
 
     async def stop(self) -> None:
         """Close all connections."""

@@ -23,7 +23,7 @@ class Line:
     """One step; `response` is the error and the epoch."""
 
     number: int
-    said: Json
+    content: Json
     does: str
     member: str = ""
     epoch: int = 0
@@ -54,17 +54,17 @@ class ToyLogReader(LogReader[Run]):
     line = Line
     timers: Mapping[str, str] = {"session": "ToyTimeout"}
 
-    def _request(self, number: int, said: Json, answer: Json) -> None:
-        api, body, told = said["api"], said["body"], answer.get("body")
+    def _request(self, number: int, content: Json, answer: Json) -> None:
+        api, body, told = content["api"], content["body"], answer.get("body")
         if api != TOY.api or body["groupId"] != self._found.group:
             self._found.left_out["another group"] += 1
             return
         response = None if told is None else (ERRORS[told["errorCode"]], told["memberEpoch"])
-        line = Line(number, said, "Request", body["memberId"], body["memberEpoch"], response)
+        line = Line(number, content, "Request", body["memberId"], body["memberEpoch"], response)
         self._add(line, answer)
 
-    def _fail_over(self, number: int, said: Json, answer: Json) -> None:
-        self._add(Line(number, said, "ToyFailOver"), answer)
+    def _fail_over(self, number: int, content: Json, answer: Json) -> None:
+        self._add(Line(number, content, "ToyFailOver"), answer)
 
     def _begun(self, line: Any) -> Run:
         return Run()

@@ -65,7 +65,7 @@ def drawn(seeds: Iterable[int]) -> list[Schedule]:
     return [Schedule(Origin(seed), setup, tuple(steps)) for seed, setup, steps in made]
 
 
-def of_findings(paths: Iterable[Path]) -> list[Schedule]:
+def of_findings(paths: Sequence[Path]) -> list[Schedule]:
     """The schedules of findings in JSON files, or in the JSON files below a folder: results of
     `conform client --json`, or single findings of these. ConformError (exit 2) for a file that is neither."""
     found = list[Schedule]()
@@ -77,6 +77,10 @@ def of_findings(paths: Iterable[Path]) -> list[Schedule]:
             for number, one in enumerate(_findings(file)):
                 setup = Setup(instance=one.get("instance"), auto_commit=one.get("autoCommit", False))
                 found.append(Schedule(Origin(number, file=str(file)), setup, tuple(one["schedule"])))
+    if paths and not found:
+        raise ConformError(
+            f"{', '.join(map(str, paths))}: there is no finding, so no schedule to run.", USAGE
+        )
     return found
 
 
@@ -108,7 +112,10 @@ def _problem(finding: Json) -> str:
         or type(finding.get("autoCommit", False)) is not bool
     ):
         return '"instance" is a string or null, "autoCommit" true or false'
-    return next(filter(None, (_problem_of_step(number, one) for number, one in enumerate(steps))), "")
+    problem = next(filter(None, (_problem_of_step(number, one) for number, one in enumerate(steps))), "")
+    if not problem and all(step["do"] != "start" for step in steps):
+        return 'no step of "schedule" is a start, so nothing would run'
+    return problem
 
 
 def _problem_of_step(number: int, step: Any) -> str:
@@ -119,7 +126,11 @@ def _problem_of_step(number: int, step: Any) -> str:
     if step.keys() != {"do", *fields} or any(type(step[name]) is not kind for name, kind in fields.items()):
         form = ", ".join(["do", *(f"{name} ({kind.__name__})" for name, kind in fields.items())])
         return f"step {number + 1} is {json.dumps(step)}; the fields of {step['do']} are {form}"
-    if any(topic not in TOPICS for topic in step.get("topics", ())):
+    if any(topic not in list(TOPICS) for topic in step.get("topics", ())):
         topics = json.dumps(step["topics"])
         return f"step {number + 1} subscribes to {topics}; the topics are {', '.join(TOPICS)}"
+    if step.get("what", "request") not in ("request", "answer"):
+        return f"step {number + 1} loses {json.dumps(step['what'])}; a request or an answer can be lost"
+    if step.get("ms", 0) < 0 or step.get("times", 1) < 1:
+        return f"step {number + 1} is {json.dumps(step)}; ms is at least 0, times at least 1"
     return ""

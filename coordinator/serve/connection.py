@@ -1,8 +1,9 @@
 """One connection of a client: frames of requests in, frames of responses out.
 
 Requests of a connection are handled one after the other, as Kafka does it. A request that waits holds up
-the requests behind it, and no other connection. A frame that is malformed or too large closes its connection,
-with a line in the server's log.
+the requests behind it, and no other connection. Requests of a client that went are handled, too: a producer
+that wants no acknowledgement closes its connection after the last record. A frame that is malformed or too
+large closes its connection, with a line in the server's log.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Connection(asyncio.Protocol):
         self._transport = asyncio.Transport()
         self._buffer = bytearray()
         self._read: deque[Any] = deque()
-        self._busy = self._ended = False
+        self._busy = self._gone = self._ended = False
         self._begun = False
         """Tell if bytes of a frame are there whose last byte is not."""
         self._ticket: int | None = None
@@ -112,7 +113,9 @@ class Connection(asyncio.Protocol):
             self._handle(self._read.popleft())
         if self._ended:
             return
-        if self._busy:
+        if self._gone:
+            self._go_on_alone(handled)
+        elif self._busy:
             self.until = inf if self._writable else self.until
             if len(self._buffer) > UNREAD:
                 self._transport.pause_reading()
@@ -124,6 +127,14 @@ class Connection(asyncio.Protocol):
             self._transport.resume_reading()
             if handled and self._begun:
                 asyncio.get_running_loop().call_soon(self.go_on)
+
+    def _go_on_alone(self, handled: bool) -> None:
+        """Handle what a client sent before it went. Nobody is there for the answer to a request that waits."""
+        self.until = monotonic() + self._shared.bounds.frame_s
+        if self._ticket is not None or not (self._busy or handled or self._read):
+            self.end()
+        elif self._writable and not self._busy:
+            asyncio.get_running_loop().call_soon(self.go_on)
 
     def _take_frames(self) -> None:
         buffer, most = self._buffer, self._shared.bounds.frame_bytes
@@ -254,6 +265,14 @@ class Connection(asyncio.Protocol):
         self._drained.set()
         self.go_on()
 
+    def eof_received(self) -> bool:
+        """Answer what a client sent before it closed its side; with TLS it has closed both."""
+        self._gone = True
+        self.go_on()
+        return self._transport.get_extra_info("sslcontext") is None
+
     def connection_lost(self, error: Exception | None) -> None:
-        """Give up what the client waits for: it went."""
-        self.end()
+        """Handle the requests of a client that went."""
+        self._gone = self._writable = True
+        self._drained.set()
+        self.go_on()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -14,6 +15,8 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from served import FAST, serving
 from test_serve_command import COMMAND, program
 
+from coordinator.serve.connection import AHEAD
+from coordinator.serve.frames import request_frame
 from harness.errors import ConformError
 from harness.targets.broker.connection import Connection
 from harness.targets.broker.local import free_port
@@ -85,6 +88,31 @@ def test_the_coordinator_has_the_topics_of_the_broker() -> None:
         admin.create_topics([NewTopic("foo", 2)])["foo"].result(30)
         until(lambda: made._coordinator.topics.get("foo", known["foo"]).id != first)
         assert made._coordinator.topics["foo"].partitions == 2
+
+
+@pytest.mark.parametrize("answered", [False, True])
+@pytest.mark.parametrize("behind_it", [False, True])
+def test_what_a_client_sent_before_it_went_is_done(behind_it: bool, answered: bool) -> None:
+    """A producer with acks=0 closes its connection after the last record. More requests than are read ahead."""
+    names = [f"topic-{number}" for number in range(3 * AHEAD)]
+    with (
+        serving(topics={}) as (there, behind),
+        serving(topics={}, upstream=behind if behind_it else None) as (here, port),
+    ):
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            for name in names:
+                topic = {"name": name, "numPartitions": 1, "replicationFactor": 1, "assignments": []}
+                body = {"topics": [topic | {"configs": []}], "timeoutMs": 1000, "validateOnly": False}
+                request = request_frame("c", "CreateTopics", 5, 0, body)
+                client.sendall(len(request).to_bytes(4, "big") + request)
+            client.shutdown(socket.SHUT_WR)
+            answers = client.makefile("rb")
+            for _ in names if answered else ():
+                assert len(answers.read(int.from_bytes(answers.read(4), "big"))) > 4
+            assert not answered or answers.read() == b""
+        made = there if behind_it else here
+        until(lambda: made.has_topic(names[-1], 1))
+        assert all(made.has_topic(name, 1) for name in names)
 
 
 def test_each_request_goes_where_it_is_answered() -> None:

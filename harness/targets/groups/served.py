@@ -145,7 +145,7 @@ class _Connection(Connection):
             with suppress(Malformed, OSError):
                 if isinstance(request, _Arrived):
                     self.respond(request)
-        super().connection_lost(error)
+        self.end()
 
     def end(self) -> None:
         """Close the connection: nobody gets the answers to its requests."""

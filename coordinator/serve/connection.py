@@ -129,7 +129,7 @@ class Connection(asyncio.Protocol):
                 asyncio.get_running_loop().call_soon(self.go_on)
 
     def _go_on_alone(self, handled: bool) -> None:
-        """Handle what a client sent before it went. Nobody is there for the answer to a request that waits."""
+        """Handle what a client sent before it went. Nobody reads the answer to a request that waits."""
         self.until = monotonic() + self._shared.bounds.frame_s
         if self._ticket is not None or not (self._busy or handled or self._read):
             self.end()

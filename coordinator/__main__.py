@@ -53,6 +53,7 @@ OUTPUT_BYTES = 1 << 15
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code 0 at the end of the input, 2 for a wrong command line; of `groups`, see there."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
     if given[:1] == ["groups"]:
         return groups(given[1:])
     if given[:1] == ["serve"]:
@@ -97,7 +98,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     except (BadInput, AppendFailed) as error:
         parser.error(str(error))
-    gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
     try:
         # Answers to lines that came together leave together; with a log each leaves at once, so that after a
         # kill at most one operation is in the log whose answer did not leave.

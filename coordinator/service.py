@@ -43,7 +43,7 @@ from coordinator.core.config import Config, configured
 from coordinator.core.dialect import Dialect
 from coordinator.core.errors import AppendFailed, BadInput
 from coordinator.core.fields import Json
-from coordinator.core.log import Log, commit, opened, set_timer
+from coordinator.core.log import Log, commit, opened, set_timer, show
 from coordinator.core.step import Env, Result, Timer
 from coordinator.core.storage import LogStorage
 from coordinator.core.timers import Due, Timers, armed_timers, deadline_ms, one_of
@@ -199,6 +199,9 @@ class Coordinator:
 
     def _commit(self, *results: Result, change: Json | None = None, work: Sequence[Worked] = ()) -> None:
         """Take steps and a change of the cluster, all or none; AppendFailed where the log refuses."""
+        if change is None and not work and len(results) == 1 and results[0].starts_timers_alone:
+            show(self._groups, self._offsets, results[0])
+            return self._follow(results[0].group_id, results[0].timers)
         limit, now_ms = self._env.config.max_batch_bytes, self.clock.now_ms()
         taken = settled(self._env, self._groups, results, now_ms)
         here = self._log, self._groups, self._offsets

@@ -132,6 +132,8 @@ def client_assignor(value: object, where: str = "clientAssignors") -> ClientAssi
 def client_of(client: Mapping[str, Any]) -> tuple[str, str, str]:
     """The sender of a request: client id, host and principal, "" where they are left out."""
     id, host, principal = client.get("id", ""), client.get("host", ""), client.get("principal", "")
+    if type(id) is type(host) is type(principal) is str and (id + host + principal).isascii():
+        return id, host, principal  # nearly all
     for name, value in (("id", id), ("host", host), ("principal", principal)):
         if type(value) is not str:
             raise BadInput(f"{name!r} of client must be a string, not {fields.shown(value)}")

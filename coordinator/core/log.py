@@ -162,7 +162,7 @@ def commit(
         show(groups, offsets, result, initial_epoch)
 
 
-def show(groups: dict[str, Group], offsets: Offsets, result: Result, initial_epoch: int) -> None:
+def show(groups: dict[str, Group], offsets: Offsets, result: Result, initial_epoch: int = 0) -> None:
     """Make a step visible, once its records are durable."""
     for record in result.records:
         if isinstance(record, OffsetRecord):

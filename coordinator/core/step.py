@@ -98,6 +98,19 @@ class Result:
     classic_step: ClassicStep | None = None
     """The step of the classic group in a step that converts the group (M1)."""
 
+    @property
+    def starts_timers_alone(self) -> bool:
+        """Tell if the step changes nothing but timers, as a heartbeat without news does."""
+        return not (
+            self.records
+            or self.volatile
+            or self.gone
+            or self.script_used
+            or self.computation
+            or self.classic_step
+            or self.target_computed_ms is not None
+        )
+
 
 class Step:
     """One step in the making: the group as it is, and what UpdateMember and UpdateTarget have made of it."""

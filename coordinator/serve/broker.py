@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 from kio.index import load_request_schema
@@ -42,6 +42,12 @@ from coordinator.service import Coordinator
 MEMBER_ID_REQUIRED: Final = 79
 UNSUPPORTED_VERSION: Final = 35
 JOIN: Final = 11
+HEARTBEATS: Final = frozenset({12, 68})
+"""Heartbeats of both protocols: a client sends the same again and again."""
+SHORT: Final = 160
+"""Bytes of the largest heartbeat that is kept once it was read."""
+KEPT: Final = 4096
+"""Heartbeats that are kept, with what was read of them: at most 13 MB."""
 COMPACTED: Final = 10_000
 """The log is compacted when it has so many records, and twice as many as the last time left."""
 ADDS_AT_ONCE: Final = 4
@@ -242,14 +248,23 @@ class Broker:
             if key == API_VERSIONS:  # a client asks again, in a version that the answer names
                 return Sent(key, 0, correlation_id, {}, {"unsupported": True})
             raise Malformed(f"API {key} has the versions {first} to {last}, not {version}")
-        schema, data = _requests(key, version), Bytes(frame, HEADER)
-        try:
-            client_id = read_client(schema, data)
-            body = read_request(schema, data)
-        except Unreadable as error:
-            raise Malformed(f"API {key}, version {version}, cannot be read: {error}") from None
+        again = key in HEARTBEATS and len(frame) <= SHORT
+        client_id, body = (_read_once if again else _read)(key, version, frame[HEADER:])
         return Sent(key, version, correlation_id, {"id": client_id, "host": f"/{host}"}, body)
 
     def response(self, sent: Sent, answer: Json) -> bytes:
         """The frame of a response."""
         return answer_frame(Head(sent.key, sent.version, sent.correlation_id), answer)
+
+
+def _read(key: int, version: int, content: bytes) -> tuple[str, Json]:
+    """The client id and the body of a request, from the bytes behind the head of its frame. Malformed."""
+    schema, data = _requests(key, version), Bytes(content)
+    try:
+        return read_client(schema, data), read_request(schema, data)
+    except Unreadable as error:
+        raise Malformed(f"API {key}, version {version}, cannot be read: {error}") from None
+
+
+_read_once = lru_cache(maxsize=KEPT)(_read)
+"""As _read, for requests that come again and again. Nobody may change the body."""

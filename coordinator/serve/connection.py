@@ -45,7 +45,7 @@ class Bounds:
 @dataclass
 class Shared:
     """The parts of a server that its connections share. `users` are passwords by names; `look_soon` lets
-    the server hand out responses that have become ready."""
+    the server hand out responses that have become ready; its clock looks for them, too."""
 
     broker: Broker
     bounds: Bounds
@@ -162,7 +162,8 @@ class Connection(asyncio.Protocol):
                 self._passing = asyncio.get_running_loop().create_task(self._pass_on(self._behind, request))
                 return
             response = self.respond(request)
-            self._shared.look_soon()
+            if self._shared.broker.waiting:
+                self._shared.look_soon()
             if isinstance(response, int):
                 self._ticket, self._current = response, request
                 self._shared.waiting[response] = self

@@ -206,7 +206,7 @@ def lines(found: Sequence[Cause]) -> Iterator[str]:
 
 def departs(one: Cause) -> str:
     """The departure of a cause in words: one of the target's own, or one that its dialect has."""
-    return f"has {one.departure}, as its dialect does" if one.of_dialect else f"departs in {one.departure}"
+    return f"departs in {one.departure}" + (", which belongs to its dialect" if one.of_dialect else "")
 
 
 def title(one: Cause) -> str:

@@ -58,12 +58,12 @@ def test_departures_follow_the_name_of_a_dialect() -> None:
         ("kafka-4,AwayCommits=no", "there is no dialect 'kafka-4'; there are kip-848, kafka-4.0"),
         (
             "kafka-4.2,MetadatChange=at-once",
-            "no departure 'MetadatChange'; the most similar one is MetadataChange",
+            "no departure 'MetadatChange'; did you mean MetadataChange?",
         ),
         ("kafka-4.2,x=1", "no departure 'x'; there are FirstGroupEpoch, FencedMemberIsRemoved"),
         (
             "kafka-4.2,MetadataChange=atonce",
-            "cannot be 'atonce'; give MetadataChange=at-once or next-heartbeat; the most similar one is",
+            "cannot be 'atonce'; give MetadataChange=at-once or next-heartbeat; did you mean at-once?",
         ),
         ("kafka-4.2,AwayCommits", "AwayCommits has no value; give AwayCommits=yes or no"),
         ("kafka-4.2,FirstGroupEpoch=7", "FirstGroupEpoch cannot be '7'; give FirstGroupEpoch=1 or 2"),

@@ -15,7 +15,7 @@ from kio.serial import entity_reader
 from served import ROOT, ask, broker, frame, response
 
 from coordinator.core.clock import SimulatedClock
-from coordinator.serve.broker import VERSIONS
+from coordinator.serve.broker import KEPT, SHORT, VERSIONS, _read, _read_once
 from coordinator.serve.codec import _members, to_json
 from coordinator.serve.frames import Malformed
 from coordinator.serve.reading import Bytes, read_client, read_request
@@ -90,6 +90,36 @@ def test_requests_are_read_as_kio_reads_them() -> None:
                 assert read_client(schema, taken) == header.client_id
                 ours, theirs = read_request(schema, taken), to_json(message)
                 assert {**theirs, **ours} == ours, (key, version)
+
+
+def test_a_heartbeat_that_comes_again_is_read_once_and_answered_as_before() -> None:
+    """Bytes but for the number of the request are the same; nobody changes what was read."""
+    made, twin = broker({"foo": 2}), broker({"foo": 2})
+    joined, _ = (ask(one, 68, 1, HEARTBEAT) for one in (made, twin))
+    later = {**HEARTBEAT, "memberEpoch": 1, "topicPartitions": joined["assignment"]["topicPartitions"]}
+    bodies = [HEARTBEAT, later, {**later, "memberEpoch": 7}, {**HEARTBEAT, "groupId": ""}, HEARTBEAT, later]
+    for body in bodies:
+        _read_once.cache_clear()
+        expected = ask(twin, 68, 1, body)
+        for _ in range(2):
+            frames = [frame(68, 1, body, correlation=number) for number in (1, 2)]
+            assert [made.read(one, "h").correlation_id for one in frames] == [1, 2]
+            assert [made.read(frames[0], host).client["host"] for host in "ab"] == ["/a", "/b"]
+            assert made.read(frames[0], "h").body == _read(68, 1, frames[0][8:])[1]
+        assert ask(made, 68, 1, body) == expected
+        assert _read_once.cache_info().misses == 1
+        assert made.read(frames[0], "h").body == _read(68, 1, frames[0][8:])[1]
+
+
+def test_long_heartbeats_and_other_requests_are_not_kept() -> None:
+    made = broker({"foo": 2})
+    _read_once.cache_clear()
+    for number in range(KEPT + 10):
+        ask(made, 68, 1, {**HEARTBEAT, "memberId": f"m{number}", "memberEpoch": 5})
+    ask(made, 68, 1, {**HEARTBEAT, "memberId": SHORT * "m"})
+    ask(made, 3, 12, {"topics": None, "allowAutoTopicCreation": False})
+    kept = _read_once.cache_info()
+    assert (kept.misses, kept.currsize) == (KEPT + 10, KEPT)
 
 
 def test_versions_of_a_client_that_is_newer_are_answered_in_version_0() -> None:

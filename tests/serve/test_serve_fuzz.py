@@ -18,6 +18,7 @@ import pytest
 from served import FAST, ask, broker, frame, serving
 
 from coordinator.core.clock import SimulatedClock
+from coordinator.serve.broker import _read_once
 from coordinator.serve.connection import Bounds
 from coordinator.serve.frames import Malformed
 
@@ -146,6 +147,7 @@ def test_frames_of_all_kinds_neither_end_the_broker_nor_change_other_groups(
         fuzzed.frames(TRACED, heads=0)  # a schema that is new is read into memory once
         fuzzed.settle()
         fuzzed.broker.seen.clear()  # of the test alone
+        _read_once.cache_clear()  # bounded: a test of its own
         gc.collect()
         left, _ = tracemalloc.get_traced_memory()
         largest = tracemalloc.take_snapshot().statistics("lineno")[:5]

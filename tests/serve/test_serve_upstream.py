@@ -93,7 +93,7 @@ def test_the_coordinator_has_the_topics_of_the_broker() -> None:
 @pytest.mark.parametrize("answered", [False, True])
 @pytest.mark.parametrize("behind_it", [False, True])
 def test_what_a_client_sent_before_it_went_is_done(behind_it: bool, answered: bool) -> None:
-    """A producer with acks=0 closes its connection after the last record. More requests than are read ahead."""
+    """A producer with acks=0 closes its connection after the last record. More come than are read ahead."""
     names = [f"topic-{number}" for number in range(3 * AHEAD)]
     with (
         serving(topics={}) as (there, behind),

@@ -15,7 +15,7 @@ from coordinator.admin.requests import (
 from coordinator.computing.request import PARSERS as CLIENT_PARSERS
 from coordinator.computing.request import ComputeRequest
 from coordinator.consumer.describe_request import DescribeRequest, parse_describe
-from coordinator.consumer.request import HeartbeatRequest, parse_heartbeat
+from coordinator.consumer.request import HeartbeatRequest, client_of, parse_heartbeat
 from coordinator.core.errors import BadInput, ErrorCode
 from coordinator.core.fields import Json
 from coordinator.kinds import KIND_OF, KINDS, Kind
@@ -73,5 +73,6 @@ def parse(api: str, version: int, client: Mapping[str, Any], body: Mapping[str, 
     if type(version) is not int or not first <= version <= last:
         raise BadInput(f"{api} has the versions {first} to {last}, not {version!r}")
     if api in KIND_OF:
+        client_of(client)  # parsers of kinds need not look at it
         return OfKind(KIND_OF[api], KIND_OF[api].parse(api, client, dict(body)))
     return _PARSERS[api](client, body)

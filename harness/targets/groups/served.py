@@ -138,6 +138,10 @@ class _Connection(Connection):
             self._front.answered(request.number, request.answer or {})
         super().answer(request, response)
 
+    def eof_received(self) -> bool:
+        """Close both sides: a client that went reads no answers."""
+        return False
+
     def connection_lost(self, error: Exception | None) -> None:
         """Handle what a client sent before it went, if the schedule has not cut its connection."""
         self._cut()

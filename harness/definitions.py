@@ -48,7 +48,7 @@ class _Block:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Meaning:
     """A block under a dialect: its text without layout, the names in it, the departures that it looks at."""
 
     text: str
@@ -70,7 +70,7 @@ def definitions(module: Path, config: Path | None, arguments: Iterable[object] =
     config_text = strip_comments(read_text(config, "The configuration")) if config else ""
     dialect = _dialect(named, config_text)
     always = [
-        _said(block, dialect) for block in named.pop(None, []) if not (dialect and _types_dialects(block))
+        _meaning(block, dialect) for block in named.pop(None, []) if not (dialect and _types_dialects(block))
     ]
     outside = [_DIALECT.sub("", config_text) if dialect else config_text, *map(str, arguments)]
     waiting = _words(" ".join(outside)).union(*(said.names for said in always))
@@ -80,7 +80,7 @@ def definitions(module: Path, config: Path | None, arguments: Iterable[object] =
         name = waiting.pop()
         if name in found or name not in named:
             continue
-        counted = [_said(block, dialect) for block in named[name]]
+        counted = [_meaning(block, dialect) for block in named[name]]
         found[name] = _hash({said.text for said in counted})
         waiting.update(*(said.names for said in counted))
         departures.update(*(said.departures for said in counted))
@@ -114,12 +114,12 @@ def _types_dialects(block: _Block) -> bool:
     return any("@typeAlias: dialect =" in line for line in (*block.types, block.code))
 
 
-def _said(block: _Block, dialect: Mapping[str, str]) -> _Said:
-    return _said_in(block, tuple(dialect.items()))
+def _meaning(block: _Block, dialect: Mapping[str, str]) -> _Meaning:
+    return _meaning_in(block, tuple(dialect.items()))
 
 
 @lru_cache(maxsize=50_000)
-def _said_in(block: _Block, choices: tuple[tuple[str, str], ...]) -> _Said:
+def _meaning_in(block: _Block, choices: tuple[tuple[str, str], ...]) -> _Meaning:
     dialect = dict(choices)
     tokens = canonical(block.code, dialect)
     departures: set[str] = set()
@@ -129,7 +129,7 @@ def _said_in(block: _Block, choices: tuple[tuple[str, str], ...]) -> _Said:
         elif token == "Dialect" and block.name is not None:
             departures |= dialect.keys()
     text = "\n".join([*block.types, " ".join(tokens)])
-    return _Said(text, frozenset(_words(text)), frozenset(departures))
+    return _Meaning(text, frozenset(_words(text)), frozenset(departures))
 
 
 @lru_cache(maxsize=512)

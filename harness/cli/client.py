@@ -16,7 +16,7 @@ from harness.cli.kept_option import KeptFolder, NoKept
 from harness.clients.judge import Judged
 from harness.clients.over_sockets import Sockets, judge_agent, shortest_on_wire
 from harness.clients.picture import drawing, messages, picture
-from harness.clients.run import Found, Result, left_out, lines, rows, run_schedules, shortest, to_json
+from harness.clients.run import BrokenRule, Result, left_out, lines, rows, run_schedules, shortest, to_json
 from harness.clients.schedules import Origin, Schedule, drawn, of_findings
 from harness.clients.simulated import simulate, topic_ids
 from harness.clients.timeline import Setup
@@ -125,7 +125,7 @@ def command(
         print(not_kept)
     asked_for = ["--agent", agent] if agent else [client]
 
-    def more(found: Found) -> Json:
+    def more(found: BrokenRule) -> Json:
         words = ["conform", "client", *asked_for, *found.origin.words()]
         return {"again": shlex.join(words), "messages": messages(found, topic_ids())}
 
@@ -179,7 +179,7 @@ def _simulated(name: str, asked: Sequence[Schedule]) -> Result:
     return result
 
 
-def _long(result: Result) -> list[tuple[str, Found]]:
+def _long(result: Result) -> list[tuple[str, BrokenRule]]:
     """The findings whose schedules may be shortened: those of earlier findings are the shortest already."""
     return [(rule, found) for rule, found in result.found.items() if not found.origin.file]
 

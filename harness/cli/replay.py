@@ -120,7 +120,7 @@ def command(
     check_jobs(jobs, target, record)
     accepted = read_waivers(waivers, date.today())
     if not traces:
-        dialect = dialect or _found_out(target)
+        dialect = dialect or _identified_dialect(target)
         traces = own_traces(dialect)
     files = trace_files(traces)
     known = dialects_of(files)
@@ -128,7 +128,7 @@ def command(
     for sentence in disagreements(known, spoken):
         print(sentence)
     seen: list[Replayed] = []
-    told = _Told(target, spoken, accepted, json_file, wait)
+    told = _Output(target, spoken, accepted, json_file, wait)
     with running(f"replaying {counted(len(files), 'trace')} on {target}") as progress:
 
         def show(so_far: Replayed) -> None:
@@ -172,7 +172,7 @@ def command(
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Output:
     """Prints what a replay found, and writes the file of --json."""
 
     target: str
@@ -197,7 +197,7 @@ class _Told:
             print(line)
 
 
-def _found_out(target: str) -> str:
+def _identified_dialect(target: str) -> str:
     """The dialect of a target, with the lines that say how sure that is."""
     with running(f"identifying {target}") as progress:
         found = identified(target, progress)

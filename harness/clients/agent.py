@@ -73,7 +73,7 @@ class Agent:
         await process.wait()
         await asyncio.gather(*self._tasks)
 
-    def said(self) -> str:
+    def last_errors(self) -> str:
         """The last lines on its standard error."""
         return "\n".join(self._errors)
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from harness.clients.agent import AgentFailed
 from harness.clients.judge import Judged
-from harness.clients.run import Found, Result
+from harness.clients.run import BrokenRule, Result
 from harness.clients.schedules import Schedule
 from harness.clients.timeline import Setup
 from harness.clients.wired import Serve, WiredRun
@@ -79,7 +79,7 @@ def judge_agent(sockets: Sockets, schedules: Sequence[Schedule], say: Callable[[
         ended += 1
         say(f"{ended} of {len(schedules)} schedules")
 
-    candidates: dict[str, list[Found]] = {}
+    candidates: dict[str, list[BrokenRule]] = {}
     for (origin, setup, steps), judged in zip(
         schedules, sockets.together((Play(one.setup, one.steps) for one in schedules), done), strict=True
     ):
@@ -87,7 +87,7 @@ def judge_agent(sockets: Sockets, schedules: Sequence[Schedule], say: Callable[[
         result.counts.update(judged.counts)
         result.missing |= judged.missing
         for breach in {one.rule: one for one in reversed(judged.breaches)}.values():
-            found = Found(origin, breach, setup, steps, judged.timeline)
+            found = BrokenRule(origin, breach, setup, steps, judged.timeline)
             candidates.setdefault(breach.rule, []).append(found)
     for rule, founds in sorted(candidates.items()):
         say(f"looking at {rule} again")
@@ -100,14 +100,14 @@ def judge_agent(sockets: Sockets, schedules: Sequence[Schedule], say: Callable[[
     return result
 
 
-def is_certain(sockets: Sockets, found: Found) -> bool:
+def is_certain(sockets: Sockets, found: BrokenRule) -> bool:
     """Does the finding show itself every time, and every time with all times doubled?"""
     play = Play(found.setup, found.steps, wanted=found.breach.rule)
     doubled = Play(found.setup, found.steps, 2.0, found.breach.rule)
     return sockets.always(play, TIMES) and sockets.always(doubled, TIMES)
 
 
-def shortest_on_wire(sockets: Sockets, found: Found, say: Callable[[str], None]) -> Found:
+def shortest_on_wire(sockets: Sockets, found: BrokenRule, say: Callable[[str], None]) -> BrokenRule:
     """A finding with a schedule of which no step can be left out. Each step of shrinking shows the breach 3
     times of 3. The result is as certain as the finding was: the last steps are taken back until it is."""
     rule, asked = found.breach.rule, 0
@@ -129,15 +129,15 @@ def shortest_on_wire(sockets: Sockets, found: Found, say: Callable[[str], None])
 
     shrink(found.steps, fails)
     for steps in reversed(failing[-_CERTAIN_TRIES:]):  # each is shorter than the one before it
-        shorter = Found(found.origin, found.breach, found.setup, steps)
+        shorter = BrokenRule(found.origin, found.breach, found.setup, steps)
         if is_certain(sockets, shorter):
-            return _said_anew(sockets, shorter)
+            return _shown_again(sockets, shorter)
     return found
 
 
-def _said_anew(sockets: Sockets, found: Found) -> Found:
+def _shown_again(sockets: Sockets, found: BrokenRule) -> BrokenRule:
     """The finding with the sentence and the time of a run of its own schedule."""
     rule = found.breach.rule
     [judged] = sockets.together([Play(found.setup, found.steps, wanted=rule)])
     shown = next((one for one in judged.breaches if one.rule == rule), found.breach)
-    return Found(found.origin, shown, found.setup, found.steps, judged.timeline)
+    return BrokenRule(found.origin, shown, found.setup, found.steps, judged.timeline)

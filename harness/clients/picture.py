@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Any, Final
 
-from harness.clients.run import Found
+from harness.clients.run import BrokenRule
 from harness.clients.timeline import COMMIT, HEARTBEAT, NONE, OFFSET_FETCH, Event, partitions_of
 from harness.report.mermaid import mermaid
 from harness.report.sequence import Message, Note, Step, sequence
@@ -37,7 +37,7 @@ class _Seen:
     """The member id of the last heartbeat."""
 
 
-def picture(found: Found, names: Mapping[str, str]) -> str:
+def picture(found: BrokenRule, names: Mapping[str, str]) -> str:
     """The diagram of a finding up to its breach; `names` is topic id -> topic name."""
     drawn = _drawn(found, names)
     steps = [Step(number, "") for number in range(1, len(drawn) + 1)]
@@ -46,7 +46,7 @@ def picture(found: Found, names: Mapping[str, str]) -> str:
     return mermaid([APPLICATION, CLIENT, COORDINATOR], steps, drawn)
 
 
-def drawing(client: str, found: Found, names: Mapping[str, str]) -> str:
+def drawing(client: str, found: BrokenRule, names: Mapping[str, str]) -> str:
     """The same diagram as SVG, with the client in its title."""
     drawn = _drawn(found, names)
     steps = [Step(number, "") for number in range(1, len(drawn) + 1)]
@@ -56,7 +56,7 @@ def drawing(client: str, found: Found, names: Mapping[str, str]) -> str:
     return sequence(title, [APPLICATION, CLIENT, COORDINATOR], steps, drawn)
 
 
-def messages(found: Found, names: Mapping[str, str]) -> list[Json]:
+def messages(found: BrokenRule, names: Mapping[str, str]) -> list[Json]:
     """The rows of that diagram as `conform simulate --json` has messages, for the report."""
     return [_message(line) for line in _drawn(found, names)]
 
@@ -68,7 +68,7 @@ def _message(line: _Line) -> Json:
     return {"from": line.sender, "to": line.receiver, "label": line.label, "kind": kind}
 
 
-def _drawn(found: Found, names: Mapping[str, str]) -> list[_Line]:
+def _drawn(found: BrokenRule, names: Mapping[str, str]) -> list[_Line]:
     """A row for each thing that was seen; heartbeats without news that follow each other are one row, and so
     are requests that are answered alike again and again."""
     lines: list[_Line] = []
@@ -95,7 +95,7 @@ def _repeated(lines: Sequence[_Line], rows: int, least: int) -> tuple[int, int] 
     return (rows, times) if times >= least else None
 
 
-def _until(found: Found) -> Iterator[Event]:
+def _until(found: BrokenRule) -> Iterator[Event]:
     """The events until the breach; an answer without news is drawn with its request."""
     events = [event for event in found.timeline if event.ms <= found.breach.ms]
     quiet = {event.number for event in events if event.kind == "answer" and _is_quiet(event.body)}

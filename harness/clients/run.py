@@ -17,7 +17,7 @@ Play = Callable[[Setup, Sequence[Json]], Judged]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BrokenRule:
     """A rule that is broken: the origin of the schedule that showed it, the shortest schedule of which it is
     broken, and what was seen in a run of that."""
 
@@ -36,8 +36,8 @@ class Result:
 
     schedules: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    found: dict[str, Found] = field(default_factory=dict)
-    unsure: dict[str, Found] = field(default_factory=dict)
+    found: dict[str, BrokenRule] = field(default_factory=dict)
+    unsure: dict[str, BrokenRule] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
     not_driven: Counter[str] = field(default_factory=Counter)
 
@@ -50,12 +50,12 @@ def run_schedules(play: Play, schedules: Iterable[Schedule]) -> Result:
         result.schedules += 1
         result.counts.update(judged.counts)
         for breach in judged.breaches:
-            found = Found(origin, breach, setup, steps, judged.timeline)
+            found = BrokenRule(origin, breach, setup, steps, judged.timeline)
             result.found.setdefault(breach.rule, found)
     return result
 
 
-def shortest(play: Play, found: Found) -> Found:
+def shortest(play: Play, found: BrokenRule) -> BrokenRule:
     """A finding with a schedule of which no step can be left out."""
     rule = found.breach.rule
 
@@ -65,7 +65,7 @@ def shortest(play: Play, found: Found) -> Found:
     steps = shrink(found.steps, fails)
     judged = play(found.setup, steps)
     breach = next(one for one in judged.breaches if one.rule == rule)
-    return Found(found.origin, breach, found.setup, tuple(steps), judged.timeline)
+    return BrokenRule(found.origin, breach, found.setup, tuple(steps), judged.timeline)
 
 
 def rows(result: Result) -> list[list[str]]:
@@ -87,7 +87,7 @@ def left_out(result: Result) -> str:
     return f"The agent says that its client has no {' and no '.join(sorted(result.missing))}: {rules}."
 
 
-def lines(found: Found) -> list[str]:
+def lines(found: BrokenRule) -> list[str]:
     """A finding in lines: the sentence of its rule, what happened, and the schedule."""
     rule = next(rule for rule in RULES if rule.__name__ == found.breach.rule)
     configured = f"instance id {found.setup.instance or 'none'}, auto-commit "
@@ -109,7 +109,7 @@ def _word(value: object) -> str:
     return ",".join(value) if isinstance(value, list) else str(value)
 
 
-def to_json(client: str, result: Result, more: Callable[[Found], Json]) -> Json:
+def to_json(client: str, result: Result, more: Callable[[BrokenRule], Json]) -> Json:
     """The result for `--json`; `more` gives the rest of a finding: how to see it again, and its messages."""
     return {
         "client": client,

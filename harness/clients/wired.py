@@ -187,11 +187,11 @@ class WiredRun:
             autoCommit=self.setup.auto_commit,
             topics=list(topics),
         )
-        if not await self._until(lambda: self._asked_since(known), _START_S):
-            said = f"The agent sent no heartbeat within {_START_S:.0f} s of its start. {self._agent.said()}"
-            raise AgentFailed(said.strip(), ENGINE_FAILED)
+        if not await self._until(lambda: self._heartbeat_since(known), _START_S):
+            sentence = f"The agent sent no heartbeat within {_START_S:.0f} s of its start."
+            raise AgentFailed(f"{sentence} {self._agent.last_errors()}".strip(), ENGINE_FAILED)
 
-    def _asked_since(self, known: int) -> bool:
+    def _heartbeat_since(self, known: int) -> bool:
         return any(one.api == HEARTBEAT for one in self.front.timeline[known:])
 
     async def _crash(self) -> None:
@@ -247,7 +247,9 @@ class WiredRun:
             await agent.end(kill=False)
             await self._served.drained(self.wired.window_ms / 1000)
             if not self._ended_well:
-                raise AgentFailed(f"The agent ended without being told to. {agent.said()}", ENGINE_FAILED)
+                raise AgentFailed(
+                    f"The agent ended without being told to. {agent.last_errors()}", ENGINE_FAILED
+                )
             self._note("closed")
             self._agent = self._running = None
 

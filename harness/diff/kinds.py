@@ -88,7 +88,7 @@ def groups(found: Comparison, meta_a: Mapping[str, Any], meta_b: Mapping[str, An
         alike.setdefault(_signature(found, one), []).append(one)
     made = []
     for (kind, action, a, b, about), members in alike.items():
-        first = min(members, key=lambda one: (ways.length(one.source), _said(found, one)))
+        first = min(members, key=lambda one: (ways.length(one.source), _simplicity(found, one)))
         example = _example(found, ways, first, meta_a, meta_b)
         ids = _requirements(found, members)
         states = len({one.source for one in members})
@@ -141,7 +141,7 @@ def _who(step: Any) -> str:
     return str(step.get("member", "")) if isinstance(step, frozendict) else ""
 
 
-def _said(found: Comparison, one: Different) -> tuple[int, str]:
+def _simplicity(found: Comparison, one: Different) -> tuple[int, str]:
     """The order of examples that are equally short: the simplest input first."""
     said = input_of(found.space.values.value((one.a or one.b)[0].said), frozendict())
     return len(said), said

@@ -162,7 +162,7 @@ class _Runs:
         one, other = (declared_variables(model.module) for model in pair)
         space = Space(one, other, without) if wanted.behaviours else None
         for letter, side, model in zip("ab", sides, pair, strict=True):
-            said = _said(progress, f"{model.name} ({letter.upper()})")
+            said = _prefixed(progress, f"{model.name} ({letter.upper()})")
             log = logs.resolve() / f"{model.name}-{letter}"
             if space:
                 graph = partial(behaviours, model, space, limits=limits, progress=said)
@@ -194,7 +194,7 @@ def _run(side: Side, work: Callable[..., T], log: Path) -> T:
         raise EngineError(error.failure, f"{side.label}: {error.message}") from None
 
 
-def _said(progress: Progress, name: str) -> Progress:
+def _prefixed(progress: Progress, name: str) -> Progress:
     return lambda line: progress(f"{name}: {line}")
 
 

@@ -24,7 +24,12 @@ def hello(talk: Talk) -> str:
     known = talk.target.hello()
     if problem := bad_unobserved(talk):
         raise Wrong("hello", problem, "unobserved has names of parts of a description, or records")
-    same("hello, twice", _said(talk.target.hello()), _said(known), "both answers are the same")
+    same(
+        "hello, twice",
+        _capabilities_json(talk.target.hello()),
+        _capabilities_json(known),
+        "both answers are the same",
+    )
     for api, versions in known.apis.items():
         if not all(type(version) is int for version in versions) or versions[0] > versions[1]:
             raise Wrong("hello", {api: list(versions)}, "apis has [first, last] version of each API")
@@ -37,7 +42,7 @@ def hello(talk: Talk) -> str:
     return f"{known.name}, dialect {known.dialect}, APIs {', '.join(known.apis)}{hidden}{lacking}."
 
 
-def _said(known: Capabilities) -> Json:
+def _capabilities_json(known: Capabilities) -> Json:
     return {
         "name": known.name,
         "dialect": known.dialect,

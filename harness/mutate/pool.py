@@ -67,7 +67,7 @@ def run_all(
                 task = left.pop()
                 ours, theirs = context.Pipe(duplex=False)
                 process = context.Process(target=_do, args=(work, task, theirs, lives), daemon=True)
-                with _untold():
+                with _signals_held():
                     process.start()
                     running.append(_Running(task, process, ours, time.monotonic()))
                 theirs.close()
@@ -80,7 +80,7 @@ def run_all(
                     running.remove(one)
                     yield done
     finally:
-        with _untold():
+        with _signals_held():
             gc.unfreeze()
             for end in lives:
                 os.close(end)
@@ -89,7 +89,7 @@ def run_all(
 
 
 @contextmanager
-def _untold() -> Iterator[None]:
+def _signals_held() -> Iterator[None]:
     """Hold back the signals that stop this process: a fork that it does not know yet would be forgotten."""
     signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
     try:

@@ -112,7 +112,7 @@ def _run(
             if not waives(signature) and not known:
                 schedule = Schedule(generator.settings, tuple(done))
                 progress(result)
-                result.found.append(_found(pair, schedule, signature, result.runs))
+                result.found.append(_shortest(pair, schedule, signature, result.runs))
             return
         result.states[(seen.answer.group or {}).get("state", "")] += 1
         generator.saw(operation, seen.answer)
@@ -126,7 +126,7 @@ def _operations(generator: Generator, steps: int) -> Iterator[Json]:
         yield generator.next()
 
 
-def _found(pair: Pair, schedule: Schedule, signature: str, run: int) -> Divergence:
+def _shortest(pair: Pair, schedule: Schedule, signature: str, run: int) -> Divergence:
     short = shrunk(pair, schedule, signature)
     again = repeat(pair, short)
     if again is None:

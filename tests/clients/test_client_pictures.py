@@ -8,14 +8,14 @@ import faulty
 
 from harness.clients.draw import draw
 from harness.clients.picture import drawing, picture
-from harness.clients.run import Found, run_schedules, shortest
+from harness.clients.run import BrokenRule, run_schedules, shortest
 from harness.clients.schedules import Origin, drawn
 from harness.clients.simulated import simulate, topic_ids
 from harness.clients.timeline import Event, Setup
 from harness.targets.groups.client import client_parts
 
 
-def found(name: str, rule: str) -> Found:
+def found(name: str, rule: str) -> BrokenRule:
     """The finding of a faulty client, with its shortest schedule."""
     parts = client_parts(f"{faulty.__name__}:{name}")
 
@@ -63,7 +63,7 @@ def test_requests_that_are_answered_alike_are_drawn_once() -> None:
         for n in range(5)
     )
     events = (*(event for pair in pairs for event in pair), Event(9, "closed"))
-    text = picture(Found(Origin(), breach, draw(0)[0], (), events), topic_ids())
+    text = picture(BrokenRule(Origin(), breach, draw(0)[0], (), events), topic_ids())
     assert rows(text) == ["Heartbeat, epoch 3, owns nothing (5 times)", "error 25 (5 times)"]
 
 
@@ -76,7 +76,7 @@ def test_errors_of_partitions_and_another_member_id_are_words_of_their_rows() ->
         Event(3, "answer", number=2, body=refused),
         Event(4, "request", api="ConsumerGroupHeartbeat", number=3, body={"memberEpoch": 0, "memberId": "b"}),
     )
-    text = picture(Found(Origin(), breach, draw(0)[0], (), events), topic_ids())
+    text = picture(BrokenRule(Origin(), breach, draw(0)[0], (), events), topic_ids())
     assert rows(text) == [
         "Heartbeat, epoch 0",
         "OffsetCommit",
@@ -94,7 +94,7 @@ def test_a_lost_answer_and_an_error_are_drawn_as_such() -> None:
         Event(4, "answer", number=2, body={"errorCode": 15}),
         Event(5, "error", error=111),
     )
-    text = picture(Found(Origin(), breach, draw(0)[0], (), events), topic_ids())
+    text = picture(BrokenRule(Origin(), breach, draw(0)[0], (), events), topic_ids())
     assert "L2--xL1: 2. answer to ConsumerGroupHeartbeat (lost)" in text
     assert "FindCoordinator" not in text and "error 111" in text
 

@@ -250,7 +250,7 @@ def _line(number: int, content: Json, told: Json | None) -> Line:
         line.group_epoch = body["groupEpoch"]
         line.target, line.twice = _given(body["members"])
     if told is not None:
-        line.response = _told(api, told)
+        line.response = _response(api, told)
     return line
 
 
@@ -266,7 +266,7 @@ def _given(members: Iterable[Mapping[str, Any]]) -> tuple[dict[Partition, str], 
     return given, frozenset(twice)
 
 
-def _told(api: str, body: Json) -> Response:
+def _response(api: str, body: Json) -> Response:
     check_types(body)
     error = ERRORS.get(body["errorCode"], f"error {body['errorCode']}")
     if api == connect.INSTALL or (api == connect.PREPARE and error != "NONE"):

@@ -114,14 +114,14 @@ def _connectors(state: ConnectState) -> Json:
 
 
 def _part(state: ConnectState, name: str) -> Json:
-    return _told(connect.resources(state.group.target(name)))
+    return _assignment_json(connect.resources(state.group.target(name)))
 
 
 def _held(member: Member) -> Json:
-    return {"memberEpoch": member.epoch, **_told(connect.resources(member.held))}
+    return {"memberEpoch": member.epoch, **_assignment_json(connect.resources(member.held))}
 
 
-def _told(resources: list[Json]) -> Json:
+def _assignment_json(resources: list[Json]) -> Json:
     """No assignor of a trace fails or has metadata."""
     return {"error": 0, "connectorsAndTasks": resources, "version": 0, "metadata": ""}
 

@@ -234,7 +234,9 @@ def _target(before: Group, after: Group, fresh: set[str], returned: str | None) 
             name in before.members and member.told != before.members[name].told
         )
         if name == returned or (computed and (name in fresh or changed)):
-            yield _record("ConsumerGroupTargetAssignmentMember", name, _told(member, after.target(name)))
+            yield _record(
+                "ConsumerGroupTargetAssignmentMember", name, _target_assignment(member, after.target(name))
+            )
     if computed:
         epoch = {"assignmentEpoch": after.assignment_epoch}
         yield _record("ConsumerGroupTargetAssignmentMetadata", None, epoch)
@@ -259,10 +261,10 @@ def _assignment(member: Member, forms: Forms) -> Json:
             "assignedPartitions": wire.expected_partitions(member.assigned),
             "partitionsPendingRevocation": wire.expected_partitions(member.revoking),
         }
-    return {"memberEpoch": member.epoch, **_told(member, member.held)}
+    return {"memberEpoch": member.epoch, **_target_assignment(member, member.held)}
 
 
-def _told(member: Member, partitions: frozenset[Partition]) -> Json:
+def _target_assignment(member: Member, partitions: frozenset[Partition]) -> Json:
     """Partitions with what the assignor tells the member beside them."""
     return {
         "error": member.told.error,

@@ -78,14 +78,14 @@ def check_log(before: SpecState, after: SpecState, expected: Sequence[Json]) -> 
     offsets = [_offset(record) for record in appended]
     if offsets != list(range(end, end + len(offsets))):
         raise ValueError(f"the log ends before offset {end}, but {action} appends at {offsets}")
-    _compare([_said(record) for record in appended], expected)
+    _compare([_record_json(record) for record in appended], expected)
 
 
 def _offset(record: Fields) -> int:
     return record.get("offset", int)
 
 
-def _said(record: Fields) -> Json:
+def _record_json(record: Fields) -> Json:
     """A record of the spec as JSON, with the fields of which it says something."""
     kind, member = record.get("type", str), record.get("member", str)
     if kind not in _SAID:

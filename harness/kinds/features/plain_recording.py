@@ -44,7 +44,7 @@ class PlainLogReader(LogReader[Run]):
     """Are deletions of groups steps? Where they are none a run ends with them."""
 
     @abstractmethod
-    def _asked(self, number: int, content: Json, told: Json | None) -> Any:
+    def _request_line(self, number: int, content: Json, told: Json | None) -> Any:
         """The line of a request with its answer, if there is one."""
 
     def _action_of(self, timer: str) -> str:
@@ -78,7 +78,7 @@ class PlainLogReader(LogReader[Run]):
         elif told is not None and told["errorCode"] in NOT_THERE:
             self._found.left_out["refused by what is no coordinator, or has no log (H5, P3)"] += 1
         else:
-            self._add(self._asked(number, content, told), answer)
+            self._add(self._request_line(number, content, told), answer)
 
     def _answered(self, told: Json) -> Any:
         """The part of a response that is compared."""

@@ -164,7 +164,7 @@ def _members(runs: Sequence[classic.Run]) -> set[str]:
     }
 
 
-def _said(line: Line) -> Iterator[frozenset[str]]:
+def _subscriptions(line: Line) -> Iterator[frozenset[str]]:
     """The subscriptions that a line has."""
     yield line.request.subscription if line.request else frozenset()
     yield from (one.subscription for one in (line.words or {}).values())
@@ -173,7 +173,7 @@ def _said(line: Line) -> Iterator[frozenset[str]]:
 
 
 def _topics(line: Line) -> Iterator[str]:
-    yield from (topic for content in _said(line) for topic in subscription_data(content).topics)
+    yield from (topic for content in _subscriptions(line) for topic in subscription_data(content).topics)
     yield from (line.heartbeat.subscription or ()) if line.heartbeat else ()
 
 
@@ -192,7 +192,7 @@ def _epoch(line: Line) -> int:
     asked = [line.request.epoch] if line.request else []
     shown = [line.seen.generation] if line.seen else [line.group.epoch] if line.group else []
     told = [line.told.epoch] if line.told else []
-    content = [subscription_data(one).generation or 0 for one in _said(line)]
+    content = [subscription_data(one).generation or 0 for one in _subscriptions(line)]
     return max([0, *asked, *shown, *told, *content])
 
 

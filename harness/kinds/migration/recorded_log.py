@@ -104,12 +104,12 @@ class MigrationLogReader(ClassicLogReader):
             line.group = seen_of(group, self._topics, self._hidden)
             if self._shows("classicMemberMetadata"):
                 line.words = {
-                    member["memberId"]: self._said(member)
+                    member["memberId"]: self._classic_of(member)
                     for member in group["members"]
                     if "classicMemberMetadata" in member
                 }
 
-    def _said(self, member: Json) -> Classic:
+    def _classic_of(self, member: Json) -> Classic:
         phase, protocols = str(member["classicState"]), member["classicMemberMetadata"]["supportedProtocols"]
         names = tuple(one["name"] for one in protocols)
         return Classic(PHASES.get(phase, phase), names, self.words.subscription(protocols))

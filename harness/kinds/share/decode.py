@@ -24,7 +24,7 @@ _partitions: Final = wire.expected_partitions
 HANDLERS: Final = events("Share") | dict.fromkeys(REQUESTS, _request)
 
 
-def _said(one: ShareMember) -> Json:
+def _metadata_json(one: ShareMember) -> Json:
     client = {"rackId": None, "clientId": wire.client_id(one.member), "clientHost": wire.CLIENT_HOST}
     return {**client, "subscribedTopicNames": sorted(one.subscription)} if one.epoch else {}
 
@@ -37,7 +37,7 @@ def _current(one: ShareMember) -> Json:
 _RECORDS: Final = Written[ShareGroup](
     "ShareGroup",
     (
-        ("MemberMetadata", True, _said),
+        ("MemberMetadata", True, _metadata_json),
         ("PartitionMetadata", False, lambda group: {"topics": wire.metadata(dict(group.metadata))}),
         ("Metadata", False, lambda group: {"epoch": group.epoch}),
         ("TargetAssignmentMember", True, lambda one: {"topicPartitions": _partitions(one.target)}),

@@ -42,7 +42,7 @@ class ShareLogReader(PlainLogReader):
     line = Line
     api, word, deletes = SHARE.api, "Share", True
 
-    def _asked(self, number: int, content: Json, told: Json | None) -> Line:
+    def _request_line(self, number: int, content: Json, told: Json | None) -> Line:
         body = content["body"]
         names = body.get("subscribedTopicNames")
         asked = ShareRequest(body["memberEpoch"], None if names is None else frozenset(names))

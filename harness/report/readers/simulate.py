@@ -107,11 +107,11 @@ def _pair(data: Fields) -> Simulation:
         again=data.get("command", str),
         counts={"steps": data.get("ways", dict), "states": data.get("states", dict)},
         left_out=[*data.get("left_out", list), *not_seen],
-        found=[_found(one, targets, data.get("command", str)) for one in data.items("found")],
+        found=[_broken_property(one, targets, data.get("command", str)) for one in data.items("found")],
     )
 
 
-def _found(one: Fields, targets: tuple[str, str], command: str) -> Violation:
+def _broken_property(one: Fields, targets: tuple[str, str], command: str) -> Violation:
     operations = one.get("operations", list)
     file = one.text("file")
     topics = {topic["id"]: topic["name"] for done in operations for topic in done.get("upsert", ())}

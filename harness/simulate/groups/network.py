@@ -58,7 +58,7 @@ class Network(Scene):
             process.request = Message(process.name, request, process.incarnation, since)
         else:
             self.counts.faults["lost in a partition"] += 1
-            self._told(process.name, "coordinator", request, "lost")
+            self._draw(process.name, "coordinator", request, "lost")
         return True
 
     def _drop_copy(self, process: Process) -> None:
@@ -73,7 +73,7 @@ class Network(Scene):
             return False
         process.request = None
         self._count_delivery(process)
-        self._told(process.name, "coordinator", message.request, "request")
+        self._draw(process.name, "coordinator", message.request, "request")
         process.answer = self.handle(message, process)
         return True
 
@@ -86,11 +86,11 @@ class Network(Scene):
     def _lose(self, process: Process, event: Json) -> bool:
         """The request or the answer that is on the way is lost."""
         if process.request is not None:
-            self._told(process.name, "coordinator", process.request.request, "lost")
+            self._draw(process.name, "coordinator", process.request.request, "lost")
             process.request = None
             self.counts.faults["request lost"] += 1
         elif process.answer is not None:
-            self._told("coordinator", process.name, process.answer, "lost")
+            self._draw("coordinator", process.name, process.answer, "lost")
             process.answer = None
             self.counts.faults["answer lost"] += 1
         else:
@@ -115,7 +115,7 @@ class Network(Scene):
             return False
         process.copy = None
         self.counts.faults["copy delivered"] += 1
-        self._told(process.name, "coordinator", message.request, "copy")
+        self._draw(process.name, "coordinator", message.request, "copy")
         self.handle(message, None)
         return True
 
@@ -127,7 +127,7 @@ class Network(Scene):
         message = waiting[0] if event.get("again") else waiting.pop(0)
         self.counts.faults["late request"] += 1
         self.counts.faults["late request duplicated"] += bool(event.get("again"))
-        self._told(message.who, "coordinator", message.request, "late")
+        self._draw(message.who, "coordinator", message.request, "late")
         self.handle(message, None)
         return True
 
@@ -137,7 +137,7 @@ class Network(Scene):
             return False
         process.answer = process.waits_for = None
         process.old_answer = request.correlation, body
-        self._told("coordinator", process.name, body, "answer")
+        self._draw("coordinator", process.name, body, "answer")
         before = dict(process.machine.offsets.positions)
         process.machine.answered(request.correlation, body, process.local_ms(self.now_ms))
         if request.api == HEARTBEAT:
@@ -185,7 +185,7 @@ class Network(Scene):
         process.machine.failed(request.correlation, process.local_ms(self.now_ms), disconnected=disconnected)
         return True
 
-    def _told(self, sender: str, receiver: str, what: RequestView | Json, kind: str) -> None:
+    def _draw(self, sender: str, receiver: str, what: RequestView | Json, kind: str) -> None:
         if self.story:
             label = of_answer(what, self.topics) if isinstance(what, dict) else of_request(what, self.topics)
             self.story.message(sender, receiver, label, kind)

@@ -49,7 +49,7 @@ class _Clock(SimulatedClock):
 class _Open(Coordinator):
     """A coordinator that shows its own objects, to be read."""
 
-    def found(self, group: str) -> Group | None:
+    def group_of(self, group: str) -> Group | None:
         """The group, if it exists."""
         return self._groups.get(group)
 
@@ -106,13 +106,13 @@ class _Cluster:
         return self._coordinator.fire("group", group)
 
     def group(self, group: str) -> GroupView | None:
-        return self._coordinator.found(group)
+        return self._coordinator.group_of(group)
 
     def group_state(self, group: str) -> str:
-        return group_state(self._coordinator.found(group) or Group(group))
+        return group_state(self._coordinator.group_of(group) or Group(group))
 
     def durable(self, group: str) -> object:
-        found = self._coordinator.found(group) or Group(group)
+        found = self._coordinator.group_of(group) or Group(group)
         members = {
             member_id: (member.metadata, member.epoch, member.held)
             for member_id, member in found.members.items()

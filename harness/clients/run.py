@@ -92,10 +92,11 @@ def lines(found: BrokenRule) -> list[str]:
     rule = next(rule for rule in RULES if rule.__name__ == found.breach.rule)
     configured = f"instance id {found.setup.instance or 'none'}, auto-commit "
     configured += "on" if found.setup.auto_commit else "off"
+    schedule = "its schedule" if found.origin.file else "the shortest schedule"
     return [
         f"{rule.requirement} {found.breach.rule}: {rule.sentence}",
         f"  after {found.breach.ms} ms the client {found.breach.said}",
-        f"  {found.origin}; {configured}; the shortest schedule:",
+        f"  {found.origin}; {configured}; {schedule}:",
         *(f"    {in_words(step)}" for step in found.steps),
     ]
 

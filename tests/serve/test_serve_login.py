@@ -17,7 +17,6 @@ from confluent_kafka import Consumer
 from served import FAST, broker, frame, response, serving
 
 from coordinator.core.errors import BadInput
-from coordinator.serve.connection import AHEAD
 from coordinator.serve.frames import Malformed
 from coordinator.serve.login import VERSIONS, Login, read_users
 
@@ -105,26 +104,6 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
     command = ["openssl", *words.split(), "-out", str(made[0]), "-keyout", str(made[1])]
     subprocess.run(command, check=True, capture_output=True)
     return made
-
-
-def test_what_a_client_sent_before_it_went_is_done_with_tls(certificate: tuple[Path, Path]) -> None:
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(*certificate)
-    trusting = ssl.create_default_context(cafile=str(certificate[0]))
-    names = [f"topic-{number}" for number in range(3 * AHEAD)]
-    with serving(topics={}, tls=tls) as (made, port):
-        with socket.create_connection(("127.0.0.1", port)) as plain:
-            client = trusting.wrap_socket(plain, server_hostname="127.0.0.1")
-            for name in names:
-                topic = {"name": name, "numPartitions": 1, "replicationFactor": 1, "assignments": []}
-                body = {"topics": [topic | {"configs": []}], "timeoutMs": 1000, "validateOnly": False}
-                request = frame(19, 5, body)
-                client.sendall(len(request).to_bytes(4, "big") + request)
-            client.close()
-        end = time.monotonic() + 60  # for a server that hangs, not a measure
-        while not made.has_topic(names[-1], 1):
-            assert time.monotonic() < end
-            time.sleep(0.01)
 
 
 @pytest.mark.parametrize(("password", "joins"), [("a secret", True), ("a guess", False)])

@@ -100,11 +100,13 @@ def test_what_a_client_sent_before_it_went_is_done(behind_it: bool, answered: bo
         serving(topics={}, upstream=behind if behind_it else None) as (here, port),
     ):
         with socket.create_connection(("127.0.0.1", port)) as client:
+            sent = b""
             for name in names:
                 topic = {"name": name, "numPartitions": 1, "replicationFactor": 1, "assignments": []}
                 body = {"topics": [topic | {"configs": []}], "timeoutMs": 1000, "validateOnly": False}
                 request = request_frame("c", "CreateTopics", 5, 0, body)
-                client.sendall(len(request).to_bytes(4, "big") + request)
+                sent += len(request).to_bytes(4, "big") + request
+            client.sendall(sent)  # at once: a client that leaves answers unread resets its connection
             client.shutdown(socket.SHUT_WR)
             answers = client.makefile("rb")
             for _ in names if answered else ():

@@ -10,14 +10,34 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from coordinator.core.errors import ErrorCode
+from coordinator.core.transitions import Transition
 
 RequestId: TypeAlias = int | str
 """Names a request that waits, for whoever hands its answer on."""
 
 State: TypeAlias = Literal["Dead", "Empty", "PreparingRebalance", "CompletingRebalance", "Stable"]
+
+TRANSITIONS: Final[tuple[Transition[State], ...]] = (
+    Transition(("Dead",), "Empty", "the first member joins, or asks for a member id"),
+    Transition(("Empty",), "PreparingRebalance", "a member joins"),
+    Transition(
+        ("PreparingRebalance",),
+        "CompletingRebalance",
+        "all members have joined, or the time for that is over",
+    ),
+    Transition(("CompletingRebalance",), "Stable", "the leader's SyncGroup brings the assignment"),
+    Transition(
+        ("CompletingRebalance", "Stable"),
+        "PreparingRebalance",
+        "a member joins, rejoins or goes: all must rejoin",
+    ),
+    Transition(("PreparingRebalance",), "Empty", "no member is left"),
+    Transition(("Empty",), "Dead", "the group is deleted"),
+)
+"""Changes of a group's state (C1). One step may make several of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from coordinator.computing.model import IDLE, Computation
+from coordinator.core.transitions import Transition
+
+State: TypeAlias = Literal["Dead", "Empty", "Assigning", "Reconciling", "Stable"]
+
+TRANSITIONS: Final[tuple[Transition[State], ...]] = (
+    Transition(("Dead", "Empty"), "Assigning", "a member joins"),
+    Transition(("Assigning",), "Reconciling", "a target assignment is installed"),
+    Transition(("Reconciling",), "Stable", "every member has its target"),
+    Transition(
+        ("Reconciling", "Stable"),
+        "Assigning",
+        "members, subscriptions or topics change: the group epoch is bumped",
+    ),
+    Transition(("Reconciling", "Stable"), "Empty", "the last member goes"),
+    Transition(("Empty",), "Dead", "the group is deleted"),
+)
+"""Changes of a group's state (E5). No group stores its state: `group_state` derives it. A step may pass through
+Assigning and Reconciling, as a server-side assignor installs the target in the step that bumps the group epoch
+(E2)."""
 
 Partition = tuple[str, int]
 """Topic id (RFC 4122 text, lower case) and index."""
@@ -175,7 +194,7 @@ def held_by_others(group: Group, among: Partitions, own: tuple[str, ...]) -> Par
     return frozenset(partition for partition in among if owner(partition) not in (None, *own))
 
 
-def group_state(group: Group) -> str:
+def group_state(group: Group) -> State:
     """GroupState (E5): Dead, Empty, Assigning, Reconciling or Stable."""
     if not group.epoch:
         return "Dead"

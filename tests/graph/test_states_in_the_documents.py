@@ -1,26 +1,28 @@
-"""The picture of a consumer group's states in the documents, compared with committed traces."""
+"""The pictures of states in the documents are drawn from the coordinator's tables. The table of a consumer group
+is compared with committed traces here, the others with runs in tests/member, classic and classic_member."""
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from pathlib import Path
 
 import networkx as nx
 import pytest
 
+from coordinator.consumer.model import TRANSITIONS
+from coordinator.state_pictures import FOLDER, TABLES, drawn
 from harness.itf import read_trace
 from harness.kinds.consumer.expect import group_state
 from harness.kinds.consumer.state import StateReader
 
 ROOT = Path(__file__).parents[2]
-PICTURE = ROOT / "docs/pictures/group-states.dot"
 PASSED = {"Assigning", "Reconciling"}
 """The states that a step may pass: a server-side assignor installs the target in the same step (E2)."""
 
 
-def drawn() -> nx.DiGraph:
-    return nx.DiGraph(re.findall(r"^  (\w+) -> (\w+)", PICTURE.read_text(), re.MULTILINE))
+def table() -> nx.DiGraph:
+    """The changes of a consumer group's state, as a graph."""
+    return nx.DiGraph((before, row.after) for row in TRANSITIONS for before in row.before)
 
 
 def changes() -> set[tuple[str, str]]:
@@ -33,19 +35,26 @@ def changes() -> set[tuple[str, str]]:
     return found
 
 
-def way(picture: nx.DiGraph, before: str, after: str) -> list[tuple[str, str]]:
-    """The edges that a change takes in a picture. NetworkXNoPath where there are none."""
-    between = picture.subgraph({before, after} | PASSED)
+def way(changes: nx.DiGraph, before: str, after: str) -> list[tuple[str, str]]:
+    """The edges that a change takes in a table. NetworkXNoPath where there are none."""
+    between = changes.subgraph({before, after} | PASSED)
     return list(pairwise(nx.shortest_path(between, before, after)))
 
 
-def test_groups_take_the_ways_that_are_drawn_and_no_others() -> None:
-    picture = drawn()
-    assert {edge for change in changes() for edge in way(picture, *change)} == set(picture.edges)
+@pytest.mark.parametrize("name", TABLES)
+def test_a_picture_is_drawn_from_its_table(name: str) -> None:
+    file = ROOT / FOLDER / f"{name}-states.dot"
+    assert file.read_text() == drawn(name), "run `python -m coordinator.state_pictures`"
+    assert f"pictures/{file.stem}.svg" in (ROOT / "docs/specification.md").read_text()
 
 
-def test_a_way_that_is_not_drawn_is_found() -> None:
-    picture = drawn()
-    picture.remove_edge("Reconciling", "Empty")
+def test_groups_change_as_the_table_says_and_make_each_of_its_changes() -> None:
+    graph = table()
+    assert {edge for change in changes() for edge in way(graph, *change)} == set(graph.edges)
+
+
+def test_a_change_that_the_table_lacks_is_found() -> None:
+    graph = table()
+    graph.remove_edge("Reconciling", "Empty")
     with pytest.raises(nx.NetworkXNoPath):
-        way(picture, "Reconciling", "Empty")
+        way(graph, "Reconciling", "Empty")

@@ -8,6 +8,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from coordinator.assignors.spec import TopicPartition
 from coordinator.classic.embedded import Assignment
+from coordinator.core.transitions import Transition
 from coordinator.members.consumer.types import GroupMetadata, Json
 
 Partitions = frozenset[TopicPartition]
@@ -33,6 +34,23 @@ class Phase(Enum):
     STABLE = "stable"
     LEAVING = "leaving"
     FAILED = "failed"
+
+
+TRANSITIONS: Final[tuple[Transition[Phase], ...]] = (
+    Transition((Phase.UNSUBSCRIBED,), Phase.JOIN, "subscribe"),
+    Transition((Phase.JOIN,), Phase.SYNC, "a JoinGroup response: the barrier has opened"),
+    Transition((Phase.SYNC,), Phase.STABLE, "a SyncGroup response: the assignment"),
+    Transition((Phase.SYNC, Phase.STABLE), Phase.JOIN, "a rebalance, or the member is out of its generation"),
+    Transition((Phase.JOIN, Phase.SYNC, Phase.STABLE), Phase.LEAVING, "close"),
+    Transition((Phase.LEAVING,), Phase.UNSUBSCRIBED, "the response, or none"),
+    Transition(
+        (Phase.JOIN, Phase.SYNC, Phase.STABLE),
+        Phase.UNSUBSCRIBED,
+        "close of a static member, or one without id",
+    ),
+    Transition((Phase.JOIN, Phase.SYNC, Phase.STABLE), Phase.FAILED, "an error that the member cannot mend"),
+)
+"""Changes of a member's phase (C1, C3, S1)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,66 @@ class State(Enum):
 IN_GROUP: Final = frozenset({State.RECONCILING, State.ACKNOWLEDGING, State.STABLE})
 
 
+class Transition(NamedTuple):
+    """A change from any of the states `before` to the state `after`, as in coordinator/core/transitions.py: a
+    client that takes this folder takes nothing else of the kit."""
+
+    before: tuple[State, ...]
+    after: State
+    reason: str
+    """The cause, as people read it in a picture."""
+
+
+TRANSITIONS: Final[tuple[Transition, ...]] = (
+    Transition((State.UNSUBSCRIBED,), State.JOINING, "subscribe"),
+    Transition((State.JOINING,), State.STABLE, "a response: the member is in the group"),
+    Transition((State.STABLE, State.ACKNOWLEDGING), State.RECONCILING, "a response has another assignment"),
+    Transition((State.RECONCILING,), State.ACKNOWLEDGING, "the callbacks have ended: report at once"),
+    Transition((State.ACKNOWLEDGING,), State.STABLE, "a heartbeat with the owned partitions is sent"),
+    Transition(
+        (
+            State.JOINING,
+            State.STABLE,
+            State.RECONCILING,
+            State.ACKNOWLEDGING,
+            State.PREPARE_LEAVING,
+            State.LEAVING,
+        ),
+        State.FENCED,
+        "fenced or unknown: all partitions are lost",
+    ),
+    Transition((State.FENCED, State.STALE), State.JOINING, "the callbacks have ended: join with epoch 0"),
+    Transition((State.FENCED, State.STALE), State.UNSUBSCRIBED, "the application has given up"),
+    Transition(
+        (State.JOINING, State.STABLE, State.RECONCILING, State.ACKNOWLEDGING),
+        State.PREPARE_LEAVING,
+        "unsubscribe or close",
+    ),
+    Transition((State.PREPARE_LEAVING,), State.LEAVING, "commits and callbacks have ended"),
+    Transition(
+        (State.JOINING, State.STABLE, State.RECONCILING, State.ACKNOWLEDGING),
+        State.LEAVING,
+        "poll was not called in time",
+    ),
+    Transition((State.JOINING, State.PREPARE_LEAVING), State.STALE, "there is nothing to leave"),
+    Transition((State.LEAVING,), State.STALE, "the response, or a time-out"),
+    Transition(
+        (
+            State.JOINING,
+            State.STABLE,
+            State.RECONCILING,
+            State.ACKNOWLEDGING,
+            State.PREPARE_LEAVING,
+            State.LEAVING,
+        ),
+        State.FATAL,
+        "an error that the member cannot mend",
+    ),
+)
+"""Changes of a member's state (K1 to K4). RECONCILING and ACKNOWLEDGING are not stored: they follow from what a
+STABLE member owns and has reported (lifecycle.py)."""
+
+
 class Purpose(Enum):
     """Purposes of a request."""
 

@@ -199,7 +199,7 @@ class Coordinator:
 
     def _commit(self, *results: Result, change: Json | None = None, work: Sequence[Worked] = ()) -> None:
         """Take steps and a change of the cluster, all or none; AppendFailed where the log refuses."""
-        if change is None and not work and len(results) == 1 and results[0].starts_timers_alone:
+        if change is None and not work and len(results) == 1 and results[0].writes_nothing:
             show(self._groups, self._offsets, results[0])
             return self._follow(results[0].group_id, results[0].timers)
         limit, now_ms = self._env.config.max_batch_bytes, self.clock.now_ms()

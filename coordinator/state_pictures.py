@@ -30,20 +30,22 @@ _FRAMES: Final[dict[str, tuple[str, Sequence[Enum]]]] = {
     "member": ("in the group", sorted(consumer_member.IN_GROUP, key=lambda state: state.value)),
     "classic-member": ("subscribed", [Phase.JOIN, Phase.SYNC, Phase.STABLE]),
 }
-"""Name of a picture -> states with a frame around them: a change from all of them is one edge, from the frame."""
+"""Name of a picture -> states with a frame around them. A change from all of them is one edge, which starts
+at the frame."""
 _WIDTH: Final = 26
 """Characters in a line of a label."""
-_HEAD: Final = """// States of {subject}. `python -m coordinator.state_pictures` draws them from the table in the coordinator.
+_HEAD: Final = """// States of {subject}, drawn by `python -m coordinator.state_pictures`.
 digraph states {{
   rankdir=LR; nodesep=0.35; ranksep=0.7; bgcolor="white"; compound=true;
   graph [fontname="Helvetica", fontsize=13, color="#9db2c8", style=rounded, labeljust=l];
-  node [shape=box, style="rounded,filled", fillcolor="{colour}", color="#3b4a5a", fontname="Helvetica", fontsize=13];
+  node [shape=box, style="rounded,filled", fillcolor="{colour}", color="#3b4a5a"];
+  node [fontname="Helvetica", fontsize=13];
   edge [fontname="Helvetica", fontsize=11, color="#3b4a5a", fontcolor="#34495e"];
 """
 
 
 def drawn(name: str) -> str:
-    """The text of a picture in Graphviz's language. The first edge of each row has the reason as its label."""
+    """The text of a picture for Graphviz. The first edge of each row has the reason as its label."""
     subject, table = TABLES[name]
     lines = [_HEAD.format(subject=subject, colour="#e8f1fb" if name.endswith("group") else "#eaf7ee")]
     title, framed = _FRAMES.get(name, ("", ()))

@@ -180,10 +180,10 @@ def _complain(problems: Sequence[str]) -> int:
 def _describe(coordinator: Coordinator, options: argparse.Namespace) -> int:
     listed = _all(coordinator)
     passing = [group["groupId"] for group in _passing(coordinator, options)]
-    asked = list(dict.fromkeys(options.group)) if options.group else passing
-    problems = [_unknown(group_id, list(listed)) for group_id in asked if group_id not in listed]
-    problems += [_left_out(listed[group_id]) for group_id in asked if group_id in listed.keys() - {*passing}]
-    found = [_described(coordinator, listed[group_id]) for group_id in asked if group_id in passing]
+    wanted = list(dict.fromkeys(options.group)) if options.group else passing
+    problems = [_unknown(group_id, list(listed)) for group_id in wanted if group_id not in listed]
+    problems += [_left_out(listed[group_id]) for group_id in wanted if group_id in listed.keys() - {*passing}]
+    found = [_described(coordinator, listed[group_id]) for group_id in wanted if group_id in passing]
     _show(options, {"groups": found}, "\n".join(map(_text, found)))
     return _complain(problems)
 
@@ -227,8 +227,8 @@ def _text(group: Json) -> str:
 
 
 def _row(member: Json) -> Sequence[object]:
-    said = [member[name] for name in ("memberId", "instanceId", "memberEpoch", "clientId", "clientHost")]
-    return (*said, partitions(member["assignment"]), partitions(member["targetAssignment"]))
+    identity = [member[name] for name in ("memberId", "instanceId", "memberEpoch", "clientId", "clientHost")]
+    return (*identity, partitions(member["assignment"]), partitions(member["targetAssignment"]))
 
 
 _NOT_DELETED: Final = {

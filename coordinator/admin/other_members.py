@@ -13,7 +13,7 @@ from coordinator.admin.groups import CLASSIC, CONNECT, CONSUMER
 from coordinator.classic.embedded import read_assignment
 from coordinator.core.fields import Json
 
-_SAID: Final = ("memberId", "instanceId", "clientId", "clientHost")
+_IDENTITY: Final = ("memberId", "instanceId", "clientId", "clientHost")
 
 
 def other_group(group: Json) -> Json:
@@ -31,10 +31,15 @@ def other_group(group: Json) -> Json:
 
 
 def _classic(group: Json, member: Json) -> Json:
-    said = {name: member[name] for name in _SAID}
+    metadata = {name: member[name] for name in _IDENTITY}
     readable = group["protocolType"] == CONSUMER and member["assignment"]
     assignment = _read(member["assignment"]) if readable else None
-    return {**said, "memberEpoch": group["generation"], "assignment": assignment, "targetAssignment": None}
+    return {
+        **metadata,
+        "memberEpoch": group["generation"],
+        "assignment": assignment,
+        "targetAssignment": None,
+    }
 
 
 def _read(assignment: str) -> Json | None:
@@ -52,7 +57,7 @@ def _read(assignment: str) -> Json | None:
 
 
 def _worker(member: Json) -> Json:
-    said = {name: member.get(name) for name in _SAID}
+    metadata = {name: member.get(name) for name in _IDENTITY}
     names = {"assignment": "assigned", "targetAssignment": "target"}
-    told = {name: {"connectorsAndTasks": member[field] or []} for name, field in names.items()}
-    return {**said, "memberEpoch": member["memberEpoch"], **told}
+    assignments = {name: {"connectorsAndTasks": member[field] or []} for name, field in names.items()}
+    return {**metadata, "memberEpoch": member["memberEpoch"], **assignments}

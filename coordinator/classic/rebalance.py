@@ -74,10 +74,10 @@ def without(step: ClassicStep, gone: Iterable[str]) -> None:
     step.become(members=members, pending=group.pending - removed, leader=leader)
 
 
-def unanswered(step: ClassicStep, member_id: str, told: str, code: ErrorCode) -> None:
+def unanswered(step: ClassicStep, member_id: str, answered_id: str, code: ErrorCode) -> None:
     """Unanswered: what waits of a member is answered with an error."""
     member = step.group.members[member_id]
-    step.answer(member.joining, join_error(told, code))
+    step.answer(member.joining, join_error(answered_id, code))
     step.answer(member.syncing, sync_error(code))
 
 

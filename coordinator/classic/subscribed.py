@@ -25,13 +25,13 @@ def subscribed(group: ClassicGroup) -> Callable[[str], bool]:
     if group.protocol_type != CONSUMER:
         raise RequestRejected(ErrorCode.NON_EMPTY_GROUP, f"Group {group.id} has members; stop them first.")
     names = {name for member in group.members.values() for name, _ in member.protocols}
-    told = group.protocol if group.protocol in names else None
+    chosen = group.protocol if group.protocol in names else None
     try:
         topics = {
             topic
             for member in group.members.values()
             for name, metadata in member.protocols
-            if told in (None, name)
+            if chosen in (None, name)
             for topic in read_subscription(base64.b64decode(metadata)).topics
         }
     except (BadInput, ValueError):

@@ -100,7 +100,7 @@ def choose(computation: Computation, eligible: list[str]) -> Computation:
     return Computation(eligible[0]) if eligible else IDLE._replace(tried=computation.tried)
 
 
-def told(step: Step, member_id: str) -> bool:
+def should_compute(step: Step, member_id: str) -> bool:
     """Is the member the one that computes? From when it is told, it has its rebalance time-out (A5)."""
     computation = step.computation
     if computation.chosen != member_id:

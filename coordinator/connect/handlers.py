@@ -222,7 +222,7 @@ def install_assignment(group: Group | None, work: Work, request: InstallRequest)
         if request.error:
             target = old._replace(error=request.error)
         else:
-            target = Target(frozenset(given.get(worker, ())), 0, *request.said.get(worker, ()))
+            target = Target(frozenset(given.get(worker, ())), 0, *request.assignor_data.get(worker, ()))
         taken |= target.partitions
         if worker not in found.targets or target != old:
             targets.append(ConnectRecord(TARGET_MEMBER, found.id, worker, target))

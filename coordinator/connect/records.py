@@ -73,9 +73,9 @@ def _value_to_wire(value: Value | Lost) -> Json:
     if isinstance(value, Lost):
         return {"connectorsAndTasks": wire.to_wire(value.resources)}
     if isinstance(value, CurrentAssignment):
-        return {"memberEpoch": value.member_epoch, **_told_to_wire(value.told, value.held)}
+        return {"memberEpoch": value.member_epoch, **_target_to_wire(value.assignor_data, value.held)}
     if isinstance(value, Target):
-        return _told_to_wire(value, value.partitions)
+        return _target_to_wire(value, value.partitions)
     if isinstance(value, AssignmentEpoch):
         return {"assignmentEpoch": value.assignment_epoch}
     if isinstance(value, GroupEpoch):
@@ -94,13 +94,13 @@ def _value_to_wire(value: Value | Lost) -> Json:
     }
 
 
-def _told_to_wire(told: Target, resources: Partitions) -> Json:
+def _target_to_wire(target: Target, resources: Partitions) -> Json:
     """Work with the error and the metadata of the assignor that has given it."""
     return {
-        "error": told.error,
+        "error": target.error,
         "connectorsAndTasks": wire.to_wire(resources),
-        "version": told.metadata_version,
-        "metadata": told.metadata_bytes,
+        "version": target.metadata_version,
+        "metadata": target.metadata_bytes,
     }
 
 
@@ -158,14 +158,14 @@ def _value(kind: str, value: Mapping[str, object], where: str) -> Value | Lost:
         return _member_update(value, where)
     resources = wire.from_wire(value.get("connectorsAndTasks"), where)
     if kind == TARGET_MEMBER:
-        return _told(value, where, resources)
+        return _target(value, where, resources)
     if kind == CURRENT_ASSIGNMENT:
         epoch = fields.integer(value, "memberEpoch", where)
-        return CurrentAssignment(epoch, resources, told=_told({"error": 0, **value}, where))
+        return CurrentAssignment(epoch, resources, assignor_data=_target({"error": 0, **value}, where))
     return Lost(resources)
 
 
-def _told(value: Mapping[str, object], where: str, resources: Partitions = NOTHING) -> Target:
+def _target(value: Mapping[str, object], where: str, resources: Partitions = NOTHING) -> Target:
     """Read the target of a member from JSON. Records of earlier releases have no version and no metadata."""
     return Target(
         resources,

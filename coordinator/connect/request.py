@@ -35,7 +35,7 @@ class PrepareRequest(NamedTuple):
     member_epoch: int
 
 
-class Said(NamedTuple):
+class AssignorData(NamedTuple):
     """Data of the assignor for one worker beside its work."""
 
     version: int
@@ -43,8 +43,8 @@ class Said(NamedTuple):
 
 
 class InstallRequest(NamedTuple):
-    """ConnectGroupInstallAssignment; `target` has each resource as often as it is given to somebody, `said`
-    what is for each worker that is named."""
+    """ConnectGroupInstallAssignment; `target` has each resource as often as it is given to somebody,
+    `assignor_data` what the assignor sends to each worker that is named."""
 
     group_id: str
     principal: str
@@ -53,7 +53,7 @@ class InstallRequest(NamedTuple):
     group_epoch: int
     error: int
     target: tuple[tuple[str, Partition], ...]
-    said: Mapping[str, Said]
+    assignor_data: Mapping[str, AssignorData]
 
 
 ConnectRequest = WorkerHeartbeat | PrepareRequest | InstallRequest
@@ -116,7 +116,7 @@ def _install(body: Mapping[str, Any], client: tuple[str, str, str]) -> InstallRe
     where = "ConnectGroupInstallAssignment"
     fields.known(body, (*_CALL, "groupEpoch", "error", "members"), where)
     target: list[tuple[str, Partition]] = []
-    said: dict[str, Said] = {}
+    assignor_data: dict[str, AssignorData] = {}
     for entry in fields.items(body, "members", where):
         member = fields.as_object(entry, f"a member of {where}")
         fields.known(
@@ -127,16 +127,16 @@ def _install(body: Mapping[str, Any], client: tuple[str, str, str]) -> InstallRe
             member.get("connectorsAndTasks", []), f"connectorsAndTasks of {name!r}"
         )
         target += [(name, resource) for resource in resources]
-        said[name] = _said(member, f"the metadata of {name!r}")
+        assignor_data[name] = _assignor_data(member, f"the metadata of {name!r}")
     error = fields.fits(fields.integer({"error": 0, **body}, "error", where, None), 8, "error", where)
     epoch = _int32(body, "groupEpoch", where)
-    return InstallRequest(*_caller(body, client, where), epoch, error, tuple(target), said)
+    return InstallRequest(*_caller(body, client, where), epoch, error, tuple(target), assignor_data)
 
 
-def _said(member: Mapping[str, Any], where: str) -> Said:
+def _assignor_data(member: Mapping[str, Any], where: str) -> AssignorData:
     version = fields.integer({"version": 0, **member}, "version", where, None)
     metadata = fields.text({"metadata": "", **member}, "metadata", where)
-    return Said(fields.fits(version, 16, "version", where), metadata)
+    return AssignorData(fields.fits(version, 16, "version", where), metadata)
 
 
 def _int32(body: Mapping[str, Any], name: str, where: str) -> int:

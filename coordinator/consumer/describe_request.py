@@ -122,7 +122,7 @@ def _describe(env: Env, group: Group) -> Json:
 def _describe_member(group: Group, member_id: str, member: Member, names: Mapping[str, str]) -> Json:
     metadata = member.metadata
     target = group.targets.get(member_id, NO_TARGET)
-    told = target if member.epoch == group.assignment_epoch else NO_TARGET
+    shown = target if member.epoch == group.assignment_epoch else NO_TARGET
     return {
         "memberId": member_id,
         "instanceId": metadata.instance_id,
@@ -132,18 +132,19 @@ def _describe_member(group: Group, member_id: str, member: Member, names: Mappin
         "clientHost": metadata.client_host,
         "subscribedTopicNames": sorted(metadata.subscription),
         "subscribedTopicRegex": metadata.regex,
-        "assignment": _assignment(told._replace(partitions=member.assigned), names),
+        "assignment": _assignment(shown._replace(partitions=member.assigned), names),
         "targetAssignment": _assignment(target, names),
     }
 
 
-def _assignment(told: Target, names: Mapping[str, str]) -> Json:
+def _assignment(shown: Target, names: Mapping[str, str]) -> Json:
     """A topic that is deleted has no name any more: an empty one."""
     return {
         "topicPartitions": [
-            {**entry, "topicName": names.get(entry["topicId"], "")} for entry in wire.to_wire(told.partitions)
+            {**entry, "topicName": names.get(entry["topicId"], "")}
+            for entry in wire.to_wire(shown.partitions)
         ],
-        "error": told.error,
-        "metadataVersion": told.metadata_version,
-        "metadataBytes": told.metadata_bytes,
+        "error": shown.error,
+        "metadataVersion": shown.metadata_version,
+        "metadataBytes": shown.metadata_bytes,
     }

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Literal
 
 from coordinator.computing.offers import check_versions
-from coordinator.computing.select import told
+from coordinator.computing.select import should_compute
 from coordinator.consumer.membership import (
     add_member,
     new_member_metadata,
@@ -23,11 +23,11 @@ from coordinator.consumer.model import AWAY, NO_TARGET, NOTHING, Group, Member, 
 from coordinator.consumer.reconcile import Reconciled, gave_up, reconcile, says_more, write_current
 from coordinator.consumer.request import JOIN_EPOCH, LEAVE_EPOCH, HeartbeatRequest
 from coordinator.consumer.response import (
+    answered_member_id,
     assignment_to_wire,
     error_response,
     heartbeat_response,
     leave_response,
-    told_member_id,
 )
 from coordinator.consumer.static_members import (
     check_instance,
@@ -134,7 +134,7 @@ def leave(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Res
     """Leave (H2): whatever epoch the member had."""
     step = Step(env, group, now_ms)
     remove_member(step, request.member_id)
-    step.result.response = leave_response(told_member_id(env.dialect, request), LEAVE_EPOCH)
+    step.result.response = leave_response(answered_member_id(env.dialect, request), LEAVE_EPOCH)
     return step.result
 
 
@@ -150,7 +150,7 @@ def leave_temporarily(
         )
     step = Step(env, group, now_ms)
     keep_place(step, request.member_id, member)
-    step.result.response = leave_response(told_member_id(env.dialect, request), AWAY)
+    step.result.response = leave_response(answered_member_id(env.dialect, request), AWAY)
     return step.result
 
 
@@ -235,10 +235,10 @@ def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) ->
     _arm_timers(step, member_id, member, new, request, acknowledges)
     step.result.timers += rejoined(step.group, member_id)
     step.result.response = heartbeat_response(
-        told_member_id(step.env.dialect, request),
+        answered_member_id(step.env.dialect, request),
         new.epoch,
         step.env.heartbeat_interval_ms(step.group.id),
-        told(step, member_id),
+        should_compute(step, member_id),
         _assignment(step, member, new, target, request, kind, acknowledged),
     )
     return step.result

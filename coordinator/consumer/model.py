@@ -27,9 +27,9 @@ TRANSITIONS: Final[tuple[Transition[State], ...]] = (
     Transition(("Reconciling", "Stable"), "Empty", "the last member goes"),
     Transition(("Empty",), "Dead", "the group is deleted"),
 )
-"""Changes of a group's state (E5). No group stores its state: `group_state` derives it. A step may pass through
-Assigning and Reconciling, as a server-side assignor installs the target in the step that bumps the group epoch
-(E2)."""
+"""Changes of a group's state (E5). No group stores its state: `group_state` derives it. A step may pass
+through Assigning and Reconciling, as a server-side assignor installs the target in the step that bumps the
+group epoch (E2)."""
 
 Partition = tuple[str, int]
 """Topic id (RFC 4122 text, lower case) and index."""

@@ -53,9 +53,9 @@ def reconcile(
         return narrow_revocation(dialect, member, target, unsubscribed)
     surplus = member.assigned - target
     if surplus and must_be_asked(dialect, surplus, owned):
-        told = revoke(dialect, member, member.assigned & target, surplus)
+        revoking = revoke(dialect, member, member.assigned & target, surplus)
         advances = member.revoking and dialect.AcknowledgedEpoch == "next"
-        return told._replace(epoch=member.epoch + 1) if advances else told
+        return revoking._replace(epoch=member.epoch + 1) if advances else revoking
     own = (member_id, place_of or member_id)
     available = target if target == member.assigned else target - held_by_others(group, target, own)
     return assign(dialect, member, assignment_epoch, target, available)
@@ -119,7 +119,7 @@ def write_current(step: Step, member_id: str, new: Reconciled, target: Target = 
     """The record of what a member holds (P1), and of what it is told to revoke where that is recorded; with
     what else the member is told with it by the assignor that computed its target."""
     held = new.assigned | new.revoking if new.revoking else new.assigned
-    value = CurrentAssignment(new.epoch, held, told=target._replace(partitions=NOTHING))
+    value = CurrentAssignment(new.epoch, held, assignor_data=target._replace(partitions=NOTHING))
     if step.env.dialect.RevocationRecorded:
         member = step.group.members.get(step.place_of or member_id)
         given = given_at(step.env.dialect, member, new.epoch, new.assigned, new.revoking)

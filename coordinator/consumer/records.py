@@ -76,7 +76,7 @@ class CurrentAssignment(NamedTuple):
     held: Partitions
     previous_epoch: int | None = None
     revoking: Partitions | None = None
-    told: Target = NO_TARGET
+    assignor_data: Target = NO_TARGET
     """The assignor's error and metadata, for the member (H9)."""
     given: Given = NOTHING_GIVEN
     """When it was given what it holds (PartitionEpochs)."""
@@ -123,10 +123,10 @@ def _value_to_wire(value: Value) -> Json:
             }
         return {
             "memberEpoch": value.member_epoch,
-            "error": value.told.error,
+            "error": value.assignor_data.error,
             "topicPartitions": wire.to_wire(value.held),
-            "metadataVersion": value.told.metadata_version,
-            "metadataBytes": value.told.metadata_bytes,
+            "metadataVersion": value.assignor_data.metadata_version,
+            "metadataBytes": value.assignor_data.metadata_bytes,
         }
     if isinstance(value, Target):
         return {
@@ -229,7 +229,9 @@ def _current_assignment(value: Mapping[str, object], where: str) -> CurrentAssig
         given = partition_epochs.from_wire(value, where)
         return CurrentAssignment(epoch, assigned | revoking, previous_epoch, revoking, given=given)
     return CurrentAssignment(
-        epoch, wire.from_wire(value.get("topicPartitions"), where), told=_told({"error": 0, **value}, where)
+        epoch,
+        wire.from_wire(value.get("topicPartitions"), where),
+        assignor_data=_target({"error": 0, **value}, where),
     )
 
 
@@ -245,7 +247,7 @@ def _assignor(entry: object, where: str) -> ClientAssignor:
     )
 
 
-def _told(value: Mapping[str, object], where: str, partitions: Partitions = NOTHING) -> Target:
+def _target(value: Mapping[str, object], where: str, partitions: Partitions = NOTHING) -> Target:
     """A member's part of a target, or what it is told with it; the metadata may be left out."""
     return Target(
         partitions,
@@ -260,7 +262,7 @@ _VALUE_FROM_WIRE: Final[dict[str, Callable[[Mapping[str, object], str], Value]]]
     PARTITION_METADATA: _partition_metadata,
     MEMBER_METADATA: _member_update,
     TARGET_METADATA: lambda value, where: AssignmentEpoch(fields.integer(value, "assignmentEpoch", where)),
-    TARGET_MEMBER: lambda value, where: _told(
+    TARGET_MEMBER: lambda value, where: _target(
         value, where, wire.from_wire(value.get("topicPartitions"), where)
     ),
     CURRENT_ASSIGNMENT: _current_assignment,

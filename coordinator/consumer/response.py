@@ -10,7 +10,7 @@ from coordinator.core.errors import ErrorCode
 from coordinator.core.fields import Json
 
 
-def told_member_id(dialect: Dialect, request: HeartbeatRequest) -> str | None:
+def answered_member_id(dialect: Dialect, request: HeartbeatRequest) -> str | None:
     """MemberIdAnswered (H9): the member id, in the answer to a join alone or in each."""
     return request.member_id if request.member_epoch == 0 or dialect.MemberIdAnswered == "always" else None
 

@@ -158,13 +158,13 @@ def _change(text: str) -> tuple[str, Any]:
         hint = f"did you mean {like[0]}?" if like else f"there are {', '.join(CHOICES)}"
         raise BadInput(f"there is no departure {name!r}; {hint}")
     known = {shown(one): one for one in CHOICES[name]}
-    said = {"true": "yes", "false": "no"}.get(value.lower(), value) if True in CHOICES[name] else value
-    if not equals or said not in known:
+    given = {"true": "yes", "false": "no"}.get(value.lower(), value) if True in CHOICES[name] else value
+    if not equals or given not in known:
         like = get_close_matches(value, known, 1)
         hint = f"; did you mean {like[0]}?" if like else ""
         is_given = f"cannot be {value!r}" if equals else "has no value"
         raise BadInput(f"the departure {name} {is_given}; give {name}={' or '.join(known)}{hint}")
-    return name, known[said]
+    return name, known[given]
 
 
 @cache

@@ -95,7 +95,7 @@ def _consumer_value(value: Value) -> int:
     if isinstance(value, CurrentAssignment):
         return _current(value)
     if isinstance(value, Target):
-        return _told(value) + _topic_partitions(value.partitions)
+        return _assignor_data(value) + _topic_partitions(value.partitions)
     if isinstance(value, PartitionMetadata):
         topics = sum(_UUID + _text(name) + _INT32 + _TAGS for name in value.topics)
         return _INT32 + _count(len(value.topics)) + topics
@@ -110,7 +110,7 @@ def _current(value: CurrentAssignment) -> int:
     """ConsumerGroupCurrentMemberAssignmentValue: the text's, or where revocations are recorded Kafka's, which
     has the epoch of before and a state; epochs of partitions are a tagged field."""
     if value.revoking is None:
-        return _INT32 + _told(value.told) + _topic_partitions(value.held)
+        return _INT32 + _assignor_data(value.assignor_data) + _topic_partitions(value.held)
     size = _INT32 + _INT32 + _INT8
     size += _topic_partitions(value.held - value.revoking) + _topic_partitions(value.revoking)
     if not value.given:
@@ -124,9 +124,9 @@ def _connect_value(value: Value | Lost | None) -> int:
     if isinstance(value, Lost):
         return _work(value.resources)
     if isinstance(value, CurrentAssignment):
-        return _INT32 + _told(value.told) + _work(value.held)
+        return _INT32 + _assignor_data(value.assignor_data) + _work(value.held)
     if isinstance(value, Target):
-        return _told(value) + _work(value.partitions)
+        return _assignor_data(value) + _work(value.partitions)
     if isinstance(value, PartitionMetadata):
         return _INT32 + _count(len(value.topics)) + sum(_text(name) + _INT32 + _TAGS for name in value.topics)
     if isinstance(value, MemberUpdate):
@@ -155,7 +155,7 @@ def _classic(metadata: ClassicMetadata | None) -> int:
     return _tagged(_INT8 + _INT32 + _count(len(metadata.protocols)) + protocols + _TAGS)
 
 
-def _told(target: Target) -> int:
+def _assignor_data(target: Target) -> int:
     return _INT8 + _INT16 + _bytes(target.metadata_bytes)
 
 

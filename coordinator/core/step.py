@@ -99,17 +99,10 @@ class Result:
     """The step of the classic group in a step that converts the group (M1)."""
 
     @property
-    def starts_timers_alone(self) -> bool:
-        """Tell if the step changes nothing but timers, as a heartbeat without news does."""
-        return not (
-            self.records
-            or self.volatile
-            or self.gone
-            or self.script_used
-            or self.computation
-            or self.classic_step
-            or self.target_computed_ms is not None
-        )
+    def writes_nothing(self) -> bool:
+        """Tell if the step writes nothing to the log, as a heartbeat without news does not. All but records,
+        timers and a member's volatile state come with records only."""
+        return not self.records
 
 
 class Step:

@@ -24,7 +24,13 @@ from coordinator.core.errors import BadInput, ErrorCode, RequestRejected
 from coordinator.core.step import Env, Result, Step, Timer
 from coordinator.migration.downgrade import downgraded
 from coordinator.migration.phases import phase
-from coordinator.migration.protocol import CONSUMER, Said, assignment_bytes, metadata_of, read_protocols
+from coordinator.migration.protocol import (
+    CONSUMER,
+    ProtocolData,
+    assignment_bytes,
+    metadata_of,
+    read_protocols,
+)
 
 
 def join_group(
@@ -32,29 +38,29 @@ def join_group(
 ) -> Result:
     """JoinGroup (M2). `made_id` is for a join without a member id; `waits` names the request where it waits,
     because it makes a classic group of this one. Raises RequestRejected."""
-    said = _said(env, group, request)
-    metadata = _metadata(request, said)
+    data = _protocol_data(env, group, request)
+    metadata = _metadata(request, data)
     if not request.member_id:
         if request.instance_id is None:
             return Result(group.id, response=join_error(made_id, ErrorCode.MEMBER_ID_REQUIRED))
         holder = group.instances.get(request.instance_id)
         if holder is None:
-            return _joined(env, group, request, made_id, said, metadata, now_ms)
-        return _replaced(env, group, request, holder, made_id, said, metadata, waits, now_ms)
+            return _joined(env, group, request, made_id, data, metadata, now_ms)
+        return _replaced(env, group, request, holder, made_id, data, metadata, waits, now_ms)
     if request.instance_id is None and request.member_id not in group.members:
-        if said.generation != NO_GENERATION or not group.members:
+        if data.generation != NO_GENERATION or not group.members:
             raise RequestRejected(
                 ErrorCode.UNKNOWN_MEMBER_ID, "The member was removed; join without generation."
             )
-        return _joined(env, group, request, request.member_id, said, metadata, now_ms)
+        return _joined(env, group, request, request.member_id, data, metadata, now_ms)
     member = classic_member(group, request.member_id, request.instance_id)
-    if said.generation == NO_GENERATION:
-        return _joined(env, group, request, request.member_id, said, metadata, now_ms)
+    if data.generation == NO_GENERATION:
+        return _joined(env, group, request, request.member_id, data, metadata, now_ms)
     kept = metadata._replace(instance_id=member.metadata.instance_id)  # S2: said once, as it joined
-    return _rejoined(env, group, request, member, said, kept, now_ms)
+    return _rejoined(env, group, request, member, data, kept, now_ms)
 
 
-def _said(env: Env, group: Group, request: JoinRequest) -> Said:
+def _protocol_data(env: Env, group: Group, request: JoinRequest) -> ProtocolData:
     """Read the protocols of a request. INCONSISTENT_GROUP_PROTOCOL where they are not those of a consumer,
     are too old, or have none in common with all other members that use the classic protocol."""
     named = request.instance_id
@@ -71,10 +77,10 @@ def _said(env: Env, group: Group, request: JoinRequest) -> Said:
         raise RequestRejected(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"Unreadable: {error}.") from None
 
 
-def _metadata(request: JoinRequest, said: Said) -> MemberMetadata:
+def _metadata(request: JoinRequest, data: ProtocolData) -> MemberMetadata:
     timeouts = request.session_timeout_ms, request.rebalance_timeout_ms
     client = request.client_id, request.client_host
-    return metadata_of(said, request.protocols, *timeouts, request.instance_id, client)
+    return metadata_of(data, request.protocols, *timeouts, request.instance_id, client)
 
 
 def classic_member(group: Group, member_id: str, instance_id: str | None) -> Member:
@@ -100,16 +106,16 @@ def _joined(
     group: Group,
     request: JoinRequest,
     member_id: str,
-    said: Said,
+    data: ProtocolData,
     metadata: MemberMetadata,
     now_ms: int,
 ) -> Result:
     """A member that is new, or has lost its generation and so owns nothing (H1)."""
     if member_id not in group.members and len(group.members) >= env.config.group_max_size:
         raise RequestRejected(ErrorCode.GROUP_MAX_SIZE_REACHED, f"Group {group.id} is full.")
-    step = Step(_asked_if_owned(env), group, now_ms)
+    step = Step(_revoking_if_owned(env), group, now_ms)
     add_member(step, member_id, metadata)
-    return _accepted(step, Member(metadata), _translated(request, member_id, said), "join", metadata)
+    return _accepted(step, Member(metadata), _translated(request, member_id, data), "join", metadata)
 
 
 def _replaced(
@@ -118,7 +124,7 @@ def _replaced(
     request: JoinRequest,
     holder: str,
     member_id: str,
-    said: Said,
+    data: ProtocolData,
     metadata: MemberMetadata,
     waits: RequestId,
     now_ms: int,
@@ -129,9 +135,9 @@ def _replaced(
         members = {name: one.metadata for name, one in group.members.items() if name != holder}
         joining = member_id, waits
         return downgraded(env, group, {**members, member_id: metadata}, now_ms, joining=joining)
-    step = Step(_asked_if_owned(env), group, now_ms)
+    step = Step(_revoking_if_owned(env), group, now_ms)
     take_place(step, holder, member_id, metadata)
-    return _accepted(step, Member(metadata), _translated(request, member_id, said), "join", metadata)
+    return _accepted(step, Member(metadata), _translated(request, member_id, data), "join", metadata)
 
 
 def _rejoined(
@@ -139,19 +145,19 @@ def _rejoined(
     group: Group,
     request: JoinRequest,
     member: Member,
-    said: Said,
+    data: ProtocolData,
     metadata: MemberMetadata,
     now_ms: int,
 ) -> Result:
     """A member joins again: of its current generation, of the one before because the answer was lost (H6), or
     ILLEGAL_GENERATION. User data says nothing that the group must know (E1)."""
-    member_id, translated = request.member_id, _translated(request, request.member_id, said)
+    member_id, translated = request.member_id, _translated(request, request.member_id, data)
     kind: Kind = "current"
-    if said.generation != member.epoch:
+    if data.generation != member.epoch:
         if not is_retry(env, member, group.targets.get(member_id, NO_TARGET), translated):
             raise RequestRejected(ErrorCode.ILLEGAL_GENERATION, "Join again without a generation.")
         kind = "retry"
-    step, known = Step(_asked_if_owned(env), group, now_ms), member.metadata
+    step, known = Step(_revoking_if_owned(env), group, now_ms), member.metadata
     if metadata != known:
         write_member(step, member_id, metadata, says_otherwise(env.dialect, known, metadata))
     elif env.dialect.MetadataChange == "next-heartbeat":
@@ -160,30 +166,30 @@ def _rejoined(
     return _accepted(step, member, translated, kind, metadata)
 
 
-def _asked_if_owned(env: Env) -> Env:
+def _revoking_if_owned(env: Env) -> Env:
     """R1: a JoinGroup always says what is owned, so that nothing else need be asked for."""
     return dataclasses.replace(env, dialect=dataclasses.replace(env.dialect, RevocationAsked="if-owned"))
 
 
-def _translated(request: JoinRequest, member_id: str, said: Said) -> HeartbeatRequest:
+def _translated(request: JoinRequest, member_id: str, data: ProtocolData) -> HeartbeatRequest:
     """The ConsumerGroupHeartbeat that says the same."""
     return HeartbeatRequest(
         request.group_id,
         member_id,
-        JOIN_EPOCH if said.generation == NO_GENERATION else said.generation,
+        JOIN_EPOCH if data.generation == NO_GENERATION else data.generation,
         request.instance_id,
-        said.rack_id,
+        data.rack_id,
         request.rebalance_timeout_ms,
-        said.subscription,
+        data.subscription,
         None,
         None,
-        said.assignors,
-        said.owned,
+        data.assignors,
+        data.owned,
         request.client_id,
         request.client_host,
         "",
-        sorted(said.subscription),
-        sorted(said.owned),
+        sorted(data.subscription),
+        sorted(data.owned),
     )
 
 

@@ -42,7 +42,7 @@ LEAST_VERSION: Final = 3
 Protocols = tuple[tuple[str, str], ...]
 
 
-class Said(NamedTuple):
+class ProtocolData(NamedTuple):
     """Data of a JoinGroup: the subscription, the owned partitions, their generation (-1 for none)."""
 
     subscription: frozenset[str]
@@ -52,13 +52,13 @@ class Said(NamedTuple):
     assignors: tuple[ClientAssignor, ...]
 
 
-def read_protocols(env: Env, protocols: Protocols) -> Said:
+def read_protocols(env: Env, protocols: Protocols) -> ProtocolData:
     """The protocols of a JoinGroup. BadInput where one is older than version 3, or cut off (M2)."""
     read = [(name, _subscription(name, _bytes(metadata))) for name, metadata in protocols]
     if not read:
         raise BadInput("there is no protocol")
     first = read[0][1]
-    return Said(
+    return ProtocolData(
         shared(first.topics),
         ids_of(env, first.owned),
         first.generation,
@@ -77,9 +77,9 @@ def _subscription(name: str, metadata: bytes) -> Subscription:
     return read_subscription(metadata)
 
 
-def _assignor(name: str, said: Subscription) -> ClientAssignor:
+def _assignor(name: str, subscription: Subscription) -> ClientAssignor:
     """M4: user data becomes the metadata of an assignor, which nobody but that assignor can read."""
-    user_data = b64encode(said.user_data or b"").decode()
+    user_data = b64encode(subscription.user_data or b"").decode()
     return ClientAssignor(name, CLASSIC_VERSION, CLASSIC_VERSION, 0, CLASSIC_VERSION, user_data)
 
 
@@ -93,7 +93,7 @@ def ids_of(env: Env, named: frozenset[tuple[str, int]]) -> Partitions:
 
 
 def metadata_of(
-    said: Said,
+    data: ProtocolData,
     protocols: Protocols,
     session_timeout_ms: int,
     rebalance_timeout_ms: int,
@@ -103,13 +103,13 @@ def metadata_of(
     """The member as the consumer protocol knows it; `client` is its id and host."""
     return MemberMetadata(
         instance_id,
-        said.rack_id,
+        data.rack_id,
         *client,
-        said.subscription,
+        data.subscription,
         None,
         rebalance_timeout_ms,
         None,
-        said.assignors,
+        data.assignors,
         ClassicMetadata(session_timeout_ms, protocols),
     )
 
@@ -149,10 +149,10 @@ def owning(env: Env, protocols: Protocols, held: Partitions, generation: int) ->
 
 def _with_owned(content: str, owned: frozenset[tuple[str, int]], generation: int) -> str:
     try:
-        said = replace(read_subscription(_bytes(content)), owned=owned, generation=generation)
+        owning = replace(read_subscription(_bytes(content)), owned=owned, generation=generation)
     except BadInput:
         return content
-    return b64encode(write_subscription(said)).decode()
+    return b64encode(write_subscription(owning)).decode()
 
 
 def _version(metadata: str) -> int:

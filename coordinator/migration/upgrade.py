@@ -29,7 +29,7 @@ from coordinator.consumer.records import (
 from coordinator.consumer.replay import replay
 from coordinator.core.errors import BadInput, ErrorCode, RequestRejected
 from coordinator.core.step import Env, Timer
-from coordinator.migration.protocol import CONSUMER, Said, assigned_to, metadata_of, read_protocols
+from coordinator.migration.protocol import CONSUMER, ProtocolData, assigned_to, metadata_of, read_protocols
 from coordinator.record_kinds import AnyRecord
 
 
@@ -69,13 +69,13 @@ def _records(env: Env, group: ClassicGroup, saved: GroupMetadata | None) -> list
     if not group.generation:
         return []
     members = {name: one for name, one in sorted(group.members.items()) if not one.fresh}
-    said = {name: read_protocols(env, one.protocols) for name, one in members.items()}
-    held = held_at_conversion(env, group, saved, said)
-    topics = _subscribed(env, said)
+    data = {name: read_protocols(env, one.protocols) for name, one in members.items()}
+    held = held_at_conversion(env, group, saved, data)
+    topics = _subscribed(env, data)
     epoch = group.generation
     return [
         *(
-            Record(MEMBER_METADATA, group.id, name, MemberUpdate(epoch, _metadata(members[name], said[name])))
+            Record(MEMBER_METADATA, group.id, name, MemberUpdate(epoch, _metadata(members[name], data[name])))
             for name in members
         ),
         Record(PARTITION_METADATA, group.id, None, PartitionMetadata(epoch, topics)),
@@ -86,15 +86,15 @@ def _records(env: Env, group: ClassicGroup, saved: GroupMetadata | None) -> list
     ]
 
 
-def _subscribed(env: Env, said: Mapping[str, Said]) -> dict[str, TopicImage]:
-    names = frozenset[str]().union(*(one.subscription for one in said.values()))
+def _subscribed(env: Env, data: Mapping[str, ProtocolData]) -> dict[str, TopicImage]:
+    names = frozenset[str]().union(*(one.subscription for one in data.values()))
     return {name: env.topics[name] for name in sorted(names & env.topic_names)}
 
 
-def _metadata(member: ClassicMember, said: Said) -> MemberMetadata:
+def _metadata(member: ClassicMember, data: ProtocolData) -> MemberMetadata:
     timeouts = member.session_timeout_ms, member.rebalance_timeout_ms
     client = member.client_id, member.client_host
-    return metadata_of(said, member.protocols, *timeouts, member.instance_id, client)
+    return metadata_of(data, member.protocols, *timeouts, member.instance_id, client)
 
 
 def _current(env: Env, epoch: int, held: Partitions) -> CurrentAssignment:
@@ -104,25 +104,25 @@ def _current(env: Env, epoch: int, held: Partitions) -> CurrentAssignment:
 
 
 def held_at_conversion(
-    env: Env, group: ClassicGroup, saved: GroupMetadata | None, said: Mapping[str, Said]
+    env: Env, group: ClassicGroup, saved: GroupMetadata | None, data: Mapping[str, ProtocolData]
 ) -> dict[str, Partitions]:
     """HeldAtConversion (M1, R7): what each member may own, so that nobody else is given it.
 
-    Its assignment, in the log since the leader brought it, unless it has rejoined since; and what it said, as
-    it joined last, that it owned, for it may not have given that up yet. If several members say so, the one
-    of the latest generation does; each partition counts once.
+    A member may own its assignment, in the log since the leader brought it, unless it has rejoined since; and
+    what its last JoinGroup named as owned, for it may not have given that up yet. A partition that several
+    members name belongs to the one of the latest generation.
     """
     assigned = {one.member_id: one.assignment for one in saved.members} if saved is not None else {}
     owners: dict[Partition, str] = {}
     claims: list[tuple[int, str, Partitions]] = []
-    for name, one in said.items():
+    for name, one in data.items():
         claims.append((one.generation, name, one.owned))
         if group.members[name].joining is None:
             claims.append((group.generation + 1, name, assigned_to(env, assigned.get(name, ""))))
     for _, name, partitions in sorted(claims, key=lambda claim: (-claim[0], claim[1])):
         for partition in partitions:
             owners.setdefault(partition, name)
-    return {name: frozenset(one for one, owner in owners.items() if owner == name) for name in said}
+    return {name: frozenset(one for one, owner in owners.items() if owner == name) for name in data}
 
 
 def sessions(group: Group, now_ms: int) -> list[Timer]:

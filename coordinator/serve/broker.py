@@ -197,12 +197,12 @@ class Broker:
 
     def _of_group(self, api: GroupApi, sent: Sent) -> bytes | int:
         try:
-            asked = api.asked(sent.version, sent.body)
+            requests = api.requests(sent.version, sent.body)
         except (KeyError, TypeError) as error:
             raise Malformed(f"{api.name} {sent.version} has no {error}") from None
         ticket = self._tickets = self._tickets + 1
         answers = []
-        for body in asked:
+        for body in requests:
             answer = self._ask(api, sent, body, ticket)
             if answer is PENDING:
                 self._waiting[ticket] = _Waiting(sent)

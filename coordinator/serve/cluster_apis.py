@@ -30,11 +30,11 @@ Handler: TypeAlias = Callable[[Cluster, int, Json, int], Json]
 
 def metadata(cluster: Cluster, version: int, body: Json, _: int) -> Json:
     """Metadata; all topics where none is named (version 0: an empty list, later: null)."""
-    asked = body["topics"]
-    if asked is None or (version == 0 and not asked):
+    wanted = body["topics"]
+    if wanted is None or (version == 0 and not wanted):
         topics = [_topic(topic) for topic in cluster.topics.values()]
     else:
-        topics = [_asked_topic(cluster, one) for one in asked]
+        topics = [_described_topic(cluster, one) for one in wanted]
     return {
         "brokers": [{"nodeId": BROKER_ID, **_address(cluster), "rack": None}],
         "clusterId": CLUSTER_ID,
@@ -43,9 +43,9 @@ def metadata(cluster: Cluster, version: int, body: Json, _: int) -> Json:
     }
 
 
-def _asked_topic(cluster: Cluster, asked: Json) -> Json:
-    topic_id = asked.get("topicId")
-    name = asked.get("name") or None  # a consumer in Java that asks by id has the empty name
+def _described_topic(cluster: Cluster, wanted: Json) -> Json:
+    topic_id = wanted.get("topicId")
+    name = wanted.get("name") or None  # a consumer in Java that asks by id has the empty name
     by_id = topic_id not in (None, NO_ID) and name is None
     topic = cluster.named(name, topic_id if by_id else None)
     if topic is not None:
@@ -123,8 +123,8 @@ def list_offsets(cluster: Cluster, _: int, body: Json, now_ms: int) -> Json:
     }
 
 
-def _topics(cluster: Cluster, asked: list[Json]) -> Iterator[tuple[Json, Topic | None]]:
-    for one in asked:
+def _topics(cluster: Cluster, wanted: list[Json]) -> Iterator[tuple[Json, Topic | None]]:
+    for one in wanted:
         name = one.get("name", one.get("topic"))
         yield one, cluster.named(name, one.get("topicId") if name is None else None)
 
@@ -233,18 +233,18 @@ def _message(error: int) -> Json:
 def delete_topics(cluster: Cluster, version: int, body: Json, _: int) -> Json:
     """DeleteTopics, by name, or by id from version 6 on."""
 
-    def delete(asked: Json) -> Json:
-        topic_id = asked.get("topicId")
-        by_id = asked.get("name") is None
-        topic = cluster.named(asked.get("name"), topic_id if by_id else None)
+    def delete(wanted: Json) -> Json:
+        topic_id = wanted.get("topicId")
+        by_id = wanted.get("name") is None
+        topic = cluster.named(wanted.get("name"), topic_id if by_id else None)
         if topic is None:
             error = UNKNOWN_TOPIC_ID if by_id else UNKNOWN_TOPIC
-            return {"name": asked.get("name") or "", "topicId": topic_id, "errorCode": error}
+            return {"name": wanted.get("name") or "", "topicId": topic_id, "errorCode": error}
         del cluster.topics[topic.name]
         return {"name": topic.name, "topicId": topic.id, "errorCode": 0}
 
-    asked = body["topics"] if version >= 6 else [{"name": name} for name in body["topicNames"]]
-    return {"responses": [delete(one) for one in asked]}
+    wanted = body["topics"] if version >= 6 else [{"name": name} for name in body["topicNames"]]
+    return {"responses": [delete(one) for one in wanted]}
 
 
 def create_partitions(cluster: Cluster, _: int, body: Json, __: int) -> Json:

@@ -197,8 +197,8 @@ def _tls(certificate: str | None, key: str | None) -> ssl.SSLContext | None:
 async def _run(server: Server, host: str, port: int) -> int:
     stop, listening = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
-    for told in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(told, stop.set)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
     running = asyncio.create_task(server.run(host, port, stop, listening))
     ready = asyncio.create_task(listening.wait())
     await asyncio.wait([running, ready], return_when=asyncio.FIRST_COMPLETED)

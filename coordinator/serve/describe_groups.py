@@ -34,12 +34,12 @@ def _group(group: Json, group_id: str, version: int) -> Json:
 
 def _member(member: Json, protocol: str | None) -> Json:
     """A member; what its protocol says of it, and its assignment, in a stable group alone, as in Kafka."""
-    told = {one["name"]: one["metadata"] for one in member["protocols"]}
+    metadata = {one["name"]: one["metadata"] for one in member["protocols"]}
     return {
         "memberId": member["memberId"],
         "groupInstanceId": member["instanceId"],
         "clientId": member["clientId"],
         "clientHost": member["clientHost"],
-        "memberMetadata": told.get(protocol or "", ""),
+        "memberMetadata": metadata.get(protocol or "", ""),
         "memberAssignment": (member["assignment"] or "") if protocol else "",
     }

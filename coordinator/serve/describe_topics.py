@@ -24,12 +24,12 @@ def describe_topic_partitions(cluster: Cluster, body: Json) -> Json:
     next one begins. A cursor before partition 0 is INVALID_REQUEST.
     """
     cursor = body["cursor"] or {"topicName": "", "partitionIndex": 0}
-    asked = sorted({one["name"] for one in body["topics"]} or cluster.topics)
+    wanted = sorted({one["name"] for one in body["topics"]} or cluster.topics)
     if cursor["partitionIndex"] < 0:
-        return {"topics": [_error(name, INVALID_REQUEST) for name in asked], "nextCursor": None}
+        return {"topics": [_error(name, INVALID_REQUEST) for name in wanted], "nextCursor": None}
     left = max(1, min(body["responsePartitionLimit"], MOST_ANSWERED))
     found: list[Json] = []
-    for name in (one for one in asked if one >= cursor["topicName"]):
+    for name in (one for one in wanted if one >= cursor["topicName"]):
         first = cursor["partitionIndex"] if name == cursor["topicName"] else 0
         if left <= 0:
             return {"topics": found, "nextCursor": {"topicName": name, "partitionIndex": first}}

@@ -25,7 +25,7 @@ DESCRIBE_CONFIGS: Final = 32
 
 
 class GroupApi(NamedTuple):
-    """An API of groups. `asked` gives the coordinator's requests for one of Kafka's, `answered` Kafka's
+    """An API of groups. `requests` gives the coordinator's requests for one of Kafka's, `answered` Kafka's
     response for the coordinator's responses; both get Kafka's version."""
 
     key: int
@@ -33,7 +33,7 @@ class GroupApi(NamedTuple):
     version: int
     first: int
     last: int
-    asked: Callable[[int, Json], list[Json]]
+    requests: Callable[[int, Json], list[Json]]
     answered: Callable[[int, list[Json]], Json]
 
 
@@ -56,17 +56,17 @@ def _heartbeat_answered(_: int, answers: list[Json]) -> Json:
     return {**answers[0], "assignment": assignment}
 
 
-def _commit_asked(_: int, body: Json) -> list[Json]:
+def _commit_requests(_: int, body: Json) -> list[Json]:
     return [{name: value for name, value in body.items() if name != "retentionTimeMs"}]
 
 
-def _fetch_asked(version: int, body: Json) -> list[Json]:
+def _fetch_requests(version: int, body: Json) -> list[Json]:
     """One request for each group: Kafka names the member with the group, KIP-848 once."""
-    asked = []
+    requests = []
     for group in [body] if version < 8 else body["groups"]:
         member = to_kip(FETCHING_MEMBER, group)
-        asked.append({**member, "groups": [{name: group[name] for name in ("groupId", "topics")}]})
-    return asked
+        requests.append({**member, "groups": [{name: group[name] for name in ("groupId", "topics")}]})
+    return requests
 
 
 def _fetch_answered(version: int, answers: list[Json]) -> Json:
@@ -76,11 +76,11 @@ def _fetch_answered(version: int, answers: list[Json]) -> Json:
     return {"groups": groups}
 
 
-def _sync_asked(_: int, body: Json) -> list[Json]:
+def _sync_requests(_: int, body: Json) -> list[Json]:
     return [{"groupInstanceId": None, "protocolType": None, "protocolName": None, **body}]
 
 
-def _leave_asked(version: int, body: Json) -> list[Json]:
+def _leave_requests(version: int, body: Json) -> list[Json]:
     if version < 3:
         members = [{"memberId": body["memberId"], "groupInstanceId": None}]
         return [{"groupId": body["groupId"], "members": members}]
@@ -101,13 +101,13 @@ def _join_answered(_: int, answers: list[Json]) -> Json:
     return {**answer, "protocolName": answer.get("protocolName") or ""}
 
 
-def _described_asked(_: int, body: Json) -> list[Json]:
+def _described_requests(_: int, body: Json) -> list[Json]:
     """Topics are not the coordinator's."""
     others = [of_other_type(one) for one in body["resources"] if one["resourceType"] != TOPIC]
     return [{**body, "resources": others}]
 
 
-def _configs_asked(_: int, body: Json) -> list[Json]:
+def _configs_requests(_: int, body: Json) -> list[Json]:
     return [{**body, "resources": [of_other_type(one) for one in body["resources"]]}]
 
 
@@ -131,16 +131,16 @@ _JOIN: Final = {"rebalanceTimeoutMs": -1, "groupInstanceId": None, "reason": Non
 GROUP_APIS: Final = {
     api.key: api
     for api in (
-        GroupApi(8, "OffsetCommit", 9, 2, 10, _commit_asked, _first),
-        GroupApi(9, "OffsetFetch", 9, 1, 10, _fetch_asked, _fetch_answered),
+        GroupApi(8, "OffsetCommit", 9, 2, 10, _commit_requests, _first),
+        GroupApi(9, "OffsetFetch", 9, 1, 10, _fetch_requests, _fetch_answered),
         GroupApi(11, "JoinGroup", 9, 0, 9, _with_defaults(**_JOIN), _join_answered),
         GroupApi(12, "Heartbeat", 4, 0, 4, _with_defaults(groupInstanceId=None), _first),
-        GroupApi(13, "LeaveGroup", 5, 0, 5, _leave_asked, _leave_answered),
-        GroupApi(14, "SyncGroup", 5, 0, 5, _sync_asked, _first),
+        GroupApi(13, "LeaveGroup", 5, 0, 5, _leave_requests, _leave_answered),
+        GroupApi(14, "SyncGroup", 5, 0, 5, _sync_requests, _first),
         GroupApi(16, "ListGroups", 5, 0, 5, _same, _first),
-        GroupApi(DESCRIBE_CONFIGS, "DescribeConfigs", 4, 1, 4, _described_asked, _described),
+        GroupApi(DESCRIBE_CONFIGS, "DescribeConfigs", 4, 1, 4, _described_requests, _described),
         GroupApi(42, "DeleteGroups", 2, 0, 2, _same, _first),
-        GroupApi(44, "IncrementalAlterConfigs", 1, 0, 1, _configs_asked, _altered),
+        GroupApi(44, "IncrementalAlterConfigs", 1, 0, 1, _configs_requests, _altered),
         GroupApi(68, "ConsumerGroupHeartbeat", 0, 0, 1, _same, _heartbeat_answered),
         GroupApi(69, "ConsumerGroupDescribe", 0, 0, 0, _same, _first),
     )

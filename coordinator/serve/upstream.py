@@ -112,8 +112,8 @@ class Upstream:
     async def notice(self, head: Head, answer: bytes) -> None:
         """Know the topics of an answer before its client does. Errors are in FAILURES."""
         if head.key == METADATA:
-            told = [one for one in read_answer(head.key, head.version, answer)["topics"] if _is_there(one)]
-            if not all(self._broker.has_topic(one["name"], len(one["partitions"])) for one in told):
+            topics = [one for one in read_answer(head.key, head.version, answer)["topics"] if _is_there(one)]
+            if not all(self._broker.has_topic(one["name"], len(one["partitions"])) for one in topics):
                 await self._read_topics()
 
     async def _read_topics(self) -> None:

@@ -16,14 +16,14 @@ class ShareMember(NamedTuple):
 
     epoch: int = 0
     previous_epoch: int = 0
-    said: Json = {}  # noqa: RUF012 - read only
+    description: Json = {}  # noqa: RUF012 - read only
     target: Partitions = NOTHING
     assigned: Partitions = NOTHING
 
     @property
     def subscription(self) -> frozenset[str]:
         """The names of topics."""
-        return frozenset(self.said.get("subscribedTopicNames", ()))
+        return frozenset(self.description.get("subscribedTopicNames", ()))
 
 
 NO_MEMBER: Final = ShareMember()
@@ -85,13 +85,13 @@ def _updated(group: ShareGroup, topics: Topics, request: HeartbeatRequest) -> Sh
     """Updated (Q3): what the member says, and the group epoch. Its rack and its client bump nothing."""
     before = group.member(request.member_id)
     names = before.subscription if request.subscription is None else request.subscription
-    said = {
-        "rackId": before.said.get("rackId") if request.rack_id is None else request.rack_id,
+    description = {
+        "rackId": before.description.get("rackId") if request.rack_id is None else request.rack_id,
         "clientId": request.client_id,
         "clientHost": request.client_host,
         "subscribedTopicNames": sorted(names),
     }
-    members = {**group.members, request.member_id: before._replace(said=said)}
+    members = {**group.members, request.member_id: before._replace(description=description)}
     metadata = _metadata_of(members, topics)
     same = before.epoch and names == before.subscription and metadata == group.metadata
     return replace(group, epoch=group.epoch + (not same), metadata=metadata, members=members)

@@ -43,8 +43,8 @@ def records_of(group_id: str, before: ShareGroup | None, after: ShareGroup | Non
 def _changes(before: ShareGroup, after: ShareGroup) -> Iterator[tuple[str, str | None, Json]]:
     pairs = [(name, before.member(name), member) for name, member in sorted(after.members.items())]
     for name, old, new in pairs:
-        if not old.epoch or old.said != new.said:
-            yield MEMBER, name, new.said
+        if not old.epoch or old.description != new.description:
+            yield MEMBER, name, new.description
     if before.metadata != after.metadata:
         yield TOPICS, None, {"topics": topics_to_wire(after.metadata)}
     if before.epoch != after.epoch:
@@ -84,7 +84,7 @@ def _applied(group: ShareGroup, record: ShareRecord) -> ShareGroup:
             assigned=wire.from_wire(value.get("assignedPartitions", []), CURRENT),
         )
     else:
-        member = member._replace(said=value)
+        member = member._replace(description=value)
     return group.having(record.member_id, member)
 
 

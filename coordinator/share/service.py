@@ -95,8 +95,8 @@ class ShareGroups(SessionGroups[HeartbeatRequest, ShareGroup]):
             return without(before, env.topics, name), _response(name, LEAVE_EPOCH, 0, None)
         after = heard(before, env.topics, request)
         member, interval_ms = after.members[name], env.heartbeat_interval_ms(request.group_id)
-        told = {"topicPartitions": wire.to_wire(member.assigned)}
-        assignment = told if tells(before.member(name), member, request) else None
+        given = {"topicPartitions": wire.to_wire(member.assigned)}
+        assignment = given if tells(before.member(name), member, request) else None
         return after, _response(name, member.epoch, interval_ms, assignment)
 
     def refusal(self, code: ErrorCode, message: str) -> Json:
@@ -135,5 +135,5 @@ def _described(name: str, member: ShareMember) -> Json:
 
 def _response(member_id: str | None, epoch: int, interval_ms: int, assignment: Json | None) -> Json:
     error = {"throttleTimeMs": 0, "errorCode": 0, "errorMessage": None}
-    told = {"heartbeatIntervalMs": interval_ms, "assignment": assignment}
-    return {**error, "memberId": member_id, "memberEpoch": epoch, **told}
+    given = {"heartbeatIntervalMs": interval_ms, "assignment": assignment}
+    return {**error, "memberId": member_id, "memberEpoch": epoch, **given}

@@ -148,7 +148,7 @@ class Conversation:
     async def _of_group(self, head: Head, frame: bytes) -> None:
         client_id, body = read_group_request(head, frame)
         try:
-            GROUP_APIS[head.key].asked(head.version, body)
+            GROUP_APIS[head.key].requests(head.version, body)
         except (KeyError, TypeError) as error:
             raise Malformed(f"{RECORDED[head.key]} {head.version} has no {error}") from None
         fault = self._fault(head, body)

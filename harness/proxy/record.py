@@ -78,7 +78,7 @@ class Record:
     def request(self, head: Head, by: Json, client: Json, body: Json, answer: Json | None) -> None:
         """A request, by KIP-848's form of it, and its answer; None where the broker gave none."""
         api = GROUP_APIS[head.key]
-        asked = api.asked(head.version, body)
+        asked = api.requests(head.version, body)
         for one, told in zip(asked, _answers(head, asked, answer), strict=False):
             self._request(head, by, client, one, {} if told is None else {"body": told})
 
@@ -106,7 +106,7 @@ class Record:
         self.faults += 1
         named = {"group": body["groupId"]} if "groupId" in body else {}
         place = {"client": by["listener"], "api": RECORDED[head.key], "nth": nth}
-        asked = GROUP_APIS[head.key].asked(head.version, body)
+        asked = GROUP_APIS[head.key].requests(head.version, body)
         sent = {"connection": by["connection"], "body": asked[0]} if len(asked) == 1 else {}
         self._note({"op": "fault", **place, **fault.shown(), **named, **sent}, {})
 

@@ -64,7 +64,7 @@ class AcknowledgesAtOnce(Member):
         if running is not None and running.name is CallbackName.REVOKED and self.epoch > 0:
             full = Member._heartbeat_body
             ownership, self._ownership = self._ownership, Ownership()
-            self._ownership.assignment = self._ownership.told = ownership.assignment & ownership.told
+            self._ownership.assignment = self._ownership.target = ownership.assignment & ownership.target
             self._report = True
             body = full(self)
             self._ownership, self._report = ownership, False

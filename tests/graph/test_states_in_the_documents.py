@@ -1,5 +1,5 @@
-"""The pictures of states in the documents are drawn from the coordinator's tables. The table of a consumer group
-is compared with committed traces here, the others with runs in tests/member, classic and classic_member."""
+"""The pictures of states in the documents are drawn from the coordinator's tables. The table of a consumer
+group is compared with committed traces here, the others with runs in tests beside the code."""
 
 from __future__ import annotations
 

@@ -44,12 +44,12 @@ def test_the_member_of_a_fetch_is_named_with_each_group(kip: Json, kafka: Json, 
     form = asked_of(FETCH, 9, {**kip, "groups": [group]}, Names("run"), lambda _, __: True)
     [sent] = form.body["groups"]
     assert {name: sent[name] for name in kafka} == kafka
-    read = GROUP_APIS[OFFSET_FETCH].asked(9, {"groups": [{**kafka, **group}], "requireStable": False})
+    read = GROUP_APIS[OFFSET_FETCH].requests(9, {"groups": [{**kafka, **group}], "requireStable": False})
     assert read == [{**(kip if back is None else back), "groups": [group]}]
 
 
 def test_an_old_fetch_names_no_member() -> None:
-    read = GROUP_APIS[OFFSET_FETCH].asked(5, {"groupId": "g", "topics": []})
+    read = GROUP_APIS[OFFSET_FETCH].requests(5, {"groupId": "g", "topics": []})
     member = {"memberId": "", "generationIdOrMemberEpoch": -1}
     assert read == [{**member, "groups": [{"groupId": "g", "topics": []}]}]
 
@@ -57,5 +57,7 @@ def test_an_old_fetch_names_no_member() -> None:
 def test_a_group_is_resource_32_in_kafka_and_16_in_the_text() -> None:
     kinds = [of_other_type({"resourceType": kind})["resourceType"] for kind in (32, 16, 2, 4)]
     assert kinds == [16, 32, 2, 4]
-    asked = GROUP_APIS[DESCRIBE_CONFIGS].asked(4, {"resources": [{"resourceType": 32, "resourceName": "g"}]})
+    asked = GROUP_APIS[DESCRIBE_CONFIGS].requests(
+        4, {"resources": [{"resourceType": 32, "resourceName": "g"}]}
+    )
     assert asked == [{"resources": [{"resourceType": 16, "resourceName": "g"}]}]

@@ -35,8 +35,8 @@ def join(
     was assigned last, and in which generation. `reason` is the application's for a rebalance (K4)."""
 
     def metadata(assignor: ClassicAssignor) -> str:
-        said = Subscription(topics, assignor.user_data(*last), owned, generation, settings.rack_id)
-        return base64.b64encode(write_subscription(said, settings.subscription_version)).decode()
+        subscription = Subscription(topics, assignor.user_data(*last), owned, generation, settings.rack_id)
+        return base64.b64encode(write_subscription(subscription, settings.subscription_version)).decode()
 
     return {
         "groupId": settings.group_id,

@@ -341,8 +341,8 @@ class ClassicMember:
         elif error in RETRIABLE:
             self._back_off(now_ms)
         else:
-            said = refused(request.api, error, self.settings.group_id, self._assignors)
-            self._end(MemberError(error, said), now_ms)
+            message = refused(request.api, error, self.settings.group_id, self._assignors)
+            self._end(MemberError(error, message), now_ms)
 
     def failed(self, correlation: int, now_ms: int) -> None:
         """No answer will come: it asks again. A member that leaves has left."""

@@ -212,8 +212,8 @@ class Worker:
         return self._send(HEARTBEAT, body)
 
     def _offer(self) -> Json:
-        said = {"minimumVersion": 0, "maximumVersion": 0, "version": 0, "metadata": ""}
-        return {"name": self.settings.assignor_name, **said, "reason": self.assignor.reason}
+        no_data = {"minimumVersion": 0, "maximumVersion": 0, "version": 0, "metadata": ""}
+        return {"name": self.settings.assignor_name, **no_data, "reason": self.assignor.reason}
 
     def _install(self, computed: Computed) -> Request:
         body: Json = {"memberEpoch": self.epoch, "groupEpoch": computed.group_epoch, "error": 0}

@@ -101,11 +101,11 @@ def offered(assignor: PartitionAssignor) -> Json:
     }
 
 
-_NOT_TOLD: Final[tuple[int, Metadata, Partitions]] = (0, Metadata(), NOTHING)
+_NO_ASSIGNMENT: Final[tuple[int, Metadata, Partitions]] = (0, Metadata(), NOTHING)
 
 
 class Computer:
-    """The member's part of a computation: nothing, to prepare, or to install what the assignor said."""
+    """The member's part of a computation: nothing, to prepare, or to install the assignor's result."""
 
     FAILED = 1
     """Error of an assignor that raised instead of saying what is wrong."""
@@ -116,7 +116,7 @@ class Computer:
         self.due = ""
         """The API of what is to be sent, "" for nothing."""
         self._install: Json = {}
-        self._told: tuple[int, Metadata, Partitions] = _NOT_TOLD
+        self._last: tuple[int, Metadata, Partitions] = _NO_ASSIGNMENT
 
     def offers(self) -> list[Json]:
         """All assignors, in their order."""
@@ -130,13 +130,13 @@ class Computer:
         self._sent = offers
         return {"clientAssignors": offers}
 
-    def told(self) -> None:
+    def begin(self) -> None:
         """ShouldComputeAssignment: begin, unless it is being done."""
         self.due = self.due or PREPARE
 
     def stop(self) -> None:
         """Fenced: it is no longer this member's task, and it is told everything anew."""
-        self.due, self._told = "", _NOT_TOLD
+        self.due, self._last = "", _NO_ASSIGNMENT
 
     def body(self, group_id: str, member_id: str, epoch: int) -> Json:
         """The request that is due."""
@@ -184,17 +184,17 @@ class Computer:
             metadata = Metadata(assignment.get("metadataVersion", 0), assignment.get("metadataBytes", ""))
             partitions = from_wire(assignment["assignedTopicPartitions"])
             partitions |= from_wire(assignment.get("pendingTopicPartitions", []))
-            self._told = assignment.get("error", 0), metadata, partitions
+            self._last = assignment.get("error", 0), metadata, partitions
         for assignor in self._assignors.values():
-            assignor.on_assignment(*self._told, group)
+            assignor.on_assignment(*self._last, group)
 
 
 def _shown(one: Mapping[str, Any]) -> AssignedMember:
-    said = one["assignor"]
+    data = one["assignor"]
     return AssignedMember(
         one["instanceId"],
         one["rackId"],
         frozenset(one["subscribedTopicIds"]),
-        Metadata(said["metadataVersion"], said["metadataBytes"], said["reason"]),
+        Metadata(data["metadataVersion"], data["metadataBytes"], data["reason"]),
         from_wire(one["topicPartitions"]),
     )

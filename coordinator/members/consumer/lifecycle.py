@@ -76,7 +76,7 @@ class Lifecycle:
     @property
     def must_revoke(self) -> bool:
         """Does the member own what the coordinator took from it (K2)?"""
-        return not self.owned <= self._ownership.told
+        return not self.owned <= self._ownership.target
 
     @property
     def fetchable(self) -> Partitions:
@@ -184,7 +184,7 @@ class Lifecycle:
         if self._state in (State.JOINING, State.STABLE):
             self._temporarily = self.closed
             self._state = State.PREPARE_LEAVING
-            self._ownership.told = NOTHING
+            self._ownership.target = NOTHING
         self._go_on(now_ms)
 
     def _usable(self) -> None:

@@ -324,18 +324,18 @@ class Member(Lifecycle):
         if self._state is State.JOINING:
             self._state = State.STABLE
         if body.get("shouldComputeAssignment"):
-            self._computer.told()
+            self._computer.begin()
         assignment = body.get("assignment")
         if rose and self._state is State.STABLE:
             place = self.settings.group_id, self.epoch, self.member_id, self.settings.instance_id
             self._computer.epoch_rose(assignment, GroupMetadata(*place))
         if assignment is not None and self._state is State.STABLE:
-            told = from_wire(assignment["assignedTopicPartitions"])
+            target = from_wire(assignment["assignedTopicPartitions"])
             # An assignment that is told again is reported again, but not at once: that would go on until
             # others revoke.
-            self._changed = self._changed or told != self._ownership.told
+            self._changed = self._changed or target != self._ownership.target
             self._unreported = True
-            self._ownership.told = told
+            self._ownership.target = target
             if self._acknowledging and not self._ownership.idle:
                 # R1: told to revoke more before it has said that it is done, it has nothing to say yet
                 self._report = self._acknowledging = False
@@ -366,8 +366,10 @@ class Member(Lifecycle):
             self._retry_commit(now_ms)
         else:
             if found:
-                said = f"Offsets were not committed before their partitions were revoked: error {found[0]}."
-                self._fail(MemberError(found[0], said))
+                message = (
+                    f"Offsets were not committed before their partitions were revoked: error {found[0]}."
+                )
+                self._fail(MemberError(found[0], message))
             self._ownership.commit_over()
 
     def _offsets_answered(self, errors: frozenset[int], now_ms: int) -> None:

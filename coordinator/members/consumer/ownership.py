@@ -15,7 +15,7 @@ class Ownership:
 
     def __init__(self) -> None:
         self.assignment: Partitions = NOTHING
-        self.told: Partitions = NOTHING
+        self.target: Partitions = NOTHING
         """The last assignment of the coordinator: what the member may use."""
         self.committing: Partitions = NOTHING
         """The partitions that are committed before they are revoked (K2)."""
@@ -32,12 +32,12 @@ class Ownership:
     def fetchable(self) -> Partitions:
         """The partitions to fetch: none to be revoked, none pending, none before its callback is done."""
         blocked = self.committing if self._running is None else self.committing | self._running.partitions
-        return (self.owned & self.told) - blocked
+        return (self.owned & self.target) - blocked
 
     @property
     def idle(self) -> bool:
         """Nothing is to be done: the application uses what the coordinator told."""
-        return self._running is None and not self._abandoned and self.assignment == self.told
+        return self._running is None and not self._abandoned and self.assignment == self.target
 
     @property
     def revoking(self) -> bool:
@@ -46,7 +46,7 @@ class Ownership:
 
     def abandon(self) -> None:
         """K1: nothing is owned from now on. A partition that no callback of a revocation has is lost."""
-        self.told = self.committing = self._committed = NOTHING
+        self.target = self.committing = self._committed = NOTHING
         self._abandoned = self._running is not None or bool(self.assignment)
 
     def take(self, committable: Partitions) -> Callback | None:
@@ -54,7 +54,7 @@ class Ownership:
         in `committable` is `committing` first."""
         if self._running is not None or self.committing:
             return None
-        revoked, assigned = self.assignment - self.told, self.told - self.assignment
+        revoked, assigned = self.assignment - self.target, self.target - self.assignment
         if self._abandoned:
             self._running = Callback(CallbackName.LOST, self.assignment)
         elif revoked & committable - self._committed:

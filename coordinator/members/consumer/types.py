@@ -95,8 +95,8 @@ TRANSITIONS: Final[tuple[Transition, ...]] = (
         "an error that the member cannot mend",
     ),
 )
-"""Changes of a member's state (K1 to K4). RECONCILING and ACKNOWLEDGING are not stored: they follow from what a
-STABLE member owns and has reported (lifecycle.py)."""
+"""Changes of a member's state (K1 to K4). RECONCILING and ACKNOWLEDGING are not stored: they follow from what
+a STABLE member owns and has reported (lifecycle.py)."""
 
 
 class Purpose(Enum):

@@ -72,7 +72,9 @@ class _Broker(Broker):
             self._fetched(_partitions(sent.body, self._front))
         elif api is not None and api.name in _JUDGED:
             with suppress(KeyError, TypeError, IndexError):  # it is refused when it is handled
-                one.number = self._front.arrived(api.name, api.asked(sent.version, sent.body)[0], connection)
+                one.number = self._front.arrived(
+                    api.name, api.requests(sent.version, sent.body)[0], connection
+                )
         return one
 
     def answer(self, arrived: _Arrived) -> bytes | int:

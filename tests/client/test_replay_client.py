@@ -53,7 +53,7 @@ _install = install.install_assignment
 BUGS: list[tuple[Any, str, Callable[..., Any]]] = [
     (membership.TIMEOUTS, "computation", _fences_the_late_one),
     (select, "choose", _tries_nobody),
-    (heartbeat, "told", lambda step, member_id: False),
+    (heartbeat, "should_compute", lambda step, member_id: False),
     (install, "check_assignment", lambda base, members: None),
     (select, "covering", lambda members, name: sorted(members)),
     (heartbeat, "check_versions", lambda group, request, place_of: None),

@@ -48,7 +48,7 @@ class Breach:
 
     requirement: str
     rule: str
-    said: str
+    message: str
     ms: int
 
 

@@ -41,7 +41,7 @@ def picture(found: BrokenRule, names: Mapping[str, str]) -> str:
     """The diagram of a finding up to its breach; `names` is topic id -> topic name."""
     drawn = _drawn(found, names)
     steps = [Step(number, "") for number in range(1, len(drawn) + 1)]
-    said = f"{found.breach.requirement} {found.breach.rule}: the client {found.breach.said}"
+    said = f"{found.breach.requirement} {found.breach.rule}: the client {found.breach.message}"
     steps.append(Step(len(steps) + 1, f"after {found.breach.ms} ms", failing=(said,)))
     return mermaid([APPLICATION, CLIENT, COORDINATOR], steps, drawn)
 
@@ -50,7 +50,7 @@ def drawing(client: str, found: BrokenRule, names: Mapping[str, str]) -> str:
     """The same diagram as SVG, with the client in its title."""
     drawn = _drawn(found, names)
     steps = [Step(number, "") for number in range(1, len(drawn) + 1)]
-    lines = wrap(f"after {found.breach.ms} ms the client {found.breach.said}", _LINE)
+    lines = wrap(f"after {found.breach.ms} ms the client {found.breach.message}", _LINE)
     steps.append(Step(len(steps) + 1, "", failing=tuple(lines)))
     title = f"{client}: {found.breach.requirement} {found.breach.rule}"
     return sequence(title, [APPLICATION, CLIENT, COORDINATOR], steps, drawn)

@@ -95,7 +95,7 @@ def lines(found: BrokenRule) -> list[str]:
     schedule = "its schedule" if found.origin.file else "the shortest schedule"
     return [
         f"{rule.requirement} {found.breach.rule}: {rule.sentence}",
-        f"  after {found.breach.ms} ms the client {found.breach.said}",
+        f"  after {found.breach.ms} ms the client {found.breach.message}",
         f"  {found.origin}; {configured}; {schedule}:",
         *(f"    {in_words(step)}" for step in found.steps),
     ]
@@ -130,7 +130,7 @@ def to_json(client: str, result: Result, more: Callable[[BrokenRule], Json]) -> 
             {
                 "requirement": one.breach.requirement,
                 "rule": one.breach.rule,
-                "said": one.breach.said,
+                "message": one.breach.message,
                 **one.origin.to_json(),
                 "origin": str(one.origin),
                 "instance": one.setup.instance,

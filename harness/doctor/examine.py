@@ -34,7 +34,7 @@ class Finding:
 
     operation: str
     verdict: Verdict
-    said: str
+    message: str
 
 
 class Level(StrEnum):

@@ -17,7 +17,7 @@ def to_json(examined: Examined) -> Json:
         "lacking": examined.lacking(above) if above else [],
         "died": examined.died,
         "operations": [
-            {"operation": one.operation, "verdict": str(one.verdict), "said": one.said}
+            {"operation": one.operation, "verdict": str(one.verdict), "message": one.message}
             for one in examined.findings
         ],
     }
@@ -25,7 +25,7 @@ def to_json(examined: Examined) -> Json:
 
 def rows(examined: Examined) -> list[list[str]]:
     """Operation, verdict and sentence, for a table."""
-    return [[one.operation, str(one.verdict), one.said] for one in examined.findings]
+    return [[one.operation, str(one.verdict), one.message] for one in examined.findings]
 
 
 def levels(examined: Examined) -> list[list[str]]:

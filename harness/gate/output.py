@@ -72,7 +72,7 @@ def to_json(options: GateOptions, finished: Sequence[Done]) -> dict[str, Any]:
         "command": "gate",
         "exit_code": exit_code,
         "verdict": MEANINGS[exit_code],
-        "said": sentence,
+        "message": sentence,
         "target": options.target,
         "dialect": options.dialect,
         "minutes": options.seconds / 60,

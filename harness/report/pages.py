@@ -201,13 +201,13 @@ def _of_violation(one: Violation, run: Simulation) -> Page:
         f"{found.path}: A {short(found.path, found.expected)}, B {short(found.path, found.got)}"
         for found in one.differences[:_WORDS]
     ]
-    story = content_of_story(one.messages, words or [one.said]) if one.messages else None
+    story = content_of_story(one.messages, words or [one.message]) if one.messages else None
     return Page(
         anchor="",
         title=one.title,
         requirement=one.requirement,
         sentence="",
-        what=one.said,
+        what=one.message,
         source=f"simulation of {run.what}, seed {run.seed}",
         count=one.seen,
         trace=one.schedule,
@@ -225,13 +225,13 @@ def _of_violation(one: Violation, run: Simulation) -> Page:
 
 
 def _of_breach(one: Breach, client: str) -> Page:
-    story = content_of_story(one.messages, [one.said]) if one.messages else None
+    story = content_of_story(one.messages, [one.message]) if one.messages else None
     return Page(
         anchor="",
         title=f"{one.requirement} {one.rule}: {client}",
         requirement=one.requirement,
         sentence="",
-        what=f"After {one.ms:,} ms the client {one.said}",
+        what=f"After {one.ms:,} ms the client {one.message}",
         source=f"schedules on {client}, {one.origin}",
         count="",
         trace=one.configured,

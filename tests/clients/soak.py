@@ -69,7 +69,7 @@ def counted(results: Iterable[tuple[int, Judged]]) -> dict[str, Any]:
     for seed, judged in results:
         if judged.breaches:
             breach = judged.breaches[0]
-            said = f"seed {seed}: {breach.requirement} {breach.rule}, the reference {breach.said}"
+            said = f"seed {seed}: {breach.requirement} {breach.rule}, the reference {breach.message}"
             raise ConformError(said, NOT_CONFORMANT)
         counts.update(judged.counts)
         schedules += 1

@@ -43,7 +43,7 @@ def test_each_finding_has_its_row_and_its_picture(file: Path) -> None:
     assert f"![{client}: {one['rule']}](pictures/findings/{picture})" in PAGE
     svg = (PICTURES / picture).read_text()
     assert f"{client}: {one['requirement']} {one['rule']}<" in svg
-    assert one["said"] in svg
+    assert one["message"] in svg
 
 
 def test_the_table_of_rules_has_these_findings_and_no_others() -> None:

@@ -166,10 +166,10 @@ def test_a_fault_is_told(fault: str) -> None:
     result = examined(fault)
     found = {one.operation: one for one in result.findings}
     assert found[operation].verdict is Verdict.WRONG, found[operation]
-    assert words in found[operation].said
+    assert words in found[operation].message
     assert not result.died
     for one in result.findings:
-        assert not PYTHON.search(one.said), one.said
+        assert not PYTHON.search(one.message), one.message
 
 
 class Alike(Lines):
@@ -192,7 +192,7 @@ class Bare(Lines):
 
 def test_an_answer_of_another_form_is_wrong_and_ends_nothing() -> None:
     found = Doctor("alike", "kip-848", lambda: Alike("ids_reversed"), no_time).examine(lambda _: None)
-    said = {one.operation: one.said for one in found.findings}
+    said = {one.operation: one.message for one in found.findings}
     assert said["fresh"] == (
         "The answer to load has not the form of the line protocol: the answer: 'end' is a required property."
     )
@@ -202,7 +202,7 @@ def checked(target: type[Lines], check: Check, monkeypatch: pytest.MonkeyPatch) 
     """The sentence of a check in place of that of `describe`."""
     monkeypatch.setitem(CHECKS, "describe", check)
     found = Doctor("a", "kip-848", lambda: target("right"), no_time).examine(lambda _: None)
-    return next(one.said for one in found.findings if one.operation == "describe")
+    return next(one.message for one in found.findings if one.operation == "describe")
 
 
 def test_an_answer_without_what_a_check_reads_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,7 +232,7 @@ def test_every_bad_input_that_is_taken_is_told_with_its_line() -> None:
             return Answer() if ms < 0 else super().advance(ms, observe)
 
     found = Doctor("careless", "kip-848", lambda: Careless("kip-848"), no_time).examine(lambda _: None)
-    [said] = [one.said for one in found.findings if one.operation == "bad input"]
+    [said] = [one.message for one in found.findings if one.operation == "bad input"]
     assert 'Sent: advance by -1: {"op": "advance", "ms": -1}. Came back: no refusal' in said
     assert 'Sent: assign of a number: {"op": "assign", "group": "g", "target": {"m1": 1}}. Came' in said
 
@@ -306,7 +306,7 @@ def test_a_target_without_static_members_can_be_loadable() -> None:
 
 
 def said_of(found: Examined, operation: str) -> str:
-    return next(one.said for one in found.findings if one.operation == operation)
+    return next(one.message for one in found.findings if one.operation == operation)
 
 
 def lacking(target: type[PythonTarget], *features: str) -> Examined:
@@ -375,7 +375,7 @@ def test_it_does_not_say_that_it_saw_what_is_not_shown() -> None:
     options = {"controls": ["topics", "describe", "fresh"], "hidden": ["timers"]}
     name = f"stdio:{sys.executable} {shlex.quote(str(PARTIAL))} {shlex.quote(json.dumps(options))}"
     result = Doctor(name, "kip-848", lambda: start_target(name), no_time).examine(lambda _: None)
-    said = {one["operation"]: one["said"] for one in to_json(result)["operations"]}
+    said = {one["operation"]: one["message"] for one in to_json(result)["operations"]}
     assert "timers" not in said["describe"] and "Dead" in said["describe"]
     assert said["observe"] == "A join that is observed gives the description."
 
@@ -434,7 +434,7 @@ def test_a_target_that_dies_or_hangs_ends_with_3_and_is_examined_to_the_end(
     assert caught.value.exit_code == 3
     result = json.loads((tmp_path / "a.json").read_text())
     said = {one["operation"]: one for one in result["operations"]}
-    assert words in said[STARTED[fault]]["said"] and result["died"]
+    assert words in said[STARTED[fault]]["message"] and result["died"]
     assert said["ids"]["verdict"] == "ok"
 
 
@@ -460,9 +460,10 @@ class ClassicOnly(PythonTarget):
 def test_a_target_of_classic_groups_alone_is_examined_by_their_requests() -> None:
     found = Doctor("classic", "kip-848", lambda: ClassicOnly("kip-848"), no_time).examine(lambda _: None)
     assert found.level is Level.BLACK_BOX and not found.wrong
-    said = {one.operation: one for one in found.findings}
-    assert said["request"].said.startswith("A classic group")
-    assert said["describe"].verdict is Verdict.MISSING and "ConsumerGroupHeartbeat" in said["describe"].said
+    seen = {one.operation: one for one in found.findings}
+    assert seen["request"].message.startswith("A classic group")
+    assert seen["describe"].verdict is Verdict.MISSING
+    assert "ConsumerGroupHeartbeat" in seen["describe"].message
 
 
 def test_a_wrong_answer_of_a_target_of_classic_groups_alone_is_found() -> None:

@@ -35,7 +35,7 @@ SIMULATED: dict[str, Any] = {
             **{
                 "requirement": "R7",
                 "invariant": "NoDoubleOwnership",
-                "said": "foo-0 is owned by g0 and by g10",
+                "message": "foo-0 is owned by g0 and by g10",
             },
             **{"seed": 899, "events": 17, "seen_in_seeds": 39, "schedule": "out/R7.json"},
             **{"scenario": "out/R7.yaml", "again": "conform simulate --replay out/R7.json"},

@@ -31,7 +31,7 @@ class Breach:
 
     rule: str
     requirement: str
-    said: str
+    message: str
     origin: str
     ms: int
     configured: str
@@ -76,7 +76,7 @@ def _breach(one: Fields) -> Breach:
     return Breach(
         rule=one.get("rule", str),
         requirement=one.get("requirement", str),
-        said=one.get("said", str),
+        message=one.get("message", str),
         origin=one.get("origin", str),
         ms=one.get("ms", int),
         configured=f"instance id {one.text('instance') or 'none'}, auto-commit {commits}",

@@ -24,7 +24,7 @@ class Violation:
 
     requirement: str
     title: str
-    said: str
+    message: str
     seen: str
     schedule: str
     again: str
@@ -81,7 +81,7 @@ def _violation(one: Fields) -> Violation:
     return Violation(
         requirement=one.text("requirement"),
         title=f"{one.text('requirement')} {one.get('invariant', str)}".strip(),
-        said=one.get("said", str),
+        message=one.get("message", str),
         seen=f"seeds that show it: {one.get('seen_in_seeds', int):,}",
         schedule=one.text("schedule"),
         again=one.get("again", str),
@@ -118,7 +118,7 @@ def _broken_property(one: Fields, targets: tuple[str, str], command: str) -> Vio
     return Violation(
         requirement="",
         title=one.get("signature", str),
-        said=f"{targets[0]} and {targets[1]} differ",
+        message=f"{targets[0]} and {targets[1]} differ",
         seen=f"runs that show it: {one.get('runs', int):,}",
         schedule=file,
         again=f"{command.partition(' --steps ')[0]} --replay {file}",

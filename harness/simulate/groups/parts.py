@@ -220,11 +220,11 @@ class Parts(Protocol):
 class Violation(Exception):
     """An invariant does not hold: the requirement that it is of, its name, and what is wrong."""
 
-    def __init__(self, requirement: str, invariant: str, said: str) -> None:
-        super().__init__(f"{requirement}, {invariant}: {said}")
+    def __init__(self, requirement: str, invariant: str, message: str) -> None:
+        super().__init__(f"{requirement}, {invariant}: {message}")
         self.requirement = requirement
         self.invariant = invariant
-        self.said = said
+        self.message = message
 
 
 def from_wire(topics: Iterable[Json]) -> Partitions:

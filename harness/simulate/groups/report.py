@@ -46,7 +46,7 @@ def summary(result: Simulated) -> Iterator[str]:
 
 def explain(found: SimulatedViolation, path: Path, scenario: Path | None) -> Iterator[str]:
     """A violation, and its shortest schedule in words."""
-    yield f"{found.requirement} {found.invariant}: {found.said}"
+    yield f"{found.requirement} {found.invariant}: {found.message}"
     yield f"  in {found.seen:,} seeds; of seed {found.seed} after {found.events:,} events"
     yield f"  shrunk to {len(found.schedule.events)} events: {path}"
     yield from (f"  {line}" for line in steps(found))
@@ -118,7 +118,7 @@ def _violation(found: SimulatedViolation, path: Path, scenario: Path | None) -> 
     return {
         "requirement": found.requirement,
         "invariant": found.invariant,
-        "said": found.said,
+        "message": found.message,
         "seed": found.seed,
         "events": found.events,
         "seen_in_seeds": found.seen,

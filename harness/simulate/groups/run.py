@@ -46,7 +46,7 @@ class SimulatedViolation:
     events: int
     requirement: str
     invariant: str
-    said: str
+    message: str
     schedule: Schedule
     settling: bool = False
     story: tuple[Json, ...] = ()
@@ -130,7 +130,7 @@ def run_seed(
         digest.update(str(violation).encode())
         kind = violation.requirement, violation.invariant
         schedule = Schedule(settings, tuple(done), *kind)
-        said = _with_names(violation, done).said
+        said = _with_names(violation, done).message
         found = SimulatedViolation(seed, world.counts.events, *kind, said, schedule, settling)
     digest.update(f"{world.now_ms} {world.counts}".encode())
     return Outcome(seed, world.counts, digest.hexdigest(), found)
@@ -177,7 +177,7 @@ def shown(parts: Parts, found: SimulatedViolation) -> SimulatedViolation | None:
         found,
         requirement=kind[0],
         invariant=kind[1],
-        said=violation.said,
+        message=violation.message,
         schedule=Schedule(schedule.settings, events, *kind),
         story=tuple(story.messages),
         undescribed=tuple(sorted(story.undescribed.items())),
@@ -188,7 +188,7 @@ def shown(parts: Parts, found: SimulatedViolation) -> SimulatedViolation | None:
 
 def _with_names(violation: Violation, events: Sequence[Json]) -> Violation:
     """A violation with topics by name; an invariant knows them by the end of their ids."""
-    said = violation.said
+    said = violation.message
     for event in events:
         if event["do"] == "topic":
             said = said.replace(f"{event['id'][-4:]}-", f"{event['name']}-")

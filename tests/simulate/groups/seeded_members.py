@@ -25,7 +25,7 @@ def main(first: int, seeds: int, events: int) -> None:
         done += outcome.counts.events
         if outcome.found is not None:
             short = shrunk(parts, outcome.found)
-            said = {"requirement": short.requirement, "invariant": short.invariant, "said": short.said}
+            said = {"requirement": short.requirement, "invariant": short.invariant, "message": short.message}
             print(json.dumps({**said, "events": done, "shortest": len(short.schedule.events)}))
             return
     print(json.dumps({"events": done}))

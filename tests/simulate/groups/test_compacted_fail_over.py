@@ -47,7 +47,7 @@ def _last_offset_stays(patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("broken", "requirement", "said"),
+    ("broken", "requirement", "words"),
     [
         (_tombstone_needs_its_member, "G8", "no such member to remove"),
         (_gain_needs_the_release, "G8", "still owned by another"),
@@ -55,13 +55,16 @@ def _last_offset_stays(patch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_loader_that_needs_the_whole_log_is_noticed(
-    broken: Callable[[pytest.MonkeyPatch], None], requirement: str, said: str, monkeypatch: pytest.MonkeyPatch
+    broken: Callable[[pytest.MonkeyPatch], None],
+    requirement: str,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Few seeds find it."""
     broken(monkeypatch)
     for seed in range(8):
         found = run_seed(PythonParts(), SimulationOptions(events=5_000), seed).found
         if found is not None:
-            assert found.requirement == requirement and said in found.said
+            assert found.requirement == requirement and words in found.message
             return
     raise AssertionError("8 seeds found nothing")

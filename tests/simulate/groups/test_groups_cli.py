@@ -42,7 +42,7 @@ def test_a_violation_is_shrunk_and_can_be_seen_again(
     assert "again: conform simulate --seed 14 --events 5000 --without exemption\n" in said
     (violation,) = json.loads(result.read_text())["violations"]
     assert (violation["requirement"], violation["seen_in_seeds"]) == ("R7", 1)
-    partition = violation["said"].split()[0]
+    partition = violation["message"].split()[0]
     assert partition == "baz-0" and "start group=g" in said and "topics=[" in said
     assert f"shrunk to {len(violation['steps'])} events: {violation['schedule']}" in said
     assert {one["kind"] for one in violation["messages"]} >= {"request", "answer", "note"}
@@ -50,7 +50,7 @@ def test_a_violation_is_shrunk_and_can_be_seen_again(
     before, after = (violation[name] for name in ("before", "after"))
     assert before != after and before.keys() == after.keys() >= {"groupEpoch", "members", "processes"}
     owners = [one["memberId"] for one in after["processes"] if partition in one["owned"]]
-    assert len(owners) == 2 and all(owner in violation["said"] for owner in owners)
+    assert len(owners) == 2 and all(owner in violation["message"] for owner in owners)
     scenario = load_scenario(Path(violation["scenario"]))
     assert {step.does for step in scenario.steps} == {"Request", "SessionTimeout"}
 

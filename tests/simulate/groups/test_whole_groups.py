@@ -140,7 +140,7 @@ def test_without_the_exemption_of_zombies_it_fails(tmp_path: Path) -> None:
     write_schedule(short.schedule, path)
     failed = play(PARTS, read_schedule(path).settings, read_schedule(path).events)
     assert failed is not None and failed.after == len(short.schedule.events)
-    assert failed.violation.said == short.said
+    assert failed.violation.message == short.message
     arrows = [one for one in short.story if one["kind"] == "request"]
     assert len(arrows) >= 2 and all(one["to"] == "coordinator" and one["label"] for one in arrows)
     # the shortest: without any one event of it there is no violation

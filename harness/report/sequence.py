@@ -27,7 +27,8 @@ _HEAD: Final = 34
 _TITLE: Final = 30
 _TITLE_SIZE: Final = 15 / 12
 _GAP: Final = 104
-_WIDEST: Final = 330
+_WIDEST: Final = 660
+"""Width of the words of a message; of longer ones the rest is in a tooltip."""
 _CAPITAL: Final = 2.2
 _BOLD: Final = 1.05
 _UNDER: Final = 12
@@ -210,6 +211,15 @@ def _width(text: str) -> float:
     return sum(_LETTER + (_CAPITAL if letter.isupper() else 0) for letter in text)
 
 
+def _cut(label: str) -> str:
+    """The words of a message, as many as fit."""
+    if _width(label) <= _WIDEST:
+        return label
+    return next(
+        label[:length] + "…" for length in range(len(label), 0, -1) if _width(label[:length]) < _WIDEST
+    )
+
+
 def _drawn_row(row: _Row, x: Mapping[str, float], coordinator: str) -> dict[str, Any]:
     notes = []
     for index, note in enumerate(row.notes):
@@ -245,6 +255,7 @@ def _arrow(message: Message, rows: Mapping[int, _Row], index: int, x: Mapping[st
         words = (right + 9, bottom + 14, "start")
     return {
         "message": message,
+        "label": _cut(message.label),
         "failing": bool(row.step.failing),
         **{"x1": round(left, 1), "y1": round(top, 1), "x2": round(right, 1), "y2": round(bottom, 1)},
         "turn": round(math.degrees(math.atan2(bottom - top, right - left)), 1),

@@ -179,6 +179,21 @@ def test_a_long_title_is_not_cut() -> None:
     assert width("n" * 200) > 200 * 8 > width("short") == width("")
 
 
+def test_long_words_of_a_message_have_room_and_longer_ones_are_cut() -> None:
+    """Words of 90 letters reach no other lane. Of 300 letters the picture has the first, a tooltip all."""
+
+    def picture(label: str) -> tuple[Drawn, Arrow]:
+        message = Message(1, "A", "coordinator", label, "request")
+        seen = Drawn(sequence("", ["A", "coordinator"], [Step(1, "x")], [message]))
+        return seen, seen.arrows[0]
+
+    seen, arrow = picture("n" * 90)
+    assert arrow.label == "n" * 90 and seen.lanes["coordinator"] - seen.lanes["A"] > 90 * 6.4
+    longer, cut = picture("n" * 300)
+    assert cut.label.endswith("n" * 300) and f"<title>{'n' * 300}</title>" in longer.text
+    assert longer.lanes["coordinator"] - longer.lanes["A"] > len(cut.label.split("…")[0]) * 6.4 > 600
+
+
 @pytest.mark.parametrize(
     "event", [Note(2, "A", "x"), Note(1, "B", "x"), Message(1, "A", "B", "x", "request")]
 )

@@ -179,7 +179,7 @@ main()
 
 
 @pytest.mark.parametrize(("told", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_who_is_told_to_stop_ends_with_the_code_of_the_list(
+def test_a_stopped_run_ends_with_the_code_of_the_list(
     told: signal.Signals, code: int, tmp_path: Path
 ) -> None:
     """A target that never answers, and so says that it is asked."""

@@ -118,11 +118,11 @@ def test_every_requirement_has_a_row_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(("folder", "suffix"), [("spec", ".tla"), ("coordinator", ".py"), ("harness", ".py")])
-def test_what_is_cited_is_in_the_table(folder: str, suffix: str) -> None:
+def test_cited_requirements_are_in_the_table(folder: str, suffix: str) -> None:
     assert cited(sources(folder, suffix)) <= requirements().keys()
 
 
-def test_what_is_done_is_cited_by_spec_code_and_tests() -> None:
+def test_finished_requirements_are_cited_by_spec_code_and_tests() -> None:
     spec, code = cited(sources("spec", ".tla")), cited(sources("coordinator", ".py"))
     tests = cited([path for path in sources("tests", ".py") if path != Path(__file__)])
     for name, status in requirements().items():
@@ -148,7 +148,7 @@ ELSEWHERE = re.findall(
 """Requirements that no behaviour of the protocol shows: where each is done, and its tests."""
 
 
-def test_what_is_done_says_where() -> None:
+def test_finished_requirements_name_their_places() -> None:
     done = {name for name, status in requirements().items() if status == "done"}
     assert sorted(done) == sorted(row[0] for row in [*WHERE, *ELSEWHERE])
 
@@ -269,6 +269,16 @@ def paragraphs(path: Path) -> list[str]:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     ]
     return [part for one in said if isinstance(one, str) for part in one.split("\n\n")]
+
+
+def test_the_name_of_a_test_says_its_subject_first() -> None:
+    """The name of a test begins with no clause (what, who, of), and nothing in it is said, told or found."""
+    unclear = re.compile(r"test_(?:[a-z]\d+_)?(?:what|who|whether|of)_|_(?:said|told|asked|found)(?:_|$)")
+    names = {
+        name for path in sources("tests", ".py") for name in re.findall(r"\bdef (test_\w+)", path.read_text())
+    }
+    assert len(names) > 2_000
+    assert sorted(name for name in names if unclear.search(name)) == []
 
 
 def test_no_sentence_begins_with_a_clause() -> None:

@@ -46,7 +46,7 @@ def test_a_file_that_is_none_is_a_sentence_with_the_way_out(tmp_path: Path, text
     assert str(path) in failed.value.message
 
 
-def test_what_cannot_be_kept_ends_no_command(tmp_path: Path) -> None:
+def test_a_result_that_cannot_be_kept_ends_no_command(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("a file where the folder would be")
     assert "not kept for the next run" in kept(tmp_path).write([{"seed": 1}])
 

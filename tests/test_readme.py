@@ -98,7 +98,7 @@ def test_command_gives_what_the_documents_say(
     assert not is_printed(shown().get(command, []), printed), printed
 
 
-def test_transcripts_are_found_and_a_stale_figure_is_noticed() -> None:
+def test_transcripts_are_read_and_a_stale_figure_fails() -> None:
     assert len(shown()) >= 4
     transcript = ["17 traces, 128 steps, 1 of them ...", "...", "verdict (spec 0123456789ab)"]
     printed = "17 traces, 128 steps, 1 of them on python\nother\nverdict (spec ba9876543210)\n"

@@ -63,7 +63,7 @@ def test_a_move_that_helps_is_seen(flow: Flow) -> None:
 
 @settings(max_examples=50)
 @given(flow=flows())
-def test_what_is_moved_is_still_of_its_set_and_nothing_is_moved_for_nothing(flow: Flow) -> None:
+def test_moved_files_stay_in_their_set_and_no_move_is_idle(flow: Flow) -> None:
     """Each search that moves something makes loads more even, or keeps more with the same."""
 
     def worth() -> tuple[int, int]:

@@ -90,7 +90,7 @@ def test_a_balanced_assignment_stays_as_it_is(spec: AssignmentSpec) -> None:
 
 
 @given(specs(members=3, topics=3, partitions=2, equal=False))
-def test_what_moves_is_what_brute_force_moves(spec: AssignmentSpec) -> None:
+def test_brute_force_moves_as_many_partitions(spec: AssignmentSpec) -> None:
     assignment = UNIFORM.assign(spec)
     if is_settled(spec):
         assert assignment == what_is_left(spec)
@@ -101,7 +101,7 @@ def test_what_moves_is_what_brute_force_moves(spec: AssignmentSpec) -> None:
 
 @settings(max_examples=400)
 @given(specs(members=8, topics=5, partitions=5, equal=False))
-def test_what_moves_is_what_another_solver_moves(spec: AssignmentSpec) -> None:
+def test_another_solver_moves_as_many_partitions(spec: AssignmentSpec) -> None:
     assignment = UNIFORM.assign(spec)
     if not is_settled(spec):
         assert (squares(assignment), kept(spec, assignment)) == best_by_flow(spec)
@@ -181,7 +181,7 @@ def test_a_member_takes_no_partition_only_to_give_another() -> None:
     assert kept(spec, assignment) == 3
 
 
-def test_of_two_equally_even_assignments_the_one_that_keeps_more_is_taken() -> None:
+def test_the_assignment_that_keeps_more_wins_between_equally_even_ones() -> None:
     subscriptions = {"a": {"foo"}, "b": {"bar"}, "c": {"bar", "baz"}, "d": {"baz", "foo"}}
     current = {
         "c": frozenset({("bar", 0)}),

@@ -22,7 +22,7 @@ def test_a_process_that_nobody_waits_for_counts(tmp_path: Path) -> None:
     assert taken.exit_code == 3
 
 
-def test_what_a_command_prints_goes_to_the_log(tmp_path: Path) -> None:
+def test_the_output_of_a_command_goes_to_the_log(tmp_path: Path) -> None:
     words = "import os, sys; print(os.getcwd()); print('no', file=sys.stderr)"
     assert account([sys.executable, "-c", words], tmp_path / "log", tmp_path).exit_code == 0
     assert sorted((tmp_path / "log").read_text().splitlines()) == sorted([str(tmp_path), "no"])

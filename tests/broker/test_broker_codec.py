@@ -38,7 +38,7 @@ def test_a_message_survives_json(message: Any) -> None:
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.__name__)
-def test_what_is_left_out_can_be_sent(schema: Any) -> None:
+def test_optional_fields_can_be_sent(schema: Any) -> None:
     if schema.__name__.endswith("Request"):
         buffer = io.BytesIO()
         entity_writer(schema)(buffer, from_json(schema, {}))

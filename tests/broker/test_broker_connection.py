@@ -72,7 +72,7 @@ def test_a_broker_that_fails(behaviour: Callable[[socket.socket], None], said: s
     assert failure.value.exit_code == ENGINE_FAILED
 
 
-def test_a_broker_that_failed_is_not_asked_again() -> None:
+def test_no_request_goes_to_a_broker_that_failed() -> None:
     with server(lambda to: to.sendall(versions(1))) as port:
         connection = Connection("127.0.0.1", port)
         assert connection.versions == {"Metadata": (1, 1)}

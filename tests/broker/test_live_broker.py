@@ -175,7 +175,7 @@ def test_each_load_is_a_new_group(target: BrokerTarget) -> None:
     assert send(target, join("A"))["assignment"] == {"assignedTopicPartitions": owned(0, 1, topic_id=BAR)}
 
 
-def test_what_a_broker_cannot_do_is_refused(target: BrokerTarget) -> None:
+def test_an_operation_that_a_broker_lacks_is_refused(target: BrokerTarget) -> None:
     controls = target.hello().controls
     assert controls == {"topics", "describe", "fresh"}
     operations: dict[str, Callable[[], object]] = {
@@ -260,7 +260,7 @@ def test_timers_of_a_live_broker_are_waited_for(kafka: LocalBroker) -> None:
     assert (replayed.differences, replayed.waited.timers, replayed.waited.note) == (0, 3, "")
 
 
-def test_what_was_recorded_is_a_behaviour(kafka: LocalBroker, tmp_path: Path) -> None:
+def test_a_recorded_run_is_a_behaviour(kafka: LocalBroker, tmp_path: Path) -> None:
     """The recorder stands before any target; time-outs of a broker are in no log (H8), and it describes no
     partitions of topics that are gone (T2)."""
     log, result = tmp_path / "log", tmp_path / "result.json"

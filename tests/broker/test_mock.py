@@ -30,7 +30,7 @@ def target(mock: MockTarget) -> MockTarget:
     return mock
 
 
-def test_what_it_has(target: MockTarget) -> None:
+def test_the_parts_of_the_page(target: MockTarget) -> None:
     known = target.hello()
     assert known.apis == {"ConsumerGroupHeartbeat": [0, 1], "OffsetCommit": [9, 9]}
     assert known.controls == {"topics", "fresh"}
@@ -48,7 +48,7 @@ def test_a_member_joins_and_hears_of_kafkas_interval(target: MockTarget) -> None
     assert (again["memberEpoch"], again["assignment"]) == (answer["memberEpoch"], None)
 
 
-def test_the_version_that_was_sent_is_told(target: MockTarget) -> None:
+def test_the_sent_version_is_named(target: MockTarget) -> None:
     send(target, join("A"), 0)
     told = {"op": "request", "api": "ConsumerGroupHeartbeat", "version": 0, "body": join("A")}
     assert as_sent(target, told) == {**told, "wire": {"version": 1}}

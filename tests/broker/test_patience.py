@@ -90,7 +90,7 @@ def test_timers_run_out_in_the_order_of_the_trace() -> None:
 
 
 @pytest.mark.parametrize(("budget_s", "waits"), [(4.4, 0), (4.6, 1), (8.9, 1), (9.1, 2)])
-def test_the_seconds_are_kept_and_what_they_do_not_suffice_for_is_said(budget_s: float, waits: int) -> None:
+def test_the_time_limit_holds_and_unfinished_work_is_listed(budget_s: float, waits: int) -> None:
     run = Run([Due("session", "a", 0, 1), Due("session", "a", 2, 3)], budget_s)
     for _ in range(waits):
         run.send("a")

@@ -232,7 +232,7 @@ def test_two_claims_of_one_generation_count_for_nobody(group: Group) -> None:
 
 @few
 @given(group=groups())
-def test_what_two_claim_of_one_generation_stays_with_nobody_for_a_round(group: Group) -> None:
+def test_a_partition_with_two_claims_of_one_generation_waits_for_a_round(group: Group) -> None:
     """C3: either may still have the partition, so that it is given to none of the members."""
     given_out = given_to(ASSIGNORS["cooperative-sticky"].assign(*group))
     claimed = {one for said in claims(group).values() for one in said.owned}

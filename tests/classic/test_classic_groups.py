@@ -159,7 +159,7 @@ def test_a_join_aborts_a_synchronization(rejoins: str, fails_over: bool) -> None
 
 @pytest.mark.parametrize("dialect", ["kip-848", "kafka-4.2"])
 @pytest.mark.parametrize("who", ["a new member", "a static one that returns"])
-def test_who_is_new_aborts_a_synchronization(who: str, dialect: str) -> None:
+def test_a_new_member_aborts_a_synchronization(who: str, dialect: str) -> None:
     """C2, failure 2, in Kafka's dialect, too. A client that is only given a member id aborts nothing."""
     driver = ClassicDriver(dialect=DIALECTS[dialect])
     members = driver.stable("c1", "c2")
@@ -374,7 +374,7 @@ def test_state_survives_load_and_loses_nothing() -> None:
     assert copy.taken("JoinGroup", "c1")["generationId"] == 2
 
 
-def test_who_waits_for_the_leader_waits_on_after_a_load() -> None:
+def test_a_member_that_waits_for_the_leader_still_waits_after_a_load() -> None:
     """P2, C1: the request that is answered later is known, too."""
     driver = ClassicDriver()
     members = driver.stable("c1", "c2")

@@ -115,7 +115,7 @@ def put(value: Any, path: tuple[str | int, ...], to: object) -> Json:
         ("LeaveGroup", ("members", 0, "more"), 1, "a member of LeaveGroup has no field 'more'"),
     ],
 )
-def test_c1_what_the_schema_cannot_say_is_named(
+def test_c1_a_field_outside_the_schema_is_named(
     api: str, path: tuple[str | int, ...], to: object, sentence: str
 ) -> None:
     coordinator = Coordinator()
@@ -124,7 +124,7 @@ def test_c1_what_the_schema_cannot_say_is_named(
     assert "g" not in coordinator.others
 
 
-def test_c1_what_may_be_said_besides() -> None:
+def test_c1_further_fields_are_allowed() -> None:
     """Why it joins or leaves, and times of any length that an int32 has; a session must be in range."""
     coordinator = Coordinator()
     for change, error in (
@@ -241,7 +241,7 @@ RECORD: Json = {
         ),
     ],
 )
-def test_p1_what_is_no_record(path: tuple[str | int, ...], to: object, sentence: str) -> None:
+def test_p1_invalid_records(path: tuple[str | int, ...], to: object, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         Coordinator().load([put(RECORD, path, to)], [], {})
 
@@ -290,6 +290,6 @@ def consumer_record(metadata: object) -> list[Json]:
         ),
     ],
 )
-def test_m1_what_a_classic_member_of_a_consumer_group_has_in_the_log(metadata: object, sentence: str) -> None:
+def test_m1_records_of_a_classic_member_in_a_consumer_group(metadata: object, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         Coordinator().load(consumer_record(metadata), [], {})

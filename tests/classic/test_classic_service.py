@@ -83,7 +83,7 @@ def rebalancing() -> tuple[ClassicDriver, dict[str, str]]:
 
 
 @pytest.mark.parametrize("api", REFUSED)
-def test_c1_what_is_refused_has_an_error_and_nothing_else(api: str) -> None:
+def test_c1_a_refused_request_gets_an_error_and_nothing_else(api: str) -> None:
     """A client without rights is refused, and a group without a name."""
     body, more = REFUSED[api]
     for group_id, error, options in (
@@ -97,7 +97,7 @@ def test_c1_what_is_refused_has_an_error_and_nothing_else(api: str) -> None:
 
 
 @pytest.mark.parametrize("api", ["JoinGroup", "LeaveGroup"])
-def test_p3_who_is_refused_by_the_log_is_told(api: str) -> None:
+def test_p3_a_request_that_the_log_refuses_gets_an_error(api: str) -> None:
     driver = ClassicDriver()
     (member,) = driver.stable("c1").values()
     driver.coordinator.fail_appends(True)
@@ -390,7 +390,7 @@ def change(*path: str | int, to: object) -> tuple[tuple[str | int, ...], object]
         (change("members", 0, "protocols", 0, "metadata", to=...), "'g' needs the field 'metadata'"),
     ],
 )
-def test_p2_what_is_no_state_of_a_group(changed: tuple[tuple[Any, ...], object], sentence: str) -> None:
+def test_p2_invalid_states_of_a_group(changed: tuple[tuple[Any, ...], object], sentence: str) -> None:
     driver, _ = rebalancing()
     volatile = deepcopy(driver.coordinator.volatile())
     path, to = changed
@@ -412,7 +412,7 @@ def test_p2_what_is_no_state_of_a_group(changed: tuple[tuple[Any, ...], object],
         ({"classic": {"g": 1}}, "volatile classic group 'g' must be an object"),
     ],
 )
-def test_p2_what_is_no_volatile_state(volatile: Json, sentence: str) -> None:
+def test_p2_invalid_volatile_states(volatile: Json, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         Coordinator().load([], [], volatile)
 

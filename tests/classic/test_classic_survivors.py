@@ -67,7 +67,7 @@ def test_a_static_member_that_returns_with_another_protocol_forces_a_rebalance()
     assert back is not None and (back["generationId"], back["protocolName"]) == (2, "sticky")
 
 
-def test_who_waits_to_sync_and_is_replaced_is_told_once() -> None:
+def test_a_replaced_member_that_waits_to_sync_hears_of_it_once() -> None:
     """S1: it is fenced, and not told to rejoin, too."""
     driver, _, second = static_pair()
     assert driver.sync("c2", second, 1) is None
@@ -75,7 +75,7 @@ def test_who_waits_to_sync_and_is_replaced_is_told_once() -> None:
     assert driver.taken("SyncGroup", "c2")["errorCode"] == FENCED
 
 
-def test_who_waits_to_sync_and_leaves_is_told() -> None:
+def test_a_leaving_member_that_waits_to_sync_hears_of_it() -> None:
     """C1, Unanswered."""
     driver, _, second = static_pair()
     assert driver.sync("c2", second, 1) is None
@@ -131,7 +131,7 @@ def test_a_sync_of_another_kind(says: dict[str, Any], error: int) -> None:
     assert answer(driver, "SyncGroup", body)["errorCode"] == error
 
 
-def test_who_commits_without_a_generation() -> None:
+def test_commits_without_a_generation() -> None:
     """O2: a generation below zero without a member id, and nothing else, is of who is no member."""
     driver = ClassicDriver()
     driver.coordinator.upsert_topic("foo", FOO, 1)
@@ -170,7 +170,7 @@ def test_an_id_that_was_given_out_is_of_a_dynamic_member() -> None:
     assert said is not None and said["errorCode"] == UNKNOWN
 
 
-def test_who_takes_a_place_is_where_it_says() -> None:
+def test_a_member_that_takes_a_place_is_at_its_epoch() -> None:
     """S1: the client of the process that is there now."""
     driver, _, _ = stable_pair()
     body = {"sessionTimeoutMs": 10_000, "rebalanceTimeoutMs": 60_000, "protocolType": "consumer"}
@@ -181,7 +181,7 @@ def test_who_takes_a_place_is_where_it_says() -> None:
     assert (there["clientId"], there["clientHost"]) == ("c3", "/elsewhere")
 
 
-def test_a_barrier_that_nobody_is_left_at_leaves_nothing_behind() -> None:
+def test_a_barrier_without_members_leaves_nothing_behind() -> None:
     """C1, BecomeEmpty: of the initial delay, and of who came during it."""
     driver = ClassicDriver()
     members = [driver.known(client) for client in ("c1", "c2")]
@@ -209,7 +209,7 @@ def test_a_static_leader_that_does_not_rejoin_leads_no_more() -> None:
     assert len(driver.group["members"]) == 3 and driver.group["leader"] == min(second, third)
 
 
-def test_who_is_no_member_hears_that_first() -> None:
+def test_an_unknown_member_hears_that_first() -> None:
     """O2, ClassicCommitError: a stranger's commit, before there is an assignment."""
     driver, _, _ = static_pair()
     driver.coordinator.upsert_topic("foo", FOO, 1)
@@ -218,7 +218,7 @@ def test_who_is_no_member_hears_that_first() -> None:
     assert answer(driver, "OffsetCommit", body)["topics"][0]["partitions"][0]["errorCode"] == UNKNOWN
 
 
-def test_who_is_no_member_may_commit_where_there_is_no_group() -> None:
+def test_anyone_may_commit_where_there_is_no_group() -> None:
     """O2, ClassicCommitError: as in a group that is empty, and only without a member id and a generation."""
     absent = ClassicGroup("g")
     assert absent.state == "Dead"

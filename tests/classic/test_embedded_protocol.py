@@ -121,7 +121,7 @@ def test_a_member_that_the_leader_does_not_name_is_assigned_nothing() -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_what_is_cut_off_is_refused_wherever(version: int) -> None:
+def test_input_that_is_cut_off_anywhere_is_refused(version: int) -> None:
     subscription, assignment = (
         write_subscription(FULL, version),
         write_assignment(Assignment(FULL.owned), version),
@@ -150,7 +150,7 @@ def test_what_is_cut_off_is_refused_wherever(version: int) -> None:
         ("0000 7fffffff", "the subscription is cut off: 'topics' needs 2 bytes, and 0 are left"),
     ],
 )
-def test_what_no_member_can_mean_is_named(data: str, sentence: str) -> None:
+def test_impossible_metadata_of_a_member_is_named(data: str, sentence: str) -> None:
     with pytest.raises(BadInput) as raised:
         read_subscription(bytes.fromhex(data))
     assert str(raised.value) == sentence
@@ -165,7 +165,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
             assert str(error)
 
 
-def test_what_cannot_be_written() -> None:
+def test_values_that_cannot_be_written() -> None:
     with pytest.raises(BadInput, match="a version from 0 to 3, not 4"):
         write_subscription(FULL, 4)
     with pytest.raises(
@@ -210,12 +210,12 @@ def test_the_field_that_is_cut_off_is_named() -> None:
         ({"rack_id": "\ud800"}, "'rackId' of a subscription is not Unicode text"),
     ],
 )
-def test_what_a_subscription_cannot_say_is_named(change: dict[str, Any], sentence: str) -> None:
+def test_an_unreadable_subscription_is_named(change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         write_subscription(replace(FULL, **change))
 
 
-def test_what_an_assignment_cannot_say_is_named() -> None:
+def test_an_unreadable_assignment_is_named() -> None:
     for partition, sentence in (
         (("\ud800", 0), "'assignedPartitions' of an assignment is not Unicode text"),
         (("foo", 2**31), "'assignedPartitions' of an assignment must fit into an int32"),
@@ -227,7 +227,7 @@ def test_what_an_assignment_cannot_say_is_named() -> None:
             write_assignment(Assignment(FULL.owned), version)
 
 
-def test_the_bounds_of_what_can_be_said() -> None:
+def test_the_bounds_of_fields() -> None:
     """Names of 32767 bytes, numbers of 32 bits, nothing at all."""
     most = Subscription(
         frozenset({"x" * 32767, ""}), b"", frozenset({("", 2**31 - 1), ("", -(2**31))}), 2**31 - 1, ""

@@ -28,7 +28,7 @@ def test_close_revokes_and_leaves() -> None:
     assert closed(ScriptedMember(COOPERATIVE).stable("foo-0")) == ["revoked foo-0", "LeaveGroup"]
 
 
-def test_close_before_anything_was_said_leaves_nothing() -> None:
+def test_close_before_the_first_request_leaves_nothing() -> None:
     script = ScriptedMember(COOPERATIVE)
     script.member.subscribe({"foo"}, 0)
     assert closed(script) == []
@@ -65,7 +65,7 @@ def test_97_an_assignment_that_the_application_has_not_seen_is_void(
 
 
 @BOTH
-def test_what_is_being_assigned_is_revoked(protocols: frozenset[RebalanceProtocol]) -> None:
+def test_partitions_that_are_being_assigned_are_revoked(protocols: frozenset[RebalanceProtocol]) -> None:
     """The member closes within on_partitions_assigned."""
     script = ScriptedMember(protocols).stable("foo-0")
     script.heartbeat(REBALANCE)
@@ -80,7 +80,7 @@ def test_what_is_being_assigned_is_revoked(protocols: frozenset[RebalanceProtoco
 
 @BOTH
 @pytest.mark.parametrize("running", [False, True], ids=["waits", "runs"])
-def test_what_is_being_revoked_is_revoked_once(
+def test_partitions_that_are_being_revoked_are_revoked_once(
     protocols: frozenset[RebalanceProtocol], running: bool
 ) -> None:
     script = ScriptedMember(protocols).stable("bar-0 foo-0")

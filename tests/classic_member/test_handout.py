@@ -86,7 +86,7 @@ PARTITIONS = [("foo", index) for index in range(4)]
 @given(
     st.lists(st.sampled_from("abc-"), min_size=4, max_size=4), st.lists(st.sampled_from("abc"), min_size=4)
 )
-def test_what_is_handed_out_is_consistent_and_ends(owners: list[str], targets: list[str]) -> None:
+def test_handed_out_assignments_are_consistent_and_end(owners: list[str], targets: list[str]) -> None:
     """For any owned and intended partitions: nobody gets what another owns, nobody loses what was meant for
     it; and when what moves has been revoked, the second round hands out all that is intended."""
     said = {
@@ -171,7 +171,7 @@ def test_the_highest_common_protocol() -> None:
         common_protocol([])
 
 
-def test_who_cannot_say_what_it_owns_must_be_eager() -> None:
+def test_a_member_that_cannot_report_owned_partitions_must_be_eager() -> None:
     """C4: version 0 of the embedded protocol has no owned partitions."""
     with pytest.raises(ValueError, match="needs version 1"):
         ClassicMember(Settings("g", subscription_version=0), [STICKY])

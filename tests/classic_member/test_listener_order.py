@@ -202,7 +202,7 @@ def test_before_a_rejoin_what_is_gone_is_lost_and_what_is_unwanted_is_revoked(
     assert script.log == [*before, "user data", f"JoinGroup {claims}".strip()]
 
 
-def test_what_is_unsubscribed_from_during_a_rebalance_is_revoked_before_the_join_group() -> None:
+def test_unsubscribed_partitions_are_revoked_before_the_join_group() -> None:
     """1a: the first JoinGroup after that does not claim it."""
     script = ScriptedMember(COOPERATIVE).stable("bar-0 foo-0")
     due_ms = script.member.next_deadline_ms()
@@ -215,7 +215,7 @@ def test_what_is_unsubscribed_from_during_a_rebalance_is_revoked_before_the_join
     assert script.log == ["revoked bar-0", "user data", "JoinGroup foo-0"]
 
 
-def test_what_is_gone_is_lost_as_the_member_rejoins_and_not_before() -> None:
+def test_gone_partitions_are_lost_as_the_member_rejoins_and_not_before() -> None:
     """1b is about a JoinGroup: who gave something up and did not rejoin would leave it to nobody, were the
     topic made again."""
     script = ScriptedMember(COOPERATIVE).stable("foo-0")
@@ -226,7 +226,7 @@ def test_what_is_gone_is_lost_as_the_member_rejoins_and_not_before() -> None:
     assert script.log == ["lost foo-0", "user data", "JoinGroup"]
 
 
-def test_who_is_removed_while_something_is_about_to_be_lost_loses_all_at_once() -> None:
+def test_a_member_removed_with_partitions_to_lose_loses_all_at_once() -> None:
     """Each partition ends once."""
     script = ScriptedMember(COOPERATIVE).stable("bar-0 foo-0")
     script.member.topics_are({"foo": 4}, 0)
@@ -260,7 +260,7 @@ def test_document_example_of_an_error() -> None:
     assert script.member.take_error() is None
 
 
-def test_the_first_of_several_errors_is_told() -> None:
+def test_the_first_of_several_errors_is_raised() -> None:
     script = ScriptedMember(COOPERATIVE, raising=("revoked", "assigned")).stable("foo-1 foo-2")
     script.member.take_error()
     tell(script, [REBALANCE, "join", "= foo-2 foo-3"])
@@ -342,7 +342,7 @@ class Revoking(Listener):
         raise RuntimeError("it fails")
 
 
-def test_what_is_lost_is_revoked_by_default() -> None:
+def test_lost_partitions_are_revoked_by_default() -> None:
     """C8; and poll raises what the callback did (C6)."""
     script, listener = ScriptedMember(COOPERATIVE).stable("foo-0"), Revoking()
     consumer = ClassicConsumer(script.member, Coordinator(), "c", listener)

@@ -64,20 +64,20 @@ def test_one_that_another_overtakes_has_failed() -> None:
 
 
 @pytest.mark.parametrize("error", [UNKNOWN, INCONSISTENT])
-def test_who_is_removed_or_refused_in_it_has_failed(error: int) -> None:
+def test_a_member_removed_or_refused_in_a_rebalance_fails_in_it(error: int) -> None:
     script = ScriptedMember(COOPERATIVE).stable("foo-0")
     script.heartbeat(REBALANCE)
     script.reply(errorCode=error)
     assert totals(script) == (1, 1)
 
 
-def test_who_is_removed_at_rest_begins_a_rebalance_and_has_failed_in_none() -> None:
+def test_a_member_removed_at_rest_begins_a_rebalance_and_fails_in_none() -> None:
     script = ScriptedMember(COOPERATIVE).stable("foo-0")
     script.heartbeat(UNKNOWN)
     assert totals(script) == (1, 0) and script.member.metrics.rebalancing
 
 
-def test_who_closes_in_it_neither_succeeds_nor_fails() -> None:
+def test_a_member_that_closes_in_a_rebalance_neither_succeeds_nor_fails() -> None:
     script = ScriptedMember(COOPERATIVE).stable("foo-0")
     script.heartbeat(REBALANCE)
     script.member.close()

@@ -59,7 +59,7 @@ def test_only_what_moves_is_revoked() -> None:
     assert sorted(world.heard.taken().split()).count("revoked") == 1
 
 
-def test_what_a_member_that_left_had_goes_to_the_others_at_once() -> None:
+def test_partitions_of_a_member_that_left_go_to_others_at_once() -> None:
     """Ready to migrate: one rebalance, and nobody revokes anything."""
     world = stable(a="new", b="new")
     generation = world.coordinator.others.classic.groups["g"].generation

@@ -26,7 +26,7 @@ def test_d1_the_assignor_is_the_members_own_while_they_have_one() -> None:
     assert described(g)["assignorName"] == "uniform"
 
 
-def test_d1_metadata_is_the_targets_until_the_member_is_told() -> None:
+def test_d1_metadata_is_the_targets_until_the_member_gets_it() -> None:
     g = ClientGroup().prepared("m1")
     g.install("m1", 2, part("m1", 0, 1, metadataVersion=1, metadataBytes="to m1"))
     assert told(described(g), "targetAssignment") == [(1, "to m1")]

@@ -62,7 +62,7 @@ def test_a8_versions_of_who_was_away_do_not_count_against_its_successor() -> Non
     assert code(g.join("m2", offer("x", 2, 3), instanceId="i1")) == ErrorCode.NONE
 
 
-def test_a8_nobody_covers_all_versions_so_the_vote_decides() -> None:
+def test_a8_without_a_member_for_all_versions_the_vote_decides() -> None:
     g = ClientGroup()
     g.join("m1", offer("x", 0, 2))
     assert code(g.join("m2", offer("x", 2, 3))) == ErrorCode.NONE
@@ -83,7 +83,7 @@ def test_a8_versions_that_overlap_with_nobodys_are_refused_and_change_nothing() 
     assert code(g.join("m1", offer("x", 7, 8))) == ErrorCode.UNSUPPORTED_ASSIGNOR
 
 
-def test_a5_told_prepared_installed_and_delivered() -> None:
+def test_a5_a_member_computes_prepares_installs_and_delivers() -> None:
     g = ClientGroup()
     assert g.join("m1", offer(metadataBytes="one", reason=7))["shouldComputeAssignment"]
     assert not g.join("m2", offer(metadataBytes="two"))["shouldComputeAssignment"]
@@ -190,7 +190,7 @@ def test_a10_another_epoch_than_was_prepared_or_nothing_prepared() -> None:
     assert code(g.install("m1", 2, parts)) == ErrorCode.UNKNOWN_MEMBER_ID  # a doubled request
 
 
-def test_a6_what_was_prepared_counts_and_the_next_computation_starts_at_once() -> None:
+def test_a6_the_prepared_group_counts_and_the_next_computation_starts_at_once() -> None:
     g = ClientGroup().prepared("m1", "m2")
     again = g.prepare("m1")
     g.coordinator.upsert_topic("foo", FOO, 3)
@@ -232,7 +232,7 @@ def test_a5_a_late_one_is_not_fenced_and_all_others_come_before_it_again() -> No
     assert code(g.beat("m1", 1)) == ErrorCode.NONE
 
 
-def test_a5_the_time_counts_once_from_when_the_chosen_one_is_told() -> None:
+def test_a5_the_time_starts_once_with_the_response_to_the_chosen_member() -> None:
     g = ClientGroup()
     g.join("m1", offer())
     for _ in range(9):
@@ -245,7 +245,7 @@ def test_a5_the_time_counts_once_from_when_the_chosen_one_is_told() -> None:
     assert g.chosen() == "m1"  # there is nobody else
 
 
-def test_a5_who_has_gone_has_no_time_and_the_next_one_has_its_own() -> None:
+def test_a5_the_next_member_has_its_own_time_when_the_first_goes() -> None:
     g = ClientGroup()
     g.join("m1", offer())
     g.join("m2", offer())
@@ -260,7 +260,7 @@ def test_a5_who_has_gone_has_no_time_and_the_next_one_has_its_own() -> None:
     assert fired == [{"timer": "computation", "group": "g", "member": "m2"}]
 
 
-def test_s1_who_is_away_computes_nothing() -> None:
+def test_s1_a_member_that_is_away_computes_nothing() -> None:
     g = ClientGroup()
     g.join("m1", offer(), instanceId="i1")
     g.join("m2", offer())
@@ -291,7 +291,7 @@ def test_p2_a_new_coordinator_chooses_anew_from_the_offers_in_the_log() -> None:
         {"memberID": "m1"},
     ],
 )
-def test_what_the_schema_cannot_say_is_bad_input(body: dict[str, Any]) -> None:
+def test_fields_outside_the_schema_are_bad_input(body: dict[str, Any]) -> None:
     g = ClientGroup().prepared("m1")
     before = g.group()
     with pytest.raises(BadInput):

@@ -75,14 +75,14 @@ def test_p2_only_who_is_chosen_must_be_given() -> None:
         ({"prepared": {"groupEpoch": 4, "members": 1}}, "must be an answer of PrepareAssignment"),
     ],
 )
-def test_p2_what_is_no_computation_of_the_group(change: dict[str, Any], sentence: str) -> None:
+def test_p2_invalid_computations(change: dict[str, Any], sentence: str) -> None:
     g = second_of_three()
     was = g.coordinator.volatile()["groups"]["g"]["computation"]
     with pytest.raises(BadInput, match=sentence):
         loaded(g.coordinator, {**was, **change})
 
 
-def test_a5_who_was_too_late_and_comes_again_is_a_new_member() -> None:
+def test_a5_a_member_that_timed_out_and_joins_again_is_new() -> None:
     """Late ones are skipped as long as they are members, not their ids."""
     g = second_of_three()
     g.beat("m1", -1)
@@ -127,7 +127,7 @@ def test_e2_a_target_that_a_member_computed_counts_for_the_interval() -> None:
         (INSTALL, {"members": [part("m1", metadataBytes=1)]}, "'metadataBytes' of a member"),
     ],
 )
-def test_a10_what_the_schema_cannot_say_is_named(api: str, change: Json, sentence: str) -> None:
+def test_a10_a_field_outside_the_schema_is_named(api: str, change: Json, sentence: str) -> None:
     g = ClientGroup().prepared("m1")
     body: Json = {"memberId": "m1", "memberEpoch": 1}
     if api == INSTALL:
@@ -138,7 +138,7 @@ def test_a10_what_the_schema_cannot_say_is_named(api: str, change: Json, sentenc
     assert g.group() == before
 
 
-def test_a10_what_may_be_left_out() -> None:
+def test_a10_optional_fields_may_be_absent() -> None:
     """No error, no metadata of its own; and where its assignor failed, no members."""
     g = ClientGroup().prepared("m1")
     carried: Json = {"memberId": "m1", "memberEpoch": 1, "groupEpoch": 2}
@@ -151,13 +151,13 @@ def test_a10_what_may_be_left_out() -> None:
     assert g.beat("m1", 1)["assignment"]["error"] == -128
 
 
-def test_a10_what_was_prepared_is_named() -> None:
+def test_a10_the_prepared_epoch_is_named() -> None:
     g = ClientGroup().prepared("m1")
     assert "but group epoch 2 was prepared" in g.install("m1", 3)["errorMessage"]
 
 
 @pytest.mark.parametrize("member", ["m1", "m9"])
-def test_s1_who_was_away_computes_as_it_returns(member: str) -> None:
+def test_s1_a_member_computes_as_it_returns(member: str) -> None:
     """Under its own member id, or under another one."""
     g = ClientGroup()
     g.join("m1", offer(), instanceId="i1")
@@ -178,7 +178,9 @@ def test_a8_versions_beside_the_others_on_either_side(versions: tuple[int, int])
 
 
 @pytest.mark.parametrize(("prepares", "chosen"), [(True, "m1"), (False, "m2")])
-def test_a6_who_has_prepared_goes_on_though_it_could_not_be_chosen_now(prepares: bool, chosen: str) -> None:
+def test_a6_a_member_that_prepared_continues_though_it_could_not_be_chosen_now(
+    prepares: bool, chosen: str
+) -> None:
     """A8: m2 reads versions that m1 does not; who has not prepared would be given metadata of these."""
     g = ClientGroup()
     g.join("m1", offer("x", 0, 2))

@@ -107,7 +107,7 @@ def test_a5_an_assignor_is_shown_the_names_of_topics() -> None:
     assert Group(m1=1).run(1).assignors["m1"].topics == {FOO: AssignedTopic("foo", 2)}
 
 
-def test_k3_an_assignor_is_told_the_members_place_in_the_group() -> None:
+def test_k3_an_assignor_gets_the_members_place_in_the_group() -> None:
     """KIP-848's third argument of onAssignment: group, epoch, member id, instance id."""
     g = Group(m1=1).run()
     epoch = g.coordinator.describe("g")["assignmentEpoch"]
@@ -185,7 +185,7 @@ def test_a5_the_group_goes_on_when_the_chosen_member_dies() -> None:
     assert g.owners() == {"m2": 2, "m3": 0}
 
 
-def test_a5_a_lost_answer_is_asked_for_again() -> None:
+def test_a5_a_request_whose_response_is_lost_is_repeated() -> None:
     g = Group(m1=1)
     consumer = g.consumers["m1"]
     consumer.exchange(0)

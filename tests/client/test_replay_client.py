@@ -84,7 +84,7 @@ def test_judging_by_the_present_is_noticed(
     assert replayed(traces).result.failures
 
 
-def test_who_computes_is_a_part_of_a_state() -> None:
+def test_the_computing_member_is_part_of_a_state() -> None:
     """`conform exhaust` loads a state by its key, so states with other computations have others."""
     (file,) = [file for file in FILES if file.name.endswith("-it-prepares.itf.json")]
     trace = read_trace(file)

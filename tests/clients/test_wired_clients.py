@@ -163,7 +163,7 @@ def commit(epoch: int) -> Event:
     return Event(9, "request", api="OffsetCommit", number=99, connection=1, body=body)
 
 
-def test_what_a_client_may_not_know_yet_is_not_held_against_it() -> None:
+def test_a_client_is_not_judged_by_news_that_it_may_not_know_yet() -> None:
     """A report that was on its way when `assigned` ended, and a commit that was when the join was answered;
     after the next report both are breaches."""
     foo = frozenset({"foo-0", "foo-1"})

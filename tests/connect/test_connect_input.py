@@ -97,7 +97,7 @@ def test_p2_without_a_clock_deadlines_count_from_0() -> None:
         ({"clockMs": "1"}, "'clockMs' of volatile"),
     ],
 )
-def test_p2_what_is_no_volatile_state(volatile: Json, sentence: str) -> None:
+def test_p2_invalid_volatile_states(volatile: Json, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         loaded(at_work(), volatile)
 
@@ -160,7 +160,7 @@ WORKER = ("members", "w1")
         (change("prepared", "connectors", to=[{"connectorId": "A"}]), "'g' needs the field 'numTasks'"),
     ],
 )
-def test_p2_what_is_no_state_of_the_group(changed: Callable[[Json], None], sentence: str) -> None:
+def test_p2_invalid_states_of_the_group(changed: Callable[[Json], None], sentence: str) -> None:
     g = at_work()
     volatile = deepcopy(g.coordinator.volatile())
     changed(volatile["connect"]["g"])
@@ -267,13 +267,13 @@ def lacking(kind: str, value: Json, *names: str, **key: str) -> list[tuple[Json,
         ),
     ],
 )
-def test_p1_what_is_no_record(given: Json, sentence: str) -> None:
+def test_p1_invalid_records(given: Json, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         ConnectGroup().coordinator.load([given], TOPICS, {})
 
 
 @pytest.mark.parametrize("kind", ["LostAssignment", "TargetAssignmentMember", "MemberMetadata"])
-def test_p2_what_a_group_leaves_that_is_gone_is_nothing(kind: str) -> None:
+def test_p2_a_deleted_group_leaves_nothing(kind: str) -> None:
     """A tombstone, and lost work that no group has any more."""
     value = {"connectorsAndTasks": resources("A")} if kind == "LostAssignment" else None
     other = ConnectGroup()
@@ -342,7 +342,7 @@ def part(**change: object) -> Json:
         (INSTALL, part(connectorsAndTasks=[1]), "connectorsAndTasks of 'w1' must be an object"),
     ],
 )
-def test_w4_what_the_schema_cannot_say_is_named(api: str, change: Json, sentence: str) -> None:
+def test_w4_a_field_outside_the_schema_is_named(api: str, change: Json, sentence: str) -> None:
     g = ConnectGroup()
     g.join("w1")
     g.prepare("w1", 0)

@@ -43,7 +43,7 @@ def pair() -> ConnectGroup:
     return g
 
 
-def test_w1_an_assignment_is_told_with_version_and_metadata() -> None:
+def test_w1_an_assignment_comes_with_version_and_metadata() -> None:
     g = pair()
     assert told(g.join("w1")) == ("A", 0, 3, "aGk=")
     assert told(g.join("w2")) == ("A-1 A-2", 0, 0, "")
@@ -51,7 +51,7 @@ def test_w1_an_assignment_is_told_with_version_and_metadata() -> None:
     assert g.beat("w1", 2, "A")["assignment"] is None
 
 
-def test_w1_a_worker_that_keeps_its_work_is_told_of_new_metadata() -> None:
+def test_w1_a_worker_that_keeps_its_work_gets_new_metadata() -> None:
     """R5: metadata is news, too."""
     g = pair()
     for name, work in (("w1", "A"), ("w2", "A-1 A-2")):
@@ -162,7 +162,7 @@ def instances(g: ConnectGroup, worker: str) -> dict[str, str | None]:
     return {one["memberId"]: one["instanceId"] for one in members}
 
 
-def test_w4_an_instance_id_is_kept_and_told_and_means_nothing_else() -> None:
+def test_w4_an_instance_id_is_kept_and_shown_and_has_no_other_effect() -> None:
     """Two workers may give the same one: the draft has no UNRELEASED_INSTANCE_ID. It bumps nothing."""
     g = ConnectGroup()
     assert g.join("w1", instanceId="i")["errorCode"] == 0

@@ -58,7 +58,7 @@ NOTHING_ELSE: dict[str, Json] = {
 
 
 @pytest.mark.parametrize("api", BODIES)
-def test_w4_what_is_refused_has_an_error_and_nothing_else(api: str) -> None:
+def test_w4_a_refused_request_gets_an_error_and_nothing_else(api: str) -> None:
     """A client without rights, a group of another kind, and a log that takes nothing are tried."""
 
     def refused(error: str, of_consumers: bool = False, **options: Any) -> ConnectGroup:
@@ -117,7 +117,7 @@ def test_h5_a_group_of_workers_is_none_of_consumers(epoch: int, dialect: str, er
     ],
 )
 @pytest.mark.parametrize("api", [PREPARE, INSTALL])
-def test_w4_who_may_not_compute(api: str, body: Json, error: str) -> None:
+def test_w4_workers_that_may_not_compute(api: str, body: Json, error: str) -> None:
     g = pair()
     g.beat("w2", 2, clientAssignors=other_reason())
     before = g.group(), g.coordinator.end
@@ -137,7 +137,7 @@ def test_w1_nobody_computes_while_no_target_is_due() -> None:
     assert not g.beat("w1", -1)["shouldComputeAssignment"], "it is gone"
 
 
-def test_h5_who_is_fenced_is_not_told_to_compute() -> None:
+def test_h5_a_fenced_member_does_not_compute() -> None:
     """The fenced worker is no worker any more, so another worker computes."""
     g = pair()
     g.beat("w2", 2, clientAssignors=other_reason())
@@ -146,7 +146,7 @@ def test_h5_who_is_fenced_is_not_told_to_compute() -> None:
     assert (g.group()["chosen"], lost(g)) == ("w2", {"w1": "A"})
 
 
-def test_w1_who_makes_a_target_due_is_told_at_once_if_it_computes() -> None:
+def test_w1_a_worker_that_makes_a_target_due_may_compute_at_once() -> None:
     g = pair()
     assert g.beat("w1", 2, clientAssignors=other_reason())["shouldComputeAssignment"]
 
@@ -182,7 +182,7 @@ def test_w4_the_epoch_that_was_prepared() -> None:
     assert g.group()["prepared"] is None
 
 
-def test_w4_an_assignor_that_failed_leaves_the_target_and_everybody_is_told() -> None:
+def test_w4_a_failed_assignor_keeps_the_target_and_every_worker_hears_of_it() -> None:
     g = pair()
     g.beat("w2", 2, clientAssignors=other_reason())
     g.prepare("w1", 2)
@@ -207,7 +207,7 @@ def test_w4_only_what_changes_is_written() -> None:
     assert g.written(before) == ["TargetAssignmentMetadata"]
 
 
-def test_w2_what_a_worker_had_is_lost_until_somebody_has_it() -> None:
+def test_w2_work_of_a_gone_worker_is_lost_until_another_has_it() -> None:
     g = pair()
     g.join("w3")
     g.beat("w2", -1)

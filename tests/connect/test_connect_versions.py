@@ -67,7 +67,7 @@ def test_other_assignors_are_not_compared() -> None:
     assert workers.chosen == "w1"
 
 
-def test_of_three_workers_the_one_that_reads_all_versions_computes() -> None:
+def test_the_worker_that_reads_all_versions_computes() -> None:
     """The draft's example: A 1 to 5, B 3 to 4, C 2 to 4."""
     workers = Workers()
     workers.join("b", ("x", 3, 4))

@@ -182,7 +182,7 @@ def test_an_answer_that_is_lost_costs_nothing_but_time(group: ConnectGroup, api:
     assert sorted([*one.worker.owned, *two.worker.owned]) == [("A", 0), ("A", 1), ("A", 2)]
 
 
-def test_a_driver_that_confuses_the_order_is_told(group: ConnectGroup) -> None:
+def test_a_driver_that_confuses_the_order_gets_an_error(group: ConnectGroup) -> None:
     process = Process(group, "w1")
     with pytest.raises(ValueError, match="no request is in flight"):
         process.worker.answered({"errorCode": 0}, 0)

@@ -163,7 +163,9 @@ def test_rights() -> None:
         ("IncrementalAlterConfigs", {"resources": [{}]}, "needs the field 'resourceType'"),
     ],
 )
-def test_what_no_client_can_send_is_bad_input(api: str, body: dict[str, Any], sentence: str) -> None:
+def test_requests_that_no_client_can_send_are_bad_input(
+    api: str, body: dict[str, Any], sentence: str
+) -> None:
     with pytest.raises(BadInput, match=sentence):
         ask(Coordinator(), api, **body)
 

@@ -128,7 +128,7 @@ def test_full_group_refuses_strangers_or_newcomers_whose_instance_id_it_has() ->
         assert error(g.join("m3", instanceId="i3")) == ErrorCode.GROUP_MAX_SIZE_REACHED
 
 
-def test_what_a_returning_member_leaves_out_is_kept() -> None:
+def test_fields_that_a_returning_member_leaves_out_are_kept() -> None:
     text, kafka = drivers(ReturnLeftOut="kept")
     for g in (text, kafka):
         g.join("m1", instanceId="i1", rackId="r1", serverAssignor="range")

@@ -59,7 +59,7 @@ def test_assignment_sent_on_change() -> None:
     assert given(kafka.heartbeat("m1")) == ["foo-0", "foo-1", "foo-2"]
 
 
-def test_revocation_asked_only_of_what_is_owned() -> None:
+def test_only_owned_partitions_are_revoked() -> None:
     text, kafka = drivers(RevocationAsked="if-owned")
     for g in (text, kafka):
         g.two_stable_members()

@@ -128,7 +128,7 @@ def test_describing_changes_nothing() -> None:
     assert (g.group(), g.coordinator.end) == before
 
 
-def test_describing_needs_its_right_and_tells_the_others_when_asked() -> None:
+def test_describing_needs_its_right_and_lists_the_other_rights_on_request() -> None:
     def authorizer(principal: str, operation: str, group_id: str) -> bool:
         rights = {"User:alice": ("DESCRIBE", "READ"), "User:bob": ("READ",), "User:carol": ("DESCRIBE",)}
         return operation in rights[principal] and group_id == "g"

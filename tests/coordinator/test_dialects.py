@@ -30,7 +30,7 @@ def test_constants_are_those_of_the_specification_with_the_same_defaults() -> No
     assert ours == expected
 
 
-def test_every_named_dialect_is_found_and_others_are_not() -> None:
+def test_every_named_dialect_is_identified_and_others_are_not() -> None:
     for name in ("kip-848", "kafka-4.0", "kafka-4.1", "kafka-4.2", "kafka-4.3", "kafka-4.4"):
         assert Dialect.named(name).name == name
     departures = {repr(dataclasses.replace(dialect, name="")) for dialect in DIALECTS.values()}

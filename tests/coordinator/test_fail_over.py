@@ -166,7 +166,7 @@ def test_deadlines_of_a_source_that_says_no_time_count_from_0(reach: Any) -> Non
     assert other.volatile() == {"clockMs": 1000, **later(volatile, 1000)}
 
 
-def test_of_a_member_that_was_away_the_epoch_before_is_loaded() -> None:
+def test_the_previous_epoch_of_a_member_that_was_away_is_loaded() -> None:
     """S1, H6."""
     source = GroupDriver()
     source.join("m1")
@@ -235,7 +235,7 @@ def test_restart_notices_topics_and_computes_a_target_that_is_due() -> None:
     assert (g.epochs(), g.target("m1")) == ((2, 2), ["foo-0", "foo-1", "foo-2"])
 
 
-def test_who_must_revoke_by_the_target_that_a_restart_computes_has_its_time_for_it() -> None:
+def test_a_member_has_its_time_to_revoke_by_the_target_of_a_restart() -> None:
     """P2, R4: the log ends between the group epoch that a second member brings and its target."""
     g = GroupDriver()
     g.join("m1")

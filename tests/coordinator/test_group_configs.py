@@ -122,7 +122,9 @@ def test_an_entry_of_the_log_that_has_more_is_none() -> None:
         ([change(SESSION, "60000"), change(INTERVAL, "1")], "INVALID_CONFIG", INTERVAL),
     ],
 )
-def test_what_may_not_be_changes_nothing(changes: list[dict[str, object]], error: str, sentence: str) -> None:
+def test_a_forbidden_operation_changes_nothing(
+    changes: list[dict[str, object]], error: str, sentence: str
+) -> None:
     coordinator = Coordinator()
     code, message = alter(coordinator, *changes)
     assert code == error and sentence in message

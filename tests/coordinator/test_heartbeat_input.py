@@ -239,7 +239,7 @@ def test_out_of_range_too_long_or_repeated_is_invalid_and_changes_nothing(
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_what_the_schema_cannot_say_is_one_sentence_and_changes_nothing(
+def test_a_field_outside_the_schema_gets_one_sentence_and_changes_nothing(
     name: str, field: str, value: Any, sentence: str
 ) -> None:
     protocol = session()

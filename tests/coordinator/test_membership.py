@@ -125,7 +125,7 @@ def test_group_epoch_is_bumped_once_and_exactly_by_e1(change: dict[str, Any], bu
     assert g.epochs() == ((3, 3) if bumps else (2, 2))
 
 
-def test_absent_fields_leave_what_was_said_before() -> None:
+def test_absent_fields_keep_their_earlier_values() -> None:
     """H7: null and -1 say the same as leaving a field out."""
     g = GroupDriver()
     g.join("m1", serverAssignor="range", rackId="r", instanceId="i", subscribedTopicRegex="b.*")

@@ -196,7 +196,7 @@ GROUP = ("groups", 0)
         ("OffsetFetch", (*GROUP, *TOPIC, "partitions"), [[0]]),
     ],
 )
-def test_what_the_schema_cannot_say_is_bad_input(api: str, path: tuple[str | int, ...], values: Any) -> None:
+def test_fields_outside_the_schema_are_bad_input(api: str, path: tuple[str | int, ...], values: Any) -> None:
     g, offsets = joined()
     offsets.commit("m1", 1, {"foo-0": 5})
     before = state(g.coordinator)

@@ -208,7 +208,7 @@ def test_a_topic_of_a_response_is_named_as_the_request_named_it(by_name: bool) -
 
 
 @pytest.mark.parametrize(("member", "epoch"), [("m1", -1), ("", 1), ("m1", 1), ("", -2)])
-def test_who_says_a_member_or_an_epoch_is_not_nobody(member: str, epoch: int) -> None:
+def test_a_commit_with_a_member_or_an_epoch_is_not_anonymous(member: str, epoch: int) -> None:
     """O4, O2: neither of a group that is not there nor of one without members."""
     g = GroupDriver()
     assert Committer(g).commit(member, epoch, {"foo-0": 5}) == {"foo-0": UNKNOWN_MEMBER}
@@ -226,7 +226,7 @@ def test_the_least_and_the_largest_that_is_committed(offset: int, leader_epoch: 
     assert (partition["committedOffset"], partition["committedLeaderEpoch"]) == (offset, leader_epoch)
 
 
-def test_a_stale_member_is_told_so_whatever_else_is_wrong() -> None:
+def test_a_stale_epoch_is_reported_before_other_errors() -> None:
     """O2 comes before O1's partitions, where a dialect has no PartitionEpochs."""
     g = GroupDriver()
     g.two_stable_members()
@@ -234,7 +234,7 @@ def test_a_stale_member_is_told_so_whatever_else_is_wrong() -> None:
     assert Committer(g).commit("m1", 2, {"foo-9": 5}) == {"foo-9": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
 
 
-def test_of_a_partition_that_the_topic_does_not_have_nothing_is_fetched() -> None:
+def test_a_partition_that_the_topic_lacks_is_not_fetched() -> None:
     """T2: even if the log knows an offset of it."""
     g, offsets = joined()
     offsets.commit("m1", 1, {"foo-1": 5})
@@ -362,7 +362,7 @@ def test_rights_and_state_of_the_coordinator_come_first() -> None:
     assert (offsets.commit("m1", 1, {"foo-0": 5}), offsets.fetch()) == ({"foo-0": loading}, loading)
 
 
-def test_refused_append_is_told_at_every_partition_and_leaves_nothing() -> None:
+def test_a_refused_append_is_an_error_at_every_partition_and_leaves_nothing() -> None:
     """P3."""
     g, offsets = joined()
     before = state(g.coordinator)

@@ -34,7 +34,7 @@ def test_an_older_epoch_since_which_all_is_held() -> None:
             g.coordinator.restart()
 
 
-def test_what_is_given_up_and_given_again_at_once_is_new() -> None:
+def test_partitions_given_up_and_given_again_at_once_are_new() -> None:
     """A revoked partition that its member acknowledges, while the target has it back, is newly given."""
     kafka = GroupDriver(KAFKA)
     kafka.script(m1=["foo-0", "foo-1"])
@@ -51,7 +51,7 @@ def test_what_is_given_up_and_given_again_at_once_is_new() -> None:
     assert offsets.commit("m1", 1, {"foo-1": 5}) == {"foo-1": STALE}
 
 
-def test_what_is_invalid_needs_no_epoch() -> None:
+def test_invalid_requests_need_no_epoch() -> None:
     """Nothing is written of it, so nobody is overwritten."""
     kafka = GroupDriver(KAFKA)
     kafka.script(m1=["foo-0"])
@@ -65,7 +65,7 @@ def test_what_is_invalid_needs_no_epoch() -> None:
     assert errors(send(kafka.coordinator, body)) == {"foo-0": 0, "foo-1": too_large}
 
 
-def test_what_a_returning_static_member_finds_was_always_its_own() -> None:
+def test_a_returning_static_member_gets_only_its_own_partitions() -> None:
     """The member has held the partitions since 0: a commit with any older epoch is accepted."""
     kafka = GroupDriver(KAFKA)
     kafka.script(m1=["foo-0"])
@@ -90,7 +90,7 @@ def epochs_of(g: GroupDriver) -> dict[int, list[str]]:
     return {entry["assignmentEpoch"]: partition_names(entry["topicPartitions"]) for entry in given}
 
 
-def test_what_is_to_be_given_up_keeps_its_epoch_until_it_is() -> None:
+def test_partitions_to_revoke_keep_their_epoch_until_they_are_revoked() -> None:
     """Also while more is to be (RevocationRestart); then nothing is said of it any more, and no commit of it
     is accepted."""
     g = GroupDriver(dataclasses.replace(KAFKA, RevocationRestart="unsubscribed"))
@@ -115,7 +115,7 @@ def test_what_is_to_be_given_up_keeps_its_epoch_until_it_is() -> None:
     assert Committer(g).commit("m1", 1, {"foo-1": 5}) == {"foo-1": STALE}
 
 
-def test_what_a_member_has_released_by_itself_is_no_longer_its_own() -> None:
+def test_partitions_that_a_member_released_by_itself_are_free() -> None:
     """RevocationAsked "if-owned"."""
     g = GroupDriver(dataclasses.replace(KAFKA, RevocationAsked="if-owned"))
     g.script(m1=["foo-0", "foo-1"])
@@ -128,7 +128,7 @@ def test_what_a_member_has_released_by_itself_is_no_longer_its_own() -> None:
     assert Committer(g).commit("m1", 1, {"foo-1": 5}) == {"foo-1": STALE}
 
 
-def test_what_is_given_later_at_the_same_epoch() -> None:
+def test_partitions_given_later_at_the_same_epoch() -> None:
     """As one after the other gives it up."""
     g = GroupDriver(KAFKA, topics={"foo": 2})
     g.script(m2=["foo-0"])
@@ -145,7 +145,7 @@ def test_what_is_given_later_at_the_same_epoch() -> None:
     assert epochs_of(g) == {3: ["foo-0", "foo-1"]}
 
 
-def test_what_was_given_when_is_loaded() -> None:
+def test_the_epochs_of_partitions_are_loaded() -> None:
     """P2."""
     g = GroupDriver(KAFKA)
     g.script(m1=["foo-0"])

@@ -56,7 +56,7 @@ def test_second_temporary_leave_only_starts_the_session_anew(g: GroupDriver) -> 
     assert g.timers()[("session", "m1")] == 46_000
 
 
-def test_what_the_member_was_told_to_revoke_is_free_while_it_is_away() -> None:
+def test_revoked_partitions_of_a_member_are_free_while_it_is_away() -> None:
     """real-bugs row 21: nothing is left to be acknowledged."""
     g = GroupDriver()
     g.script(m1=["foo-0", "foo-1"])

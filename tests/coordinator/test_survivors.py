@@ -37,7 +37,7 @@ def test_a_retry_must_not_own_more_than_it_was_assigned() -> None:
     assert g.heartbeat("m1", before)["errorCode"] == FENCED, "absent is not empty"
 
 
-def test_who_is_away_is_not_there_to_retry() -> None:
+def test_a_member_that_is_away_does_not_retry() -> None:
     """H6, S1: the epoch before is known of one that is away, too, where it is recorded."""
     g = GroupDriver(KAFKA)
     g.script(m1=["foo-0", "foo-1"])
@@ -52,7 +52,7 @@ def test_who_is_away_is_not_there_to_retry() -> None:
     assert g.heartbeat("m1", before, owned=[], instanceId="i1")["errorCode"] == FENCED
 
 
-def test_who_has_released_by_itself_is_not_asked() -> None:
+def test_a_member_that_released_by_itself_need_not_revoke() -> None:
     """R1, RevocationAsked "if-owned": it reports partitions, but none of those that it has too much."""
     g = GroupDriver(KAFKA)
     g.script(m1=["foo-0", "foo-1"])
@@ -63,7 +63,7 @@ def test_who_has_released_by_itself_is_not_asked() -> None:
     assert (g.assigned("m1"), g.revoking("m1")) == (["foo-0"], [])
 
 
-def test_of_a_topic_given_up_all_is_revoked_and_of_others_nothing() -> None:
+def test_all_partitions_of_an_unsubscribed_topic_are_revoked_and_no_others() -> None:
     """R1, RevocationRestart "unsubscribed": while it revokes one topic, it gives up another."""
     g = GroupDriver(KAFKA, topics={"foo": 2, "bar": 2})
     g.script(m1=["foo-0", "foo-1", "bar-0", "bar-1"])
@@ -77,7 +77,7 @@ def test_of_a_topic_given_up_all_is_revoked_and_of_others_nothing() -> None:
     assert (g.assigned("m1"), g.revoking("m1")) == (["foo-0"], ["bar-0", "bar-1", "foo-1"])
 
 
-def test_what_is_deleted_is_not_given_up() -> None:
+def test_partitions_of_a_deleted_topic_are_not_revoked() -> None:
     """R1, RevocationRestart "unsubscribed": it subscribes to what it did, and a topic of that is gone."""
     g = GroupDriver(KAFKA, topics={"foo": 2, "bar": 1})
     g.script(m1=["foo-0", "foo-1", "bar-0"])
@@ -99,7 +99,9 @@ def test_what_is_deleted_is_not_given_up() -> None:
         ("newcomers", FULL, UNRELEASED, UNKNOWN),
     ],
 )
-def test_what_a_full_group_refuses_first(departure: str, stranger: int, joins_held: int, leaves: int) -> None:
+def test_a_full_group_refuses_in_this_order(
+    departure: str, stranger: int, joins_held: int, leaves: int
+) -> None:
     """H5, S2, FullGroupRefuses: of strangers, of one with an instance id in use, of one that leaves."""
     dialect = dataclasses.replace(Dialect(), FullGroupRefuses=departure)
     g = GroupDriver(dialect, config=Config(group_max_size=1))
@@ -118,7 +120,7 @@ def test_a_rejoin_is_no_retry() -> None:
     assert g.join("m1")["errorCode"] == 0
 
 
-def test_who_rejoins_has_acknowledged_nothing() -> None:
+def test_a_rejoining_member_has_acknowledged_nothing() -> None:
     """R5, RejoinOfLiveMember "keeps"."""
     g = GroupDriver(KAFKA)
     g.script(m1=["foo-0", "foo-1"])
@@ -129,7 +131,7 @@ def test_who_rejoins_has_acknowledged_nothing() -> None:
     assert not g.member("m1")["acknowledged"]
 
 
-def test_every_join_is_told_its_assignment() -> None:
+def test_every_join_gets_its_assignment() -> None:
     """R5, AssignmentSent "on-change": even one that says and gets nothing, and one that keeps what it has."""
     dialect = dataclasses.replace(Dialect(), AssignmentSent="on-change", RejoinOfLiveMember="keeps")
     g = GroupDriver(dialect)
@@ -137,7 +139,7 @@ def test_every_join_is_told_its_assignment() -> None:
         assert g.join("m1", "bar", topicPartitions=None)["assignment"] is not None
 
 
-def test_a_full_request_is_told_its_assignment() -> None:
+def test_a_full_request_gets_its_assignment() -> None:
     """R5, AssignmentSent "on-change": one that names a regular expression is full, too."""
     g = GroupDriver(KAFKA)
     g.script(m1=["foo-0", "foo-1"])
@@ -147,7 +149,7 @@ def test_a_full_request_is_told_its_assignment() -> None:
     assert g.heartbeat("m1", owned=owned, subscribedTopicRegex="fo+")["assignment"] is not None
 
 
-def test_what_a_revocation_that_starts_again_keeps_and_gives() -> None:
+def test_a_revocation_that_starts_again() -> None:
     """R1, RevocationRestart "restore": of all that is held, and of nothing else."""
     dialect = dataclasses.replace(Dialect(), RevocationRestart="restore")
     held, asked, back, elsewhere = (("foo", index) for index in range(4))
@@ -183,7 +185,7 @@ def test_an_empty_expression_at_a_join_is_none() -> None:
     assert g.epochs() == before
 
 
-def test_who_joins_by_an_expression_alone_subscribes() -> None:
+def test_a_member_that_joins_by_an_expression_alone_subscribes() -> None:
     """E1: in a dialect where a join without a subscription is no new group epoch."""
     g = GroupDriver(KAFKA)
     g.join("m1")

@@ -151,7 +151,7 @@ def test_first_clause_that_objects_answers() -> None:
     ],
     ids=lambda change: str(change)[:40],
 )
-def test_what_is_just_valid_joins(change: dict[str, Any]) -> None:
+def test_requests_at_the_bounds_join(change: dict[str, Any]) -> None:
     assert error(GroupDriver().request(**{"memberId": "m1", **JOIN, **change})) == 0
 
 
@@ -319,7 +319,7 @@ def test_coordinator_that_is_active_again_has_loaded_the_log_and_notices_what_ch
     assert error(g.heartbeat("m1")) == 0
 
 
-def test_active_coordinator_that_is_told_to_be_active_loads_nothing() -> None:
+def test_an_active_coordinator_that_becomes_active_loads_nothing() -> None:
     g = GroupDriver()
     g.two_stable_members()
     before = g.group()

@@ -110,7 +110,7 @@ def test_traces_of_a_begun_model_reach_the_arms_of_their_states_alone(
     assert more == {"n \\in Names", "at > 1", "Later(n, count)"}
 
 
-def test_traces_are_found_by_the_model_that_they_name(tmp_path: Path) -> None:
+def test_traces_are_chosen_by_the_model_that_they_name(tmp_path: Path) -> None:
     assert traces_by_model(tmp_path / "none") == {}
     (tmp_path / "deep").mkdir()
     for name in ("a", "b"):

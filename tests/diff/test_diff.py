@@ -13,7 +13,7 @@ from harness.itf import read_trace
 CHECKED = f"{CONFIG}INVARIANTS AtMostThree AtMostTwo\nPROPERTY NeverZeroAgain\n"
 
 
-def test_what_an_edit_changes(tmp_path: Path) -> None:
+def test_the_effects_of_an_edit(tmp_path: Path) -> None:
     """At 2 `Up` is refused and `Reset` is gone; at 0 there is a `Jump`. 3 is not reached any more."""
     edit = REFUSES | {
         "Reset == at = 2 /\\ at' = 0": "Jump == at = 0 /\\ at' = 2",
@@ -46,7 +46,7 @@ def test_what_an_edit_changes(tmp_path: Path) -> None:
     assert "7; 1 another outcome, 1 forbidden, 1 added" in output
 
 
-def test_what_is_beside_the_step_makes_no_states(tmp_path: Path) -> None:
+def test_fields_beside_the_step_make_no_states(tmp_path: Path) -> None:
     """`admin` says what was asked and answered; where `listed` differs, the answer does, and nothing else."""
     beside = {
         "VARIABLES at, step": "VARIABLES at, step, admin",
@@ -162,7 +162,7 @@ def test_revisions_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert data["models"][0]["inputs"]["forbidden"] == 1
 
 
-def test_what_is_no_specification(tmp_path: Path) -> None:
+def test_invalid_specifications(tmp_path: Path) -> None:
     module = light(tmp_path / "a")
     ended = conform(module, "no/such/place", "--out", tmp_path / "out")
     assert ended.exit_code == 2

@@ -68,7 +68,7 @@ def test_a_relation_that_is_no_plain_conjunction_is_left_alone() -> None:
     assert bounds_of("Other", [source]) == ("Other", [])
 
 
-def test_what_restricts_steps_is_no_bound() -> None:
+def test_a_restriction_of_steps_is_no_bound() -> None:
     source = "Told ==\n  /\\ Next\n  /\\ x' < 3\n  /\\ step'.action # \"Up\"\n"
     assert bounds_of("Told", [source]) == ('Next /\\ step\'.action # "Up"', ["x' < 3"])
 

@@ -161,7 +161,7 @@ def test_every_fault_is_tried() -> None:
 
 
 @pytest.mark.parametrize("fault", TOLD)
-def test_a_fault_is_told(fault: str) -> None:
+def test_a_fault_is_reported(fault: str) -> None:
     operation, words = TOLD[fault]
     result = examined(fault)
     found = {one.operation: one for one in result.findings}
@@ -222,7 +222,7 @@ def test_a_check_that_reads_right_answers_wrongly_is_a_fault_of_the_kit(
         checked(Lines, lambda talk: str(talk.describe()["shoeSize"]), monkeypatch)
 
 
-def test_every_bad_input_that_is_taken_is_told_with_its_line() -> None:
+def test_every_accepted_bad_input_is_reported_with_its_line() -> None:
     class Careless(PythonTarget):
         def assign(self, group: str, target: Assignments | None, error: str | None = None) -> None:
             if target != {"m1": 1}:
@@ -275,7 +275,7 @@ def test_load_is_tested_without_records_or_descriptions(dialect: str, lacking: l
         ("load_of_all_ignored", ["records", "describe"], "then a heartbeat of m1"),
     ],
 )
-def test_a_wrong_load_is_found_without_records(fault: str, lacking: list[str], words: str) -> None:
+def test_a_wrong_load_is_reported_without_records(fault: str, lacking: list[str], words: str) -> None:
     target = Lines(fault)
     with pytest.raises(Wrong, match=words):
         controls.load(Talk(target, target.hello(), EVERYTHING, lacking, no_time))
@@ -380,7 +380,7 @@ def test_it_does_not_say_that_it_saw_what_is_not_shown() -> None:
     assert said["observe"] == "A join that is observed gives the description."
 
 
-def test_what_is_wrong_counts_as_missing_for_the_level() -> None:
+def test_wrong_operations_count_as_missing_for_the_level() -> None:
     def finding(name: str) -> Finding:
         return Finding(name, Verdict.WRONG if name == "topics" else Verdict.OK, "")
 
@@ -466,7 +466,7 @@ def test_a_target_of_classic_groups_alone_is_examined_by_their_requests() -> Non
     assert "ConsumerGroupHeartbeat" in seen["describe"].message
 
 
-def test_a_wrong_answer_of_a_target_of_classic_groups_alone_is_found() -> None:
+def test_a_wrong_answer_of_a_target_of_classic_groups_alone_fails() -> None:
     class TakesAnyGeneration(ClassicOnly):
         def request(
             self, api: str, version: int, client: Json, body: Json, observe: str | None = None

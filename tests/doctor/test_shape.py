@@ -57,11 +57,11 @@ def test_a_description_of_the_coordinator_is_right() -> None:
         (["timers"], {}, "timers of the group is {}"),
     ],
 )
-def test_a_wrong_description_is_said(path: list[Any], value: Any, words: str) -> None:
+def test_a_wrong_description_is_reported(path: list[Any], value: Any, words: str) -> None:
     assert words in shape.of_group(changed(path, value), EVERYTHING)
 
 
-def test_what_is_not_shown_may_be_missing_but_then_must_be() -> None:
+def test_hidden_parts_may_be_missing_but_then_must_be() -> None:
     known = Capabilities("T", "", {}, frozenset({"describe"}), frozenset({"metadata", "members.state"}))
     group = described()
     del group["metadata"], group["members"][0]["state"]

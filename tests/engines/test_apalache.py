@@ -39,7 +39,7 @@ CONDITIONS = [
         (["The outcome is: Deadlock   I@07:31:00.089"], Outcome.DEADLOCK, None),
     ],
 )
-def test_the_violated_invariant_is_found_by_its_number(
+def test_the_violated_invariant_is_named_by_its_number(
     tail: list[str], outcome: Outcome, violated: str | None
 ) -> None:
     checking = "State 0: Checking 3 state invariants          I@07:32:11.687"
@@ -139,7 +139,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_a_machine_without_apalache_is_told_how_to_get_it() -> None:
+def test_without_apalache_the_error_tells_how_to_get_it() -> None:
     with pytest.raises(EngineError, match=r"not in APALACHE_HOME, PATH or the cache: .*--download") as error:
         find_apalache()
     assert (error.value.failure, error.value.exit_code) == (Failure.MISSING, ENGINE_FAILED)
@@ -161,7 +161,7 @@ def release(folder: Path) -> tuple[str, str]:
     return path.as_uri(), hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_a_download_is_checked_and_found_again(
+def test_a_download_is_checked_and_used_again(
     nowhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, digest = release(tmp_path)

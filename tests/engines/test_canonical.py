@@ -40,7 +40,7 @@ def test_layout_alone_says_nothing(one: str, other: str) -> None:
         ('A == "a b"', 'A == "a  b"'),
     ],
 )
-def test_where_a_list_ends_is_said(one: str, other: str) -> None:
+def test_the_end_of_a_list_is_marked(one: str, other: str) -> None:
     assert not same(one, other)
 
 
@@ -74,7 +74,7 @@ def test_where_a_list_ends_is_said(one: str, other: str) -> None:
         ('A == LET x == IF Dialect.Restart = "waits" THEN 1 ELSE 2 IN x', "A == LET x == 2 IN x"),
     ],
 )
-def test_a_branch_that_the_dialect_does_not_take_is_not_said(departed: str, text: str) -> None:
+def test_a_branch_that_the_dialect_does_not_take_is_not_listed(departed: str, text: str) -> None:
     assert same(departed, text)
     assert not same(departed, text, {}), "without a dialect all branches count"
 
@@ -93,7 +93,7 @@ def test_a_branch_that_the_dialect_does_not_take_is_not_said(departed: str, text
         "A == IF Dialect.Removed THEN b",
     ],
 )
-def test_what_is_not_surely_read_stays(text: str) -> None:
+def test_names_that_may_be_read_stay(text: str) -> None:
     """Parentheses would be needed, another condition decides, or the end of the IF cannot be told."""
     assert same(text, text)
 
@@ -129,7 +129,7 @@ def changed(folder: Path, old: str, new: str, dialect: str = "Text") -> set[str]
     return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
 
 
-def test_what_counts_under_a_dialect(tmp_path: Path) -> None:
+def test_rules_that_count_under_a_dialect(tmp_path: Path) -> None:
     assert list(of(tmp_path, MODULE)) == ["", "Dialect.Removed", "Init", "Narrow", "Next", "Safe"]
     assert list(of(tmp_path, MODULE, "Other")) == ["", "Dialect.Removed", "Init", "Next", "Safe", "Waits"]
 

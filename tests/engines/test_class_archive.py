@@ -97,7 +97,7 @@ def test_one_that_was_cut_off_is_made_again(tmp_path: Path) -> None:
     assert list(archives(folder).values()) == ["half and half"]
 
 
-def test_a_jvm_that_cannot_make_one_is_asked_once(tmp_path: Path) -> None:
+def test_a_jvm_without_class_archives_is_tried_once(tmp_path: Path) -> None:
     java, folder = jvm(tmp_path, FAILS), tmp_path / "program"
     folder.mkdir()
     assert [archive_options(java, WORDS, folder) for _ in range(2)] == [[], []]

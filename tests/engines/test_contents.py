@@ -26,7 +26,7 @@ def test_equal_values_and_no_others_have_equal_numbers(one: Value, other: Value)
     assert (numbers[one] == again[other]) == (one == other)
 
 
-def test_what_python_takes_for_equal_or_for_alike_has_its_number() -> None:
+def test_values_that_python_takes_for_equal_have_their_own_numbers() -> None:
     numbers = Contents()
     assert numbers[(True, frozenset({1}))] == numbers[(1, frozenset({True}))]
     alike: list[Any] = [

@@ -52,7 +52,7 @@ def of(top: Path) -> dict[str, str]:
     return definitions(top, top.with_suffix(".cfg"), ["Safe", 3])
 
 
-def test_what_is_said_counts(top: Path) -> None:
+def test_printed_figures_count(top: Path) -> None:
     assert list(of(top)) == ["", "After", "Far", "Init", "Next", "Safe"]
     assert list(definitions(top, top.with_suffix(".cfg"))) == ["", "After", "Init", "Next"]
 
@@ -73,7 +73,7 @@ def test_what_is_said_counts(top: Path) -> None:
         ("EXTENDS Integers", "EXTENDS Naturals", [""]),
     ],
 )
-def test_what_a_change_changes(top: Path, old: str, new: str, changed: list[str]) -> None:
+def test_the_effects_of_a_change(top: Path, old: str, new: str, changed: list[str]) -> None:
     before = of(top)
     base = top.with_name("Base.tla")
     assert old in BASE

@@ -150,7 +150,7 @@ def test_evidence_counts_where_the_engine_is_missing(here: Path) -> None:
     assert "is stale (Typed.tla has changed; definition Few has changed); record it with" in result.output
 
 
-def test_a_recorded_result_is_taken_and_said_to_be_recorded(here: Path) -> None:
+def test_a_recorded_result_counts_and_is_marked_as_recorded(here: Path) -> None:
     write(here / "specs", HOLDS, FAILS)
     _, first, result = check("--out", "first")
     assert [model["ran"] for model in first["models"]] == [True, True]
@@ -171,7 +171,7 @@ def test_a_recorded_result_is_taken_and_said_to_be_recorded(here: Path) -> None:
     assert [model["ran"] for model in check("--fresh")[1]["models"]] == [True, True]
 
 
-def test_only_what_depends_on_an_edit_runs_and_it_is_said_why(here: Path) -> None:
+def test_only_dependents_of_an_edit_run_and_the_reason_is_printed(here: Path) -> None:
     write(here / "specs", HOLDS, FAILS)
     assert "INVARIANT" in (here / "specs/CounterFails.cfg").read_text()
     check()
@@ -184,7 +184,7 @@ def test_only_what_depends_on_an_edit_runs_and_it_is_said_why(here: Path) -> Non
     assert [model["ran"] for model in check()[1]["models"]] == [False, False]  # that was computed before
 
 
-def test_what_this_machine_computed_becomes_the_committed_record_without_a_new_run(here: Path) -> None:
+def test_a_local_result_becomes_the_committed_record_without_a_new_run(here: Path) -> None:
     write(here / "specs", HOLDS)
     check()
     assert not (here / "specs/evidence").exists()

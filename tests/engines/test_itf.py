@@ -79,7 +79,7 @@ def told_apart(value: Value) -> Any:
 
 @given(st.lists(itf_values, min_size=1, max_size=4))
 @example([function({(0,): (), function({"A": 0}): ()})])
-def test_what_is_written_is_read_back_and_itf_py_agrees(many: list[Value]) -> None:
+def test_written_traces_are_read_back_and_itf_py_agrees(many: list[Value]) -> None:
     trace = Trace({"a": [1]}, ("x",), [frozendict(x=value) for value in many])
     data = json.loads(trace_to_text(trace))
     assert trace_from_json(data, "the trace").states == trace.states
@@ -285,7 +285,7 @@ STATE = '{"#meta": {"index": 0}, "x": 1}'
         ),
     ],
 )
-def test_what_is_not_itf_is_said_with_its_place(tmp_path: Path, text: str, message: str) -> None:
+def test_input_that_is_not_itf_is_reported_with_its_place(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "bad.itf.json"
     path.write_text(text)
     with pytest.raises(ConformError) as error:

@@ -54,7 +54,7 @@ def test_entries_become_models(specs: Path) -> None:
     assert manifest.entry("CounterFails") is fails
 
 
-def test_an_unknown_model_is_told_which_there_are(specs: Path) -> None:
+def test_the_error_for_an_unknown_model_names_the_models(specs: Path) -> None:
     manifest = read_manifest(write(specs, HOLDS, FAILS))
     with pytest.raises(
         ConformError, match=r"no model Nope in .*manifest\.json; it has: Counter, CounterFails\."

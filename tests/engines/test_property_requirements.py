@@ -54,7 +54,7 @@ def _must_fail() -> list[Entry]:
 
 
 @pytest.mark.parametrize("entry", _must_fail(), ids=lambda one: str(one.name))
-def test_what_a_model_that_must_fail_violates_names_a_requirement(entry: Entry) -> None:
+def test_the_property_that_a_model_must_violate_names_a_requirement(entry: Entry) -> None:
     assert requirements_of(entry.property or "", entry.model().module)
 
 

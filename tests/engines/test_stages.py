@@ -80,7 +80,7 @@ def test_where_nothing_has_changed_nothing_runs_and_the_last_summary_is_shown(
     assert "0 ran now, 1 recorded on" in output, "the summary of then"
 
 
-def test_after_an_edit_what_depends_on_it_is_done_and_it_is_said_why(built: Path) -> None:
+def test_after_an_edit_its_dependents_run_and_the_reason_is_printed(built: Path) -> None:
     change(built / "spec/Counter.tla", "NotAllFull ==", "NotAllFull == TRUE /\\")
     done = plan()
     assert list(done) == ["check", "generate-b", "replay", REPORT]
@@ -104,7 +104,7 @@ def test_the_account_says_what_is_of_this_run_and_what_is_not(
     assert "generate-b begins: CounterFails: definition NotAllFull changed" in output
 
 
-def test_what_a_stage_says_follows_its_own_heading(built: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_output_of_a_stage_follows_its_heading(built: Path, capfd: pytest.CaptureFixture[str]) -> None:
     change(built / "spec/Counter.tla", "NotAllFull ==", "NotAllFull == TRUE /\\")
     main([])
     output = capfd.readouterr().out

@@ -50,7 +50,7 @@ def test_a_dump_with_escapes_and_repeated_edges(tmp_path: Path) -> None:
         (DUMP.replace("22 [label", "23 [label"), "is cut off"),
     ],
 )
-def test_what_is_no_dump(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_dumps(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ConformError, match=message):
         read_graph(write(tmp_path, text))
 

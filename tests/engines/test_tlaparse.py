@@ -15,7 +15,7 @@ from harness.values import ModelValue, Value, as_function, function, sort_key
 
 
 @given(values)
-def test_what_is_printed_is_read_back(value: Value) -> None:
+def test_printed_values_are_read_back(value: Value) -> None:
     again = parse_value(print_value(value))
     assert again == value
     assert print_value(again) == print_value(value)  # a model value stays one, TRUE does not become 1

@@ -68,7 +68,7 @@ def ran(walks: Walks, options: list[str], limits: Limits | None) -> Finished:
         return Finished(log.read_text().splitlines(), -1, 0)
 
 
-def test_all_that_can_be_said_is_said_whatever_was_said_before(
+def test_every_form_of_output_is_read_after_any_other(
     walks: Walks, warm: WarmTlc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tlc, "run_program", run_program)

@@ -47,7 +47,7 @@ def test_every_operation_is_drawn() -> None:
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: str(path.stem))
-def test_what_was_found_once(path: Path) -> None:
+def test_findings_of_earlier_runs(path: Path) -> None:
     """Each failed before its cause was mended."""
     kept = json.loads(path.read_text(encoding="utf-8"))
     failure = failing(kept["operations"], DIALECTS[kept["dialect"]])
@@ -74,7 +74,7 @@ def test_a_timer_without_end_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     assert failure is not None and failure.kind == "endless"
 
 
-def test_what_a_refused_operation_changes_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_by_a_refused_operation_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     delete = Coordinator.set_topics
 
     def forgets(self: Coordinator, upsert: list[object], deleted: list[str]) -> None:
@@ -93,7 +93,7 @@ def test_a_restart_that_gives_another_state_is_noticed(monkeypatch: pytest.Monke
     assert isinstance(failure, Failure) and failure.kind in ("load", "restart")
 
 
-def test_what_evidence_leaves_out_is_not_run() -> None:
+def test_checks_without_evidence_are_not_run() -> None:
     """Operations of all kinds in a process of its own load no module of what the hashes leave out."""
     program = (
         "import sys; from fuzz import NOT_RUN, fuzz, hashes; fuzz(500, 1); "

@@ -73,7 +73,7 @@ def test_every_record_has_its_turn_in_ten_commits(tmp_path: Path, monkeypatch: p
     assert set(turns[3].values()) == {"its turn (3 of 10)"}
 
 
-def test_what_a_change_records_is_computed_anew(here: Path) -> None:
+def test_records_of_a_change_are_computed_anew(here: Path) -> None:
     manifest = read_manifest(Path("spec/manifest.json"))
     assert change_of(here / "spec").altered == frozenset()
     path = here / "spec/evidence/One.json"

@@ -65,7 +65,7 @@ def test_each_verb_works_from_the_wheel_in_an_empty_folder(tmp_path: Path, wheel
 
 
 @pytest.mark.parametrize("name", ["traces/golden/none.itf.json", "traces/none", "spec/MCNone.tla"])
-def test_what_the_package_does_not_carry_is_named_as_it_was_typed(name: str, tmp_path: Path) -> None:
+def test_a_file_outside_the_package_is_named_as_typed(name: str, tmp_path: Path) -> None:
     verb = "check" if name.endswith(".tla") else "replay"
     words = [sys.executable, "-m", "harness", verb, name]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}

@@ -138,7 +138,7 @@ def test_a_trace_that_is_no_path_of_the_graph(values: list[State], sentence: str
 
 
 @pytest.mark.parametrize("module", sorted((ROOT / "spec").glob("Open*.tla")), ids=lambda path: path.stem)
-def test_what_is_no_part_of_the_state_is_hidden(module: Path) -> None:
+def test_fields_outside_the_state_are_hidden(module: Path) -> None:
     """Else the same state is there once for each way into it: 376,104 of MCConnectTour's 6,747."""
     text = module.read_text(encoding="utf-8")
     named = r"^\w*[vV]{} == <<(.*?)>>"

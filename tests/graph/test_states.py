@@ -95,7 +95,7 @@ def test_long_values_are_cut() -> None:
     assert len(cell) <= 44 and cell.startswith("{0, 1, 2") and cell.endswith("…")
 
 
-def test_what_a_step_changed_stands_out() -> None:
+def test_changes_of_a_step_stand_out() -> None:
     before = Card("Stable", rows=(("m1", "1", "foo-0"),))
     after = Card("Stable", rows=(("m1", "2", "foo-0"), ("m2", "2", "-")))
     assert after.compared_with(before).changed == {(0, 1), (1, 0), (1, 1), (1, 2)}

@@ -53,7 +53,7 @@ def test_groups_change_as_the_table_says_and_make_each_of_its_changes() -> None:
     assert {edge for change in changes() for edge in way(graph, *change)} == set(graph.edges)
 
 
-def test_a_change_that_the_table_lacks_is_found() -> None:
+def test_a_change_that_the_table_lacks_fails() -> None:
     graph = table()
     graph.remove_edge("Reconciling", "Empty")
     with pytest.raises(nx.NetworkXNoPath):

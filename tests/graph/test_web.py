@@ -75,7 +75,7 @@ def test_edges_that_were_tested_and_failed() -> None:
     assert [edge.status for edge in edges] == [TESTED, FAILED]
 
 
-def test_what_the_card_of_a_closed_model_does_not_show_is_there_too() -> None:
+def test_hidden_parts_of_a_closed_model_are_on_the_card_too() -> None:
     states, _ = web_states(chain([group_state(0, {}, {}, pending=(), late=frozenset({"m1"}))]))
     assert states[0].text.split("\n")[-2:] == ['late = {"m1"}', "pending = <<>>"]
 

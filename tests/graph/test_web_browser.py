@@ -240,7 +240,7 @@ def test_mouse_and_keys(browse: Browse) -> None:
     assert int(only["edges"]) == sum(edge.status == FAILED for edge in EDGES)
 
 
-def test_what_is_chosen_becomes_the_address(browse: Browse) -> None:
+def test_the_chosen_view_becomes_the_address(browse: Browse) -> None:
     """The address is written a moment later; the script asks for it when it is."""
     seen = browse(
         "search=serial+77&show=tested",

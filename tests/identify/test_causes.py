@@ -58,7 +58,7 @@ def test_each_departure_of_a_mix_is_one_cause() -> None:
     assert all(one.requirements for one in found)
 
 
-def test_what_no_single_departure_explains_is_grouped_by_its_root() -> None:
+def test_differences_without_one_departure_are_grouped_by_root() -> None:
     """Differences are grouped of a target whose every answer is wrong in another field, too."""
     wrong = Difference("response.memberEpoch", 1, 77)
     spoilt = [

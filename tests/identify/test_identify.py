@@ -35,7 +35,7 @@ def identified(dialect: str) -> Identified:
 
 
 @pytest.mark.parametrize("dialect", [name for name in named_dialects() if name != "kafka-4.1"])
-def test_a_dialect_is_found(dialect: str) -> None:
+def test_a_dialect_is_identified(dialect: str) -> None:
     found = identified(dialect)
     assert (found.dialect, found.inconsistent, found.unknown) == (dialect, {}, {})
     assert found.as_well == (["kafka-4.1"] if dialect == "kafka-4.0" else [])
@@ -48,7 +48,7 @@ def test_a_dialect_is_found(dialect: str) -> None:
         "kip-848,FencedMemberIsRemoved=no,AwaySession=runs on,PartitionEpochs=yes,AwayCommits=yes",
     ],
 )
-def test_a_mix_of_four_departures_is_found(mix: str) -> None:
+def test_a_mix_of_four_departures_is_identified(mix: str) -> None:
     found = identified(mix)
     assert (found.dialect, found.inconsistent, found.unknown) == (spoken(mix), {}, {})
     assert len(found.changes) == 4
@@ -135,7 +135,7 @@ def test_an_answer_of_the_protocols_form_that_a_probe_cannot_read_is_a_fault_of_
     assert caught.value.exit_code == 3
 
 
-def test_what_no_value_explains_is_told() -> None:
+def test_answers_that_no_value_explains_are_reported() -> None:
     found = identify(Fickle("kafka-4.2"), PROBES)
     assert found.unknown.total() > 20
 

@@ -82,7 +82,7 @@ def test_a_classic_group_is_loaded_in_any_state(kafka: Driver) -> None:
     assert states == {"Empty", "PreparingRebalance", "CompletingRebalance", "Stable"}
 
 
-def test_who_was_loaded_as_waiting_is_answered(kafka: Driver) -> None:
+def test_a_member_loaded_as_waiting_is_answered(kafka: Driver) -> None:
     """The barrier opens for a JoinGroup that was never sent to this coordinator."""
     trace = next(one for one in decoded(TRACES / "classic") if "initial-delay-is-prolonged" in one.name)
     waits = next(

@@ -43,7 +43,7 @@ def states() -> list[tuple[str, Loadable, Json]]:
     return [(name, load, group) for name, load, group in found if "configs" not in group]
 
 
-def test_what_is_loaded_is_what_is_described(kafka: Driver) -> None:
+def test_a_loaded_state_is_described_alike(kafka: Driver) -> None:
     """But offsets of a group that does not exist: Kafka makes one, of its classic type, to hold them."""
     view, kafkas = View(kafka.target.hello()), 0
     loaded = states()
@@ -72,7 +72,7 @@ def test_a_loaded_group_goes_on_where_it_was(kafka: Driver) -> None:
     assert described(kafka.heartbeat(name, member.epoch))["groupEpoch"] == epoch + 1
 
 
-def test_what_a_group_has_seen_of_its_topics_stays_what_it_was(kafka: Driver) -> None:
+def test_a_group_keeps_the_topics_that_it_has_seen(kafka: Driver) -> None:
     """Two topics grow by a partition each: they never look as they did before."""
     for bar, foo in product((1, 2, 3), repeat=2):
         kafka.target.load([], [wire.topic("bar", bar), wire.topic("foo", foo)], {"clockMs": 0})

@@ -98,7 +98,7 @@ def test_records_are_in_the_normal_form(kafka: Driver) -> None:
     assert kafka.target.records(epoch["offset"]) == [epoch, current]
 
 
-def test_what_a_member_must_revoke_is_still_its_own(kafka: Driver) -> None:
+def test_partitions_to_revoke_still_belong_to_their_member(kafka: Driver) -> None:
     epoch = kafka.two_members()
     member = kafka.member("m1")
     assert (member["state"], member["memberEpoch"]) == ("UNREVOKED_PARTITIONS", epoch - 1)
@@ -233,7 +233,7 @@ def test_an_empty_group_is_deleted_with_its_offsets(kafka: Driver) -> None:
     assert kinds(answer)[-1] == "-ConsumerGroupMetadata"
 
 
-def test_an_empty_group_stays_as_long_as_it_is_told_to(kafka: Driver) -> None:
+def test_an_empty_group_stays_for_its_retention_time(kafka: Driver) -> None:
     kafka.target.configure({"group.empty.retention.ms": 86_400_000})
     kafka.join("m1", "foo")
     kafka.heartbeat("m1", -1)
@@ -333,7 +333,7 @@ def test_regular_expressions_wait_for_the_background(kafka: Driver) -> None:
     }
 
 
-def test_metadata_is_told_of_its_hash(kafka: Driver) -> None:
+def test_metadata_is_given_with_its_hash(kafka: Driver) -> None:
     kafka.topic("bar", 1)
     epoch = answered(kafka.join("m1", "foo", "bar"))["memberEpoch"]
     both = [("bar", 1), ("foo", 2)]
@@ -347,7 +347,7 @@ def test_metadata_is_told_of_its_hash(kafka: Driver) -> None:
     assert metadata(kafka) == [("bar", 1), ("foo", 1)]
 
 
-def test_metadata_is_told_of_some_of_the_topics(kafka: Driver) -> None:
+def test_metadata_is_given_for_some_of_the_topics(kafka: Driver) -> None:
     """Though nobody had looked at the group before the topics changed."""
     kafka.target.topics([{"name": "bar", "id": TOPICS["bar"], "partitions": 1}], [])
     joins = {"rebalanceTimeoutMs": 5000, "topicPartitions": [], "subscribedTopicNames": ["bar"]}
@@ -385,7 +385,7 @@ def test_configuration_is_kafkas_own(kafka: Driver) -> None:
 NAME = "group.consumer.assignment.interval.ms"
 
 
-def test_targets_are_computed_at_once_unless_told_otherwise(kafka: Driver) -> None:
+def test_targets_are_computed_at_once_by_default(kafka: Driver) -> None:
     interval = {NAME: 1000}
     if kafka.first_epoch == 1:
         with pytest.raises(Refused, match=r"no configuration 'group.consumer.assignment.interval.ms'"):

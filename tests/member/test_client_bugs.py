@@ -242,7 +242,7 @@ def test_position_does_not_outlive_its_partition() -> None:
     assert driver.member.offsets.positions[foo(1)] == 10
 
 
-def test_told_to_revoke_more_while_the_end_of_a_revocation_is_unsaid() -> None:
+def test_a_second_revocation_before_the_first_is_reported() -> None:
     """R1: a revocation ends while a heartbeat is in flight, and its answer asks for more: the next heartbeat
     says nothing, as the specification's member does; a subscription that changed meanwhile is said."""
     for subscribes in (False, True):

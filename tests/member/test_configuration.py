@@ -55,7 +55,7 @@ def test_settings_go_where_they_belong() -> None:
         ({"group.id": ""}, "group.id is missing"),
     ],
 )
-def test_what_is_wrong_is_said(given: dict[str, Any], sentence: str) -> None:
+def test_errors_are_reported(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         consumer({"group.id": "g", **given})
 
@@ -78,7 +78,7 @@ def test_a_cluster_without_the_protocol_is_fatal_and_says_what_to_do() -> None:
     assert "set group.protocol to classic" in str(error) and driver.member.state is State.FATAL
 
 
-def test_c8_what_is_lost_is_revoked_by_default() -> None:
+def test_c8_lost_partitions_are_revoked_by_default() -> None:
     class Old(Listener):
         """An application that knows of no lost partitions."""
 

@@ -93,7 +93,7 @@ def test_h5_a_member_without_the_right_to_its_group_has_failed() -> None:
     assert isinstance(error, MemberError) and "needs the right to READ group g" in str(error)
 
 
-def test_h5_rights_are_asked_before_the_coordinators_state() -> None:
+def test_h5_rights_are_checked_before_the_coordinators_state() -> None:
     process = Process()
     process.sent.clear()
     process.may = False

@@ -71,7 +71,7 @@ def test_fenced_before_the_callbacks_have_ended_it_has_failed() -> None:
     assert found["partitions-lost-latency-max"] == 40
 
 
-def test_who_does_not_poll_fails() -> None:
+def test_a_member_that_does_not_poll_fails() -> None:
     driver = Driver(auto_commit=False, max_poll_interval_ms=10_000).stable("foo-0")
     driver.heartbeat()
     driver.ok(2, "foo-0", "foo-1")
@@ -92,7 +92,7 @@ def test_an_application_that_closes_neither_succeeds_nor_fails() -> None:
     assert (values(driver)["rebalance-total"], values(driver)["failed-rebalance-total"]) == (before, 0)
 
 
-def test_what_is_older_than_an_hour_counts_in_totals_alone() -> None:
+def test_rebalances_older_than_an_hour_count_in_totals_alone() -> None:
     metrics = RebalanceMetrics()
     for began_ms in (0, 1_000):
         metrics.began(began_ms)

@@ -101,7 +101,7 @@ def test_on_assignment(case: str) -> None:
     assert told.assignor.told == expected
 
 
-def test_who_joins_again_is_told_again_at_whatever_epoch() -> None:
+def test_a_member_that_joins_again_gets_its_assignment_at_any_epoch() -> None:
     told = Told()
     told.step(3, "foo-0")
     told.heartbeat()

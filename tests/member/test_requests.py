@@ -177,7 +177,7 @@ def test_report_after_a_lost_answer_while_revoking(literal: bool, expected: list
     assert owned(driver.heartbeat()) == ["foo-0"]
 
 
-def test_nothing_is_reported_before_it_has_done_what_it_was_told() -> None:
+def test_nothing_is_reported_before_the_member_has_revoked() -> None:
     """A coordinator that has failed over and gives foo-0 to another would take an empty report for the end of
     its revocation (R1), and the application would use foo-0 with its next poll."""
     driver = Driver().subscribe()
@@ -381,7 +381,7 @@ def test_o4_it_is_not_repeated_before_a_heartbeat_is_answered() -> None:
     assert driver.wait().purpose is Purpose.COMMIT
 
 
-def test_o4_who_is_fenced_instead_hears_that_it_did_not_commit() -> None:
+def test_o4_a_fenced_member_hears_that_it_did_not_commit() -> None:
     driver = Driver(auto_commit=False).stable("foo-0")
     driver.member.set_position(foo(0), 20)
     driver.member.commit()

@@ -47,7 +47,7 @@ def test_a_cooperative_member_revokes_before_it_moves() -> None:
     assert driver.synced("b", generation + 1) == {1}
 
 
-def test_what_was_not_given_up_is_not_free() -> None:
+def test_partitions_that_were_not_given_up_are_not_free() -> None:
     """R1: a member that rejoins with what it was told to give up stays where it is."""
     driver, generation = mixed({"a": [0], "b": [1], "c": [2, 3]}, b=[0, 1], c=[2, 3])
     driver.joined("b", [0, 1], generation)
@@ -84,7 +84,7 @@ def test_a_rebalance_is_for_a_target_not_for_an_epoch() -> None:
 
 
 @pytest.mark.parametrize("timer", ["join", "sync"])
-def test_who_does_not_rejoin_or_sync_in_time_goes(timer: str) -> None:
+def test_a_member_that_does_not_rejoin_or_sync_in_time_is_removed(timer: str) -> None:
     """M2: at the rebalance time-out, which is longer than the session."""
     driver, generation = mixed({"a": [0], "b": [1, 2, 3]}, b=[0, 1, 2, 3])
     if timer == "sync":
@@ -173,7 +173,7 @@ def test_a_target_that_moves_on_before_the_sync_has_the_member_rejoin() -> None:
     assert driver.phases()["b"] == "PreparingRebalance" and driver.beat("b", epoch) == 27
 
 
-def test_a_revoking_member_is_told_no_more_than_the_newest_target() -> None:
+def test_a_revoking_member_gets_no_more_than_the_newest_target() -> None:
     """M2: of a target that came while it owed its SyncGroup, too."""
     driver, generation = mixed({"a": [0], "b": [1], "c": [2, 3]}, b=[0, 1], c=[2, 3])
     assert driver.joined("b", [0, 1], generation) == generation
@@ -186,7 +186,7 @@ def test_a_revoking_member_is_told_no_more_than_the_newest_target() -> None:
     assert driver.held("b") == set()
 
 
-def test_a_lost_answer_is_asked_for_again() -> None:
+def test_a_request_whose_response_is_lost_is_repeated() -> None:
     """H6: of the generation before; of an older one the member must begin anew, and owns nothing."""
     driver, generation = mixed({"a": [0], "b": [1], "c": [2, 3]}, b=[0, 1], c=[2, 3])
     epoch = driver.joined("b", [], generation)
@@ -240,7 +240,9 @@ def offer(least: int, name: str = "range") -> dict[str, object]:
 @pytest.mark.parametrize(
     ("user_data", "least", "error"), [(b"x", 0, 42), (b"x", -1, 0), (None, 0, 0), (None, -1, 0)]
 )
-def test_an_assignor_reads_what_classic_members_said(user_data: bytes | None, least: int, error: int) -> None:
+def test_an_assignor_reads_the_metadata_of_classic_members(
+    user_data: bytes | None, least: int, error: int
+) -> None:
     """M4: user data becomes metadata of version -1, which a joining assignor must read if there is any."""
     driver = MixedDriver()
     driver.coordinator.use_ids(["b"])
@@ -334,7 +336,7 @@ def installed(driver: MixedDriver, caller: dict[str, Any], epoch: int, metadata:
 
 
 @pytest.mark.parametrize("metadata", ["x", "for b", "eQ==eQ==", "e\nQ==", "\u00e9Q=="])
-def test_what_a_classic_member_cannot_be_told_is_not_installed(metadata: str) -> None:
+def test_an_assignment_that_a_classic_member_cannot_get_is_not_installed(metadata: str) -> None:
     """M4, A7: it gets the metadata as bytes, which this text is not."""
     driver, caller, epoch = computing()
     end = driver.coordinator.end

@@ -41,14 +41,14 @@ def test_only_who_joins_converts_the_group(dialect: str, leaves: bool) -> None:
     assert (driver.group, driver.coordinator.end) == before
 
 
-def test_who_converts_without_an_id_gets_one_that_nobody_has() -> None:
+def test_a_converting_member_without_an_id_gets_a_new_one() -> None:
     """H1, M1: the members of the classic group are those of the group that it becomes."""
     driver, _ = mixed(b=[0, 1])
     driver.coordinator.use_ids(["b", "c"])
     assert driver.upgraded("")["memberId"] == "c"
 
 
-def test_what_members_still_hold_is_nobody_elses() -> None:
+def test_partitions_that_members_still_hold_belong_to_no_other() -> None:
     """M1, R7: the barrier has just begun: assignments are those that the log has."""
     driver, _ = mixed(b=[0, 1], c=[2, 3])
     driver.coordinator.use_ids(["d"])
@@ -62,7 +62,7 @@ def test_what_members_still_hold_is_nobody_elses() -> None:
     assert [driver.held(name) for name in "abc"] == [set(), {0, 1}, {2, 3}]
 
 
-def test_who_has_rejoined_holds_what_it_says() -> None:
+def test_a_member_that_rejoined_holds_the_partitions_that_it_reports() -> None:
     """M1, R7: cooperative members keep what they own as they rejoin; of two claims the later one counts."""
     driver, generation = mixed(b=[0, 1], c=[2, 3])
     assert driver.join("b", [1, 2], generation - 1) is None  # as it said last; a stale claim on 2
@@ -72,7 +72,7 @@ def test_who_has_rejoined_holds_what_it_says() -> None:
     assert driver.late["JoinGroup b"]["errorCode"] == 27
 
 
-def test_while_the_leader_has_yet_to_assign_members_hold_what_they_said() -> None:
+def test_members_hold_their_claims_until_the_leader_assigns() -> None:
     """M1: a generation of which the log has no assignment; b claims what c has got since."""
     driver, generation = mixed(b=[0, 1], c=[2, 3])
     assert driver.join("b", [0, 3], generation - 1) is None
@@ -84,7 +84,7 @@ def test_while_the_leader_has_yet_to_assign_members_hold_what_they_said() -> Non
     assert [driver.epoch(name) for name in "bc"] == [generation + 1] * 2
 
 
-def test_what_is_to_be_revoked_is_nobody_elses_yet() -> None:
+def test_partitions_to_revoke_belong_to_no_other_member_yet() -> None:
     """M1, R7: between two rounds of cooperative members b may own 1 still, which was given to nobody."""
     driver, generation = mixed(b=[0, 1], c=[2, 3])
     driver.join("b", [0, 1], generation)

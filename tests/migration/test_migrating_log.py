@@ -142,7 +142,7 @@ def test_a_group_is_loaded_as_it_was_after_several_compactions(log: list[Json]) 
         assert loaded(shorter) == expected, [key_of(record) for record in shorter]
 
 
-def test_deadlines_of_classic_members_count_from_0_where_no_time_is_said() -> None:
+def test_deadlines_of_classic_members_count_from_0_without_a_given_time() -> None:
     """P2, M2: b has joined and must sync, c must join; each within the session that it asked for."""
     driver = MixedDriver()
     driver.stable({"b": [0, 1], "c": [2, 3]})

@@ -25,7 +25,7 @@ def test_a_topic_that_is_not_there_is_none_of_the_groups() -> None:
     assert driver.held("b") == {0, 1, 2, 3}
 
 
-def test_of_two_claims_of_one_generation_the_first_by_name_counts() -> None:
+def test_the_first_by_name_of_two_claims_of_one_generation_counts() -> None:
     """M1, R7: and not the smaller one."""
     driver = MixedDriver()
     generation = driver.stable({"b": [0, 1], "c": [2, 3]})
@@ -37,7 +37,7 @@ def test_of_two_claims_of_one_generation_the_first_by_name_counts() -> None:
     assert [driver.held(name) for name in "bc"] == [{0, 1}, set()]
 
 
-def test_who_is_new_in_a_generation_without_assignment_brings_nothing() -> None:
+def test_a_new_member_in_a_generation_without_assignment_brings_nothing() -> None:
     """M1: the log has no assignment of it."""
     driver = MixedDriver()
     generation = driver.stable({"b": [0, 1, 2, 3]})
@@ -51,7 +51,7 @@ def test_who_is_new_in_a_generation_without_assignment_brings_nothing() -> None:
     assert [driver.held(name) for name in "bd"] == [{0}, set()]
 
 
-def test_who_owes_its_sync_and_moves_to_the_consumer_protocol_owes_it_no_more() -> None:
+def test_a_member_that_moves_to_the_consumer_protocol_owes_no_sync() -> None:
     """M2: its timer is gone, and would remove a member that is alive."""
     driver = MixedDriver()
     driver.stable({"b": [0, 1], "c": [2, 3]})
@@ -63,7 +63,7 @@ def test_who_owes_its_sync_and_moves_to_the_consumer_protocol_owes_it_no_more() 
     assert {one["timer"] for one in driver.group["timers"] if one["member"] == "b"} == {"session"}
 
 
-def test_what_is_revoked_is_in_the_log_of_a_conversion() -> None:
+def test_revoked_partitions_are_in_the_log_of_a_conversion() -> None:
     """P1, RevocationRecorded: nothing, and the epoch before is that of the conversion."""
     driver = MixedDriver(dialect=dataclasses.replace(Dialect(), RevocationRecorded=True))
     driver.stable({"b": [0, 1]})
@@ -120,7 +120,7 @@ def refused(driver: MixedDriver, member: str, instance: str | None = None, **mor
     return int(answer["errorCode"])
 
 
-def test_who_names_an_instance_id_must_be_who_has_it() -> None:
+def test_an_instance_id_must_belong_to_its_member() -> None:
     """M2, S2: unknown where nobody has it, fenced where another has; nobody joins by the way."""
     driver = mixed(None, B=[0, 1, 2, 3])
     assert refused(driver, "x", "nobodys") == 25
@@ -194,7 +194,7 @@ def test_a_join_that_names_no_protocol_makes_no_classic_group(kind: str, protoco
     assert "type" not in driver.group
 
 
-def test_who_is_not_there_makes_no_classic_group() -> None:
+def test_an_absent_member_makes_no_classic_group() -> None:
     """M1, M2: whoever has a member id was a member; of an empty group nobody is one."""
     driver = mixed()
     driver.leave("b")
@@ -209,7 +209,7 @@ def test_a_member_may_join_again_with_another_protocol() -> None:
     assert refused(driver, "b", protocols=("sticky",)) == 0
 
 
-def test_what_is_wrong_with_a_request_is_so_in_a_mixed_group() -> None:
+def test_a_wrong_request_is_refused_in_a_mixed_group_too() -> None:
     """C1, M2: a session time-out that the coordinator does not take."""
     answer = mixed().send("JoinGroup", "z", **{**JOIN, "sessionTimeoutMs": 1})
     assert answer is not None and answer["errorCode"] == 26

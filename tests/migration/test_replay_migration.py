@@ -73,7 +73,7 @@ def test_a_state_of_another_form_is_refused() -> None:
         Decoder().decode(Trace(trace.meta, trace.variables, [words, *trace.states[1:]]), "t")
 
 
-def test_what_a_target_does_otherwise_is_a_difference(traces: list[DecodedTrace]) -> None:
+def test_a_target_that_answers_otherwise_differs(traces: list[DecodedTrace]) -> None:
     """A trace that says another generation than the coordinator."""
     trace = next(trace for trace in traces if "goes-on-in-a-mixed-group" in trace.name)
     file = next(file for file in FILES if file.name == trace.name)

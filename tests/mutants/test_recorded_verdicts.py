@@ -74,7 +74,7 @@ def test_a_changed_figure_does_not_count(folder: Path, records: Records) -> None
     assert not found.counts and "length is 3" in found.why
 
 
-def test_facts_and_log_that_are_forged_together_are_found_out(folder: Path, records: Records) -> None:
+def test_facts_and_log_that_are_forged_together_are_rejected(folder: Path, records: Records) -> None:
     """Two names of properties are swapped in both: only a new computation can tell."""
     path = records.folder / "evidence" / f"{NAME}.json"
     log = path.with_suffix(".log")

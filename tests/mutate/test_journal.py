@@ -39,7 +39,7 @@ def kit(tmp_path: Path) -> Kit:
     return Kit(tmp_path)
 
 
-def test_who_was_killed_stays_so_while_what_killed_it_is_as_it_was(kit: Kit) -> None:
+def test_a_killed_mutant_stays_killed_while_its_check_is_unchanged(kit: Kit) -> None:
     kit.journal().add(MUTANT, KILLED_BY_A_TRACE, 1.0, ASKED)
     kit.path.write_text(kit.path.read_text() + '{"id": "cut o')
     kit.versions |= {"golden": "2", "corpus": "2", "test_a.py": "2"}
@@ -50,7 +50,7 @@ def test_who_was_killed_stays_so_while_what_killed_it_is_as_it_was(kit: Kit) -> 
     assert kit.known(MUTANT) is None
 
 
-def test_who_survived_is_judged_by_what_is_new_alone(kit: Kit) -> None:
+def test_surviving_mutants_are_judged_by_new_checks_alone(kit: Kit) -> None:
     kit.journal().add(MUTANT, Verdict(SURVIVED, "replay, tests"), 1.0, ASKED)
     known = kit.known(MUTANT)
     assert known and (known.outcome, known.by) == (SURVIVED, "replay, tests")
@@ -67,7 +67,7 @@ def test_who_survived_is_judged_by_what_is_new_alone(kit: Kit) -> None:
     assert known and known.outcome == KILLED
 
 
-def test_what_names_nothing_rests_on_all_that_was_asked(kit: Kit) -> None:
+def test_a_counterexample_without_names_rests_on_all_models(kit: Kit) -> None:
     kit.journal().add(MUTANT, Verdict(TIMED_OUT, "no answer"), 1.0, ASKED)
     assert kit.known(MUTANT)
     kit.versions["test_a.py"] = "2"
@@ -102,7 +102,7 @@ def names(reads: partial[list[Path | str]], name: str) -> set[str]:
     return {str(one.relative_to(ROOT)) for one in reads(name) if isinstance(one, Path)}
 
 
-def test_what_judgements_of_the_coordinator_read() -> None:
+def test_files_that_judgements_of_the_coordinator_read() -> None:
     reads = partial(coordinator.reads, ROOT, MANIFEST)
     trace, test = "traces/golden/basic.itf.json", "tests/coordinator/test_survivors.py"
     always = names(reads, "pyproject.toml") - {"pyproject.toml"}
@@ -116,7 +116,7 @@ def test_what_judgements_of_the_coordinator_read() -> None:
     assert reads("MCGone") == [] == reads("traces/golden/gone.itf.json")
 
 
-def test_what_judgements_of_the_specification_read() -> None:
+def test_files_that_judgements_of_the_specification_read() -> None:
     reads = partial(spec.reads, ROOT, MANIFEST)
     assert {"spec/MCRefused.tla", "spec/MCRefused.cfg", "spec/Coordinator.tla"} <= names(reads, "MCRefused")
     assert not any(name.startswith("coordinator/") for name in names(reads, "MCRefused"))

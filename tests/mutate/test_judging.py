@@ -94,7 +94,7 @@ def test_a_model_that_cannot_notice_is_not_run() -> None:
     assert spec.judge((both, ["MCTour"]), few)[:2] == (KILLED, "MCTour: property TargetIsLegal violated")
 
 
-def test_what_only_a_figure_notices_is_told_apart() -> None:
+def test_mutants_that_only_a_figure_notices_are_counted_apart() -> None:
     said = [
         "MCTour: property TargetIsLegal violated",
         "MCTour: distinct_states 311, not 312",

@@ -37,7 +37,7 @@ def with_known(path: str, known: Sequence[Equivalent]) -> str:
     return "\n\n".join(text for text in whole if changed & {line.strip() for line in text.splitlines()})
 
 
-def test_what_is_argued_equivalent_is_still_a_mutant() -> None:
+def test_mutants_argued_equivalent_still_exist() -> None:
     mutants: list[Mutant] = []
     for path in {one.path for one in KNOWN}:
         of_file = with_known(path, [one for one in KNOWN if one.path == path])

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("everybody", [False, True], ids=["it alone", "its process group"])
-def test_what_a_stopped_run_started_ends_with_it(
+def test_processes_of_a_stopped_run_end_with_it(
     told: signal.Signals, everybody: bool, tmp_path: Path
 ) -> None:
     """`kill` tells one process, a terminal and `timeout` its process group; here some of it twice."""

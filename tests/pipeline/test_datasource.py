@@ -61,7 +61,7 @@ def test_columns_say_what_they_mean(session: Any) -> None:
         assert all(one.metadata["comment"] for one in fields)
 
 
-def test_a_place_without_such_files_is_said(session: Any) -> None:
+def test_a_place_without_such_files_is_an_error(session: Any) -> None:
     with pytest.raises(PySparkException, match=r"There is nothing to read in .*golden: no \.dot"):
         session.read.format("tlc-dump").load(str(GOLDEN)).count()
 

@@ -51,7 +51,7 @@ def test_a_state_that_cannot_be_loaded_is_reached_in_the_dialect_of_the_model(
         ),
     ],
 )
-def test_what_contradicts_the_model_is_said_first(
+def test_a_contradiction_of_the_model_is_printed_first(
     module: Path, tmp_path: Path, words: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(ConformError) as caught:

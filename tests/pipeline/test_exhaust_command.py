@@ -42,7 +42,7 @@ def test_the_help_has_examples_and_exit_codes() -> None:
         ({"inputs": ["graph.dot"], "target": "stdio:false"}, "closed its output before it answered hello", 3),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(
+def test_errors_are_sentences(
     words: dict[str, Any], sentence: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -114,13 +114,13 @@ def test_steps_of_clients_are_counted_and_not_claimed() -> None:
         end_with(none)
 
 
-def test_what_the_target_does_not_show_is_said() -> None:
+def test_parts_that_the_target_does_not_show_are_listed() -> None:
     result = Exhausted("T", "kip-848", steps=4, unobserved=("metadata", "timers.group"))
     said = " ".join(summary(result, None, "out"))
     assert "not compared, because the target does not show it: metadata, timers.group" in said
 
 
-def test_the_parts_of_a_run_are_told_apart() -> None:
+def test_the_parts_of_a_run_are_distinguished() -> None:
     """TLC runs within the unit that reads the graph; waves of verdicts are one part."""
     units = {"start": [4.0], "tlc": [30.0], "graph": [41.0], "verdicts/graph": [7.0, 8.0]}
     units |= {"summary/findings": [30.0], "summary/digests": [100.0]}

@@ -41,9 +41,7 @@ def test_states_that_are_loaded_wrongly_are_a_fault_of_the_adapter(model: Model,
     assert "did not load" in done.message and "The adapter is to blame" in done.message
 
 
-def test_a_target_that_departs_is_found_and_nothing_of_an_earlier_run_counts(
-    model: Model, tmp_path: Path
-) -> None:
+def test_a_departing_target_fails_and_no_earlier_run_counts(model: Model, tmp_path: Path) -> None:
     """The target answers GROUP_ID_NOT_FOUND where KIP-848's text has UNKNOWN_MEMBER_ID (H5)."""
     program = tmp_path / "departs.py"
     program.write_text(DEPARTS)

@@ -62,7 +62,7 @@ def judged(path: Path, name: str) -> list[tuple[str, str]]:
         judge._close()
 
 
-def test_a_target_that_cannot_load_is_not_asked_again_after_such_a_step() -> None:
+def test_a_target_that_cannot_load_gets_no_further_load_after_such_a_step() -> None:
     loads = judged(CHANGES, target(without=LACKING, admits=True))
     begins = loads.index((LEFT_OUT, REGEXES))
     assert set(loads) == {(PASS, ""), (LEFT_OUT, REGEXES)} and 0 < begins < len(loads)
@@ -90,7 +90,7 @@ def test_nothing_is_claimed_where_all_was_left_out() -> None:
         end_with(result)
 
 
-def test_what_is_no_feature_is_said_before_the_work() -> None:
+def test_an_unknown_feature_is_an_error_before_the_work() -> None:
     with pytest.raises(ConformError, match="lacks shoes, but there is no such feature"):
         check_target(target(without=["shoes"], admits=True), "kip-848")
     assert FEATURES.keys() >= set(LACKING)

@@ -82,7 +82,7 @@ def test_the_same_tables_on_one_core_or_two_in_any_number_of_pieces_with_any_has
     assert len(parts) == PARTS
 
 
-def test_what_the_command_prints_is_its_own_and_fits_a_terminal(
+def test_the_output_of_the_command_fits_a_terminal(
     others: tuple[subprocess.CompletedProcess[str], subprocess.CompletedProcess[str], Path], model: Model
 ) -> None:
     _, used, folder = others

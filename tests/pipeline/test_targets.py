@@ -49,9 +49,7 @@ def test_without_load_every_state_is_reached_by_its_shortest_path(tmp_path: Path
     assert ran.result.holds
 
 
-def test_what_a_load_loses_is_found_out_and_only_those_states_are_reached_by_path(
-    dot: Path, tmp_path: Path
-) -> None:
+def test_states_that_a_load_loses_are_detected_and_reached_by_path(dot: Path, tmp_path: Path) -> None:
     ran = run(tmp_path / "out", faulty("lossy"), files=[dot])
     badly = {
         row["step"]

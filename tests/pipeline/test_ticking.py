@@ -17,7 +17,7 @@ from harness.pipeline.session import Cluster, spark_session
 from harness.pipeline.ticking import Ticking
 
 
-def test_a_line_comes_again_when_nothing_else_was_said() -> None:
+def test_a_progress_line_repeats_when_nothing_else_was_printed() -> None:
     said: list[str] = []
     clock = [0.0]
     ticks = Ticking(said.append, 2.0, lambda: clock[0])

@@ -34,7 +34,7 @@ def verdicts(name: str) -> set[str]:
         judge._close()
 
 
-def test_what_is_declared_is_not_compared() -> None:
+def test_declared_parts_are_not_compared() -> None:
     assert verdicts(target(lie="metadata", declared=["metadata"])) == {PASS}
     assert verdicts(target(lie="late metadata", declared=["members.state"])) == {FAIL}
 

@@ -41,7 +41,7 @@ def test_a_finding_has_the_signatures_of_its_differences(wrong: Ran) -> None:
         assert len(one["signatures"]) == len(one["paths"])
 
 
-def test_what_is_waived_is_no_finding(wrong: Ran, dot: Path) -> None:
+def test_waived_differences_are_no_findings(wrong: Ran, dot: Path) -> None:
     names = signatures(wrong)
     ran = run(wrong.place, faulty("worse"), files=[dot], waivers=accepting(*names))
     result = ran.result

@@ -64,7 +64,7 @@ def test_fail_over_that_loses_what_was_acknowledged(monkeypatch: pytest.MonkeyPa
     assert load_scenario(Path("failure.yaml"), printed).steps[-1].does == "FailOver"
 
 
-def test_what_a_scenario_cannot_say_is_a_comment() -> None:
+def test_steps_that_a_scenario_lacks_become_comments() -> None:
     """Partitions that nobody can have, topics that are not there."""
     connection = in_process()
     run = Run(connection, max_size=1)

@@ -65,7 +65,7 @@ def share(first: Consumer, second: Callable[[], Consumer]) -> None:
     other.close()
 
 
-def test_what_two_consumers_do_is_a_behaviour_of_the_specification(tmp_path: Path) -> None:
+def test_a_run_of_two_consumers_is_a_behaviour_of_the_specification(tmp_path: Path) -> None:
     """Each connects to a listener of its own, so the record says who speaks."""
     log = tmp_path / "run.jsonl"
     with (
@@ -167,7 +167,7 @@ def served_with(patch: str, folder: Path) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("patch", ["24-handed-out-twice.patch", "09-no-bump-when-member-goes.patch"])
-def test_a_broken_coordinator_is_found_in_what_clients_do(tmp_path: Path, patch: str) -> None:
+def test_a_broken_coordinator_shows_in_its_clients(tmp_path: Path, patch: str) -> None:
     """Two consumers work, and validate names the line of the record that no behaviour has."""
     log = tmp_path / "run.jsonl"
     with served_with(patch, tmp_path) as port, proxied(port, log, clients=2) as (one, two):

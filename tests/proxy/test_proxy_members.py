@@ -71,7 +71,7 @@ def until(done: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def test_a_faulty_member_is_told_from_the_kits_own(tmp_path: Path) -> None:
+def test_a_faulty_member_differs_from_the_kits_own(tmp_path: Path) -> None:
     """Requests and answers are lost, late, refused, fenced; only who reports too much is found."""
     log = tmp_path / "run.jsonl"
     with (

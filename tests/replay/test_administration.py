@@ -56,7 +56,7 @@ def test_configurations_are_described_after_every_step() -> None:
         ("_delete", lambda self, group_id: None, "group.state"),
     ],
 )
-def test_what_an_administrator_was_told_but_was_not_done_is_seen(
+def test_an_administrators_unfinished_operation_is_seen(
     name: str, wrong: Any, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Coordinator, name, wrong)

@@ -183,7 +183,7 @@ for line in sys.stdin:
 """
 
 
-def test_what_cannot_be_read_fails_in_its_turn() -> None:
+def test_an_unreadable_file_fails_in_its_turn() -> None:
     def read() -> Iterator[str]:
         yield from "ab"
         raise ConformError("c cannot be read")

@@ -97,7 +97,7 @@ def test_a_difference_is_shown_in_full_and_ends_with_11(
     ]
 
 
-def test_a_result_that_cannot_be_written_is_said_first(
+def test_a_result_that_cannot_be_written_is_an_error_before_the_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")

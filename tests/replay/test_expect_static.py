@@ -65,7 +65,7 @@ def _twice(model: Model) -> Model:
     return model
 
 
-def test_what_it_was_revoking_is_free_and_the_timer_of_that_is_disarmed() -> None:
+def test_its_pending_revocation_ends_and_the_timer_is_disarmed() -> None:
     model = static()
     model.heartbeat("m1", 1, owned=F01, subscription=NOTHING)
     model.heartbeat("m1", -2, instance="i1")
@@ -119,7 +119,7 @@ def test_a_member_that_takes_anothers_place_gives_up_its_own() -> None:
     assert kinds(steps(model)[-1]) == ["-8m1", "-7m1", "-5m1", "5m2", "3", "7m2", "6", "8m2"]
 
 
-def test_who_is_not_back_in_time_is_removed() -> None:
+def test_a_member_that_is_not_back_in_time_is_removed() -> None:
     model = away()
     model.expire("SessionTimeout", "m1")
     assert kinds(steps(model)[-1]) == ["-8m1", "-7m1", "-5m1", "4", "3", "6"]
@@ -201,7 +201,7 @@ def test_an_instance_id_that_a_heartbeat_takes_is_recorded_without_a_new_epoch()
     assert kinds(steps(model)[-1]) == ["5m1"]
 
 
-def test_a_return_of_nobody_is_a_contradiction() -> None:
+def test_a_return_of_an_unknown_member_is_a_contradiction() -> None:
     model = static()
     model.heartbeat("m1", 0, owned=NOTHING, subscription=FOO, instance="i1")
     step = model.states[-1]["step"]

@@ -86,7 +86,7 @@ def test_a_target_that_does_less_is_left_out_in_the_same_way() -> None:
     assert replayed(2, less, FILES[:12], 20) == one
 
 
-def test_what_goes_wrong_is_said_as_by_one_process(tmp_path: Path) -> None:
+def test_errors_are_printed_as_by_one_process(tmp_path: Path) -> None:
     bad = tmp_path / "bad.itf.json"
     bad.write_text('{"vars": ["x"], "states": [{"x": 1}')
     files = [*FILES[:5], bad, *FILES[5:8]]
@@ -136,7 +136,7 @@ def children(of: int) -> list[int]:
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc and ps of Linux to see processes end")
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
-def test_told_to_stop_it_leaves_no_process(told: signal.Signals) -> None:
+def test_a_stopped_run_leaves_no_process(told: signal.Signals) -> None:
     name = f"stdio:{sys.executable} -m coordinator --stdio"
     command = [sys.executable, "-m", "harness", "replay", "traces", "--target", name, "--jobs", "2"]
     run = subprocess.Popen(

@@ -40,7 +40,7 @@ def freshly(records: list[Any]) -> Seen:
     return seen(target)
 
 
-def test_what_happens_after_a_load_is_not_there_after_the_next_one() -> None:
+def test_a_load_replaces_the_state_of_the_load_before() -> None:
     records = joined("m1", "m2").records(0)
     target, given = PythonTarget("kip-848"), tuple(records)
     for member in ("m3", "m1", "m2", "m4"):

@@ -106,7 +106,7 @@ def test_a_state_that_the_coordinator_calls_otherwise_is_a_difference_and_judged
     assert (len(unsure.not_loaded), unsure.judged, unsure.failures) == (1, 0, [])
 
 
-def test_what_a_waiver_covers_is_loaded_well_enough(tmp_path: Path) -> None:
+def test_a_waiver_also_covers_a_load(tmp_path: Path) -> None:
     files = written(tmp_path, a=late(1))
     result = replayed(faulty("load_loses_deadlines"), files, waived="load: group.timers[session].deadlineMs")
     assert (result.not_loaded, result.waived) == ([], 1)

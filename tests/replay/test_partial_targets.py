@@ -98,7 +98,7 @@ def test_after_a_harmless_difference_a_target_without_load_is_judged_on() -> Non
         and name not in (DELETED_TOPICS, CONFIGS, ASSIGNMENT_EPOCHS, CLASSIC.name)
     ],
 )
-def test_what_is_unobserved_is_not_compared_and_all_else_is(name: str) -> None:
+def test_unobserved_parts_are_not_compared_and_the_others_are(name: str) -> None:
     shown, tried = view(name), Counter[bool]()
     for step in decoded(walk(21, 40)).steps[20:34] if name not in OF_MIGRATION else migrating():
         good = shown.of(step.expected)
@@ -115,7 +115,7 @@ def test_what_is_unobserved_is_not_compared_and_all_else_is(name: str) -> None:
     assert tried[True] and tried[False] > 1000
 
 
-def test_of_a_classic_group_the_state_alone_may_be_shown() -> None:
+def test_a_classic_group_may_show_its_state_alone() -> None:
     """As over the wire. A consumer group is described in full then."""
     classic = Answer(group={"groupId": "g", "type": "classic", "state": "Stable", "generation": 1})
     consumer = Answer(group={"groupId": "g", "state": "Stable", "groupEpoch": 1})
@@ -133,7 +133,7 @@ def migrating() -> list[Step]:
 
 
 @pytest.mark.parametrize("hidden", [True, False])
-def test_what_no_specification_has_is_compared_unless_it_is_unobserved(hidden: bool) -> None:
+def test_parts_outside_the_specification_are_compared_unless_unobserved(hidden: bool) -> None:
     shown, tried = view(*[ASSIGNMENT_EPOCHS] if hidden else []), 0
     for step in decoded(walk(21, 40)).steps:
         records = deepcopy(step.expected.records)
@@ -216,11 +216,11 @@ def test_a_target_that_shows_everything_is_compared_as_it_is() -> None:
         (frozenset(), ("group", "records")),
     ],
 )
-def test_what_is_hidden_for_want_of_an_operation_is_named(controls: Any, hidden: Any) -> None:
+def test_parts_hidden_for_want_of_an_operation_are_named(controls: Any, hidden: Any) -> None:
     assert view(controls=controls).hidden == hidden
 
 
-def test_what_cannot_be_unobserved_is_an_error_with_the_names_that_there_are() -> None:
+def test_the_error_for_an_unknown_part_names_the_parts() -> None:
     with pytest.raises(
         ConformError, match=r"members\.shoeSize.*there are state, groupEpoch.*, records"
     ) as no:
@@ -279,7 +279,7 @@ def test_every_operation_more_takes_the_traces_further() -> None:
     assert judged == [92, 96, 98, 113, 140, 142, 142]
 
 
-def test_what_was_skipped_is_in_the_json_and_in_the_summary(
+def test_skipped_steps_are_in_the_json_and_in_the_summary(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = target(controls=OBSERVABLE)
@@ -305,7 +305,7 @@ LEVELS = {"black box": BLACK_BOX, "observable": OBSERVABLE, "loadable": [*EVERYT
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(("lie", "action"), [("error", "Leave"), ("greedy", "Join")])
-def test_a_wrong_response_is_found_at_every_level(level: str, lie: str, action: str) -> None:
+def test_a_wrong_response_is_reported_at_every_level(level: str, lie: str, action: str) -> None:
     """`greedy` breaks R7: a target that is free to choose its target assignment is not free to do that."""
     result = on_golden(controls=LEVELS[level], lie=lie)
     assert action in {failure.action for failure in result.failures}
@@ -313,7 +313,7 @@ def test_a_wrong_response_is_found_at_every_level(level: str, lie: str, action: 
 
 
 @pytest.mark.parametrize("level", ["observable", "loadable"])
-def test_a_wrong_description_is_found_where_there_is_one(level: str) -> None:
+def test_a_wrong_description_is_reported_where_there_is_one(level: str) -> None:
     failures = on_golden(controls=LEVELS[level], lie="group epoch").failures
     assert {one.path for failure in failures for one in failure.differences} == {"group.groupEpoch"}
 

@@ -27,7 +27,7 @@ def ends_after(lines: int, then: str = "true") -> str:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_was_found_before_the_target_failed_is_said(
+def test_findings_before_the_target_failed_are_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], jobs: int
 ) -> None:
     with pytest.raises(ConformError, match=r"closed its output before it answered") as caught:
@@ -45,7 +45,7 @@ def test_what_was_found_before_the_target_failed_is_said(
     assert "causes, the most serious first:\n" in said and "cause 1, the most serious: " in said
 
 
-def test_who_stops_it_hears_how_far_it_was(tmp_path: Path) -> None:
+def test_a_stopped_replay_prints_its_progress(tmp_path: Path) -> None:
     silent = tmp_path / "silent"
     target = ends_after(30, f"touch {shlex.quote(str(silent))}; exec sleep 60")
     stoppable = (

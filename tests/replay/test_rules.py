@@ -59,7 +59,7 @@ class Unseen(PythonTarget):
 
 
 @pytest.mark.usefixtures("gives_what_others_hold")
-def test_who_gives_what_another_holds_breaks_r7() -> None:
+def test_giving_a_held_partition_breaks_r7() -> None:
     text = "\n".join(explain(first_failure(PythonTarget("kip-848")), "python", "kip-848"))
     assert "  R7, HeldDisjoint: foo-2 is held by A and by B\n" in text
     assert "  group.members[B].assigned (R3)\n" in text
@@ -158,7 +158,7 @@ def lends(step: Step, group: Json, body: Json) -> None:
         (lends, "S2", "InstancesUnique"),
     ],
 )
-def test_what_is_wrong_with_a_state_is_named(
+def test_the_wrong_part_of_a_state_is_named(
     change: Callable[[Step, Json, Json], None], requirement: str, name: str
 ) -> None:
     named = set()
@@ -176,7 +176,7 @@ def test_what_is_wrong_with_a_state_is_named(
     assert (requirement, name) in named
 
 
-def test_what_a_fail_over_loses_is_p2() -> None:
+def test_a_loss_in_a_fail_over_breaks_p2() -> None:
     trace = decoded(BASIC)
     before = next(step.expected.group for step in trace.steps if step.expected.group)
     assert before is not None

@@ -55,7 +55,7 @@ def test_a_program_gets_what_json_writes(tmp_path: Path, value: object) -> None:
     assert json.loads(said) == json.loads(json.dumps(operation))
 
 
-def test_a_target_that_is_gone_before_it_is_asked(tmp_path: Path) -> None:
+def test_a_target_that_ends_before_its_first_request(tmp_path: Path) -> None:
     target = program(tmp_path, "sys.exit(7)")
     assert isinstance(target._program, Program)
     target._program.process.wait()

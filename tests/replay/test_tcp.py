@@ -76,7 +76,7 @@ def test_a_server_that_hangs_up_is_named() -> None:
         ("127.0.0.1:FREE", "cannot be reached", ENGINE_FAILED),
     ],
 )
-def test_an_address_where_nobody_is(address: str, says: str, exit_code: int) -> None:
+def test_an_address_without_a_listener(address: str, says: str, exit_code: int) -> None:
     with pytest.raises(ConformError, match=says) as failed:
         open_target(f"tcp:{address.replace('FREE', str(free_port()))}")
     assert failed.value.exit_code == exit_code

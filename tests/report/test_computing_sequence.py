@@ -21,7 +21,7 @@ def texts(pattern: str) -> list[str]:
     return re.findall(r">([^<>\n]+)</", sequence_of_trace(trace(pattern), "a trace"))
 
 
-def test_who_computes_and_what_is_installed() -> None:
+def test_computing_members_and_installed_targets() -> None:
     shown = texts("client/*-it-installs-what-the-group-has-moved-on-from.itf.json")
     messages = [
         "e1 assign nothing, compute",
@@ -34,7 +34,7 @@ def test_who_computes_and_what_is_installed() -> None:
     assert [t for t in shown if "computes" in t][:2] == ["m1 computes", "m1 computes, prepared group e2"]
 
 
-def test_who_is_late_or_fails() -> None:
+def test_members_that_are_late_or_fail() -> None:
     shown = texts("client/*-the-late-one-installs.itf.json")
     assert {"m1 has not installed in time", "m2 computes", "UNKNOWN_MEMBER_ID"} < set(shown)
     assert any(": error 1" in text for text in texts("client/*-its-assignor-fails.itf.json"))

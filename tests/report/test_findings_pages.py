@@ -45,7 +45,7 @@ def test_a_difference_on_a_target(tmp_path: Path) -> None:
     assert '"memberEpoch": 0' in page.sent[1]
 
 
-def test_the_broken_rules_are_said_in_their_words(tmp_path: Path) -> None:
+def test_broken_rules_are_printed_in_words(tmp_path: Path) -> None:
     build = good_build(tmp_path, trace=wrong_trace(tmp_path))
     file = build / "results" / "replay-golden.json"
     data = json.loads(file.read_text())
@@ -88,7 +88,7 @@ def test_alike_differences_are_one_finding_with_the_shortest_trace(tmp_path: Pat
     assert (rest.before, rest.got) == ("absent", None) and "state:" not in rest.expected
 
 
-def test_what_exhaust_found_is_read_from_its_examples(tmp_path: Path) -> None:
+def test_findings_of_exhaust_are_read_from_its_examples(tmp_path: Path) -> None:
     build = good_build(tmp_path)
     trace = read_trace(GOLDEN)
     example = tmp_path / "tables" / "examples" / "abc.itf.json"
@@ -159,7 +159,7 @@ def test_each_step_of_a_closed_model_says_what_it_changes_for_clients_and_networ
     assert not {one for stage in page.stages for one in stage.changes if one.path.startswith("step")}
 
 
-def test_a_trace_that_is_not_there_any_more_is_said(tmp_path: Path) -> None:
+def test_a_missing_trace_is_reported(tmp_path: Path) -> None:
     trace = wrong_trace(tmp_path)
     build = good_build(tmp_path, trace=trace)
     trace.unlink()
@@ -178,7 +178,7 @@ def test_more_findings_than_anyone_reads_are_counted(tmp_path: Path) -> None:
     assert (len(found(build).shown), found(build).left_out) == (MOST, 3)
 
 
-def test_the_requirement_is_said_in_words(tmp_path: Path) -> None:
+def test_the_requirement_is_printed_in_words(tmp_path: Path) -> None:
     build = good_build(tmp_path, trace=wrong_trace(tmp_path))
     (page,) = pages(read_results(build, read_manifest(ROOT / "spec" / "manifest.json"))).shown
     assert page.sentence == "A member whose assignment does not change only moves to the new epoch"

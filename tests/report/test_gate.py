@@ -135,7 +135,7 @@ expires = 2999-01-01
 """
 
 
-def test_what_is_waived_is_counted_and_named(here: Path) -> None:
+def test_waived_differences_are_counted_and_named(here: Path) -> None:
     shutil.move(wrong_trace(here), here / "traces" / "corpus")
     Path("waivers.toml").write_text(WAIVED)
     result, data = gate(COUNTER, args=("--waivers", "waivers.toml"))
@@ -187,7 +187,7 @@ def test_a_folder_of_traces_that_is_not_there(here: Path) -> None:
     assert data["steps"][-1]["exit_code"] == HOLDS
 
 
-def test_what_does_not_fit_into_the_time_has_failed(here: Path) -> None:
+def test_work_that_exceeds_its_time_has_failed(here: Path) -> None:
     write(Path("spec/manifest.json"), {"models": [COUNTER]})
     manifest = read_manifest(Path("spec/manifest.json"))
     late = Gate(GateOptions(manifest, here / "traces", here, seconds=-1, limits=Limits("512m")))
@@ -207,7 +207,7 @@ def seeds(here: Path, **asked: Any) -> GateOptions:
     return GateOptions(manifest, here / "traces", here, **more)
 
 
-def test_random_work_is_cut_where_the_time_is_over_and_that_is_said(here: Path) -> None:
+def test_random_work_ends_with_the_time_and_the_output_says_so(here: Path) -> None:
     asked = seeds(here)
     clock = iter([0.0, 0.0, 0.0, *[1.0] * 1_000, 99.0, *[101.0] * 1_000])
     gate = Gate(asked, now=lambda: next(clock))

@@ -180,7 +180,7 @@ def test_the_verdict_is_the_worst_of_all(
 
 
 @pytest.mark.parametrize("kind", ["check", "replay", "generate", "graph"])
-def test_what_is_missing_is_said_and_no_verdict_is_given_without_it(kind: str, tmp_path: Path) -> None:
+def test_missing_results_are_listed_and_leave_no_verdict(kind: str, tmp_path: Path) -> None:
     build = good_build(tmp_path)
     for path in [*(build / "results").glob(f"{kind}*.json"), *(build / "graphs").glob(f"{kind}*")]:
         path.unlink()
@@ -240,7 +240,7 @@ def test_a_picture_that_is_cut_off_and_a_folder_that_is_not_there(tmp_path: Path
     assert "conform replay, check, exhaust, generate and others write results with --json" in said
 
 
-def test_the_folder_of_the_results_is_told_from_the_build_folder_around_it(tmp_path: Path) -> None:
+def test_the_folder_of_results_is_not_the_build_folder_around_it(tmp_path: Path) -> None:
     build = good_build(tmp_path)
     given = str(build / "results")
     result = CliRunner().invoke(app, ["report", "--results", given])
@@ -259,7 +259,7 @@ def test_steps_that_exhaust_left_out_are_counted_beside_what_holds(tmp_path: Pat
     assert '<td class="n">1,116</td>' in said and "what was not left out holds" in said
 
 
-def test_what_a_vendor_need_not_run_is_no_failure(tmp_path: Path) -> None:
+def test_steps_that_a_vendor_need_not_run_do_not_fail(tmp_path: Path) -> None:
     build = tmp_path / "build"
     for target in ("stdio:./mine", "python"):
         write(build / "results" / "replay-own.json", {**replayed(GOLDEN), "target": target})

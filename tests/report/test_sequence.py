@@ -92,7 +92,7 @@ def test_answers_of_a_closed_model_arrive_later_and_requests_are_lost_and_late()
     assert "NoDoubleOwnership is violated" in found.words and found.text.count('class="band"') == 1
 
 
-def test_who_is_removed_and_does_not_know() -> None:
+def test_a_removed_member_that_does_not_know_of_its_removal() -> None:
     found = drawn("counterexamples/MCNoExemption")
     assert {"session of m1 runs out", "removed, and does not know"} <= set(found.words)
     assert "owns foo-0; m1 owns foo-0, too" in found.words
@@ -131,7 +131,7 @@ def test_every_committed_trace_can_be_drawn() -> None:
     assert kinds == {True, False}
 
 
-def test_a_worker_is_told_to_compute_is_told_what_is_lost_and_installs() -> None:
+def test_a_worker_computes_hears_of_lost_work_and_installs() -> None:
     """W1, W2."""
     found = drawn("golden/connect/worker-leaves")
     assert found.says("e35, compute").kinds == ("answer", "arrives")
@@ -157,7 +157,7 @@ def test_an_answer_of_a_closed_classic_model_is_on_the_way() -> None:
     assert {"process dies", "session of m1 runs out"} <= set(found.words)
 
 
-def test_what_is_under_way_at_the_end_does_not_arrive() -> None:
+def test_messages_under_way_at_the_end_do_not_arrive() -> None:
     trace = read_trace(ROOT / "traces" / "counterexamples" / "MCNoR9.itf.json")
     del trace.states[2:]
     found = Drawn(sequence_of_trace(trace, "cut", {}))
@@ -180,7 +180,7 @@ def test_a_long_title_is_not_cut() -> None:
 
 
 def test_long_words_of_a_message_have_room_and_longer_ones_are_cut() -> None:
-    """Words of 90 letters reach no other lane. Of 300 letters the picture has the first, a tooltip all."""
+    """Words of 90 letters reach no other lane. A tooltip has all of 300 letters, the picture the first."""
 
     def picture(label: str) -> tuple[Drawn, Arrow]:
         message = Message(1, "A", "coordinator", label, "request")
@@ -197,7 +197,7 @@ def test_long_words_of_a_message_have_room_and_longer_ones_are_cut() -> None:
 @pytest.mark.parametrize(
     "event", [Note(2, "A", "x"), Note(1, "B", "x"), Message(1, "A", "B", "x", "request")]
 )
-def test_an_event_of_nobody_is_an_error(event: Note | Message) -> None:
+def test_an_event_without_a_lane_is_an_error(event: Note | Message) -> None:
     with pytest.raises(ValueError, match="no such step or lane"):
         sequence("", ["A", "coordinator"], [Step(1, "x")], [event])
 

@@ -97,7 +97,7 @@ def test_a_requirement_that_one_implementation_breaks_holds_on_another(tmp_path:
     assert not implementations(read(build), ()).lines, "the kit alone has its table of requirements"
 
 
-def test_what_no_step_judges_is_not_said_to_hold(tmp_path: Path) -> None:
+def test_a_property_that_no_step_judges_is_not_reported_to_hold(tmp_path: Path) -> None:
     build = good_build(tmp_path)
     little = {**replayed(GOLDEN), "target": "stdio:./theirs"}
     some = dict(list(little["coverage"]["requirements"].items())[:1])

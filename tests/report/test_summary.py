@@ -80,7 +80,7 @@ def test_the_repositorys_models_fit_on_one_screen(tmp_path: Path) -> None:
     assert "\x1b" not in text
 
 
-def test_what_is_wrong_is_said_before_the_verdict(tmp_path: Path) -> None:
+def test_errors_are_printed_before_the_verdict(tmp_path: Path) -> None:
     lines = summary(good_build(tmp_path, [holds("MCSmall"), wrong_count("MCOpen")]))
     assert "! MCOpen is not as expected: distinct_states: expected 7, got 12." in lines
     assert lines[-1] == f"verdict: {MEANINGS[MODEL_VIOLATED]}"
@@ -104,7 +104,7 @@ def exhausted(build: Path, **counts: object) -> list[str]:
     return summary(build)
 
 
-def test_steps_that_exhaust_found_to_differ_are_said(tmp_path: Path) -> None:
+def test_different_steps_of_exhaust_are_listed(tmp_path: Path) -> None:
     lines = exhausted(good_build(tmp_path), failed=3)
     assert re.fullmatch(r"MCTour +python +312 +7,285 +0 +3", next(one for one in lines if "7,285" in one))
     assert "! python differs from the specification in 3 of 7,285 steps of MCTour." in lines
@@ -117,11 +117,11 @@ WRONG = {"wrong": {"states": 92, "state": "a", "depth": 2, "differences": []}}
 @pytest.mark.parametrize(
     "counts", [{"not_judged": 1}, {"quarantined": 1}, {"steps": 0}, {"loads": WRONG}], ids=" ".join
 )
-def test_what_exhaust_left_out_is_no_success(tmp_path: Path, counts: dict[str, object]) -> None:
+def test_steps_that_exhaust_left_out_are_no_success(tmp_path: Path, counts: dict[str, object]) -> None:
     assert exhausted(good_build(tmp_path), **counts)[-1] == f"verdict: {MEANINGS[ENGINE_FAILED]}"
 
 
-def test_states_that_exhaust_loaded_wrongly_are_said(tmp_path: Path) -> None:
+def test_states_that_exhaust_loaded_wrongly_are_listed(tmp_path: Path) -> None:
     assert "! python did not load 92 states of MCTour: its adapter is to blame." in exhausted(
         good_build(tmp_path), loads=WRONG
     )
@@ -184,7 +184,7 @@ def test_every_exit_code_has_a_place_and_a_meaning() -> None:
     assert worst([]) == HOLDS
 
 
-def test_what_a_replay_left_out_is_said(tmp_path: Path) -> None:
+def test_parts_that_a_replay_left_out_are_listed(tmp_path: Path) -> None:
     build = good_build(tmp_path)
     file = build / "results" / "replay-golden.json"
     left = "skipped, needs fire: 4 steps at the end of 1 traces"

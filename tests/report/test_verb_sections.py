@@ -92,7 +92,7 @@ def test_mutants(tmp_path: Path) -> None:
     assert "Never <b>." in text and "basic.itf.json 52" in text
 
 
-def test_what_rebalances_cost_is_a_plot_and_a_table(tmp_path: Path) -> None:
+def test_the_cost_of_rebalances_is_a_plot_and_a_table(tmp_path: Path) -> None:
     found, text = shown(tmp_path, "bench", REBALANCED, HOLDS)
     assert "#rebalance" in found.links
     assert "eager, 100 members: 1,269.4 partition seconds" in text
@@ -100,7 +100,7 @@ def test_what_rebalances_cost_is_a_plot_and_a_table(tmp_path: Path) -> None:
     assert "lines on logarithmic axes" in text
 
 
-def test_what_mutate_says_of_itself_counts(tmp_path: Path) -> None:
+def test_figures_that_mutate_prints_count(tmp_path: Path) -> None:
     wrong = {**MUTATED, "exit_code": EVIDENCE_MISSING, "stale": ["x.py:7 is no mutant any more."]}
     _, text = shown(tmp_path, "mutate", wrong, EVIDENCE_MISSING)
     assert "Mutation: 1 of 197 mutants survive. x.py:7 is no mutant any more." in text

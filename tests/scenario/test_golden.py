@@ -45,7 +45,7 @@ def test_a_scenario_is_a_behaviour_as_it_is_written(path: Path, played: Mapping[
     assert len(played[path].trace.states) == len(load_scenario(path).steps) + 1
 
 
-def test_what_the_document_prints_wrongly_is_rejected(played: Mapping[Path, Played]) -> None:
+def test_wrong_output_in_a_document_is_rejected(played: Mapping[Path, Played]) -> None:
     """Every erratum is one of TLC's violations, at its step: none is accepted, and there are some."""
     errata = {path.stem: len(one.scenario.errata) for path, one in played.items() if one.scenario.errata}
     assert errata == {"basic": 5, "incremental": 1, "partition-added": 1}
@@ -84,7 +84,7 @@ def test_a_folder_has_each_behaviour_once(tmp_path: Path) -> None:
     assert trace_files([tmp_path]) == [tmp_path / FILES[0].name]
 
 
-def test_a_trace_beside_that_is_of_another_scenario_is_told(tmp_path: Path) -> None:
+def test_a_trace_of_another_scenario_is_reported(tmp_path: Path) -> None:
     basic = load_scenario(GOLDEN / "basic.yaml")
     trace = read_trace(GOLDEN / "basic.itf.json")
     assert out_of_step(basic, trace) == ""

@@ -90,7 +90,7 @@ def test_each_replays_by_its_name() -> None:
     assert replayed.judged == sum(len(load_file(path).steps) for path in FILES)
 
 
-def test_an_erratum_that_the_specification_gives_is_told(played: Mapping[str, Any]) -> None:
+def test_an_erratum_of_the_specification_is_reported(played: Mapping[str, Any]) -> None:
     one = of(played, "workers-join")
     assert len(one.scenario.errata) == 2
     given = replace(one.scenario.errata[0], uncorrected={"workers": {"W2": {"epoch": "0"}}})
@@ -99,7 +99,7 @@ def test_an_erratum_that_the_specification_gives_is_told(played: Mapping[str, An
     assert any("does not reject the uncorrected state (the state after" in line for line in explain(wrong))
 
 
-def test_what_is_not_as_written_is_told_with_its_line(played: Mapping[str, Any]) -> None:
+def test_a_state_other_than_written_is_reported_with_its_line(played: Mapping[str, Any]) -> None:
     one = of(played, "leader-fails")
     whole = Path(one.scenario.file).read_text()
     text = whole.replace("generation: 2, leader: B", "generation: 3, leader: B", 1)
@@ -130,7 +130,7 @@ def test_a_trace_of_other_steps_is_out_of_step(played: Mapping[str, Any]) -> Non
     assert out_of_step(other, one.trace) == "what is done is something else"
 
 
-def test_a_step_that_cannot_be_is_told(played: Mapping[str, Any]) -> None:
+def test_an_impossible_step_is_reported(played: Mapping[str, Any]) -> None:
     """A script that runs with others is played with its own workers and connectors alone."""
     one = of(played, "impossible")
     assert one.stuck == 2

@@ -113,7 +113,7 @@ def test_the_command_prints_a_trace() -> None:
     ]
 
 
-def test_what_a_failing_test_did_becomes_a_scenario() -> None:
+def test_the_steps_of_a_failing_test_become_a_scenario() -> None:
     """Made ids, timers that ran out, the targets of the assignor, a recreated topic: all are there."""
     text = scenario_from_ops(OPS)
     assert text[text.index("steps:") :] == STEPS

@@ -51,7 +51,7 @@ def played() -> Mapping[str, Played]:
     return dict(zip(VARIANTS, play(scenarios, SPEC), strict=True))
 
 
-def test_what_is_as_written_holds(played: Mapping[str, Played]) -> None:
+def test_a_scenario_as_written_holds(played: Mapping[str, Played]) -> None:
     assert played["as it is"].holds and list(explain(played["as it is"])) == []
     assert rewritten(SMALL, played["as it is"].scenario, played["as it is"].transcripts) == SMALL
 
@@ -83,7 +83,9 @@ def test_what_is_as_written_holds(played: Mapping[str, Played]) -> None:
         ("errata", "line 7: the specification does not reject the uncorrected state (no erratum)"),
     ],
 )
-def test_what_is_not_is_told_with_its_line(name: str, sentence: str, played: Mapping[str, Played]) -> None:
+def test_a_wrong_expectation_is_reported_with_its_line(
+    name: str, sentence: str, played: Mapping[str, Played]
+) -> None:
     assert not played[name].holds
     assert f"{name}.yaml, {sentence}" in "\n".join(explain(played[name]))
 

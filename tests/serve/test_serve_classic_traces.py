@@ -64,7 +64,7 @@ def test_requests_that_wait_are_answered_by_others(dialect: str) -> None:
     assert "classic" in result.unobserved
 
 
-def test_the_initial_delay_is_waited_for_and_what_cannot_be_is_said() -> None:
+def test_the_initial_delay_is_waited_for_and_impossible_steps_are_listed() -> None:
     result = replayed(DELAYED, "kip-848", wait_s=60)
     assert result.differences == 0
     reasons = {one.reason for one in result.ended_early}

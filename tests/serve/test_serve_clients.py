@@ -123,7 +123,7 @@ def test_the_kit_judges_it_over_the_wire(interval_ms: int) -> None:
 
 
 @pytest.mark.parametrize("dialect", ["kip-848", "kafka-4.2", "kafka-4.4"])
-def test_the_dialect_is_found_over_the_wire(dialect: str) -> None:
+def test_the_dialect_is_identified_over_the_wire(dialect: str) -> None:
     """The wire leaves some departures undecided, and no probe that was tried contradicts the dialect."""
     with serving(topics={}, dialect=dialect, settings={}) as (_, port):
         opened = open_unchecked(f"broker:127.0.0.1:{port}")

@@ -141,7 +141,7 @@ def test_a_port_that_is_taken_is_named() -> None:
     assert re.search(rf"{address} cannot be used: .*in use", ended.stderr)
 
 
-def test_an_address_that_others_reach_is_said() -> None:
+def test_an_address_that_others_reach_is_printed() -> None:
     port = free_port()
     run = subprocess.Popen(
         [*COMMAND, "--listen", f"0.0.0.0:{port}"],

@@ -20,7 +20,7 @@ from harness.replay.files import trace_files
 
 
 @pytest.mark.parametrize(("dialect", "traces"), [("kafka-4.4", "kafka-4.4"), ("kafka-4.1", "kafka-4.2")])
-def test_the_traces_are_those_of_the_dialect_that_is_found(dialect: str, traces: str, tmp_path: Path) -> None:
+def test_the_traces_are_those_of_the_identified_dialect(dialect: str, traces: str, tmp_path: Path) -> None:
     """The wire does not tell Kafka 4.1 from 4.2: the newest is taken, and the others are named."""
     result = tmp_path / "result.json"
     with serving(topics={}, dialect=dialect, settings={}) as (_, port):

@@ -23,7 +23,7 @@ def test_the_assignment_has_another_name_in_kafka() -> None:
     assert from_kafka(Form(HEARTBEAT, 1, {}, {}), kafka, Names("run")) == told
 
 
-def test_what_kafkas_assignment_cannot_carry_is_left_out() -> None:
+def test_fields_that_kafkas_assignment_lacks_are_left_out() -> None:
     full = {"assignedTopicPartitions": OWNED, "pendingTopicPartitions": OWNED, "error": 7}
     assert to_kafka(ASSIGNMENT, full) == {"topicPartitions": OWNED}
 

@@ -124,7 +124,7 @@ def test_groups_that_are_not_there_and_requests_about_nothing() -> None:
     assert committed(made, "simple") == {"foo-1"}
 
 
-def test_what_was_deleted_stays_deleted_after_a_crash(tmp_path: Path) -> None:
+def test_deleted_groups_stay_deleted_after_a_crash(tmp_path: Path) -> None:
     """P3: the tombstones are on the disk before the answer is sent; another server goes on from a copy."""
 
     def opened(folder: str) -> Broker:

@@ -92,7 +92,7 @@ def test_the_coordinator_has_the_topics_of_the_broker() -> None:
 
 @pytest.mark.parametrize("answered", [False, True])
 @pytest.mark.parametrize("behind_it", [False, True])
-def test_what_a_client_sent_before_it_went_is_done(behind_it: bool, answered: bool) -> None:
+def test_requests_of_a_client_that_went_are_handled(behind_it: bool, answered: bool) -> None:
     """A producer with acks=0 closes its connection after the last record. More come than are read ahead."""
     names = [f"topic-{number}" for number in range(3 * AHEAD)]
     with (

@@ -25,7 +25,7 @@ REVOKING = sorted((TRACES / "wire").glob("*.itf.json"))
 SHORT = {"group.consumer.min.heartbeat.interval.ms": 100, "group.consumer.min.session.timeout.ms": 1000}
 
 
-def test_timers_are_waited_for_and_what_there_is_no_time_for_is_said() -> None:
+def test_timers_are_waited_for_and_steps_without_time_are_listed() -> None:
     """A static member that is away, and a member that asks on while it revokes (R4, S1)."""
     with serving(topics={}, dialect="kafka-4.2", settings=SHORT) as (_, port):
         target = f"broker:127.0.0.1:{port}"
@@ -44,7 +44,7 @@ def test_timers_are_waited_for_and_what_there_is_no_time_for_is_said() -> None:
     assert any(line.startswith(f"skipped, needs {NO_TIME}: 1 step ") for line in lines)
 
 
-def test_no_seconds_are_said_where_no_timer_was_waited_for() -> None:
+def test_no_seconds_are_printed_without_a_timer() -> None:
     """The verb once reported a wait of 0 s for 0 timers."""
     stays = TRACES / "MCKafka42Tour-goal-0018-heartbeat-revoke.itf.json"
     with serving(topics={}, dialect="kafka-4.2", settings=SHORT) as (_, port):

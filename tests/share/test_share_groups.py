@@ -82,7 +82,7 @@ def test_a_group_id_is_of_one_kind(coordinator: Coordinator) -> None:
         {"subscribedTopicNames": [""]},
     ],
 )
-def test_what_a_client_may_not_send(coordinator: Coordinator, said: Json) -> None:
+def test_requests_that_a_client_may_not_send(coordinator: Coordinator, said: Json) -> None:
     """Q7: what no model has; nothing changes."""
     end = coordinator.end
     refused = beat(coordinator, **{"member": "m1", "epoch": 0, **said})
@@ -91,7 +91,7 @@ def test_what_a_client_may_not_send(coordinator: Coordinator, said: Json) -> Non
     assert coordinator.end == end
 
 
-def test_what_no_client_can_send(coordinator: Coordinator) -> None:
+def test_requests_that_no_client_can_send(coordinator: Coordinator) -> None:
     with pytest.raises(BadInput, match="has no field 'instanceId'"):
         beat(coordinator, "m1", 0, instanceId="i")
     with pytest.raises(BadInput, match="must fit into an int32"):

@@ -24,7 +24,7 @@ def test_the_longest_loop_goes_first_and_the_last_step_stays() -> None:
     assert (groups(short), tried) == ([0, 1, 3, 1], 1)
 
 
-def test_what_the_failure_needs_stays() -> None:
+def test_steps_that_the_failure_needs_stay() -> None:
     def fails(one: Trace) -> bool:
         return any(state["group"] == 2 for state in one.states)
 

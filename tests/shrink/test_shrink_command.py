@@ -89,14 +89,14 @@ def test_a_trace_of_a_dialect_stays_one(tmp_path: Path) -> None:
     assert replay_files([path], target, "kafka-4.2").failures
 
 
-def test_a_trace_that_does_not_fail_is_said_to(tmp_path: Path) -> None:
+def test_a_trace_that_does_not_fail_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConformError, match=r"does not fail on python: there is nothing to shrink") as error:
         shrink(ROOT / "traces/golden/basic.itf.json", out=tmp_path / "short.itf.json")
     assert error.value.exit_code == USAGE
     assert not (tmp_path / "short.itf.json").exists()
 
 
-def test_a_signature_that_is_not_there_is_said_to(tmp_path: Path) -> None:
+def test_an_unknown_signature_is_an_error(tmp_path: Path) -> None:
     target = seeded("AssignmentSent", "on-change")
     with pytest.raises(ConformError, match=r"does not fail on .* with 'Join: nothing', but with: ") as error:
         shrink(

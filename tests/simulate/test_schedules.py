@@ -76,7 +76,7 @@ def test_the_seed_decides() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_what_is_drawn_reaches_what_a_group_can_do(dialect: str) -> None:
+def test_drawn_schedules_reach_all_behaviours_of_a_group(dialect: str) -> None:
     """All actions, the errors that they have, the states of groups and members."""
     ways: Counter[str] = Counter()
     states: set[str] = set()
@@ -161,7 +161,7 @@ def test_a_script_is_drawn_until_a_heartbeat_has_noticed_changed_topics() -> Non
     assert not any(scripted_plain_heartbeats(1))
 
 
-def test_what_is_left_out_is_said() -> None:
+def test_parts_left_out_are_listed() -> None:
     everything = frozenset(
         {"fire", "advance", "restart", "ids", "configure", wire.COMMIT, wire.FETCH, *FEATURES}
     )

@@ -33,7 +33,7 @@ def test_two_that_only_go_together_go() -> None:
     assert shrink(["a", "open", "b", "x", "c", "close"], fails) == ["x"]
 
 
-def test_ten_of_a_thousand_are_found_with_few_questions() -> None:
+def test_ten_of_a_thousand_are_isolated_with_few_questions() -> None:
     asked = 0
 
     def fails(tried: Sequence[int]) -> bool:
@@ -53,7 +53,7 @@ def test_items_are_made_simpler() -> None:
     assert shrink([7, 9, 3], lambda tried: sum(tried) >= 5, simpler=simpler) == [5]
 
 
-def test_what_follows_may_change_with_what_is_left_out() -> None:
+def test_later_steps_may_change_with_those_left_out() -> None:
     """Numbers count up from 1, or it is not such a sequence: leaving one out lowers the ones after it."""
 
     def without(items: Sequence[int], start: int, end: int) -> Iterator[list[int]]:

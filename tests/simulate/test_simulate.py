@@ -60,7 +60,7 @@ SEEDED: list[tuple[str, Any, str, list[str]]] = [
 @pytest.mark.parametrize(
     ("constant", "value", "signature", "minimum"), SEEDED, ids=[one[0] for one in SEEDED]
 )
-def test_a_seeded_bug_is_found_and_shrunk(
+def test_a_seeded_bug_is_caught_and_its_schedule_shrunk(
     constant: str, value: Any, signature: str, minimum: list[str]
 ) -> None:
     """S1, H8, E1, E2, H5, O2: to the operations that a person would write."""
@@ -134,7 +134,7 @@ def done(change: Callable[[Answer], Answer], *operations: Json) -> list[str]:
     return [] if seen is None else seen.done.signatures()
 
 
-def test_what_is_compared() -> None:
+def test_the_compared_parts() -> None:
     script = {"m1": [part("foo", 0)]}
     joins = JOINS[0], {**JOINS[1], "script": script}
     assert done(unchanged, *joins) == []
@@ -151,7 +151,7 @@ def test_a_target_that_nobody_scripted_is_not_compared() -> None:
     assert done(nothing, *JOINS) == []
 
 
-def test_what_one_target_refuses_is_a_difference() -> None:
+def test_a_refusal_by_one_target_is_a_difference() -> None:
     pair = Pair(PythonTarget("kafka-4.2"), PythonTarget("kafka-4.2"))
     pair.start(SETTINGS)
     fire: Json = {"op": "fire", "timer": "session", "member": "m1"}
@@ -185,7 +185,7 @@ def test_a_target_that_lacks_what_is_needed_is_refused() -> None:
     assert caught.value.exit_code == 2
 
 
-def test_progress_is_told_of_every_step() -> None:
+def test_progress_is_printed_for_every_step() -> None:
     told: list[int] = []
 
     def progress(so_far: Simulated) -> None:

@@ -89,7 +89,7 @@ def test_a_waived_difference_is_none(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert caught.value.exit_code == 11
 
 
-def test_what_cannot_be_done_is_said_before_anything_is_started(tmp_path: Path) -> None:
+def test_an_impossible_run_is_an_error_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(ConformError, match="There is no target 'nobody'") as caught:
         command("python", "nobody", out=tmp_path)
     assert caught.value.exit_code == 2

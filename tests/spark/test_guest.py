@@ -73,7 +73,7 @@ def test_columns_of_published_tables_say_what_they_mean(told: Any) -> None:
 
 
 @pytest.mark.sparks
-def test_what_spark_cannot_do_is_said(told: Any) -> None:
+def test_an_error_of_spark_is_reported(told: Any) -> None:
     said = told["said"]
     assert said["nothing"]["error"].startswith("Spark cannot read the input viewfs://kit/nothing: ")
     assert said["delta"]["error"].startswith("This Spark session has no Delta Lake: give its package")
@@ -97,7 +97,7 @@ def test_a_format_is_known_and_has_a_place() -> None:
         check_format("delta", "")
 
 
-def test_an_error_of_java_or_grpc_is_said_by_its_reason() -> None:
+def test_an_error_of_java_or_grpc_is_reported_by_its_reason() -> None:
     """Delta for another version of Spark fails so."""
     said = "An error occurred while calling o559.save.\n: java.lang.NoSuchMethodError: 'void x()'\n\tat y\n"
     assert reason_of(ValueError(said)) == "java.lang.NoSuchMethodError: 'void x()'"
@@ -119,7 +119,7 @@ def test_a_place_with_a_scheme_is_no_folder(tmp_path: Path, monkeypatch: pytest.
     assert not any(map(by_spark, ("file:///x", "x", "C:/x")))
 
 
-def test_traces_of_the_package_are_found_by_the_name_that_the_kit_has_for_them(
+def test_traces_of_the_package_are_chosen_by_their_name_in_the_kit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The current folder is empty; a file of that name there goes first."""
@@ -147,7 +147,7 @@ def test_a_uri_of_hadoop_is_pyarrows_too(tmp_path: Path) -> None:
     assert Store(f"file:{tmp_path}/out").root == f"{tmp_path}/out"
 
 
-def test_a_server_of_spark_connect_that_cannot_be_used_is_said(tmp_path: Path) -> None:
+def test_an_unusable_server_of_spark_connect_is_an_error(tmp_path: Path) -> None:
     """Port 1 has no server."""
     words = [
         sys.executable,

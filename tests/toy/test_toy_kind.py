@@ -55,7 +55,7 @@ def test_replay_and_validate(kit: Path) -> None:
     assert "a behaviour of the specification" in done(kit, "validate", "log.jsonl")
 
 
-def test_what_is_wrong_is_found_and_drawn(broken: Path) -> None:
+def test_a_wrong_step_fails_and_is_drawn(broken: Path) -> None:
     """In replay, validate, and on the report's page, with the toy's own diagram."""
     words = ("replay", "traces/golden", "--record", "log.jsonl", "--json", "build/results/replay.json")
     ran = conform(broken, *words)

@@ -86,7 +86,7 @@ def conform(here: Path, places: list[Path], *words: str) -> subprocess.Completed
     return subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True, timeout=300)
 
 
-def test_a_kind_and_a_target_of_another_package_are_found_by_their_names(site: Path, tmp_path: Path) -> None:
+def test_a_kind_and_a_target_of_another_package_load_by_name(site: Path, tmp_path: Path) -> None:
     traces = str(HERE / "traces/toy")
     ran = conform(tmp_path, [site], "replay", traces, "--target", "acme:coordinator")
     assert ran.returncode == 0, ran.stdout + ran.stderr

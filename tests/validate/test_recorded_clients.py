@@ -209,7 +209,7 @@ def test_the_report_says_what_a_member_might_have_sent(
     assert "a leave, as line 6 did not repeat all fields after an error or a loss; not subscription" in said
 
 
-def test_who_is_judged(tmp_path: Path) -> None:
+def test_the_judged_members(tmp_path: Path) -> None:
     """Both ends of a record of a proxy, else the coordinator; without a member that joins it is an error."""
     lines = session()[:4]
     lines[1] = {**LOAD, "topics": [{**LOAD["topics"][0], "partitions": 2}]}

@@ -89,7 +89,7 @@ def test_a_long_log_is_explained_like_a_short_one(tmp_path: Path, monkeypatch: p
     assert said[0]["runs"][-1]["enabled"]
 
 
-def test_what_is_there_for_speed_is_equal(tmp_path: Path) -> None:
+def test_indexes_are_equal_to_their_sources(tmp_path: Path) -> None:
     """TopicsOf, MetadataOf, HeldByOthers and SubscribedPartitions, and what Recorded.tla has instead."""
     names = ("RequestEpochs", "Subscriptions", "AssignorNames", "InstanceIds", "RegexNames", "OddRequests")
     empty = [*names, "InitialTopics", "Runs"]
@@ -138,7 +138,7 @@ def test_a_schedule_and_two_targets_are_recorded(tmp_path: Path) -> None:
         assert any(one["op"] == "request" and one["answer"]["body"] for one in operations), log
 
 
-def test_what_one_operation_does_at_once(tmp_path: Path) -> None:
+def test_the_effects_of_one_operation(tmp_path: Path) -> None:
     """T2: a topic in the place of another one; a target with a gap; P3, H5; H8: two time-outs."""
     log, result = tmp_path / "log", tmp_path / "result.json"
     with recorded(open_target("python", "kip-848"), log) as target:

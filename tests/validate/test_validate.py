@@ -95,7 +95,7 @@ def two_members(log: Path, dialect: str = "kip-848") -> list[Json]:
     return run.end()
 
 
-def test_what_was_replayed_is_a_behaviour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replayed_run_is_a_behaviour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "golden.jsonl"
     replay([ROOT / "traces" / "golden"], record=log)
     validate(log, json_file=tmp_path / "result.json", out=tmp_path / "traces")
@@ -183,7 +183,7 @@ def test_a_log_of_a_mix_is_judged_by_its_departures(tmp_path: Path, mix: str) ->
     assert failure(tmp_path / "log", dialect=mix.partition(",")[0]).exit_code == NOT_CONFORMANT
 
 
-def test_what_was_not_observed_is_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unobserved_values_are_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = two_members(tmp_path / "log")
     blind = [{**line, "answer": {**line["answer"], "group": None}} for line in lines]
     validate(write(tmp_path / "blind", blind))
@@ -202,7 +202,7 @@ def test_time_outs_need_no_line_where_the_clock_was_not_the_recorders(tmp_path: 
     validate(write(tmp_path / "untimed", unseen))
 
 
-def test_what_follows_a_deletion_of_the_group_is_left_out(
+def test_steps_after_a_deletion_of_the_group_are_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """D1: no step of the group's own, and what is gone may have been its offsets alone."""
@@ -244,7 +244,7 @@ def test_hundreds_of_steps(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "result.json").read_text())["steps"] > 400
 
 
-def test_too_many_targets_to_look_for_are_told_before_any_work(tmp_path: Path) -> None:
+def test_too_many_targets_to_search_are_an_error_before_any_work(tmp_path: Path) -> None:
     """The first join alone has a million possible targets of 20 partitions."""
     run = Run(tmp_path / "log", topics=(wire.topic("foo", 19),))
     run.target.topics([wire.topic("foo", 20)], [])
@@ -262,7 +262,7 @@ def test_too_many_targets_to_look_for_are_told_before_any_work(tmp_path: Path) -
     ConsumerRecording().check(replace(unseen, topics={"foo": 19}))
 
 
-def test_what_stands_for_a_constant_is_worked_out_once(tmp_path: Path) -> None:
+def test_the_value_of_a_constant_is_computed_once(tmp_path: Path) -> None:
     """Elsewhere TLC works it out at each mention: minutes of a long log."""
     two_members(tmp_path / "log")
     module, config = render(read_log(tmp_path / "log").runs, "kip-848", tmp_path)
@@ -289,13 +289,13 @@ def test_what_stands_for_a_constant_is_worked_out_once(tmp_path: Path) -> None:
         ('{"op":"topics","upsert":[],"delete":[],"answer":{"error":"no"}}', "left out: refused: 1"),
     ],
 )
-def test_what_is_no_log(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_logs(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "log").write_text(text)
     error = failure(tmp_path / "log")
     assert (error.exit_code, said in error.message) == (USAGE, True), error.message
 
 
-def test_what_has_no_words_in_the_specification_is_counted(
+def test_steps_without_words_in_the_specification_are_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = Run(tmp_path / "log")

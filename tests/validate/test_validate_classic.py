@@ -120,7 +120,7 @@ def completed(lines: list[Json], number: int = 0) -> Json:
     return found
 
 
-def test_what_was_replayed_is_a_behaviour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replayed_run_is_a_behaviour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "classic.jsonl"
     replay([ROOT / "traces" / "classic"], record=log)
     validate(log, json_file=tmp_path / "result.json")
@@ -191,7 +191,7 @@ SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
 """How many steps fit, and what is told of the next."""
 
 
-def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
+def test_wrong_input_is_reported(tmp_path: Path) -> None:
     lines = two_members(tmp_path / "log")
     logs = [deepcopy(lines) for _ in SPOILED]
     for log, spoil in zip(logs, SPOILED, strict=True):
@@ -202,7 +202,7 @@ def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
         assert run["fits"] == fits and said in "\n".join(told(run))
 
 
-def test_the_timers_that_were_armed_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_armed_timers_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = two_members(tmp_path / "log")
     fired = next(line for line in lines if line["op"] == "fire")
     fired["answer"]["fired"][0]["timer"] = "sync"
@@ -228,7 +228,7 @@ def test_a_static_member_returns_under_another_id(tmp_path: Path) -> None:
     assert found["steps"] == found["fits"] == 5
 
 
-def test_what_the_model_lacks_ends_a_run_and_is_counted(
+def test_a_step_that_the_model_lacks_ends_a_run_and_is_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = Run(tmp_path / "log")

@@ -94,7 +94,7 @@ def failure(log: Path, **options: Any) -> ConformError:
     return caught.value
 
 
-def test_what_was_replayed_is_a_behaviour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replayed_run_is_a_behaviour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "connect.jsonl"
     # spec/RecordedConnect.tla has one assignor that all workers offer, as Connect.tla.
     traces = sorted((ROOT / "traces" / "connect").glob("*.itf.json"))
@@ -106,7 +106,7 @@ def test_what_was_replayed_is_a_behaviour(tmp_path: Path, capsys: pytest.Capture
     replay(sorted((tmp_path / "traces").glob("connect-*.itf.json")))
 
 
-def test_what_was_not_observed_is_not_compared(tmp_path: Path) -> None:
+def test_unobserved_values_are_not_compared(tmp_path: Path) -> None:
     """As it was seen, from its answers alone, and without an answer; then nothing is left."""
     lines = two_workers(tmp_path / "log")
     blind = deepcopy(lines)
@@ -123,7 +123,7 @@ def test_what_was_not_observed_is_not_compared(tmp_path: Path) -> None:
     assert "there is nothing to validate" in failure(write(tmp_path / "deaf", wrong)).message
 
 
-def test_who_computes_reads_the_versions_that_workers_say(tmp_path: Path) -> None:
+def test_the_computing_worker_reads_the_versions_of_others(tmp_path: Path) -> None:
     """W1: as it was, and as if the one were told that has been chosen before."""
     log = tmp_path / "versions"
     (trace,) = (ROOT / "traces" / "connect").glob("MCConnectVersions-*-who-reads-the-versions-of-all-*")
@@ -184,7 +184,7 @@ SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
 """How many of the 12 steps fit, and what is told of the next."""
 
 
-def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
+def test_wrong_input_is_reported(tmp_path: Path) -> None:
     lines = two_workers(tmp_path / "log")
     logs = [deepcopy(lines) for _ in SPOILED]
     for log, spoil in zip(logs, SPOILED, strict=True):
@@ -193,7 +193,7 @@ def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
     assert [(run["fits"], *told(run)) for run in runs] == [*SPOILED.values()]
 
 
-def test_a_line_that_is_missing_is_told(tmp_path: Path) -> None:
+def test_a_missing_line_is_reported(tmp_path: Path) -> None:
     """An install needs what was prepared; a time-out needs a line where the clock was the recorder's."""
     lines = two_workers(tmp_path / "log")
     unprepared = [line for line in lines if line.get("api") != connect.PREPARE]
@@ -217,7 +217,7 @@ def test_the_group_is_named_among_several(tmp_path: Path) -> None:
     assert read_log(run.log, "h").lines == 2
 
 
-def test_what_the_model_lacks_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_steps_that_the_model_lacks_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A request that is refused for it is left out, one that is not ends the run."""
     run = Run(tmp_path / "log", {"A": 1})
     run.join("w1")
@@ -271,7 +271,7 @@ def test_hundreds_of_steps(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "result.json").read_text())["steps"] > 180
 
 
-def test_what_is_no_request_of_a_worker(tmp_path: Path) -> None:
+def test_invalid_requests_of_a_worker(tmp_path: Path) -> None:
     lines = two_workers(tmp_path / "log")
     answers(lines, connect.PREPARE)[0]["body"]["groupEpoch"] = "1"
     error = failure(write(tmp_path / "log", lines))

@@ -171,7 +171,7 @@ def nearest(run: Json) -> list[str]:
     return [f"{one['path']}: {one['expected']}, not {one['got']}" for one in differences]
 
 
-def test_kafkas_way_is_judged_and_what_it_is_not_is_told(tmp_path: Path) -> None:
+def test_kafkas_way_is_judged_and_other_runs_are_rejected(tmp_path: Path) -> None:
     """All runs hold, each to where the specification says nothing; what is spoiled does not fit."""
     logs = [deepcopy(first_run(recorded())) for _ in SPOILED]
     for log, spoil in zip(logs, SPOILED, strict=True):
@@ -190,7 +190,7 @@ def test_kafkas_way_is_judged_and_what_it_is_not_is_told(tmp_path: Path) -> None
     assert [(run["fits"], nearest(run)[0]) for run in wrong] == [*SPOILED.values()]
 
 
-def test_a_run_of_which_nothing_is_said_is_an_error(tmp_path: Path) -> None:
+def test_a_run_without_a_description_is_an_error(tmp_path: Path) -> None:
     """As a log without any step is: its first line is left out already, and all that follow."""
     lines = recorded()
     write(tmp_path / "log", [*lines[:2], *lines[116:120]])

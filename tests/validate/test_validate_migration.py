@@ -139,7 +139,7 @@ def answers(lines: list[Json], api: str) -> list[Json]:
     return [line["answer"] for line in lines if line.get("api") == api]
 
 
-def test_what_was_replayed_is_a_behaviour(tmp_path: Path) -> None:
+def test_a_replayed_run_is_a_behaviour(tmp_path: Path) -> None:
     """From a stable classic group on; where members may compute the target, a run ends."""
     log = tmp_path / "migration.jsonl"
     replay([ROOT / "traces" / "migration"], record=log)
@@ -151,7 +151,7 @@ def test_what_was_replayed_is_a_behaviour(tmp_path: Path) -> None:
     assert result["left_out"]["from a member on that may compute the target itself (A5, M4)"] <= 15 + 3
 
 
-def test_what_was_not_observed_is_not_compared(tmp_path: Path) -> None:
+def test_unobserved_values_are_not_compared(tmp_path: Path) -> None:
     """As it was seen, from its answers alone, and with a line too few."""
     lines = there_and_back(tmp_path / "log")
     blind = deepcopy(lines)
@@ -231,7 +231,7 @@ SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
 """How many steps fit, and what is told of the next."""
 
 
-def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
+def test_wrong_input_is_reported(tmp_path: Path) -> None:
     lines = there_and_back(tmp_path / "log")
     logs = [deepcopy(lines) for _ in SPOILED]
     for log, spoil in zip(logs, SPOILED, strict=True):
@@ -266,7 +266,7 @@ def test_a_later_run_says_that_a_classic_group_migrates(tmp_path: Path) -> None:
     assert [len(run.lines) for run in found.runs] == [5, STEPS] and not found.left_out
 
 
-def test_what_the_model_lacks_ends_a_run(tmp_path: Path) -> None:
+def test_a_step_that_the_model_lacks_ends_a_run(tmp_path: Path) -> None:
     run = Run(tmp_path / "log")
     run.target.ids(["a"])
     run.join("")
@@ -289,7 +289,7 @@ def test_what_the_model_lacks_ends_a_run(tmp_path: Path) -> None:
     }
 
 
-def test_too_many_targets_are_told_before_any_work(tmp_path: Path) -> None:
+def test_too_many_targets_are_an_error_before_any_work(tmp_path: Path) -> None:
     lines = there_and_back(tmp_path / "log")
     next(line for line in lines if line["op"] == "load")["topics"][0]["partitions"] = 40
     for line in lines:

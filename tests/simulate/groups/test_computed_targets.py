@@ -93,12 +93,12 @@ def sent(epoch: int = 3, error: int = 0, **parts: frozenset[tuple[str, int]]) ->
         (view(4, a=B, b=A), sent(error=1), ""),
     ],
 )
-def test_what_is_installed_is_what_was_computed(group: Any, body: dict[str, Any], invariant: str) -> None:
+def test_the_installed_target_is_the_computed_one(group: Any, body: dict[str, Any], invariant: str) -> None:
     before = view(3, a=B, b=A).targets
     assert said_of(lambda: check_installed(group, Prepared.of(BASE), body, before)) == invariant
 
 
-def test_who_prepares_is_given_the_group_and_nothing_changes_until_it_installs() -> None:
+def test_a_preparing_member_gets_the_group_and_changes_it_by_installing() -> None:
     wanted = {"a": A | B, "b": A | B}
     assert not illegal(wanted, {"a": A, "b": B})
     assert said_of(lambda: check_prepared(view(3, a=A), wanted, Prepared.of(BASE))) == ""

@@ -49,7 +49,7 @@ def found(mutant: str, folder: Path, first: int = 0, seeds: int = 3) -> dict[str
         ("120", "K1", "AbandonsAtOnce", 15),
     ],
 )
-def test_a_seeded_bug_is_found_and_shrunk(
+def test_a_seeded_bug_is_caught_and_its_schedule_shrunk(
     mutant: str, requirement: str, invariant: str, most: int, tmp_path: Path
 ) -> None:
     """Within few thousand events; the schedule has no more events than that."""
@@ -62,7 +62,7 @@ def test_a_seeded_bug_is_found_and_shrunk(
     ("mutant", "requirement", "invariant", "first"),
     [("182", "A6", "LegalIsInstalled", 2), ("183", "A5", "OnlyTheChosen", 9)],
 )
-def test_seeded_bug_in_client_side_assignment_is_found(
+def test_a_seeded_bug_in_client_side_assignment_is_caught(
     mutant: str, requirement: str, invariant: str, first: int, tmp_path: Path
 ) -> None:
     """In a group whose processes offer client-side assignors."""

@@ -70,7 +70,9 @@ def test_a_violation_is_shrunk_and_can_be_seen_again(
     assert " -> coordinator: join" in capsys.readouterr().out
 
 
-def test_a_schedule_that_holds_is_told_as_a_story(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_schedule_that_holds_is_printed_as_a_story(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     start = {"do": "start", "who": "A", "group": "g", "topics": ["foo"], "ownId": True, "maxPollMs": 60000}
     topic = {"do": "topic", "name": "foo", "id": "00000000-0000-4000-8000-0000000000f0", "partitions": 1}
     events = [topic, start, *({"do": one, "who": "A"} for one in ("send", "deliver", "lose", "give-up"))]

@@ -111,7 +111,7 @@ def test_events_can_be_left_out_of_a_schedule(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [3, 4])
-def test_what_is_kept_from_step_to_step_is_what_the_coordinator_has(seed: int) -> None:
+def test_the_state_kept_between_steps_is_the_coordinators(seed: int) -> None:
     """The invariants cost what changed; so what they compare with must never drift."""
     world, _ = drawn(seed, 900)
     seen = 0

@@ -1,7 +1,7 @@
 """Rows of the tables of state machines.
 
 A table stands at the head of the module that holds its states. The pictures of the states in docs/ are drawn
-from these tables (`python -m coordinator.state_pictures`), and tests compare the tables with runs.
+from these tables (`python tests/graph/state_pictures.py`), and tests compare the tables with runs.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from state_pictures import FOLDER, TABLES, drawn
 
 from coordinator.consumer.model import TRANSITIONS
-from coordinator.state_pictures import FOLDER, TABLES, drawn
 from harness.itf import read_trace
 from harness.kinds.consumer.expect import group_state
 from harness.kinds.consumer.state import StateReader
@@ -43,8 +43,8 @@ def way(changes: nx.DiGraph, before: str, after: str) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_picture_is_drawn_from_its_table(name: str) -> None:
-    file = ROOT / FOLDER / f"{name}-states.dot"
-    assert file.read_text() == drawn(name), "run `python -m coordinator.state_pictures`"
+    file = FOLDER / f"{name}-states.dot"
+    assert file.read_text() == drawn(name), "run `python tests/graph/state_pictures.py`"
     assert f"pictures/{file.stem}.svg" in (ROOT / "docs/specification.md").read_text()
 
 

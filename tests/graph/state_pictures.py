@@ -1,6 +1,6 @@
 """The pictures of the states of groups and members in docs/, drawn from the tables `TRANSITIONS`.
 
-`python -m coordinator.state_pictures` writes docs/pictures/*-states.dot, and with Graphviz their SVG files.
+`python tests/graph/state_pictures.py` writes docs/pictures/*-states.dot, and with Graphviz their SVG files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from coordinator.members.classic import types as classic_member
 from coordinator.members.classic.types import Phase
 from coordinator.members.consumer import types as consumer_member
 
-FOLDER: Final = Path("docs/pictures")
+FOLDER: Final = Path(__file__).parents[2] / "docs" / "pictures"
 TABLES: Final[dict[str, tuple[str, Sequence[tuple[Sequence[Any], Any, str]]]]] = {
     "group": ("a consumer group", consumer.TRANSITIONS),
     "classic-group": ("a classic group", classic.TRANSITIONS),
@@ -34,9 +34,9 @@ _FRAMES: Final[dict[str, tuple[str, Sequence[Enum]]]] = {
 at the frame."""
 _WIDTH: Final = 26
 """Characters in a line of a label."""
-_HEAD: Final = """// States of {subject}, drawn by `python -m coordinator.state_pictures`.
+_HEAD: Final = """// States of {subject}, drawn by `python tests/graph/state_pictures.py`.
 digraph states {{
-  rankdir=LR; nodesep=0.35; ranksep=0.7; bgcolor="white"; compound=true;
+  rankdir={direction}; nodesep=0.35; ranksep={distance}; bgcolor="white"; compound=true;
   graph [fontname="Helvetica", fontsize=13, color="#9db2c8", style=rounded, labeljust=l];
   node [shape=box, style="rounded,filled", fillcolor="{colour}", color="#3b4a5a"];
   node [fontname="Helvetica", fontsize=13];
@@ -47,7 +47,9 @@ digraph states {{
 def drawn(name: str) -> str:
     """The text of a picture for Graphviz. The first edge of each row has the reason as its label."""
     subject, table = TABLES[name]
-    lines = [_HEAD.format(subject=subject, colour="#e8f1fb" if name.endswith("group") else "#eaf7ee")]
+    direction, distance = ("TB", 0.45) if name == "member" else ("LR", 0.7)
+    colour = "#e8f1fb" if name.endswith("group") else "#eaf7ee"
+    lines = [_HEAD.format(subject=subject, direction=direction, distance=distance, colour=colour)]
     title, framed = _FRAMES.get(name, ("", ()))
     if framed:
         inside = " ".join(f"{_name(state)};" for state in framed)

@@ -100,8 +100,8 @@ class Result:
 
     @property
     def writes_nothing(self) -> bool:
-        """Tell if the step writes nothing to the log, as a heartbeat without news does not. All but records,
-        timers and a member's volatile state come with records only."""
+        """Tell if the step writes nothing to the log, as a heartbeat without news does. Such a step changes
+        timers and a member's volatile state, and nothing else."""
         return not self.records
 
 

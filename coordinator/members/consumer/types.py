@@ -49,6 +49,9 @@ class Transition(NamedTuple):
     """The cause, as people read it in a picture."""
 
 
+_PRESENT: Final = (State.JOINING, State.STABLE, State.RECONCILING, State.ACKNOWLEDGING)
+"""The states of a member that joins, or is in the group and stays."""
+
 TRANSITIONS: Final[tuple[Transition, ...]] = (
     Transition((State.UNSUBSCRIBED,), State.JOINING, "subscribe"),
     Transition((State.JOINING,), State.STABLE, "a response: the member is in the group"),
@@ -56,41 +59,27 @@ TRANSITIONS: Final[tuple[Transition, ...]] = (
     Transition((State.RECONCILING,), State.ACKNOWLEDGING, "the callbacks have ended: report at once"),
     Transition((State.ACKNOWLEDGING,), State.STABLE, "a heartbeat with the owned partitions is sent"),
     Transition(
-        (
-            State.JOINING,
-            State.STABLE,
-            State.RECONCILING,
-            State.ACKNOWLEDGING,
-            State.PREPARE_LEAVING,
-            State.LEAVING,
-        ),
+        (*_PRESENT, State.PREPARE_LEAVING, State.LEAVING),
         State.FENCED,
         "fenced or unknown: all partitions are lost",
     ),
     Transition((State.FENCED, State.STALE), State.JOINING, "the callbacks have ended: join with epoch 0"),
     Transition((State.FENCED, State.STALE), State.UNSUBSCRIBED, "the application has given up"),
     Transition(
-        (State.JOINING, State.STABLE, State.RECONCILING, State.ACKNOWLEDGING),
+        _PRESENT,
         State.PREPARE_LEAVING,
         "unsubscribe or close",
     ),
     Transition((State.PREPARE_LEAVING,), State.LEAVING, "commits and callbacks have ended"),
     Transition(
-        (State.JOINING, State.STABLE, State.RECONCILING, State.ACKNOWLEDGING),
+        _PRESENT,
         State.LEAVING,
         "poll was not called in time",
     ),
     Transition((State.JOINING, State.PREPARE_LEAVING), State.STALE, "there is nothing to leave"),
     Transition((State.LEAVING,), State.STALE, "the response, or a time-out"),
     Transition(
-        (
-            State.JOINING,
-            State.STABLE,
-            State.RECONCILING,
-            State.ACKNOWLEDGING,
-            State.PREPARE_LEAVING,
-            State.LEAVING,
-        ),
+        (*_PRESENT, State.PREPARE_LEAVING, State.LEAVING),
         State.FATAL,
         "an error that the member cannot mend",
     ),

@@ -117,7 +117,9 @@ mutate: setup
 soak: setup
 	@$(BIN)/python -m pytest -m apalache
 	@$(BIN)/python tests/coordinator/sigkill.py --kills 1000 --evidence spec/evidence/Sigkill.json
-	@$(BIN)/python tests/serve/serve_soak.py --jobs 2 --kills 10000 --frames 10000000 --seconds 600 --evidence spec/evidence/Serve.json
+	@$(BIN)/python tests/serve/serve_soak.py kills 10000 --jobs 2 --evidence spec/evidence/ServeKills.json
+	@$(BIN)/python tests/serve/serve_soak.py frames 10000000 --evidence spec/evidence/ServeFrames.json
+	@$(BIN)/python tests/serve/serve_soak.py held 600 --evidence spec/evidence/ServeHeld.json
 	@$(BIN)/python tests/mutants/record_spec.py --fresh
 	@$(BIN)/python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust.json
 	@for model in $(EXHAUSTED); do \

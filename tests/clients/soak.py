@@ -23,14 +23,14 @@ ROOT: Final = Path(__file__).parents[2]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
+from harness import sources  # noqa: E402
 from harness.clients.draw import draw  # noqa: E402
 from harness.clients.judge import Judged  # noqa: E402
 from harness.clients.over_sockets import Sockets, judge_agent  # noqa: E402
 from harness.clients.schedules import drawn  # noqa: E402
 from harness.clients.simulated import simulate  # noqa: E402
-from harness.errors import EVIDENCE_MISSING, NOT_CONFORMANT, ConformError  # noqa: E402
+from harness.errors import NOT_CONFORMANT, ConformError  # noqa: E402
 from harness.files import write_text  # noqa: E402
-from harness.spechash import file_hash  # noqa: E402
 from harness.targets.groups.python import PythonParts  # noqa: E402
 from harness.targets.groups.served import ServedCoordinator  # noqa: E402
 
@@ -39,26 +39,17 @@ SOURCES: Final = (
     *("harness/targets/broker/connection.py",),
     *("harness/targets/broker/forms.py", "harness/targets/broker/names.py", "tests/clients/soak.py"),
 )
-"""The sources of a result: coordinator, member, both ends of the wire, schedules and rules."""
+"""The sources of a result: coordinator, member, both ends of the wire, schedules and rules. Those that are
+imported count."""
+PROGRAMS: Final = (
+    *("tests/clients/soak.py", "coordinator/serve/command.py"),
+    "harness/targets/groups/member_agent.py",
+)
 
 
 def hashes() -> dict[str, str]:
-    """SHA-256 of every source that a result depends on."""
-    sources = sorted(path for pattern in SOURCES for path in ROOT.glob(pattern))
-    return {str(path.relative_to(ROOT)): file_hash(path) for path in sources}
-
-
-def verify(path: Path) -> int:
-    """Say whether the evidence still counts: exit code 0, or 12 where it is missing or stale."""
-    if not path.is_file():
-        print(f"there is no evidence {path}: record it with --evidence", file=sys.stderr)
-        return EVIDENCE_MISSING
-    recorded, current = json.loads(path.read_text(encoding="utf-8"))["files"], hashes()
-    changed = sorted(
-        name for name in recorded.keys() | current.keys() if recorded.get(name) != current.get(name)
-    )
-    print(f"stale: changed since are {', '.join(changed)}" if changed else "accepted")
-    return EVIDENCE_MISSING if changed else 0
+    """`code_hash` of every source that a result depends on."""
+    return sources.hashes(ROOT, SOURCES, *PROGRAMS)
 
 
 def counted(results: Iterable[tuple[int, Judged]]) -> dict[str, Any]:
@@ -113,7 +104,7 @@ def main() -> int:
     parser.add_argument("--verify", type=Path, help="only say whether this evidence is of the code as it is")
     options = parser.parse_args()
     if options.verify:
-        return verify(options.verify)
+        return sources.verify(options.verify, hashes())
     started = time.monotonic()
     try:
         result = {

@@ -11,7 +11,6 @@ number of bytes, or while it starts.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import platform
@@ -34,9 +33,21 @@ if __name__ == "__main__":
 
 from crash_schedule import LOOK, Json, Model, durable, next_operation  # noqa: E402
 
+from harness import sources  # noqa: E402
+
 STREAM: Final = 40
 """How many operations a process is sent, at the most."""
 KILLS_A_FILE: Final = 20
+PROGRAMS: Final = ("tests/coordinator/sigkill.py", "coordinator/__main__.py")
+SOURCES: Final = (
+    "coordinator/**/*.py",
+    "tests/coordinator/sigkill.py",
+    "tests/coordinator/crash_schedule.py",
+)
+"""The sources of a result: the coordinator, and what sends operations and judges. Those that are imported
+count."""
+NOT_RUN: Final = ("coordinator.serve.command",)
+"""Another command of the same program: a run does not reach its import."""
 
 
 class Lost(AssertionError):
@@ -178,26 +189,8 @@ def _line(operation: Json) -> bytes:
 
 
 def hashes() -> dict[str, str]:
-    """SHA-256 of every source that a result depends on; line ends are normalised."""
-    here = Path(__file__)
-    sources = sorted([*ROOT.glob("coordinator/**/*.py"), here, here.with_name("crash_schedule.py")])
-    return {
-        str(path.relative_to(ROOT)): hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
-        for path in sources
-    }
-
-
-def verify(path: Path) -> int:
-    """Say whether the evidence still counts: exit code 0, or 12 where it is missing or stale."""
-    if not path.is_file():
-        print(f"there is no evidence {path}: record it with --evidence", file=sys.stderr)
-        return 12
-    recorded, current = json.loads(path.read_text(encoding="utf-8"))["files"], hashes()
-    changed = sorted(
-        name for name in recorded.keys() | current.keys() if recorded.get(name) != current.get(name)
-    )
-    print(f"stale: changed since are {', '.join(changed)}" if changed else "accepted")
-    return 12 if changed else 0
+    """`code_hash` of every source that a result depends on."""
+    return sources.hashes(ROOT, SOURCES, *PROGRAMS, never=NOT_RUN)
 
 
 def evidence(kills: int, seed: int, tally: Tally, seconds: float) -> Json:
@@ -226,7 +219,7 @@ def main() -> int:
     parser.add_argument("--verify", type=Path, help="only say whether this evidence is of the code as it is")
     options = parser.parse_args()
     if options.verify:
-        return verify(options.verify)
+        return sources.verify(options.verify, hashes())
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         try:

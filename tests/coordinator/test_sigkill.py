@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from sigkill import Tally, evidence, kill_again_and_again, verify
+from sigkill import Tally, evidence, hashes, kill_again_and_again
+
+from harness.sources import verify
 
 
 def test_killed_coordinator_loses_nothing_that_it_acknowledged(tmp_path: Path) -> None:
@@ -19,12 +21,12 @@ def test_evidence_counts_only_for_the_sources_that_it_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "Sigkill.json"
-    assert verify(path) == 12
+    assert verify(path, hashes()) == 12
     result = evidence(1, 2, Tally(), 0.5)
     path.write_text(json.dumps(result))
-    assert (verify(path), result["kills"], result["seed"]) == (0, 1, 2)
+    assert (verify(path, hashes()), result["kills"], result["seed"]) == (0, 1, 2)
     result["files"]["coordinator/core/log.py"] = "other"
     path.write_text(json.dumps(result))
     capsys.readouterr()
-    assert verify(path) == 12
+    assert verify(path, hashes()) == 12
     assert capsys.readouterr().out == "stale: changed since are coordinator/core/log.py\n"

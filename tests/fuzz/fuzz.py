@@ -11,8 +11,6 @@ hundred operations; one that fails is shortened, and written to --out as a file 
 from __future__ import annotations
 
 import argparse
-import ast
-import hashlib
 import json
 import platform
 import signal
@@ -29,17 +27,14 @@ if __name__ == "__main__":
 from fuzz_draw import Json  # noqa: E402
 from fuzz_run import EPISODE, Failure, dialect_of, episode, failing  # noqa: E402
 
-from harness.errors import EVIDENCE_MISSING, NOT_CONFORMANT  # noqa: E402
+from harness import sources  # noqa: E402
+from harness.errors import NOT_CONFORMANT  # noqa: E402
 from harness.files import output_folder, write_text  # noqa: E402
 from harness.simulate.shrink import shrink  # noqa: E402
 
 SOURCES: Final = ("coordinator/**/*.py", "tests/fuzz/fuzz*.py", "harness/simulate/shrink.py")
-"""The sources of a result: the coordinator but for `NOT_RUN`, the drawing and the checks."""
-NOT_RUN: Final = "coordinator/serve/"
-"""Kafka's protocol around the coordinator: no operation comes by it. Its frames have a fuzzer of their own
-(tests/serve/test_serve_fuzz.py)."""
-
-
+"""The sources of a result: the coordinator, the drawing and the checks. Those that are imported count: no
+operation comes by Kafka's protocol. Its frames have a fuzzer of their own, tests/serve/test_serve_fuzz.py."""
 MOST_SECONDS: Final = 60
 """Seconds of processor time. An episode takes a tenth of a second; after this limit it is taken for endless.
 """
@@ -77,40 +72,9 @@ def shortened(operations: list[Json | str], seed: str, failure: Failure) -> list
     return shrink(operations, fails) if fails(operations) else operations
 
 
-class WithoutProse(ast.NodeTransformer):
-    """Leaves a program without its docstrings."""
-
-    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        return None if isinstance(node.value, ast.Constant) else node
-
-
-def code_hash(source: str) -> str:
-    """SHA-256 of what Python runs of a source: comments, layout and docstrings do not count."""
-    return hashlib.sha256(ast.unparse(WithoutProse().visit(ast.parse(source))).encode()).hexdigest()
-
-
 def hashes() -> dict[str, str]:
     """`code_hash` of every source that a result depends on."""
-    sources = sorted({path for pattern in SOURCES for path in ROOT.glob(pattern)})
-    names = {str(path.relative_to(ROOT)): path for path in sources}
-    return {
-        name: code_hash(path.read_text(encoding="utf-8"))
-        for name, path in names.items()
-        if not name.startswith(NOT_RUN)
-    }
-
-
-def verify(path: Path) -> int:
-    """Say whether the evidence still counts: exit code 0, or 12 where it is missing or stale."""
-    if not path.is_file():
-        print(f"there is no evidence {path}: record it with --evidence", file=sys.stderr)
-        return EVIDENCE_MISSING
-    recorded, current = json.loads(path.read_text(encoding="utf-8"))["files"], hashes()
-    changed = sorted(
-        name for name in recorded.keys() | current.keys() if recorded.get(name) != current.get(name)
-    )
-    print(f"stale: changed since are {', '.join(changed)}" if changed else "accepted")
-    return EVIDENCE_MISSING if changed else 0
+    return sources.hashes(ROOT, SOURCES, "tests/fuzz/fuzz.py")
 
 
 def main() -> int:
@@ -125,7 +89,7 @@ def main() -> int:
     parser.add_argument("--verify", type=Path, help="only say whether this evidence is of the code as it is")
     options = parser.parse_args()
     if options.verify:
-        return verify(options.verify)
+        return sources.verify(options.verify, hashes())
     began, files = time.process_time(), hashes()
     tally, failed = fuzz(options.operations, options.seed)
     seconds = round(time.process_time() - began, 1)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from fuzz import NOT_RUN, code_hash, fuzz, shortened
+from fuzz import fuzz, shortened
 from fuzz_draw import OPERATIONS
 from fuzz_run import COMPARED_EVERY, Failure, failing
 
@@ -91,26 +89,3 @@ def test_a_restart_that_gives_another_state_is_noticed(monkeypatch: pytest.Monke
     monkeypatch.setattr(Coordinator, "records", lambda self, since=0: records(self, since)[:-1])
     failure = failing([REQUEST], Dialect())
     assert isinstance(failure, Failure) and failure.kind in ("load", "restart")
-
-
-def test_checks_without_evidence_are_not_run() -> None:
-    """Operations of all kinds in a process of its own load no module of what the hashes leave out."""
-    program = (
-        "import sys; from fuzz import NOT_RUN, fuzz, hashes; fuzz(500, 1); "
-        "part = NOT_RUN.strip('/').replace('/', '.'); "
-        "print([name for name in sys.modules if name.startswith(part)], "
-        "[name for name in hashes() if name.startswith(NOT_RUN)])"
-    )
-    here = Path(__file__).parent
-    ended = subprocess.run([sys.executable, "-c", program], cwd=here, capture_output=True, text=True)
-    assert ended.stdout == "[] []\n", ended.stderr
-    assert (here.parents[1] / NOT_RUN).is_dir()
-
-
-def test_evidence_depends_on_what_is_run() -> None:
-    """Prose may change; a statement, a name or a number may not."""
-    source = 'def next(a: int) -> int:\n    """Give it."""\n    return a + 1\n'
-    prose = '# A comment.\ndef next(a: int) -> int:\n    """Give the next number."""\n\n    return (a + 1)\n'
-    assert code_hash(source) == code_hash(prose)
-    assert code_hash(source) != code_hash(source.replace("1", "2"))
-    assert code_hash(source) != code_hash(source.replace("next", "later"))

@@ -1,7 +1,9 @@
 """The served coordinator for long: kills, frames, and many members that are held; the result is evidence.
 
-    python tests/serve/serve_soak.py --kills 10000 --frames 10000000 --seconds 600 --evidence FILE
-    python tests/serve/serve_soak.py --verify spec/evidence/Serve.json
+    python tests/serve/serve_soak.py kills 10000 --jobs 2 --evidence spec/evidence/ServeKills.json
+    python tests/serve/serve_soak.py frames 10000000 --evidence spec/evidence/ServeFrames.json
+    python tests/serve/serve_soak.py held 600 --evidence spec/evidence/ServeHeld.json
+    python tests/serve/serve_soak.py held --verify spec/evidence/ServeHeld.json
 
 Kills: a process is killed with SIGKILL at a random moment, while a client commits. Its successor must have
 what was answered, and at most the one commit more that was under way. Frames: those of test_serve_fuzz.py.
@@ -13,17 +15,21 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
+import os
 import platform
 import random
-import signal
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection as Pipe
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,25 +38,26 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 import psutil  # noqa: E402
-from test_serve_command import program  # noqa: E402
 from test_serve_fuzz import Fuzzed  # noqa: E402
 
 from benchmarks.served import Load, compiled, coordinator, generate  # noqa: E402
-from harness.errors import EVIDENCE_MISSING, NOT_CONFORMANT  # noqa: E402
+from coordinator.__main__ import main as run_coordinator  # noqa: E402
+from harness import sources  # noqa: E402
+from harness.errors import NOT_CONFORMANT  # noqa: E402
 from harness.files import write_text  # noqa: E402
-from harness.spechash import file_hash  # noqa: E402
 from harness.targets.broker.connection import Connection, Unreachable  # noqa: E402
 
-SOURCES: Final = (
-    *("coordinator/**/*.py", "benchmarks/served.py", "benchmarks/Heartbeats.java"),
-    *("harness/targets/broker/connection.py", "tests/serve/served.py", "tests/serve/serve_soak.py"),
-    *("tests/serve/test_serve_command.py", "tests/serve/test_serve_fuzz.py"),
-)
-"""The sources of a result: the coordinator, and what asks and judges it."""
 KILLS_A_LOG: Final = 20
 PORTS: Final = 20_000
 """The server of a log has a port of its own from here on. Systems give clients higher ones, so no connection
 of another log's client has the port while no server runs."""
+PRELOADED: Final = [
+    "coordinator.__main__",
+    "coordinator.serve.command",
+    "benchmarks.served",
+    "test_serve_fuzz",
+]
+"""The modules of a server, and those that this program imports: a process imports the program again."""
 MOST_S = 0.1
 """A process is killed within this time of its first commit."""
 SESSION: Final = (
@@ -68,7 +75,53 @@ class Lost(AssertionError):
     """Something that must hold does not. The text says what."""
 
 
-def kill_again_and_again(kills: int, seed: int, folder: Path, jobs: int = 1) -> dict[str, int]:
+@dataclass(frozen=True)
+class Part:
+    """A run of its own, with a record of its own."""
+
+    run: Callable[[argparse.Namespace], dict[str, Any]]
+    what: str
+    sources: tuple[str, ...]
+    """Patterns of the sources that the result depends on; of Python's files, those that are imported."""
+    program: str
+    """The program of the run beside this one, whose imports count."""
+
+
+@contextmanager
+def program(*words: str, port: int) -> Iterator[ForkServerProcess]:
+    """`python -m coordinator serve` as a process that has imported its modules already: it is forked from one
+    that has done so. A start takes a tenth of the time, and a kill is a kill."""
+    forks = multiprocessing.get_context("forkserver")
+    forks.set_forkserver_preload(PRELOADED)
+    heard, ready = forks.Pipe(duplex=False)
+    server = forks.Process(target=_serve, args=(ready, ["--listen", f"127.0.0.1:{port}", *words]))
+    server.start()
+    ready.close()
+    try:
+        with open(heard.fileno(), encoding="utf-8", closefd=False) as output:
+            line = output.readline()
+        assert line == f"listening on 127.0.0.1:{port}\n", line
+        yield server
+    finally:
+        server.kill()
+        server.join()
+        server.close()
+        heard.close()
+
+
+def _serve(ready: Pipe, words: list[str]) -> None:
+    os.dup2(ready.fileno(), 1)
+    sys.exit(run_coordinator(["serve", *words]))
+
+
+def kill_servers(options: argparse.Namespace) -> dict[str, Any]:
+    """Kill as many servers as the options say, on logs in a folder that is removed."""
+    with tempfile.TemporaryDirectory() as folder:
+        counts = kill_again_and_again(options.many, options.seed, Path(folder), options.jobs)
+    return {"seed": options.seed, **counts}
+
+
+def kill_again_and_again(kills: int, seed: int, folder: Path, jobs: int = 1) -> Counter[str]:
     """Kill the server this many times, and count what each kill hit; `jobs` logs at a time.
 
     Raises Lost for an answered commit that a successor does not have."""
@@ -80,7 +133,7 @@ def kill_again_and_again(kills: int, seed: int, folder: Path, jobs: int = 1) -> 
         for number, counted in enumerate(done, start=1):
             counts.update(counted)
             print(f"{counts['killed']:,} of {kills:,} kills, log {number}", file=sys.stderr, flush=True)
-    return dict(sorted(counts.items()))
+    return counts
 
 
 def _kill(first: int, kills: int, seed: int, folder: Path) -> Counter[str]:
@@ -97,7 +150,7 @@ def _kill(first: int, kills: int, seed: int, folder: Path) -> Counter[str]:
             counts["operation under way was kept" if found > answered else "nothing more was kept"] += 1
             if life == kills:
                 break
-            answered, sent = _commits_until_killed(port, found, partial(run.send_signal, signal.SIGKILL), rng)
+            answered, sent = _commits_until_killed(port, found, run.kill, rng)
             counts["killed"] += 1
             counts["commits answered"] += answered - found
     return counts
@@ -131,18 +184,19 @@ def _commits_until_killed(port: int, offset: int, kill: Any, rng: random.Random)
         timer.join()
 
 
-def send_frames(frames: int) -> dict[str, Any]:
-    """Send this many frames of all kinds; memory in MB after each tenth of them.
+def send_frames(options: argparse.Namespace) -> dict[str, Any]:
+    """Send as many frames as the options say, of all kinds; memory in MB after each tenth of them.
 
     Raises Lost for a change of another group, or memory that grows by more than 5 % from the half on: before
     that, caches of bounded size are filled."""
-    fuzzed, process = Fuzzed(), psutil.Process()
+    frames, fuzzed, process = options.many, Fuzzed(), psutil.Process()
     memory = []
     for _ in range(10):
         fuzzed.frames(frames // 10)
         fuzzed.settle()
         fuzzed.broker.seen.clear()
         memory.append(round(process.memory_info().rss / 1e6, 1))
+        print(f"{len(memory)} tenths of {frames:,} frames, {memory[-1]} MB", file=sys.stderr, flush=True)
     if fuzzed.watched() != fuzzed.before:
         raise Lost("the group of another client has changed")
     if memory[-1] > 1.05 * memory[4]:
@@ -150,13 +204,13 @@ def send_frames(frames: int) -> dict[str, Any]:
     return {"frames": frames, "seen": dict(sorted(fuzzed.seen.items())), "memory_mb": memory}
 
 
-def hold(seconds: int) -> dict[str, Any]:
+def hold(options: argparse.Namespace) -> dict[str, Any]:
     """The figures of the members that are held. Raises Lost if one of them was told anything new."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         classes = compiled(Path(folder))
         for title, load in HELD.items():
-            given = Load(**{**load.__dict__, "seconds": seconds})
+            given = Load(**{**load.__dict__, "seconds": options.many})
             with coordinator(*SESSION) as place:
                 found[title] = {**given.__dict__, **generate(classes, place, given)}
             if found[title]["changes"]:
@@ -164,23 +218,32 @@ def hold(seconds: int) -> dict[str, Any]:
     return found
 
 
-def hashes() -> dict[str, str]:
-    """SHA-256 of every source that a result depends on."""
-    sources = sorted(path for pattern in SOURCES for path in ROOT.glob(pattern))
-    return {str(path.relative_to(ROOT)): file_hash(path) for path in sources}
+PARTS: Final[Mapping[str, Part]] = {
+    "kills": Part(
+        kill_servers,
+        "servers killed with SIGKILL while a client commits",
+        ("coordinator/**/*.py", "harness/targets/broker/connection.py"),
+        "coordinator/serve/command.py",
+    ),
+    "frames": Part(
+        send_frames,
+        "frames of all kinds for a broker without sockets",
+        ("coordinator/**/*.py", "tests/serve/served.py", "tests/serve/test_serve_fuzz.py"),
+        "tests/serve/test_serve_fuzz.py",
+    ),
+    "held": Part(
+        hold,
+        "seconds, for each of two loads of many members that are held",
+        ("coordinator/**/*.py", "benchmarks/served.py", "benchmarks/Heartbeats.java"),
+        "coordinator/serve/command.py",
+    ),
+}
 
 
-def verify(path: Path) -> int:
-    """Say whether the evidence still counts: exit code 0, or 12 where it is missing or stale."""
-    if not path.is_file():
-        print(f"there is no evidence {path}: record it with --evidence", file=sys.stderr)
-        return EVIDENCE_MISSING
-    recorded, current = json.loads(path.read_text(encoding="utf-8"))["files"], hashes()
-    changed = sorted(
-        name for name in recorded.keys() | current.keys() if recorded.get(name) != current.get(name)
-    )
-    print(f"stale: changed since are {', '.join(changed)}" if changed else "accepted")
-    return EVIDENCE_MISSING if changed else 0
+def hashes(part: str) -> dict[str, str]:
+    """`code_hash` of every source that the result of a part depends on."""
+    chosen, own = PARTS[part], "tests/serve/serve_soak.py"
+    return sources.hashes(ROOT, (*chosen.sources, own), chosen.program, own)
 
 
 def main() -> int:
@@ -188,53 +251,33 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--frames", type=int, default=100_000)
-    parser.add_argument("--seconds", type=int, default=60, help="how long members are held")
-    parser.add_argument("--seed", type=int, default=848)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("many", type=int, nargs="?", default=0, help="kills, frames or seconds")
+    parser.add_argument("--seed", type=int, default=848, help="seed of the kills (default: 848)")
     parser.add_argument("--jobs", type=int, default=1, help="logs whose servers are killed at a time")
-    parser.add_argument("--together", action="store_true", help="run the three parts side by side")
     parser.add_argument("--evidence", type=Path, help="write the result to this file, if nothing was lost")
     parser.add_argument("--verify", type=Path, help="only say whether this evidence is of the code as it is")
     options = parser.parse_args()
+    files = hashes(options.part)
     if options.verify:
-        return verify(options.verify)
-    result: dict[str, Any] = {
-        "what": "the served coordinator, killed, sent frames of all kinds, and with many members",
-        "files": hashes(),
-        "seed": options.seed,
-        "together": options.together,
+        return sources.verify(options.verify, files)
+    began = time.monotonic()
+    try:
+        counted = PARTS[options.part].run(options)
+    except Lost as lost:
+        print(f"{options.part}: {lost}", file=sys.stderr)
+        return NOT_CONFORMANT
+    result = {
+        "what": f"the served coordinator: {PARTS[options.part].what}",
+        "files": files,
         "versions": {"python": platform.python_version()},
+        "result": counted,
+        "clock_s": round(time.monotonic() - began, 1),
     }
-    parts: dict[str, tuple[Callable[..., dict[str, Any]], tuple[Any, ...]]] = {
-        "frames": (send_frames, (options.frames,)),
-        "held": (hold, (options.seconds,)),
-        "kills": (_kills, (options.kills, options.seed, options.jobs)),
-    }
-    with ProcessPoolExecutor(len(parts) if options.together else 1) as pool:
-        running = {part: pool.submit(_timed, work, *given) for part, (work, given) in parts.items()}
-        for part, one in running.items():
-            try:
-                result[part] = one.result()
-            except Lost as lost:
-                print(f"{part}: {lost}", file=sys.stderr)
-                pool.shutdown(wait=False, cancel_futures=True)
-                return NOT_CONFORMANT
-            print(f"{part}: {json.dumps(result[part])}", flush=True)
+    print(json.dumps(counted))
     if options.evidence:
         write_text(options.evidence, json.dumps(result, indent=2, sort_keys=True) + "\n")
     return 0
-
-
-def _timed(work: Callable[..., dict[str, Any]], *given: Any) -> dict[str, Any]:
-    """The result of a part, with its time on the clock."""
-    began = time.monotonic()
-    return {**work(*given), "clock_s": round(time.monotonic() - began, 1)}
-
-
-def _kills(kills: int, seed: int, jobs: int) -> dict[str, int]:
-    with tempfile.TemporaryDirectory() as folder:
-        return kill_again_and_again(kills, seed, Path(folder), jobs)
 
 
 if __name__ == "__main__":

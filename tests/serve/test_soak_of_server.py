@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import Any
 
 import pytest
 import serve_soak as soak
-from test_serve_command import program
 from test_serve_fuzz import Fuzzed
+
+from harness.sources import verify
 
 
 def test_kills_are_counted(tmp_path: Path) -> None:
@@ -20,8 +22,10 @@ def test_kills_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_commit_that_is_lost_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keeps = soak.program
+
     def forgets(*words: str, port: int) -> AbstractContextManager[Any]:
-        return program(*words[: words.index("--log")], port=port)
+        return keeps(*words[: words.index("--log")], port=port)
 
     monkeypatch.setattr(soak, "program", forgets)
     monkeypatch.setattr(soak, "MOST_S", 2.0)
@@ -30,16 +34,17 @@ def test_a_commit_that_is_lost_is_noticed(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_group_that_changes_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert soak.send_frames(500)["frames"] == 500
+    assert soak.send_frames(argparse.Namespace(many=500))["frames"] == 500
     monkeypatch.setattr(Fuzzed, "watched", lambda _: object())
     with pytest.raises(soak.Lost, match="has changed"):
-        soak.send_frames(500)
+        soak.send_frames(argparse.Namespace(many=500))
 
 
-def test_a_result_is_evidence_until_the_code_changes(tmp_path: Path) -> None:
-    path = tmp_path / "Serve.json"
-    assert soak.verify(path) == 12
-    path.write_text(json.dumps({"files": soak.hashes()}))
-    assert soak.verify(path) == 0
-    path.write_text(json.dumps({"files": soak.hashes() | {"coordinator/serve/server.py": "another"}}))
-    assert soak.verify(path) == 12
+@pytest.mark.parametrize("part", soak.PARTS)
+def test_a_result_is_evidence_until_the_code_changes(part: str, tmp_path: Path) -> None:
+    path, files = tmp_path / "Serve.json", soak.hashes(part)
+    assert verify(path, files) == 12
+    path.write_text(json.dumps({"files": files}))
+    assert verify(path, files) == 0
+    path.write_text(json.dumps({"files": files | {"coordinator/serve/server.py": "another"}}))
+    assert verify(path, files) == 12

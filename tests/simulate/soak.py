@@ -21,10 +21,10 @@ ROOT: Final = Path(__file__).parents[2]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
+from harness import sources  # noqa: E402
 from harness.cli.compare import command  # noqa: E402
-from harness.errors import EVIDENCE_MISSING, ConformError  # noqa: E402
+from harness.errors import ConformError  # noqa: E402
 from harness.files import output_folder, write_text  # noqa: E402
-from harness.spechash import file_hash  # noqa: E402
 
 SOURCES: Final = (
     *("coordinator/**/*.py", "harness/simulate/*.py", "harness/targets/*.py"),
@@ -33,7 +33,8 @@ SOURCES: Final = (
     *("harness/replay/signature.py", "harness/replay/view.py", "harness/replay/wire.py"),
     "tests/simulate/soak.py",
 )
-"""The sources of a result: the Python coordinator, the targets, the drawing and the comparison."""
+"""The sources of a result: the Python coordinator, the targets, the drawing and the comparison. Those in
+Python count if they are imported."""
 KEPT: Final = (
     *("target", "against", "dialect", "against_dialect", "seed", "steps", "length", "command", "runs"),
     *("unscripted", "ways", "states", "unobserved", "left_out", "differences", "found"),
@@ -41,22 +42,8 @@ KEPT: Final = (
 
 
 def hashes() -> dict[str, str]:
-    """SHA-256 of every source that a result depends on."""
-    sources = sorted(path for pattern in SOURCES for path in ROOT.glob(pattern))
-    return {str(path.relative_to(ROOT)): file_hash(path) for path in sources}
-
-
-def verify(path: Path) -> int:
-    """Say whether the evidence still counts: exit code 0, or 12 where it is missing or stale."""
-    if not path.is_file():
-        print(f"there is no evidence {path}: record it with --evidence", file=sys.stderr)
-        return EVIDENCE_MISSING
-    recorded, current = json.loads(path.read_text(encoding="utf-8"))["files"], hashes()
-    changed = sorted(
-        name for name in recorded.keys() | current.keys() if recorded.get(name) != current.get(name)
-    )
-    print(f"stale: changed since are {', '.join(changed)}" if changed else "accepted")
-    return EVIDENCE_MISSING if changed else 0
+    """`code_hash` of every source that a result depends on."""
+    return sources.hashes(ROOT, SOURCES, "tests/simulate/soak.py")
 
 
 def simulated(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
@@ -96,7 +83,7 @@ def main() -> int:
     parser.add_argument("--verify", type=Path, help="only say whether this evidence is of the code as it is")
     options = parser.parse_args()
     if options.verify:
-        return verify(options.verify)
+        return sources.verify(options.verify, hashes())
     try:
         with tempfile.TemporaryDirectory() as folder:
             result = simulated(options, Path(folder))

@@ -12,6 +12,8 @@ import pytest
 import seeded_target
 import soak
 
+from harness.sources import verify
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, str(ROOT / "tests" / "simulate" / "soak.py")]
 
@@ -29,12 +31,12 @@ def test_a_result_becomes_evidence_until_the_code_changes(
     assert {"coordinator/consumer/reconcile.py", "harness/simulate/generate.py"} <= evidence["files"].keys()
     assert any(name.endswith("MemoryLog.java") for name in evidence["files"])
 
-    assert soak.verify(path) == 0
+    assert verify(path, soak.hashes()) == 0
     evidence["files"]["coordinator/consumer/reconcile.py"] = "another"
     path.write_text(json.dumps(evidence))
-    assert soak.verify(path) == 12
+    assert verify(path, soak.hashes()) == 12
     assert "changed since are coordinator/consumer/reconcile.py" in capsys.readouterr().out
-    assert soak.verify(tmp_path / "none.json") == 12
+    assert verify(tmp_path / "none.json", soak.hashes()) == 12
 
 
 def test_a_difference_is_no_evidence(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.readers.fields import Fields
-from harness.spechash import file_hash
+from harness.sources import code_hash
 
 REFERENCE = "reference"
 """The name of the kit's own member."""
@@ -102,5 +102,5 @@ def recorded(file: Path, root: Path, rules: Mapping[str, tuple[str, str]]) -> Cl
 
 def _note(hashes: Mapping[str, str], root: Path) -> str:
     there = {name: root / name for name in hashes if (root / name).is_file()}
-    changed = len(there) < len(hashes) or any(file_hash(there[name]) != hashes[name] for name in there)
+    changed = len(there) < len(hashes) or any(code_hash(there[name]) != hashes[name] for name in there)
     return "recorded; its sources have changed since" if there and changed else "recorded"

@@ -73,17 +73,17 @@ def definitions(module: Path, config: Path | None, arguments: Iterable[object] =
         _meaning(block, dialect) for block in named.pop(None, []) if not (dialect and _types_dialects(block))
     ]
     outside = [_DIALECT.sub("", config_text) if dialect else config_text, *map(str, arguments)]
-    waiting = _words(" ".join(outside)).union(*(said.names for said in always))
-    found = {"": _hash({" ".join(config_text.split()), *(said.text for said in always)})}
-    departures = set[str]().union(*(said.departures for said in always))
+    waiting = _words(" ".join(outside)).union(*(part.names for part in always))
+    found = {"": _hash({" ".join(config_text.split()), *(part.text for part in always)})}
+    departures = set[str]().union(*(part.departures for part in always))
     while waiting:
         name = waiting.pop()
         if name in found or name not in named:
             continue
         counted = [_meaning(block, dialect) for block in named[name]]
-        found[name] = _hash({said.text for said in counted})
-        waiting.update(*(said.names for said in counted))
-        departures.update(*(said.departures for said in counted))
+        found[name] = _hash({part.text for part in counted})
+        waiting.update(*(part.names for part in counted))
+        departures.update(*(part.departures for part in counted))
     found |= {f"Dialect.{departure}": _hash({dialect[departure]}) for departure in departures}
     return dict(sorted(found.items()))
 

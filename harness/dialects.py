@@ -58,13 +58,13 @@ class Departure:
         for value, group in groupby([text, *kafka], key=lambda item: item[1]):
             names = [name for name, _ in group]
             versions = [name for name in names if name != TEXT.name]
-            said = [name for name in names if name == TEXT.name]
+            of_text = [name for name in names if name == TEXT.name]
             if versions and versions[-1] == kafka[-1][0]:
-                said.append(f"since {versions[0]}")
+                of_text.append(f"since {versions[0]}")
             elif versions:
                 last = "" if len(versions) == 1 else f" to {versions[-1].removeprefix('kafka-')}"
-                said.append(versions[0] + last)
-            yield value, ", ".join(said)
+                of_text.append(versions[0] + last)
+            yield value, ", ".join(of_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,9 @@ def departures(folder: Path) -> list[Departure]:
 def listed(folder: Path) -> list[Listed]:
     """The departures of Kafka that its module only lists, in their order."""
     text = read_text(folder / KAFKA_MODULE, "The module")
-    found = ((name, of, *_sentence(said).partition(_MODELS)) for name, of, said in _LISTED.findall(text))
+    found = (
+        (name, of, *_sentence(comment).partition(_MODELS)) for name, of, comment in _LISTED.findall(text)
+    )
     return [Listed(name, of, sentence.strip(), models) for name, of, sentence, _, models in found]
 
 

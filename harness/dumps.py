@@ -38,10 +38,10 @@ def shared_dump(
     folder = output_folder(Path(named))
     if found := next(folder.glob(f"{key}-*.dot"), None):
         when = datetime.fromtimestamp(found.stat().st_mtime, UTC).isoformat(" ", "seconds")
-        said = f"The state graph {found} of {when} is taken: TLC wrote the same model then.\n"
-        progress(said.rstrip())
+        sentence = f"The state graph {found} of {when} is taken: TLC wrote the same model then.\n"
+        progress(sentence.rstrip())
         shutil.copyfile(found, dot)
-        write_text(log, said + read_text(found.with_suffix(".log"), "The log"))
+        write_text(log, sentence + read_text(found.with_suffix(".log"), "The log"))
         return int(found.stem.rpartition("-")[2])
     states = write()
     with tempfile.TemporaryDirectory(dir=folder) as place:

@@ -246,18 +246,18 @@ def _tidy(everything: Sequence[Stage]) -> None:
                 path.unlink()
 
 
-def main(asked: Sequence[str]) -> int:
+def main(words: Sequence[str]) -> int:
     """Do what has to be done; the exit code of the verdict, or of a stage that failed."""
     everything = stages()
     known = {name for stage in everything for name in (stage.name, stage.group)}
-    if unknown := sorted(set(asked) - known):
+    if unknown := sorted(set(words) - known):
         raise ConformError(f"There is no stage {unknown[0]}; there are {', '.join(sorted(known))}.")
     output_folder(STATES)
     os.environ.setdefault(FOLDER, str(BUILD / "dumps"))
     runner = Runner(Inputs(read_manifest(Path(SPEC) / "manifest.json")), everything)
-    plan = runner.plan(frozenset(asked))
-    if asked:
-        plan = {name: reason for name, reason in plan.items() if {name, name.partition("-")[0]} & set(asked)}
+    plan = runner.plan(frozenset(words))
+    if words:
+        plan = {name: reason for name, reason in plan.items() if {name, name.partition("-")[0]} & set(words)}
         runner.run(plan)
         return max((state.exit_code for state in runner.done.values()), default=0)
     if not plan and SUMMARY.is_file() and PAGE.is_file():

@@ -115,19 +115,19 @@ def command(
     check_json_place(json_file)
     if engine is not None and engine not in ENGINES:
         raise ConformError(f"There is no engine {engine!r}: choose tlc or apalache.")
-    asked = _jobs(models or [], config, library or [], engine, tier, manifest, deadlock)
-    known = {model.name for model, _, _ in asked}
+    chosen = _jobs(models or [], config, library or [], engine, tier, manifest, deadlock)
+    known = {model.name for model, _, _ in chosen}
     others = [name for name in anew or [] if name not in known]
-    asked += _jobs(others, None, [], engine, tier, manifest, deadlock) if others else []
+    chosen += _jobs(others, None, [], engine, tier, manifest, deadlock) if others else []
     output_folder(out)
-    if download and any(job[1] == "apalache" for job in asked):
+    if download and any(job[1] == "apalache" for job in chosen):
         _download()
-    folder = named_manifest(manifest).folder if any(entry for _, _, entry in asked) else manifest.parent
+    folder = named_manifest(manifest).folder if any(entry for _, _, entry in chosen) else manifest.parent
     if reread_evidence:
-        checked = [judge_record(entry, renew(entry, folder)) for _, _, entry in asked if entry]
+        checked = [judge_record(entry, renew(entry, folder)) for _, _, entry in chosen if entry]
     else:
         taking = _Taking(Records(folder, STORE), fresh, frozenset(anew or []), record_evidence)
-        checked = taking.checked(asked, out, Limits(memory, timeout, workers), jobs)
+        checked = taking.checked(chosen, out, Limits(memory, timeout, workers), jobs)
     exit_code = next(code for code in _WORST_FIRST if any(one.exit_code == code for one in checked))
     _show(checked)
     write_json(
@@ -315,10 +315,10 @@ def _evidence(one: Checked) -> str:
     """The status of a record that was taken, or that does not count, with the reasons; and why the engine did
     not run."""
     assert one.evidence is not None
-    said = f"the recorded result is {one.evidence.status.value}"
+    sentence = f"the recorded result is {one.evidence.status.value}"
     if one.missing:
-        said = f"{one.engine} is not on this machine; {said}"
+        sentence = f"{one.engine} is not on this machine; {sentence}"
     reasons = f" ({'; '.join(one.evidence.reasons)})" if one.evidence.reasons else ""
     way_out = "" if one.evidence.counts else "; record it with --record-evidence"
     cause = f"\n{one.name}: {one.missing}" if one.missing else ""
-    return f"{said}{reasons}{way_out}{cause}"
+    return f"{sentence}{reasons}{way_out}{cause}"

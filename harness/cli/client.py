@@ -103,8 +103,8 @@ def command(
     of_traces, not_driven = schedules(traces) if traces else ([], Counter[str]())
     of_files = of_findings(findings or [])
     many = seeds or (0 if traces or findings else 20 if agent else 300)
-    asked = _each_once([*before, *of_files, *of_traces, *drawn(range(seed, seed + many))])
-    result = _over_sockets(client, asked, jobs) if agent else _simulated(client, asked)
+    all_schedules = _each_once([*before, *of_files, *of_traces, *drawn(range(seed, seed + many))])
+    result = _over_sockets(client, all_schedules, jobs) if agent else _simulated(client, all_schedules)
     result.not_driven = not_driven
     broken = {found.origin for found in result.found.values()}
     not_kept = kept.write(one.to_json() for one in sorted(broken))
@@ -114,8 +114,8 @@ def command(
         named = ", ".join(f"{action} {count}" for action, count in sorted(not_driven.items()))
         print(f"actions of traces that no step of a schedule brings about: {named}")
     print_table(["requirement", "rule", "verdict", "judged"], rows(result))
-    if said := left_out(result):
-        print(f"\n{said}")
+    if left := left_out(result):
+        print(f"\n{left}")
     for found in result.found.values():
         print()
         print("\n".join(lines(found)))
@@ -156,14 +156,14 @@ def _kept_schedules(kept: Kept) -> list[Schedule]:
     return found
 
 
-def _each_once(asked: Sequence[Schedule]) -> list[Schedule]:
+def _each_once(many: Sequence[Schedule]) -> list[Schedule]:
     by_origin: dict[Origin, Schedule] = {}
-    for one in asked:
+    for one in many:
         by_origin.setdefault(one.origin, one)
     return list(by_origin.values())
 
 
-def _simulated(name: str, asked: Sequence[Schedule]) -> Result:
+def _simulated(name: str, all_schedules: Sequence[Schedule]) -> Result:
     from harness.targets.groups.client import client_parts
 
     parts = client_parts(name)
@@ -172,7 +172,7 @@ def _simulated(name: str, asked: Sequence[Schedule]) -> Result:
         return simulate(parts, parts.member, setup, steps)[0]
 
     with running(f"judging {name}"):
-        result = run_schedules(play, asked)
+        result = run_schedules(play, all_schedules)
     with running("shrinking"):
         for rule, found in _long(result):
             result.found[rule] = shortest(play, found)
@@ -184,7 +184,7 @@ def _long(result: Result) -> list[tuple[str, BrokenRule]]:
     return [(rule, found) for rule, found in result.found.items() if not found.origin.file]
 
 
-def _over_sockets(agent: str, asked: Sequence[Schedule], jobs: int) -> Result:
+def _over_sockets(agent: str, all_schedules: Sequence[Schedule], jobs: int) -> Result:
     from harness.targets.groups.served import ServedCoordinator
 
     try:
@@ -195,7 +195,7 @@ def _over_sockets(agent: str, asked: Sequence[Schedule], jobs: int) -> Result:
         raise ConformError("--agent is a command, as in `python examples/clients/librdkafka.py`.")
     sockets = Sockets(ServedCoordinator, words, jobs)
     with running("judging the agent") as say:
-        result = judge_agent(sockets, asked, say)
+        result = judge_agent(sockets, all_schedules, say)
     with running("shrinking") as say:
         for rule, found in _long(result):
             result.found[rule] = shortest_on_wire(sockets, found, say)

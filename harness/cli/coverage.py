@@ -93,10 +93,10 @@ def command(
         if models
         else read_record(file, specification)
     )
-    asked = [] if models else _of_tlc(listed.entries)
-    unsure = modules_of_others(asked, shown.reached)
+    of_tlc = [] if models else _of_tlc(listed.entries)
+    unsure = modules_of_others(of_tlc, shown.reached)
     write_text(out / "index.html", page(shown, specification, len(_of_tlc(listed.entries)), unsure))
-    _print(shown, specification, out / "index.html", asked, unsure)
+    _print(shown, specification, out / "index.html", of_tlc, unsure)
     if not models and not record:
         print(f"Recorded on {shown.date} with TLC {shown.version}; nothing was measured now.")
     write_json(json_file, _to_json(shown, unsure))

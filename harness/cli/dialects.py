@@ -95,8 +95,8 @@ def _lines(
     yield "models that hold, with their distinct states"
     for dialect in checked:
         for kind, of in (("safe", dialect.safe), ("live", dialect.live), ("every request", dialect.open)):
-            said = ", ".join(f"{name} {states:,}" for name, states in of.items()) or "none"
-            yield from _wrapped(f"{dialect.dialect}, {kind}: {said}")
+            holding = ", ".join(f"{name} {states:,}" for name, states in of.items()) or "none"
+            yield from _wrapped(f"{dialect.dialect}, {kind}: {holding}")
     for target, read in measured.items():
         count = sum(one.count for one in read.findings)
         kinds = f"{len(read.findings)} kinds, {len(read.causes)} causes"

@@ -93,16 +93,16 @@ def command(
         raise ConformError("Who looks at a page folds it: leave out --fold and --fold-by.")
     if name is None and trace is None:
         raise ConformError("Say what to draw: a model, the path of a module (.tla), or --trace FILE.")
-    told = sequence or mermaid
-    if told and (name or page or trace is None):
+    in_words = sequence or mermaid
+    if in_words and (name or page or trace is None):
         raise ConformError("A sequence diagram is of a trace alone: --trace FILE --sequence.")
-    if not page and not told:
+    if not page and not in_words:
         require_dot()
     output_folder(out)
     trace = kit_path(trace) if trace else None
     shown = read_trace(trace) if trace else None
     trace_name = trace.name.removesuffix(SUFFIX) if trace else ""
-    if told and shown:
+    if in_words and shown:
         return _sequence(shown, trace_name, out, sequence, mermaid, json_file)
     if name is None:
         assert shown is not None
@@ -120,10 +120,12 @@ def command(
     write_json(json_file, {"command": "graph", "name": stem, "exit_code": 0, **drawn})
 
 
-def _sequence(trace: Trace, name: str, out: Path, drawn: bool, told: bool, json_file: Path | None) -> None:
+def _sequence(
+    trace: Trace, name: str, out: Path, drawn: bool, in_words: bool, json_file: Path | None
+) -> None:
     title = f"Counterexample {name}" if violated(trace) else name
     texts = {"svg": sequence_of_trace(trace, title)} if drawn else {}
-    texts |= {"mmd": text_of_trace(trace, title)} if told else {}
+    texts |= {"mmd": text_of_trace(trace, title)} if in_words else {}
     files = [out / f"{name}-sequence.{ending}" for ending in texts]
     for file, text in zip(files, texts.values(), strict=True):
         write_text(file, text)

@@ -56,8 +56,8 @@ def command(
     for line in lines(result):
         print(line)
     if out is not None:
-        said = "\n".join(f"# {line}" for line in lines(result))
-        write_text(out, f"{said}\n{result.dialect}\n")
+        comments = "\n".join(f"# {line}" for line in lines(result))
+        write_text(out, f"{comments}\n{result.dialect}\n")
     write_json(json_file, {"command": "identify", **result.to_json()})
 
 
@@ -72,13 +72,13 @@ def lines(result: Identified) -> Iterator[str]:
     changes = ", ".join(f"{name}={value}" for name, value in result.changes.items())
     yield result.base + (f" except {changes}" if changes else "")
     if result.inconsistent:
-        said = (f"{name} ({' and '.join(values)})" for name, values in result.inconsistent.items())
-        yield f"inconsistent: {', '.join(said)}"
+        parts = (f"{name} ({' and '.join(values)})" for name, values in result.inconsistent.items())
+        yield f"inconsistent: {', '.join(parts)}"
     if result.unknown:
-        said = (f"{name} {count}" for name, count in result.unknown.most_common())
+        parts = (f"{name} {count}" for name, count in result.unknown.most_common())
         yield (
             f"{result.unknown.total()} of {result.probes} probes fit no value of their departure: "
-            f"{_some(said)}"
+            f"{_some(parts)}"
         )
     if undecided := [name for name in result.undecided if name not in result.unknown]:
         yield f"undecided, for want of a probe that tells their values apart: {_some(undecided)}"

@@ -102,7 +102,7 @@ def command(
             left = sum(other.outcome == "survived" for other in judged)
             progress(f"{len(judged):,} judged, {left} survived")
     whole = [] if any(":" in text for text in only or []) else every
-    asked = {
+    request = {
         "only": only or [],
         "sample": sample,
         "seed": seed,
@@ -111,7 +111,7 @@ def command(
         "tours": list(plan.tours),
         "more": list(plan.more),
     }
-    result = Mutated(chosen, judged, known, list(stale(known, whole, judged)), asked)
+    result = Mutated(chosen, judged, known, list(stale(known, whole, judged)), request)
     print_table(COLUMNS, list(rows(result)))
     for line in (*figures(result), *survivors(result)):
         print(line)

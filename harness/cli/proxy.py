@@ -113,8 +113,8 @@ def _is_loopback(host: str) -> bool:
 
 async def _run(make: Callable[[], Proxy], places: list[tuple[str, int]]) -> None:
     stop, listening = asyncio.Event(), asyncio.Event()
-    for told in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(told, stop.set)
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(signal_number, stop.set)
     running = asyncio.create_task(make().run(places, stop, listening))
     ready = asyncio.create_task(listening.wait())
     await asyncio.wait([running, ready], return_when=asyncio.FIRST_COMPLETED)

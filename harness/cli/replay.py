@@ -128,7 +128,7 @@ def command(
     for sentence in disagreements(known, spoken):
         print(sentence)
     seen: list[Replayed] = []
-    told = _Output(target, spoken, accepted, json_file, wait)
+    output = _Output(target, spoken, accepted, json_file, wait)
     with running(f"replaying {counted(len(files), 'trace')} on {target}") as progress:
 
         def show(so_far: Replayed) -> None:
@@ -148,13 +148,13 @@ def command(
         except ConformError as error:
             if error.exit_code == ENGINE_FAILED and seen and (seen[0].judged or seen[0].failures):
                 print(f"before the target failed: {judged(seen[0], len(files))}")
-                told.say(seen[0], causes(seen[0].failures), error.message)
+                output.say(seen[0], causes(seen[0].failures), error.message)
             raise
     found: list[Cause] = []
     if result.failures:
         with running("looking for causes") as progress:
             found = grouped(result, spoken, progress, accepted.again().covers)
-    told.say(result, found)
+    output.say(result, found)
     problems = list(accepted.problems())
     exit_code = NOT_CONFORMANT
     if result.failures:

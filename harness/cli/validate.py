@@ -86,10 +86,10 @@ def command(
     recorded = None if side == Side.CLIENT else read_log(log, group, dialect)
     clients = clients_in(log, group, side)
     spec, limits = spec_folder(manifest), Limits(memory, timeout, 1)
-    said = clients if recorded is None else recorded
-    assert said is not None
-    name = _known(dialect or said.dialect or "kip-848")
-    result: Json = {"verb": "validate", "group": said.group, "dialect": name}
+    with_clients = clients if recorded is None else recorded
+    assert with_clients is not None
+    name = _known(dialect or with_clients.dialect or "kip-848")
+    result: Json = {"verb": "validate", "group": with_clients.group, "dialect": name}
     wrong = []
     if recorded is not None:
         judged = _judge(recorded, log, name, spec, limits, out)
@@ -159,8 +159,8 @@ def _explain(found: Validated[Any]) -> None:
         print(f"  enabled there, too: {', '.join(misfit.enabled)}")
 
 
-def _sentence(said: Json) -> str:
-    shown = {name: value for name, value in said.items() if name not in ("answer", "client")}
+def _sentence(answer: Json) -> str:
+    shown = {name: value for name, value in answer.items() if name not in ("answer", "client")}
     return json.dumps(shown)
 
 

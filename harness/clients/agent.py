@@ -45,8 +45,8 @@ class Agent:
                 limit=_LINE_BYTES,
             )
         except OSError as error:
-            said = f"The agent {self._command[0]} cannot be started: {error.strerror}."
-            raise AgentFailed(said, ENGINE_FAILED) from None
+            sentence = f"The agent {self._command[0]} cannot be started: {error.strerror}."
+            raise AgentFailed(sentence, ENGINE_FAILED) from None
         self._tasks = [asyncio.create_task(one) for one in (self._listen(), self._keep_errors())]
 
     def tell(self, **command: Any) -> None:
@@ -84,8 +84,8 @@ class Agent:
                 event = json.loads(line)
                 assert isinstance(event["event"], str)
             except (ValueError, KeyError, TypeError, AssertionError):
-                said = f"The agent wrote a line that is no event: {line[:200]!r}. See docs/clients.md."
-                self.failure = self.failure or AgentFailed(said, ENGINE_FAILED)
+                sentence = f"The agent wrote a line that is no event: {line[:200]!r}. See docs/clients.md."
+                self.failure = self.failure or AgentFailed(sentence, ENGINE_FAILED)
                 continue
             self._heard(event)
 

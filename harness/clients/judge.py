@@ -80,8 +80,8 @@ def judge(
     for event in timeline:
         seen.append(event)
         for rule in checks:
-            for said in rule.see(event, view):
-                breaches.append(Breach(rule.requirement, rule.name, said, event.ms))
+            for sentence in rule.see(event, view):
+                breaches.append(Breach(rule.requirement, rule.name, sentence, event.ms))
         view.update(event)
     counts = {rule.name: rule.judged for rule in checks}
     return Judged(tuple(breaches), counts, ABILITIES - {*uses}, tuple(seen) if breaches else ())

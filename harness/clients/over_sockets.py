@@ -110,15 +110,15 @@ def is_certain(sockets: Sockets, found: BrokenRule) -> bool:
 def shortest_on_wire(sockets: Sockets, found: BrokenRule, say: Callable[[str], None]) -> BrokenRule:
     """A finding with a schedule of which no step can be left out. Each step of shrinking shows the breach 3
     times of 3. The result is as certain as the finding was: the last steps are taken back until it is."""
-    rule, asked = found.breach.rule, 0
+    rule, tries = found.breach.rule, 0
     failing: list[tuple[Json, ...]] = []
 
     def fails(steps: Sequence[Json]) -> bool:
-        nonlocal asked
+        nonlocal tries
         if not steps or steps[0]["do"] != "start":
             return False
-        asked += 1
-        say(f"{rule}: {len(steps)} steps, {asked} tried")
+        tries += 1
+        say(f"{rule}: {len(steps)} steps, {tries} tried")
         try:
             shows = sockets.always(Play(found.setup, steps, wanted=rule), _SHRINK_TIMES)
         except AgentFailed:

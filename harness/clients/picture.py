@@ -41,8 +41,8 @@ def picture(found: BrokenRule, names: Mapping[str, str]) -> str:
     """The diagram of a finding up to its breach; `names` is topic id -> topic name."""
     drawn = _drawn(found, names)
     steps = [Step(number, "") for number in range(1, len(drawn) + 1)]
-    said = f"{found.breach.requirement} {found.breach.rule}: the client {found.breach.message}"
-    steps.append(Step(len(steps) + 1, f"after {found.breach.ms} ms", failing=(said,)))
+    sentence = f"{found.breach.requirement} {found.breach.rule}: the client {found.breach.message}"
+    steps.append(Step(len(steps) + 1, f"after {found.breach.ms} ms", failing=(sentence,)))
     return mermaid([APPLICATION, CLIENT, COORDINATOR], steps, drawn)
 
 
@@ -99,9 +99,9 @@ def _until(found: BrokenRule) -> Iterator[Event]:
     """The events until the breach; an answer without news is drawn with its request."""
     events = [event for event in found.timeline if event.ms <= found.breach.ms]
     quiet = {event.number for event in events if event.kind == "answer" and _is_quiet(event.body)}
-    asked = {event.number for event in events if event.kind == "request" and _is_keep_alive(event)}
+    sent_heartbeats = {event.number for event in events if event.kind == "request" and _is_keep_alive(event)}
     for event in events:
-        if event.kind in ("request", "answer") and event.number in quiet & asked:
+        if event.kind in ("request", "answer") and event.number in quiet & sent_heartbeats:
             if event.kind == "request":
                 yield Event(event.ms, "beat", body=event.body)
         else:
@@ -143,15 +143,15 @@ def _request(event: Event, seen: _Seen) -> str:
     body = event.body or {}
     if event.api != HEARTBEAT:
         return event.api
-    said = [f"Heartbeat, epoch {body.get('memberEpoch')}"]
+    parts = [f"Heartbeat, epoch {body.get('memberEpoch')}"]
     before, seen.member = seen.member, body.get("memberId") or seen.member
     if before not in ("", seen.member):
-        said.append("another member id")
+        parts.append("another member id")
     if body.get("subscribedTopicNames") is not None:
-        said.append(f"subscribes to {' '.join(body['subscribedTopicNames'])}")
+        parts.append(f"subscribes to {' '.join(body['subscribedTopicNames'])}")
     if body.get("topicPartitions") is not None:
-        said.append(f"owns {_shown(body['topicPartitions'], seen.names)}")
-    return ", ".join(said)
+        parts.append(f"owns {_shown(body['topicPartitions'], seen.names)}")
+    return ", ".join(parts)
 
 
 def _answer(event: Event, step: int, seen: _Seen) -> Message:
@@ -164,11 +164,11 @@ def _answer(event: Event, step: int, seen: _Seen) -> Message:
         errors = sorted(set(_errors(body)))
         words = "".join(f", error {one}" for one in errors)
         return Message(step, COORDINATOR, CLIENT, f"answer to {api}{words}", "error" if errors else "answer")
-    said = f"epoch {body.get('memberEpoch')}"
+    parts = f"epoch {body.get('memberEpoch')}"
     if (assignment := body.get("assignment")) is not None:
         topics = assignment.get("topicPartitions", assignment.get("assignedTopicPartitions", []))
-        said += f", assigned {_shown(topics, seen.names)}"
-    return Message(step, COORDINATOR, CLIENT, said, "answer")
+        parts += f", assigned {_shown(topics, seen.names)}"
+    return Message(step, COORDINATOR, CLIENT, parts, "answer")
 
 
 def _errors(value: object) -> Iterator[int]:

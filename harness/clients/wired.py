@@ -275,8 +275,8 @@ class WiredRun:
             self._uses = frozenset(event["uses"])
             if (unknown := self._uses - ABILITIES) and self._agent is not None:
                 known = ", ".join(sorted(ABILITIES))
-                said = f"The agent uses {', '.join(sorted(unknown))}; the words are {known}."
-                self._agent.failure = AgentFailed(said, ENGINE_FAILED)
+                sentence = f"The agent uses {', '.join(sorted(unknown))}; the words are {known}."
+                self._agent.failure = AgentFailed(sentence, ENGINE_FAILED)
         if name in _CALLBACKS:
             partitions = frozenset(event["partitions"])
             if not partitions:  # librdkafka announces these, too; nothing can be wrong in one

@@ -101,8 +101,8 @@ def _new(
         found, result = _run(model, others, limits, progress)
         first |= found
     if result and (different := compare(entry.expected(), result.facts())):
-        said = ", ".join(f"{one.what} {one.got}, expected {one.expected}" for one in different)
-        raise EngineError(Failure.CRASH, f"The copy of {entry.name} with counted arms gives {said}.")
+        figures = ", ".join(f"{one.what} {one.got}, expected {one.expected}" for one in different)
+        raise EngineError(Failure.CRASH, f"The copy of {entry.name} with counted arms gives {figures}.")
     return [arm for arm in wanted if arm in first], result is not None
 
 

@@ -128,23 +128,25 @@ class Space:
         """A state without its step, or what is compared of one."""
         return frozendict({name: self.values.value(value) for name, value in self._states.value(state)})
 
-    def input(self, said: Number) -> Number:
+    def input(self, number: Number) -> Number:
         """The number of the input in a step."""
-        if said not in self._inputs:
-            self._inputs[said] = self.values(_input(self.values.value(self._strip(STEP, said)), self._beside))
-        return self._inputs[said]
+        if number not in self._inputs:
+            self._inputs[number] = self.values(
+                _input(self.values.value(self._strip(STEP, number)), self._beside)
+            )
+        return self._inputs[number]
 
-    def action(self, said: Number) -> str:
+    def action(self, number: Number) -> str:
         """The name of the action in a value of `step`."""
-        step = self.values.value(said)
+        step = self.values.value(number)
         return str(step.get("action", "")) if isinstance(step, frozendict) else str(step)
 
-    def response(self, said: Number) -> Number:
+    def response(self, number: Number) -> Number:
         """The number of the answer in a step."""
-        if said not in self._responses:
-            answer = _answer(self.values.value(self._strip(STEP, said)), self._beside)
-            self._responses[said] = self.values(answer)
-        return self._responses[said]
+        if number not in self._responses:
+            answer = _answer(self.values.value(self._strip(STEP, number)), self._beside)
+            self._responses[number] = self.values(answer)
+        return self._responses[number]
 
     def whole_step(self, step: Number, beside: dict[str, Number]) -> Number:
         """The number of a value of `step` with those of the variables beside it."""
@@ -183,22 +185,22 @@ class Behaviours:
     said_first: Number = 0
     has_step: bool = True
 
-    def add(self, source: Number, said: Number, after: Number) -> None:
+    def add(self, source: Number, step: Number, after: Number) -> None:
         """Note a step from a state within the bounds."""
-        outcome = self.space.response(said), self.space.compared(after)
-        steps = self.steps[source].setdefault(self.space.input(said), [])
-        steps.append(Step(said, after, outcome))
+        outcome = self.space.response(step), self.space.compared(after)
+        steps = self.steps[source].setdefault(self.space.input(step), [])
+        steps.append(Step(step, after, outcome))
 
     def count(self) -> int:
         """Number of steps."""
         return sum(len(found) for inputs in self.steps.values() for found in inputs.values())
 
-    def whole(self, state: Number, said: Number | None) -> State:
+    def whole(self, state: Number, number: Number | None) -> State:
         """A state as an engine would write it into a trace, with the step that led to it."""
         plain = self.space.read(state)
         if not self.has_step:
             return plain
-        step = self.space.values.value(self.said_first if said is None else said)
+        step = self.space.values.value(self.said_first if number is None else number)
         if not isinstance(step, frozendict):
             return plain.set(STEP, step)
         beside = {str(name): value for name, value in step.items() if name in BESIDE}
@@ -253,21 +255,21 @@ def _read_dump(found: Behaviours, dot: Path) -> int:
             if edge := _EDGE.match(line):
                 edges.append((int(edge[1]), int(edge[2])))
             elif node := _NODE.match(line):
-                state, said, leaf = text.read(node[2])
+                state, step, leaf = text.read(node[2])
                 name = int(node[1])
                 if leaf:
-                    leaves[name] = state, said
+                    leaves[name] = state, step
                 elif name not in states:
                     states[name] = state
                 if node[3]:
                     found.initial.append(state)
-                    found.said_first = said
+                    found.said_first = step
     found.initial = list(dict.fromkeys(found.initial))
     found.steps = {state: {} for state in states.values()}
     for source, target in dict.fromkeys(edges):
         if target in leaves:
-            state, said = leaves[target]
-            found.add(states[source], said, state)
+            state, step = leaves[target]
+            found.add(states[source], step, state)
     return len(states) + len(leaves)
 
 
@@ -292,8 +294,8 @@ class _Text:
                 self._known[chunk] = name, self._space.values(value)
             name, number = self._known[chunk]
             values[name] = number
-        said = self._space.whole_step(values.pop(STEP), {n: values.pop(n) for n in BESIDE if n in values})
-        return self._space.state(values), said, leaf
+        step = self._space.whole_step(values.pop(STEP), {n: values.pop(n) for n in BESIDE if n in values})
+        return self._space.state(values), step, leaf
 
 
 def _read_labels(found: Behaviours, limits: Limits, log: Path, progress: Progress) -> None:

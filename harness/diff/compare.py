@@ -157,8 +157,8 @@ class Ways:
         if place := self._common.get(state):
             way = _back(self._both, place)
             return (
-                tuple((at[0], said[0] if said else None) for at, said in way),
-                tuple((at[-1], said[-1] if said else None) for at, said in way),
+                tuple((at[0], steps[0] if steps else None) for at, steps in way),
+                tuple((at[-1], steps[-1] if steps else None) for at, steps in way),
             )
         return self._own(self._a, self._nearest_a, state), self._own(self._b, self._nearest_b, state)
 
@@ -170,7 +170,7 @@ class Ways:
 
     @staticmethod
     def _own(found: _Found, nearest: dict[Number, _Place], state: Number) -> Way:
-        return tuple((at[0], said[0] if said else None) for at, said in _back(found, nearest[state]))
+        return tuple((at[0], steps[0] if steps else None) for at, steps in _back(found, nearest[state]))
 
 
 _Place: TypeAlias = tuple[Number, ...]
@@ -186,9 +186,9 @@ def _search(firsts: list[_Place], moves: Callable[[_Place], Iterator[tuple[_Said
     queue = deque(found)
     while queue:
         at = queue.popleft()
-        for said, to in moves(at):
+        for steps, to in moves(at):
             if to not in found:
-                found[to] = at, said
+                found[to] = at, steps
                 queue.append(to)
     return found
 

@@ -33,8 +33,8 @@ class Came:
 
     def words(self) -> str:
         """In one line."""
-        said = "; ".join(text for text, _ in self.effects)
-        return f"{self.answer}: {said}" if self.answer else said
+        effects = "; ".join(text for text, _ in self.effects)
+        return f"{self.answer}: {effects}" if self.answer else effects
 
 
 @dataclass(frozen=True)
@@ -143,14 +143,14 @@ def _who(step: Any) -> str:
 
 def _simplicity(found: Comparison, one: Different) -> tuple[int, str]:
     """The order of examples that are equally short: the simplest input first."""
-    said = input_of(found.space.values.value((one.a or one.b)[0].said), frozendict())
-    return len(said), said
+    request = input_of(found.space.values.value((one.a or one.b)[0].said), frozendict())
+    return len(request), request
 
 
 def _requirements(found: Comparison, members: Iterable[Different]) -> tuple[str, ...]:
-    said = {step.said for one in members for step in (*one.a, *one.b)}
+    steps = {step.said for one in members for step in (*one.a, *one.b)}
     ways: dict[tuple[str, str, str], None] = {}
-    for number in sorted(said):
+    for number in sorted(steps):
         step = found.space.values.value(number)
         response = step.get("response") if isinstance(step, frozendict) else None
         if isinstance(step, frozendict) and isinstance(response, frozendict):
@@ -165,11 +165,11 @@ def _example(
     before_a, before_b = found.a.whole(*way_a[-1]), found.b.whole(*way_b[-1])
     came_a = [_outcome(found, before_a, step) for step in one.a]
     came_b = [_outcome(found, before_b, step) for step in one.b]
-    said = found.space.values.value((one.a or one.b)[0].said)
+    first = found.space.values.value((one.a or one.b)[0].said)
     return Example(
         tuple(_lines(found.a, way_a)),
         tuple(_lines(found.b, way_b)),
-        input_of(said, before_a),
+        input_of(first, before_a),
         _came(found.a, way_a, one.a, came_a, came_b, meta_a),
         _came(found.b, way_b, one.b, came_b, came_a, meta_b),
     )
@@ -204,15 +204,15 @@ def _came(
 def _lines(behaviours: Behaviours, way: Way) -> Iterator[str]:
     """The steps of a way, in words, each with its answer."""
     before = behaviours.whole(*way[0])
-    for state, said in way[1:]:
-        assert said is not None
-        step = behaviours.space.values.value(said)
+    for state, number in way[1:]:
+        assert number is not None
+        step = behaviours.space.values.value(number)
         answer = answer_of(step)
         yield input_of(step, before) + (f" → {answer}" if answer else "")
-        before = behaviours.whole(state, said)
+        before = behaviours.whole(state, number)
 
 
 def _trace(behaviours: Behaviours, way: Way, meta: Mapping[str, Any]) -> Trace:
-    states = [behaviours.whole(state, said) for state, said in way]
-    actions = ["Init", *(behaviours.space.action(said) for _, said in way[1:] if said is not None)]
+    states = [behaviours.whole(state, step) for state, step in way]
+    actions = ["Init", *(behaviours.space.action(step) for _, step in way[1:] if step is not None)]
     return Trace(dict(meta), tuple(sorted(states[0])), states, tuple(actions))

@@ -162,12 +162,12 @@ class _Runs:
         one, other = (declared_variables(model.module) for model in pair)
         space = Space(one, other, without) if wanted.behaviours else None
         for letter, side, model in zip("ab", sides, pair, strict=True):
-            said = _prefixed(progress, f"{model.name} ({letter.upper()})")
+            report = _prefixed(progress, f"{model.name} ({letter.upper()})")
             log = logs.resolve() / f"{model.name}-{letter}"
             if space:
-                graph = partial(behaviours, model, space, limits=limits, progress=said)
+                graph = partial(behaviours, model, space, limits=limits, progress=report)
                 self._graphs.append(pool.submit(_run, side, graph, log.with_suffix(".graph.log")))
-            check = partial(judge, model, limits=limits, progress=said)
+            check = partial(judge, model, limits=limits, progress=report)
             self._judged.append(pool.submit(_run, side, check, log.with_suffix(".log")))
 
     def result(self) -> Compared:

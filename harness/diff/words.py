@@ -36,8 +36,8 @@ def input_of(step: Any, before: State) -> str:
     no_field = ("action", "request", *OUTCOME, *BESIDE)
     fields = {name: value for name, value in step.items() if name not in no_field}
     if "response" not in step:
-        said = [f"{name} {_plain(value)}" for name, value in sorted(fields.items())]
-        return f"{action} {', '.join(said)}".strip()
+        parts = [f"{name} {_plain(value)}" for name, value in sorted(fields.items())]
+        return f"{action} {', '.join(parts)}".strip()
     return ", ".join([" ".join([action, *_event(action, fields)]), *beside])
 
 
@@ -103,12 +103,12 @@ def answer_of(step: Any) -> str:
         return str(error)
     if step.get("action") == FETCH:
         return f"offset {_plain(step['offset'])}"
-    said = [f"epoch {response.get('epoch')}", *beside]
+    parts = [f"epoch {response.get('epoch')}", *beside]
     for assignment in response.get("assignment") or ():
-        said.append(f"assigned {_plain(assignment['assigned'])}")
+        parts.append(f"assigned {_plain(assignment['assigned'])}")
         if assignment.get("pending"):
-            said.append(f"pending {_plain(assignment['pending'])}")
-    return ", ".join(said)
+            parts.append(f"pending {_plain(assignment['pending'])}")
+    return ", ".join(parts)
 
 
 def way_of(step: Any) -> str:

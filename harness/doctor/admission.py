@@ -46,10 +46,10 @@ def rights(talk: Talk) -> str:
     return "Without the right to READ heartbeats are refused; with that right the member goes on."
 
 
-def _refused(talk: Talk, said: str, error: str, before: object) -> None:
+def _refused(talk: Talk, request: str, error: str, before: object) -> None:
     """A good heartbeat and one with a wrong epoch have this error, and all that can be seen is as before."""
     for wrong in ({}, {"memberEpoch": 77}):
-        sent = f"{said}, then a heartbeat" + (" with the epoch 77" if wrong else "")
+        sent = f"{request}, then a heartbeat" + (" with the epoch 77" if wrong else "")
         body = talk.body(sent, talk.heartbeat("m1", wrong))
         same(sent, body.get("errorCode"), wire.ERROR_CODES[error], f"it is answered with {error} (H5)")
         same(sent, talk.state(), before, "a refused request changes nothing (H5)")

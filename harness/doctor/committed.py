@@ -89,8 +89,8 @@ def load(talk: Talk) -> str:
     """
     without = _without_static_members(talk)
     loaded = list(_loaded(talk, not without))
-    said = f" States of committed traces, too: {', '.join(loaded)}." if loaded else ""
-    return f"{said} None with a static member, {without}." if without else said
+    sentence = f" States of committed traces, too: {', '.join(loaded)}." if loaded else ""
+    return f"{sentence} None with a static member, {without}." if without else sentence
 
 
 def _without_static_members(talk: Talk) -> str:

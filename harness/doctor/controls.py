@@ -197,9 +197,9 @@ def fresh(talk: Talk) -> str:
 
 def restart(talk: Talk) -> str:
     """A new coordinator knows what the kept records say, and no more; its answers say where the log ends."""
-    said = _restart(talk)
+    outcome = _restart(talk)
     ends(talk, "restart", {})
-    return said
+    return outcome
 
 
 def _restart(talk: Talk) -> str:
@@ -252,8 +252,8 @@ def configure(talk: Talk) -> str:
     body = talk.join("m1").body or {}
     same(sent, body.get("heartbeatIntervalMs"), HEARTBEAT_MS, "answers have it as heartbeatIntervalMs")
     talk.refuses("configure after a request", lambda: talk.target.configure(settings))
-    said = "A setting counts; after the first request it is refused"
-    return f"{said}. {_configured_again(talk, settings)}" if talk.can("load") else f"{said}."
+    sentence = "A setting counts; after the first request it is refused"
+    return f"{sentence}. {_configured_again(talk, settings)}" if talk.can("load") else f"{sentence}."
 
 
 def _configured_again(talk: Talk, settings: Json) -> str:

@@ -190,8 +190,8 @@ class Doctor:
         if name == "observe" and needed in self._wrong():
             return Finding(name, Verdict.MISSING, "It needs describe, which is wrong.")
         if name not in (*ALWAYS, DETERMINISM) and needed not in known.controls:
-            said = "With load it is not needed." if name == "fresh" and "load" in known.controls else ""
-            return Finding(name, Verdict.MISSING, said or MISSED[name])
+            advice = "With load it is not needed." if name == "fresh" and "load" in known.controls else ""
+            return Finding(name, Verdict.MISSING, advice or MISSED[name])
         try:
             with self._talk() as talk:
                 try:
@@ -212,8 +212,8 @@ class Doctor:
 
     def _dead(self, name: str, error: ConformError) -> Finding:
         self._died = True
-        said = error.message.replace(f"The target {self._name}", "It")
-        return Finding(name, Verdict.WRONG, " ".join(said.split()))
+        sentence = error.message.replace(f"The target {self._name}", "It")
+        return Finding(name, Verdict.WRONG, " ".join(sentence.split()))
 
     def _wrong(self) -> list[str]:
         return [one.operation for one in self._findings if one.verdict is Verdict.WRONG]

@@ -135,8 +135,8 @@ def of_records(records: Sequence[Any], first: int) -> str:
         if record["offset"] != offset:
             return f"after offset {offset - 1} comes {as_json(record['offset'])}, not {offset}"
         if str(record["key"].get("type")) not in KEY_NUMBERS:
-            said = as_json(record["key"].get("type"))
-            return f"a key has the type {said}; there are {', '.join(KEY_NUMBERS)}"
+            kind = as_json(record["key"].get("type"))
+            return f"a key has the type {kind}; there are {', '.join(KEY_NUMBERS)}"
     return ""
 
 

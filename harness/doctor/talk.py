@@ -33,8 +33,8 @@ class Wrong(Exception):
     """Something is not as the line protocol says: what was sent, what came back, what should have."""
 
     def __init__(self, sent: str, got: object, says: str) -> None:
-        said = got if isinstance(got, str) else shape.as_json(got)
-        short = said if len(said) <= _SHOWN else f"{said[:_SHOWN]} …"
+        text = got if isinstance(got, str) else shape.as_json(got)
+        short = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
         super().__init__(f"Sent: {sent}. Came back: {short}. The protocol says: {says}.")
 
 

@@ -45,10 +45,10 @@ def title(done: Done) -> str:
 
 def result_line(done: Done) -> str:
     """One step in words."""
-    said = f"FAILED ({done.exit_code})" if done.failed else "ok"
+    outcome = f"FAILED ({done.exit_code})" if done.failed else "ok"
     if done.outcome is not Outcome.DONE:
         return f"{title(done)}: {done.outcome}: {done.message}"
-    return f"{title(done)}: {said} ({done.seconds:.1f} s): {done.message}"
+    return f"{title(done)}: {outcome} ({done.seconds:.1f} s): {done.message}"
 
 
 def not_done(finished: Sequence[Done], outcome: Outcome) -> list[str]:
@@ -114,8 +114,10 @@ def junit(steps: Sequence[Done]) -> str:
         names = {"classname": f"conform.{done.step.kind}", "name": done.step.name}
         case = ElementTree.SubElement(suite, "testcase", {**names, "time": f"{done.seconds:.3f}"})
         if done.failed:
-            said = {"message": first_line(done), "type": f"exit code {done.exit_code}"}
-            ElementTree.SubElement(case, "error" if done in errors else "failure", said).text = done.message
+            failure = {"message": first_line(done), "type": f"exit code {done.exit_code}"}
+            ElementTree.SubElement(
+                case, "error" if done in errors else "failure", failure
+            ).text = done.message
         elif done.outcome is not Outcome.DONE:
             ElementTree.SubElement(case, "skipped", {"message": f"{done.outcome}: {done.message}"})
     ElementTree.indent(root)
@@ -187,10 +189,10 @@ def markdown(options: GateOptions, finished: Sequence[Done]) -> str:
         "| --- | --- | ---: | --- |",
     ]
     for done in finished:
-        said = f"**failed ({done.exit_code})**" if done.failed else "ok"
-        said = said if done.outcome is Outcome.DONE else done.outcome.value
+        outcome = f"**failed ({done.exit_code})**" if done.failed else "ok"
+        outcome = outcome if done.outcome is Outcome.DONE else done.outcome.value
         cell = first_line(done).replace("|", "\\|")
-        lines.append(f"| {title(done)} | {said} | {done.seconds:.1f} | {cell} |")
+        lines.append(f"| {title(done)} | {outcome} | {done.seconds:.1f} | {cell} |")
     for done in finished:
         if done.failed:
             lines += ["", f"<details><summary>{title(done)}</summary>", "", "```", done.message, "```", ""]

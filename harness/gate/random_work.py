@@ -74,8 +74,8 @@ def simulated(options: GateOptions, seed: int, waivers: Waivers, progress: Progr
 
 def _groups(options: GateOptions, seed: int) -> Verdict:
     if options.dialect != TEXT.name:
-        said = f"whole groups speak {TEXT.name}, not {options.dialect}"
-        return Verdict(HOLDS, said, {"name": f"seed {seed}"}, lacking=said)
+        reason = f"whole groups speak {TEXT.name}, not {options.dialect}"
+        return Verdict(HOLDS, reason, {"name": f"seed {seed}"}, lacking=reason)
     question, parts = groups.SimulationOptions(seed=seed, events=EVENTS), PythonParts()
     result = groups.summed(question, [groups.run_seed(parts, question, seed)])
     result.found = [groups.shrunk(parts, one) for one in result.found]

@@ -94,8 +94,8 @@ def _text(card: Card, state: State) -> str:
     """A card as lines, then those variables of the group protocol's models that it does not show."""
     lines = list(card.lines)
     for name, *cells in card.rows:
-        said = [f"{head} {cell}" for head, cell in zip(card.head[1:], cells, strict=False) if cell != "-"]
-        lines.append(f"{name}: {', '.join(said)}" if card.head else f"{name} = {' '.join(cells)}")
+        parts = [f"{head} {cell}" for head, cell in zip(card.head[1:], cells, strict=False) if cell != "-"]
+        lines.append(f"{name}: {', '.join(parts)}" if card.head else f"{name} = {' '.join(cells)}")
     if card.title:
         others = sorted(set(state) - SHOWN)
         lines += [f"{name} = {print_value(state[name])}" for name in others]
@@ -184,7 +184,7 @@ def _data(title: str, states: Sequence[WebState], edges: Sequence[WebEdge]) -> d
     for depth in sorted({state.depth for state in states}):
         depths.number(str(depth))
     lines, labels = _Table(), _Table()
-    said = [[lines.number(line) for line in state.text.split("\n")] for state in states]
+    numbers = [[lines.number(line) for line in state.text.split("\n")] for state in states]
     called = [labels.number(edge.label) for edge in edges]
     of_title = [titles.number(state.title) for state in states]
     of_depth = [depths.number(str(state.depth)) for state in states]
@@ -203,7 +203,7 @@ def _data(title: str, states: Sequence[WebState], edges: Sequence[WebEdge]) -> d
         "states": {
             "title": of_title,
             "layer": of_depth,
-            "lines": said,
+            "lines": numbers,
             "x": places.x,
             "y": places.y,
             "status": [STATE_STATUSES.index(status) for status in state_statuses(len(states), edges)],

@@ -110,11 +110,11 @@ class _Judge:
         self._progress = progress
         self._view = View(Capabilities(target.name, "", {}, known.controls, unobserved))
         self._configures = "configure" in known.controls
-        asked = ProbedTarget(target, known, self._view, self._configures)
+        probed = ProbedTarget(target, known, self._view, self._configures)
         self._probes = probes
         self._seen: dict[int, list[Answer | str]] = {}
         for probe in probes:
-            self._seen[probe.number] = asked.answers(probe)
+            self._seen[probe.number] = probed.answers(probe)
             progress(f"{len(self._seen)} of {len(probes)} probes")
         self._distance = cache(self._computed_distance)
         self._python = cache(

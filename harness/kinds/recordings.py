@@ -62,7 +62,7 @@ def read_clients(path: Path, group: str | None = None) -> Recorded[ClientRun]:
 
 def names_clients(path: Path) -> bool:
     """Tell if a log says which client spoke, as that of `conform proxy` does."""
-    return any("listener" in said for _, said in lines_of(path))
+    return any("listener" in line for _, line in lines_of(path))
 
 
 def _migration(path: Path, group: str, dialect: str) -> LogReader[Any]:
@@ -101,21 +101,21 @@ class _First:
 def _first(path: Path, group: str | None) -> _First:
     known = {api for kind in KINDS for api in kind.apis}
     found, used = _First(group or ""), set[str]()
-    for _, said in lines_of(path):
-        operation = said.get("op") if isinstance(said, dict) else None
+    for _, line in lines_of(path):
+        operation = line.get("op") if isinstance(line, dict) else None
         if operation == "hello":
-            found.dialect = said.get("answer", {}).get("dialect") or found.dialect
+            found.dialect = line.get("answer", {}).get("dialect") or found.dialect
         if operation == "load":
             if found.api and not found.classic:
                 break
-            used = {f"classic {name}" for name in (said.get("volatile") or {}).get("classic", ())}
-        body: Any = said.get("body") if operation == "request" else None
+            used = {f"classic {name}" for name in (line.get("volatile") or {}).get("classic", ())}
+        body: Any = line.get("body") if operation == "request" else None
         named = body.get("groupId") if isinstance(body, dict) else None
-        if not named or said.get("api") not in known or named != (found.group or named):
+        if not named or line.get("api") not in known or named != (found.group or named):
             continue
-        used.add(f"classic {named}" if said["api"] in CLASSIC.apis else said["api"])
+        used.add(f"classic {named}" if line["api"] in CLASSIC.apis else line["api"])
         is_classic = f"classic {named}" in used
         if not found.api:
-            found.group, found.api, found.classic = str(named), str(said["api"]), is_classic
+            found.group, found.api, found.classic = str(named), str(line["api"]), is_classic
         found.both = found.both or (is_classic and wire.HEARTBEAT in used)
     return found

@@ -227,10 +227,12 @@ def judge(mutant: Mutant, checks: Sequence[Check]) -> Verdict:
 def judge_more(task: tuple[Mutant, Sequence[str]], checks: Sequence[Check], root: Path) -> Verdict:
     """The verdict of some checks on a mutant; types and the coordinator's own tests may be among them."""
     mutant, names = task
-    said = judge(mutant, [check for check in checks if check.name in names])
-    if said.outcome == SURVIVED and TYPES in names and (wrong := _wrong_types(mutant, root)):
+    again = judge(mutant, [check for check in checks if check.name in names])
+    if again.outcome == SURVIVED and TYPES in names and (wrong := _wrong_types(mutant, root)):
         return Verdict(UNVIABLE, wrong, (CONFIGURED,))
-    return _tested(mutant, root, said.by) if said.outcome == SURVIVED and TESTS_OF_ITS_OWN in names else said
+    return (
+        _tested(mutant, root, again.by) if again.outcome == SURVIVED and TESTS_OF_ITS_OWN in names else again
+    )
 
 
 def _wrong_types(mutant: Mutant, root: Path) -> str:
@@ -267,7 +269,7 @@ def _own(path: str) -> tuple[str, ...]:
 
 def verdict(checks: Sequence[Check]) -> Verdict:
     """The verdict of replays on the coordinator as it is loaded."""
-    noticed = (said for check in checks if (said := _noticed(check)))
+    noticed = (outcome for check in checks if (outcome := _noticed(check)))
     return next(noticed, None) or Verdict(SURVIVED, ", ".join(check.name for check in checks))
 
 

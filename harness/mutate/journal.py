@@ -96,22 +96,22 @@ class Journal:
         except (ValueError, KeyError, TypeError, AttributeError):
             return  # the last line of a run that was killed, or of an older kind
 
-    def left(self, mutant: Mutant, asked: Needed) -> list[str]:
+    def left(self, mutant: Mutant, needed: Needed) -> list[str]:
         """The checks that it has still to be judged by, of all that are asked for."""
         passed = self._passed.get(mutant.id, set())
-        return [check for check, names in asked.items() if not passed.issuperset(names)]
+        return [check for check, names in needed.items() if not passed.issuperset(names)]
 
-    def known(self, mutant: Mutant, asked: Needed) -> Judged | None:
+    def known(self, mutant: Mutant, needed: Needed) -> Judged | None:
         """The earlier verdict on a mutant: noticed by any check, or noticed by none of the checks that are
         asked for. None where a check is still to be done."""
         if mutant.id in self._ended:
             return Judged(mutant, *self._ended[mutant.id])
-        return None if self.left(mutant, asked) else Judged(mutant, SURVIVED, ", ".join(asked), 0.0)
+        return None if self.left(mutant, needed) else Judged(mutant, SURVIVED, ", ".join(needed), 0.0)
 
-    def add(self, mutant: Mutant, verdict: Verdict, seconds: float, asked: Needed) -> Judged:
+    def add(self, mutant: Mutant, verdict: Verdict, seconds: float, needed: Needed) -> Judged:
         """Write one down: a verdict that names nothing rests on all that was asked. ConformError if it cannot
         be written."""
-        names = verdict.on or [name for names in asked.values() for name in names]
+        names = verdict.on or [name for names in needed.values() for name in names]
         row = {
             "id": mutant.id,
             "place": mutant.place,
@@ -126,5 +126,5 @@ class Journal:
             self._begin = ""
         except OSError as error:
             raise ConformError(f"{self._path} cannot be written: {error.strerror}.") from None
-        by = ", ".join(asked) if verdict.outcome == SURVIVED else verdict.by
+        by = ", ".join(needed) if verdict.outcome == SURVIVED else verdict.by
         return Judged(mutant, verdict.outcome, by, seconds)

@@ -124,16 +124,16 @@ def _ended(one: _Running[Task], limit_s: float) -> Done[Task] | None:
     seconds = time.monotonic() - one.began
     if one.pipe.poll():
         try:
-            said: Verdict | None = one.pipe.recv()
+            verdict: Verdict | None = one.pipe.recv()
         except EOFError:
             one.process.join()
-            said = Verdict(KILLED, f"its process ended with exit code {one.process.exitcode}")
+            verdict = Verdict(KILLED, f"its process ended with exit code {one.process.exitcode}")
     elif seconds > limit_s:
-        said = None
+        verdict = None
     else:
         return None
     _stop(one)
-    return Done(one.task, said, seconds)
+    return Done(one.task, verdict, seconds)
 
 
 def _stop(one: _Running[Task]) -> None:

@@ -70,13 +70,13 @@ def all_mutants(root: Path, only: Sequence[Only]) -> list[Mutant]:
     found: list[Mutant] = []
     for file in files:
         path = file.relative_to(root)
-        asked = [one for one in only if one.path in (path, *path.parents)]
+        named_here = [one for one in only if one.path in (path, *path.parents)]
         named = any(one.path == path for one in only)
-        if (only and not asked) or not (named or _by_default(path)):
+        if (only and not named_here) or not (named or _by_default(path)):
             continue
         source = read_text(file, "The file")
         made = python_mutants(str(path), source) if path.suffix == ".py" else tla_mutants(str(path), source)
-        found += [mutant for mutant in made if not only or any(one.covers(mutant) for one in asked)]
+        found += [mutant for mutant in made if not only or any(one.covers(mutant) for one in named_here)]
     if not found:
         raise ConformError(
             "There is nothing to mutate there: name files of coordinator/ or spec/ with --only."
@@ -137,9 +137,9 @@ def _judged(mutants: Sequence[Mutant], kind: Kind, plan: Plan) -> Iterator[Judge
     work, limit_s = kind.ready(left)
     for done in run_all(left, work, plan.jobs, limit_s, plan.until):
         mutant, checks = done.task
-        asked = {check: names for check, names in kind.checks_of(mutant).items() if check in checks}
+        needed = {check: names for check, names in kind.checks_of(mutant).items() if check in checks}
         verdict = done.said or Verdict(TIMED_OUT, f"no answer in {limit_s:.0f} s")
-        yield journal.add(mutant, verdict, done.seconds, asked)
+        yield journal.add(mutant, verdict, done.seconds, needed)
 
 
 def _coordinator(plan: Plan, show: Show) -> Kind:

@@ -133,23 +133,23 @@ def verdict(folder: Path, names: Sequence[str], checks: Checks) -> Verdict:
     limits = Limits("1g", checks.limit_s, 1)
     manifest = read_manifest(folder / "manifest.json")
     originals = read_manifest(checks.root / FOLDER / "manifest.json")
-    for said in names:
-        on = SCRIPTS if said == SCENARIOS else (said,)
+    for name in names:
+        on = SCRIPTS if name == SCENARIOS else (name,)
         try:
-            if said == SCENARIOS:
+            if name == SCENARIOS:
                 found = _not_played(checks, folder, limits)
-            elif _defines(manifest.entry(said)) == _defines(originals.entry(said)):
+            elif _defines(manifest.entry(name)) == _defines(originals.entry(name)):
                 continue
             else:
-                found = _not_as_expected(manifest.entry(said), folder / "tlc.log", limits)
+                found = _not_as_expected(manifest.entry(name), folder / "tlc.log", limits)
         except EngineError as error:
-            return Verdict(*_no_answer(error, said), on)
+            return Verdict(*_no_answer(error, name), on)
         except ConformError as error:
             if error.exit_code != USAGE:
                 raise
             found = error.message
         if found:
-            return Verdict(KILLED, f"{said}: {found}", on)
+            return Verdict(KILLED, f"{name}: {found}", on)
     return Verdict(SURVIVED, ", ".join(names))
 
 
@@ -187,12 +187,12 @@ def by_figure(by: str) -> bool:
     return by.partition(": ")[2].startswith(FIGURES)
 
 
-def _no_answer(error: EngineError, said: str) -> tuple[str, str]:
+def _no_answer(error: EngineError, reason: str) -> tuple[str, str]:
     if error.failure is Failure.MISSING:
         raise error
     lines = error.message.splitlines()
     if error.failure in _NOT_THERE:
-        return UNVIABLE, f"{said}: {' '.join(lines[:2])}"
+        return UNVIABLE, f"{reason}: {' '.join(lines[:2])}"
     if error.failure in (Failure.TIME_OUT, Failure.MEMORY):
-        return TIMED_OUT, f"{said}: {error.failure.value}"
-    return KILLED, f"{said}: {error.failure.value}, {' '.join(lines[1:2])}"
+        return TIMED_OUT, f"{reason}: {error.failure.value}"
+    return KILLED, f"{reason}: {error.failure.value}, {' '.join(lines[1:2])}"

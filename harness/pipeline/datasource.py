@@ -132,11 +132,11 @@ class LogSource(_Source):
                 continue
             row = {"uri": part["uri"], "line": number, "message": line.decode(errors="replace").strip()}
             try:
-                said = json.loads(line)
+                content = json.loads(line)
             except ValueError as error:
                 yield {**row, "problem": str(error)}
                 continue
-            yield {**row, "op": said.get("op") if isinstance(said, dict) else None}
+            yield {**row, "op": content.get("op") if isinstance(content, dict) else None}
 
 
 class DumpSource(_Source):

@@ -353,5 +353,5 @@ def _examples(run: Run, findings: Sequence[Mapping[str, Any]], meta: Mapping[str
     possible = paths.enabled(run, ways.texts) if steps else {}
     for one in findings:
         if path := ways.keys.get(one["step"]):
-            asked = {str(number): possible.get(key, []) for number, key in enumerate(path, start=1)}
-            run.store.write(f"examples/{one['finding']}{ENABLED}", tables.text(asked) + "\n")
+            wanted = {str(number): possible.get(key, []) for number, key in enumerate(path, start=1)}
+            run.store.write(f"examples/{one['finding']}{ENABLED}", tables.text(wanted) + "\n")

@@ -51,8 +51,8 @@ def ways_to(run: Run, steps: Collection[str]) -> Examples:
     smallest keys."""
     if not steps:
         return Examples({}, {}, {})
-    asked = run.read("steps", "graph").where(F.col("step").isin(list(steps)))
-    rows = asked.select("step", "source", "state_after").dropDuplicates(["step"]).collect()
+    chosen = run.read("steps", "graph").where(F.col("step").isin(list(steps)))
+    rows = chosen.select("step", "source", "state_after").dropDuplicates(["step"]).collect()
     links = {row["state"]: row["source"] for row in _ways(run).select("state", "source").collect()}
     keys = {row["step"]: keys_to(links, row["source"]) for row in rows}
     states = {key for path in keys.values() for key in path}

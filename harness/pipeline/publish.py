@@ -66,7 +66,7 @@ def publish(frames: Mapping[str, DataFrame], place: str, name: str) -> list[str]
                 # Delta would keep the columns' metadata of the table that was there before.
                 frame.write.format(name).mode("overwrite").option("overwriteSchema", "true").save(whole)
         except Exception as error:  # Java's own, too: a package that is for another version of Spark
-            said = reason_of(error)
-            raise ConformError(f"Spark cannot write the table {whole}: {said}.", ENGINE_FAILED) from None
+            reason = reason_of(error)
+            raise ConformError(f"Spark cannot write the table {whole}: {reason}.", ENGINE_FAILED) from None
         written.append(whole)
     return written

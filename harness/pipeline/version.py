@@ -58,12 +58,12 @@ def modules_of(module: str, root: Path = HARNESS) -> dict[str, Path]:
     these import does not count.
     """
     found: dict[str, Path] = {}
-    asked = set[tuple[str, bool]]()
+    tried = set[tuple[str, bool]]()
     waiting = [(module, True)]
     while waiting:
-        if (one := waiting.pop()) in asked:
+        if (one := waiting.pop()) in tried:
             continue
-        asked.add(one)
+        tried.add(one)
         name, called = one
         if (file := _file_of(name, root)) is not None:
             found[name] = file

@@ -222,14 +222,14 @@ class Conversation:
     async def _recorded(
         self, head: Head, who: Json, body: Json, by: Json, answer: asyncio.Future[bytes]
     ) -> bytes:
-        told: Json | None = None
+        answered: Json | None = None
         try:
             async with asyncio.timeout(ANSWER_S):
                 frame = await answer
-            told = read_answer(head.key, head.version, frame)
+            answered = read_answer(head.key, head.version, frame)
             return frame
         finally:
-            self._shared.record.request(head, by, who, body, told)
+            self._shared.record.request(head, by, who, body, answered)
 
     async def _heartbeat(self, head: Head, frame: bytes, who: Json, body: Json, by: Json) -> bytes:
         """Written right behind each other: the group before, the request, and the group after it."""
@@ -250,10 +250,10 @@ class Conversation:
 
     def _describe(self, group: str) -> asyncio.Task[Json]:
         version = min(self._link.versions[DESCRIBE][1], 1)
-        asked = self._link.ask(DESCRIBE, "ConsumerGroupDescribe", version, {"groupIds": [group]})
+        request = self._link.ask(DESCRIBE, "ConsumerGroupDescribe", version, {"groupIds": [group]})
 
         async def read() -> Json:
-            [found] = (await asked)["groups"]
+            [found] = (await request)["groups"]
             return dict(found)
 
         return asyncio.create_task(read())

@@ -93,11 +93,11 @@ def from_file(path: Path) -> Faults:
         if not text.strip():
             continue
         try:
-            said = json.loads(text)
-            if not isinstance(said, dict):
+            content = json.loads(text)
+            if not isinstance(content, dict):
                 raise ValueError("a line is an object")
-            if "op" not in said or (said["op"] == "fault" and said["fault"] in KINDS):
-                found[_place(said)] = _fault(said)
+            if "op" not in content or (content["op"] == "fault" and content["fault"] in KINDS):
+                found[_place(content)] = _fault(content)
         except (ValueError, KeyError) as error:
             raise ConformError(
                 f"{path}, line {number} is no fault ({type(error).__name__}: {error}): a line is "
@@ -112,19 +112,21 @@ def _of(found: Mapping[tuple[int, str, int], Fault]) -> Faults:
     return lambda client, api, nth: found.get((client, api, nth))
 
 
-def _place(said: Json) -> tuple[int, str, int]:
+def _place(fields: Json) -> tuple[int, str, int]:
     for name, kind in _FIELDS.items():
-        if name in said and type(said[name]) is not kind:
-            raise ValueError(f"{name} is {said[name]!r}")
-    if said["api"] not in RECORDED.values():
-        raise ValueError(f"there is no {said['api']} among {', '.join(RECORDED.values())}")
-    return said["client"], said["api"], said["nth"]
+        if name in fields and type(fields[name]) is not kind:
+            raise ValueError(f"{name} is {fields[name]!r}")
+    if fields["api"] not in RECORDED.values():
+        raise ValueError(f"there is no {fields['api']} among {', '.join(RECORDED.values())}")
+    return fields["client"], fields["api"], fields["nth"]
 
 
-def _fault(said: Json) -> Fault:
-    if said["fault"] not in KINDS:
-        raise ValueError(f"there is no fault {said['fault']!r}")
-    fault = Fault(said["fault"], said.get("ms", LONGEST_MS), said.get("code", 16), said.get("after", 1))
+def _fault(fields: Json) -> Fault:
+    if fields["fault"] not in KINDS:
+        raise ValueError(f"there is no fault {fields['fault']!r}")
+    fault = Fault(
+        fields["fault"], fields.get("ms", LONGEST_MS), fields.get("code", 16), fields.get("after", 1)
+    )
     if not (0 <= fault.ms <= 600_000 and -(2**15) <= fault.code < 2**15 and 1 <= fault.after <= 1000):
         raise ValueError("ms is 0 to 600000, code an error code, after 1 to 1000")
     return fault

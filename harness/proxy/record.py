@@ -78,18 +78,18 @@ class Record:
     def request(self, head: Head, by: Json, client: Json, body: Json, answer: Json | None) -> None:
         """A request, by KIP-848's form of it, and its answer; None where the broker gave none."""
         api = GROUP_APIS[head.key]
-        asked = api.requests(head.version, body)
-        for one, told in zip(asked, _answers(head, asked, answer), strict=False):
-            self._request(head, by, client, one, {} if told is None else {"body": told})
+        requests = api.requests(head.version, body)
+        for one, part in zip(requests, _answers(head, requests, answer), strict=False):
+            self._request(head, by, client, one, {} if part is None else {"body": part})
 
     def heartbeat(
         self, head: Head, by: Json, client: Json, body: Json, answer: Json, seen: Json | None
     ) -> None:
         """A heartbeat, and the group right after it, where that is known."""
-        told: Json = {"body": _answers(head, [body], answer)[0]}
+        answered: Json = {"body": _answers(head, [body], answer)[0]}
         if seen is not None:
-            told["group"] = description(body["groupId"], seen)
-        self._request(head, by, client, body, told)
+            answered["group"] = description(body["groupId"], seen)
+        self._request(head, by, client, body, answered)
 
     def waits(self, head: Head, by: Json, client: Json, body: Json) -> str:
         """A request that is not answered yet; the id of its answer."""
@@ -106,22 +106,22 @@ class Record:
         self.faults += 1
         named = {"group": body["groupId"]} if "groupId" in body else {}
         place = {"client": by["listener"], "api": RECORDED[head.key], "nth": nth}
-        asked = GROUP_APIS[head.key].requests(head.version, body)
-        sent = {"connection": by["connection"], "body": asked[0]} if len(asked) == 1 else {}
+        requests = GROUP_APIS[head.key].requests(head.version, body)
+        sent = {"connection": by["connection"], "body": requests[0]} if len(requests) == 1 else {}
         self._note({"op": "fault", **place, **fault.shown(), **named, **sent}, {})
 
     def _request(
-        self, head: Head, by: Json, client: Json, body: Json, told: Json, id: str | None = None
+        self, head: Head, by: Json, client: Json, body: Json, answered: Json, id: str | None = None
     ) -> None:
         """`by` has the listener and the connection; `delivered` is false there if the answer is not sent, and
         `late` is true of a request whose connection is gone."""
         self.requests += 1
         operation: Json = {"op": "request", "api": RECORDED[head.key], "version": head.version}
         operation |= {**by, "client": client, "body": body}
-        self._note(operation if id is None else {**operation, "id": id}, told)
+        self._note(operation if id is None else {**operation, "id": id}, answered)
 
 
-def seen_after(asked: Json, before: Json, after: Json) -> Json | None:
+def seen_after(request: Json, before: Json, after: Json) -> Json | None:
     """The group after a heartbeat, of the descriptions before and after it.
 
     None where it shows more than the heartbeat did: a time-out in between took another member away.
@@ -131,32 +131,33 @@ def seen_after(asked: Json, before: Json, after: Json) -> Json | None:
         GROUP_ID_NOT_FOUND,
     ):
         return None
-    instance = asked.get("instanceId")
+    instance = request.get("instanceId")
     expected = {
         member["memberId"]
         for member in before["members"]
-        if member["memberId"] != asked["memberId"] and (instance is None or member["instanceId"] != instance)
+        if member["memberId"] != request["memberId"]
+        and (instance is None or member["instanceId"] != instance)
     }
     there = {member["memberId"] for member in after["members"]}
     return after if expected <= there else None
 
 
-def _answers(head: Head, asked: list[Json], answer: Json | None) -> list[Json | None]:
+def _answers(head: Head, requests: list[Json], answer: Json | None) -> list[Json | None]:
     """The answers in KIP-848's form, one for each of its requests."""
     api = RECORDED[head.key]
     if answer is None:
-        return [None for _ in asked]
+        return [None for _ in requests]
     if api == "OffsetFetch":
         groups = answer["groups"] if head.version >= 8 else [{"errorCode": 0, **answer}]
         named = [
             {"groupId": one["groups"][0]["groupId"], **group}
-            for one, group in zip(asked, groups, strict=False)
+            for one, group in zip(requests, groups, strict=False)
         ]
         return [
             from_kafka(Form(api, head.version, {}, {}), {"groups": [group]}, _AS_IT_IS) for group in named
         ]
     if api == "LeaveGroup" and head.version < 3:
-        return [{**answer, "members": [{**asked[0]["members"][0], "errorCode": 0}]}]
+        return [{**answer, "members": [{**requests[0]["members"][0], "errorCode": 0}]}]
     return [from_kafka(Form(api, head.version, {}, {}), answer, _AS_IT_IS)]
 
 

@@ -137,13 +137,13 @@ class Proxy:
 
         conversation = Conversation(self._shared, client, streams, link, listener)
         answers = link.start(writer)
-        asked = asyncio.create_task(conversation.run())
+        running = asyncio.create_task(conversation.run())
         try:
-            await asyncio.wait([answers, asked], return_when=asyncio.FIRST_COMPLETED)
-            if asked.done():
-                await asked
+            await asyncio.wait([answers, running], return_when=asyncio.FIRST_COMPLETED)
+            if running.done():
+                await running
         finally:
-            asked.cancel()
-            await asyncio.gather(asked, return_exceptions=True)
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
             if not link.kept:
                 link.close()

@@ -77,8 +77,8 @@ def _by_id(completed: Sequence[Json]) -> Json:
     found: Json = {}
     for one in completed:
         body = one.get("body")
-        said = _without_empty_name(body) if isinstance(body, dict) else body
-        found.setdefault(str(one.get("id")), []).append(said)
+        named = _without_empty_name(body) if isinstance(body, dict) else body
+        found.setdefault(str(one.get("id")), []).append(named)
     return found
 
 
@@ -118,8 +118,8 @@ def normal_response(expected: Json | None, body: Json | None) -> Json | None:
         return body
     if isinstance(expected, dict) and not {"memberId", "memberEpoch"} <= expected.keys():
         top = {"errorMessage": None} if "errorMessage" in expected else {}
-        said = _without_empty_name(body)
-        return {"throttleTimeMs": 0, **_normal_lists(expected, _normal_item(expected, top, said))}
+        named = _without_empty_name(body)
+        return {"throttleTimeMs": 0, **_normal_lists(expected, _normal_item(expected, top, named))}
     normal = {**_defaults(RESPONSE, expected), **body}
     if normal["errorCode"] != 0 and isinstance(normal["errorMessage"], str):
         normal["errorMessage"] = None

@@ -102,13 +102,13 @@ def _failed(operation: Json) -> bool:
 
 def rules_of_process(operation: Json, found: list[Difference]) -> list[Rule]:
     """The properties of `conform simulate` that a client process breaks: K1, K2."""
-    said = {one.path: one for one in found}
+    by_path = {one.path: one for one in found}
     member = operation.get("member", "")
     rules = []
-    if (owned := said.get("member.owned")) and _failed(operation) and owned.got:
+    if (owned := by_path.get("member.owned")) and _failed(operation) and owned.got:
         rules.append(Rule("K1", "AbandonsAtOnce", f"{member} was told an error, and owns partitions still"))
-    reported = said.get("request.topicPartitions")
-    if reported and reported.got and "request.memberEpoch" not in said and not reported.expected:
+    reported = by_path.get("request.topicPartitions")
+    if reported and reported.got and "request.memberEpoch" not in by_path and not reported.expected:
         rules.append(Rule("K2", "ReportsWhatItUses", f"{member} reports partitions that it does not own"))
     elif reported and reported.expected and reported.got is not None:
         rules.append(Rule("K2", "ReportsWhatItUses", f"{member} does not report what it owns"))

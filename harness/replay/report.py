@@ -150,8 +150,8 @@ def difference_of_state(found: Sequence[Difference]) -> str:
     one, more = found[0], len(found) - 1
     if isinstance(one.got, str) and one.path.startswith(OPERATION):
         return f"{one.path.removeprefix(OPERATION)} was {one.got}"
-    said = f"{one.path} is {shown(one.got)} instead of {shown(one.expected)}"
-    return said + (f" (and {more} more)" if more else "")
+    sentence = f"{one.path} is {shown(one.got)} instead of {shown(one.expected)}"
+    return sentence + (f" (and {more} more)" if more else "")
 
 
 def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:

@@ -103,9 +103,9 @@ def broken_rules(
     if actual is None or wanted is None:
         return []
     return [
-        Rule(requirement, name, said)
+        Rule(requirement, name, message)
         for requirement, name, holds in PROPERTIES
-        if (said := next(holds(actual), "")) and not next(holds(wanted), "")
+        if (message := next(holds(actual), "")) and not next(holds(wanted), "")
     ]
 
 
@@ -122,14 +122,14 @@ def _step(action: str, operation: Json, before: Json | None, answer: Answer) -> 
         return None
 
 
-def _group(said: Json | None) -> _Group:
+def _group(view: Json | None) -> _Group:
     """A description; a field that is hidden, or a group that is not there, is as at the beginning."""
-    said = said or {}
-    metadata = said.get("metadata")
+    view = view or {}
+    metadata = view.get("metadata")
     return _Group(
-        said.get("groupEpoch", 0),
-        said.get("assignmentEpoch", 0),
-        {one["memberId"]: _member(one) for one in said.get("members") or ()},
+        view.get("groupEpoch", 0),
+        view.get("assignmentEpoch", 0),
+        {one["memberId"]: _member(one) for one in view.get("members") or ()},
         {one["topicId"]: one["topicName"] for one in metadata or ()},
         None
         if metadata is None
@@ -137,15 +137,15 @@ def _group(said: Json | None) -> _Group:
     )
 
 
-def _member(said: Json) -> _Member:
-    names = said.get("subscribedTopicNames")
+def _member(view: Json) -> _Member:
+    names = view.get("subscribedTopicNames")
     return _Member(
-        said["memberEpoch"],
-        _partitions(said["assigned"]),
-        _partitions(said["pendingRevocation"]),
-        _partitions(said["target"]) if "target" in said else None,
-        None if names is None or said.get("subscribedTopicRegex") else frozenset(names),
-        said.get("instanceId"),
+        view["memberEpoch"],
+        _partitions(view["assigned"]),
+        _partitions(view["pendingRevocation"]),
+        _partitions(view["target"]) if "target" in view else None,
+        None if names is None or view.get("subscribedTopicRegex") else frozenset(names),
+        view.get("instanceId"),
     )
 
 
@@ -225,8 +225,10 @@ def _released_only_by_acknowledgement(step: _Step) -> Iterator[str]:
     owned = step.sent.get("topicPartitions")
     for name, before, after in step.same:
         released = before.held - after.held
-        said = name == step.member and owned is not None and step.sent.get("memberEpoch") == before.epoch
-        if released and not (said and not _partitions(owned) & released):
+        acknowledged = (
+            name == step.member and owned is not None and step.sent.get("memberEpoch") == before.epoch
+        )
+        if released and not (acknowledged and not _partitions(owned) & released):
             yield f"member {name} holds {_shown(released)} no more, and has not said that it gave that up"
 
 

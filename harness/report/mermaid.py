@@ -28,13 +28,13 @@ def mermaid(lanes: Sequence[str], steps: Sequence[Step], events: Iterable[Event]
     known = list(events)
     across = ",".join(dict.fromkeys((names[lanes[0]], names[lanes[-1]])))
     for step in steps:
-        said = list(
+        body = list(
             _of_step(step, [one for one in known if one.step == step.number], names, names[lanes[-1]])
         )
         if step.failing:
             words = "<br/>".join(map(_text, step.failing))
-            said = [_BAND, *(f"  {line}" for line in said), f"  Note over {across}: {words}", "end"]
-        lines += [f"  {line}" for line in said]
+            body = [_BAND, *(f"  {line}" for line in body), f"  Note over {across}: {words}", "end"]
+        lines += [f"  {line}" for line in body]
     return "\n".join(lines) + "\n"
 
 

@@ -76,7 +76,7 @@ class Doing:
     def _render(self, parts: Sequence[Sequence[Again]], folder: Path) -> tuple[Path, Path]:
         config = read_config(self.model.config or config_beside(self.model.module))
         _, following = behaviour(self.model, config)
-        said = list(dict.fromkeys(step.said for part in parts for step in part))
+        sentences = list(dict.fromkeys(step.said for part in parts for step in part))
         request = {name: _epoch_of(self.trace.states[0][name]) for name in self.variables}
         values = {
             "module": MODULE,
@@ -85,8 +85,8 @@ class Doing:
             "first": {name: tla_value(value) for name, value in sorted(self.trace.states[0].items())},
             "inputs": {name: sorted(_inputs_of(self.trace.states[0][name])) for name in self.variables},
             "epoch": request,
-            "said": said,
-            "parts": [[said.index(step.said) + 1 for step in part] for part in parts],
+            "said": sentences,
+            "parts": [[sentences.index(step.said) + 1 for step in part] for part in parts],
         }
         module, cfg = folder / f"{MODULE}.tla", folder / f"{MODULE}.cfg"
         module.write_text(_template().render(values), encoding="utf-8")

@@ -51,14 +51,14 @@ def shrink_together(
     """Result of `shrink`, for hashable items; `answer` gets questions of about `at_once` items in all."""
     known: dict[tuple[Item, ...], bool] = {(): False}
     while True:
-        asked: dict[tuple[Item, ...], None] = {}
+        wanted: dict[tuple[Item, ...], None] = {}
         found = list(items)
         for assumed in (True, False):
             guess = _Guess(known, assumed, at_once)
             with suppress(_Enough):
                 found = shrink(items, guess, simpler=simpler)
-            asked |= guess.asked
-        if not asked:
+            wanted |= guess.asked
+        if not wanted:
             return found
-        questions = list(asked)
+        questions = list(wanted)
         known.update(zip(questions, answer(questions), strict=True))

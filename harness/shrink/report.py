@@ -51,8 +51,8 @@ def lines(result: Shrunk, name: str, target: str, dialect: str, oracle: Oracle) 
 def done_lines(result: Shrunk) -> list[str]:
     """The steps in the words of a scenario."""
     if not result.scenario:
-        told: list[Any] = [state["step"] for state in result.trace.states[1:]]
-        return [f"{step['action']} {step['member']}".strip() for step in told]
+        steps: list[Any] = [state["step"] for state in result.trace.states[1:]]
+        return [f"{step['action']} {step['member']}".strip() for step in steps]
     return SHORTENINGS[kind_of(result.trace, "The shortest trace").name].lines(result.trace)
 
 

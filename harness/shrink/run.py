@@ -161,8 +161,8 @@ def shrink_trace(
     ConformError: exit 2 for a trace after which the target does not differ so, or that cannot be done again;
     3 if TLC or the target fails.
     """
-    told: list[Any] = [state.get("step") for state in trace.states]
-    actions = {step.get("action") for step in told if isinstance(step, Mapping)}
+    steps: list[Any] = [state.get("step") for state in trace.states]
+    actions = {step.get("action") for step in steps if isinstance(step, Mapping)}
     known = SHORTENINGS.get(kind_of(trace, f"The trace {name}").name)
     if known is None or actions & NOT_DONE_AGAIN:
         model = model_of(trace, spec)
@@ -300,9 +300,11 @@ class _Work(Generic[Step]):
     def shrunk(self, part: Sequence[Step], *, steps: int, failing: int, spec: str, scenario: bool) -> Shrunk:
         """A part that fails, and how."""
         trace, failure = self._found[tuple(part)]
-        said = f"Shrunk from {counted(steps, 'step')} of {Path(self._name).name}: {self._chosen.signature}"
+        sentence = (
+            f"Shrunk from {counted(steps, 'step')} of {Path(self._name).name}: {self._chosen.signature}"
+        )
         return Shrunk(
-            replace(trace, meta={**trace.meta, "description": said}),
+            replace(trace, meta={**trace.meta, "description": sentence}),
             self._chosen.signature,
             steps,
             failing,

@@ -97,9 +97,9 @@ class Pair:
         name = way_of(operation, answers[0])
         self._scripted |= "script" in operation
         if any(refusals):
-            said = [one.got if one else "done" for one in refusals]
+            outcomes = [one.got if one else "done" for one in refusals]
             # An operation that both refuse was never done; their reasons are their own words.
-            found = [] if all(refusals) else [Difference(f"operation {operation['op']}", *said)]
+            found = [] if all(refusals) else [Difference(f"operation {operation['op']}", *outcomes)]
             return Done(answers[0], found, name, False)
         if self._unscripted(answers):
             return Done(answers[0], [], name, True)

@@ -145,12 +145,12 @@ def explain(
 
 def operation_in_words(operation: Json) -> str:
     """One line: what it is, what it says, and the target that is scripted for it."""
-    said: dict[str, Any]
+    fields: dict[str, Any]
     if operation["op"] == "request":
-        said = {name: value for name, value in operation["body"].items() if value is not None}
+        fields = {name: value for name, value in operation["body"].items() if value is not None}
     else:
-        said = {name: value for name, value in operation.items() if name not in ("op", "script", "newId")}
-    line = f"{action(operation)} {shown(said)}"
+        fields = {name: value for name, value in operation.items() if name not in ("op", "script", "newId")}
+    line = f"{action(operation)} {shown(fields)}"
     if "newId" in operation:
         line += f" as {operation['newId']}"
     if "script" in operation:

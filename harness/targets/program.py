@@ -53,7 +53,7 @@ class Lines:
         self._unsent += line
         self._lengths.append(len(line))
 
-    def read(self, asked: str) -> bytes:
+    def read(self, operation: str) -> bytes:
         """The answer to the oldest line that has none yet, without its line feed; `asked` is that line's name
         in messages.
 
@@ -64,24 +64,24 @@ class Lines:
         if not self._lines:
             deadline = time.monotonic() + self._timeout_s
             while not self._lines:
-                self._wait(asked, length, deadline)
+                self._wait(operation, length, deadline)
         self._sent -= length
         return self._lines.popleft()
 
-    def _wait(self, asked: str, length: int, deadline: float) -> None:
+    def _wait(self, operation: str, length: int, deadline: float) -> None:
         """Read, and send what was not sent yet, once either is possible."""
         if self._deaf and self._sent < length:
-            raise self._ended(asked)
+            raise self._ended(operation)
         both = bool(self._unsent) and not self._deaf
         ready = (self._either if both else self._readable).select(max(0.0, deadline - time.monotonic()))
         if not ready:
             did = "read" if self._sent < length else "answer"
-            raise self.failed(f"did not {did} {asked} within {self._timeout_s:g} s")
+            raise self.failed(f"did not {did} {operation} within {self._timeout_s:g} s")
         for key, _ in ready:
             if key.fileobj is self._stdin:
                 self._send()
             elif not self._receive():
-                raise self._ended(asked)
+                raise self._ended(operation)
 
     def _send(self) -> None:
         """As much as the program's input takes now."""
@@ -119,7 +119,7 @@ class Lines:
         self._stdin.close()
         self._stdout.close()
 
-    def _ended(self, asked: str) -> ConformError:
+    def _ended(self, operation: str) -> ConformError:
         raise NotImplementedError
 
     def failed(self, what: str) -> ConformError:
@@ -165,18 +165,20 @@ class Program(Lines):
         super().close()
         self._resources.close()
 
-    def _ended(self, asked: str) -> ConformError:
+    def _ended(self, operation: str) -> ConformError:
         try:
             code: int | str = self.process.wait(CLOSING_S)
         except subprocess.TimeoutExpired:
             code = "none yet"
-        return self.failed(f"closed its output before it answered {asked} (exit code {code})")
+        return self.failed(f"closed its output before it answered {operation} (exit code {code})")
 
     def _tail(self) -> str:
         """The end of what the program wrote to standard error."""
         self._stderr.seek(0)
-        said = self._stderr.read().decode(errors="replace").strip()
-        return f" Its standard error ends with: {said[-SHOWN:]}" if said else " Its standard error is empty."
+        output = self._stderr.read().decode(errors="replace").strip()
+        return (
+            f" Its standard error ends with: {output[-SHOWN:]}" if output else " Its standard error is empty."
+        )
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:

@@ -60,8 +60,8 @@ class Wire(Lines):
         super().close()
         self._resources.close()
 
-    def _ended(self, asked: str) -> ConformError:
-        return self.failed(f"closed the connection before it answered {asked}")
+    def _ended(self, operation: str) -> ConformError:
+        return self.failed(f"closed the connection before it answered {operation}")
 
     def _tail(self) -> str:
         return " See the server's log."

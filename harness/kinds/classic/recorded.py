@@ -114,14 +114,14 @@ def response_differences(
     for name in _SHOWN:
         yield from differ(f"{path}.{name}", getattr(expected, name), getattr(got, name))
     yield from differ(f"{path}.assignment", words.given(expected.assignment), words.given(got.assignment))
-    told = {
+    pairs = {
         one.member: (one.instance, words.of({expected.protocol}, one.subscription))
         for one in expected.members
     }
     seen = {one.member: (one.instance, sorted(one.subscription)) for one in got.members}
-    yield from differ(f"{path}.members", sorted(told), sorted(seen))
-    for name in sorted(told.keys() & seen.keys()):
-        yield from differ(f"{path}.members of {name}", str(told[name]), str(seen[name]))
+    yield from differ(f"{path}.members", sorted(pairs), sorted(seen))
+    for name in sorted(pairs.keys() & seen.keys()):
+        yield from differ(f"{path}.members of {name}", str(pairs[name]), str(seen[name]))
 
 
 def group_differences(group: ClassicGroup, seen: SeenGroup, words: Words) -> Iterator[Difference]:

@@ -292,8 +292,8 @@ def tell_leaders(runs: Iterable[Run]) -> None:
     for run in runs:
         leader = ""
         for line in reversed(run.lines):
-            told = [line.response, *(one for _, one in line.completed or ())]
-            leaders = {one.leader for one in told if one is not None and one.leader}
+            responses = [line.response, *(one for _, one in line.completed or ())]
+            leaders = {one.leader for one in responses if one is not None and one.leader}
             seen = line.seen.leader if line.seen else ""
             leader = seen or min(leaders, default="") or leader
             line.leader = leader

@@ -72,8 +72,8 @@ def _leave(field: Field) -> str:
 
 def _of_generation(found: Mapping[str, Field], others: Mapping[str, str]) -> str:
     member, generation = tla_text(found["member"].name_text()), str(found["generation"].number(0))
-    said = {"member": member, "instance": _instance(found), "generation": generation}
-    return _request({**said, **others})
+    fields = {"member": member, "instance": _instance(found), "generation": generation}
+    return _request({**fields, **others})
 
 
 def _first(field: Field | None, topics: Mapping[str, int]) -> str:
@@ -84,12 +84,14 @@ def _first(field: Field | None, topics: Mapping[str, int]) -> str:
     found = field.fields(("generation", "leader", "members"), ("protocol",))
     protocol = found["protocol"].name_text() if "protocol" in found else _PROTOCOLS[0]
     generation, leader = found["generation"].number(1), tla_text(found["leader"].name_text())
-    said = f'!.place = "member", !.protocols = {tla_list((protocol,))}, !.subscription = {tla_texts(topics)}'
+    fields = (
+        f'!.place = "member", !.protocols = {tla_list((protocol,))}, !.subscription = {tla_texts(topics)}'
+    )
     given = {name: tla_partitions(one.partitions()) for name, one in found["members"].mapping().items()}
     members = tla_cases(
         "m",
         {
-            name: f"[NoClassicMember EXCEPT {said}, !.assignment = {{{assigned}}}]"
+            name: f"[NoClassicMember EXCEPT {fields}, !.assignment = {{{assigned}}}]"
             for name, assigned in given.items()
         },
     )
@@ -164,8 +166,8 @@ def _response(response: ClassicResponse) -> Facts:
         made = {"member": response.member} if response.error == "MEMBER_ID_REQUIRED" else {}
         return {"error": response.error, **made}
     if response.api == "JoinGroup":
-        told = tuple(sorted(one.member for one in response.members))
-        leads: dict[str, str | tuple[str, ...]] = {"members": told} if told else {}
+        listed = tuple(sorted(one.member for one in response.members))
+        leads: dict[str, str | tuple[str, ...]] = {"members": listed} if listed else {}
         if response.skip_assignment:
             leads["skipAssignment"] = "true"
         return {"generation": str(response.generation), "protocol": response.protocol, **leads}

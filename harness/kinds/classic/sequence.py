@@ -136,8 +136,8 @@ class ClassicEvents:
         for member in sorted(as_function(self._raw[index]["clients"])):
             owned, before = (self._client(at, member)["owned"] for at in (index, index - 1))
             if owned != before:
-                said = f"owns {partitions(owned)}" if owned else f"gives up {partitions(before)}"
-                yield Note(index, member, said)
+                words = f"owns {partitions(owned)}" if owned else f"gives up {partitions(before)}"
+                yield Note(index, member, words)
 
 
 def answered_late(index: int, step: ClassicSpecStep) -> Iterator[Event]:
@@ -163,12 +163,12 @@ def request_label(step: ClassicSpecStep) -> str:
     if request.instance:
         words.append(f"as {request.instance}")
     if action == "JoinGroup":
-        said = subscription_data(request.subscription)
-        words.append(f"topics {','.join(sorted(said.topics)) or 'none'}")
-        if said.owned:
-            words.append(f"owns {partitions(said.owned)} of g{said.generation}")
-        elif said.generation is not None and said.generation >= 0:
-            words.append(f"of g{said.generation}")
+        data = subscription_data(request.subscription)
+        words.append(f"topics {','.join(sorted(data.topics)) or 'none'}")
+        if data.owned:
+            words.append(f"owns {partitions(data.owned)} of g{data.generation}")
+        elif data.generation is not None and data.generation >= 0:
+            words.append(f"of g{data.generation}")
         words.append(f"by {', '.join(request.protocols) or 'no protocol'}")
     given = {name: some for name, some in sorted(request.assignments.items()) if some is not None}
     if action == "SyncGroup" and given:

@@ -21,15 +21,15 @@ class SubscriptionData(NamedTuple):
     user_data: str = ""
 
 
-def subscription_data(said: frozenset[str]) -> SubscriptionData:
+def subscription_data(texts: frozenset[str]) -> SubscriptionData:
     """A subscription of the spec, in which what is owned, the generation and user data are strings among the
     topics."""
-    generations = [found for text in said if (found := _GENERATION.fullmatch(text))]
+    generations = [found for text in texts if (found := _GENERATION.fullmatch(text))]
     if not generations:
-        return SubscriptionData(said)
-    claims = [found for text in said if (found := _CLAIM.fullmatch(text))]
-    user_data = [found for text in said if (found := _USER_DATA.fullmatch(text))]
-    topics = said - {found.string for found in (*generations, *claims, *user_data)}
+        return SubscriptionData(texts)
+    claims = [found for text in texts if (found := _CLAIM.fullmatch(text))]
+    user_data = [found for text in texts if (found := _USER_DATA.fullmatch(text))]
+    topics = texts - {found.string for found in (*generations, *claims, *user_data)}
     owned = frozenset((found[1], int(found[2])) for found in claims)
     return SubscriptionData(topics, owned, int(generations[0][1]), "".join(found[1] for found in user_data))
 

@@ -47,10 +47,10 @@ MIGRATING: Final = 3
 
 
 @cache
-def subscription(said: frozenset[str]) -> str:
+def subscription(texts: frozenset[str]) -> str:
     """ConsumerProtocolSubscription, of the topics in `said`. Where that names a generation it is of a member
     that migrates, and has what the member owns, and what it tells its assignor, too."""
-    topics, owned, generation, user_data = subscription_data(said)
+    topics, owned, generation, user_data = subscription_data(texts)
     names = b"".join(_text(wire.topic_name(topic)) for topic in sorted(topics))
     content = struct.pack(">i", len(topics)) + names + _bytes(user_data)
     if generation is None:
@@ -82,10 +82,10 @@ def _partitions(partitions: frozenset[Partition]) -> bytes:
     return content
 
 
-def member_metadata(said: Classic) -> Json:
+def member_metadata(classic: Classic) -> Json:
     """ClassicMemberMetadata of a member's record (M1)."""
-    metadata = subscription(said.subscription)
-    protocols = [{"name": name, "metadata": metadata} for name in said.protocols]
+    metadata = subscription(classic.subscription)
+    protocols = [{"name": name, "metadata": metadata} for name in classic.protocols]
     return {
         "classicMemberMetadata": {
             "sessionTimeoutMs": wire.SESSION_TIMEOUT_MS,

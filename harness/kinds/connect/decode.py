@@ -104,13 +104,13 @@ class ConnectDecoding(Decoding[ConnectState]):
 
     def expected(self, before: ConnectState, after: ConnectState, now_ms: int) -> Expected:
         """The response and the events that the step and its call name."""
-        spec, asked = after.step, after.call
+        spec, call = after.step, after.call
         given = (before.key, spec.action, spec.member, spec.request, spec.topic, spec.partitions)
-        said = (asked.reason, after.said, asked.group_epoch, tuple(asked.target.items()), asked.twice)
+        data = (call.reason, after.said, call.group_epoch, tuple(call.target.items()), call.twice)
         return Expected(
             branch=spec.branch or (WORKER if spec.action in REQUIREMENTS else ""),
             error=spec.response.error,
-            given=(given, said),
+            given=(given, data),
             body=expect.response(before, after) if spec.response.error else None,
             records=written(before, after),
         )

@@ -86,12 +86,14 @@ def _answer_of(state: ConnectState) -> Response:
 def _response(expected: Response, got: Response) -> Iterator[Difference]:
     for name in ("error", "epoch", "assigned", "compute", "group_epoch", "connectors"):
         yield from differ(f"response.{name}", getattr(expected, name), getattr(got, name))
-    told, seen = ({_who(one): one for one in response.workers} for response in (expected, got))
-    yield from differ("response.members", sorted(told), sorted(seen))
-    for who in sorted(told.keys() & seen.keys()):
+    expected_workers, seen = ({_who(one): one for one in response.workers} for response in (expected, got))
+    yield from differ("response.members", sorted(expected_workers), sorted(seen))
+    for who in sorted(expected_workers.keys() & seen.keys()):
         for name in ("epoch", "reason", "resources"):
             yield from differ(
-                f"response.members of {who}.{name}", getattr(told[who], name), getattr(seen[who], name)
+                f"response.members of {who}.{name}",
+                getattr(expected_workers[who], name),
+                getattr(seen[who], name),
             )
 
 

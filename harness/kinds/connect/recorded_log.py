@@ -148,23 +148,23 @@ class ConnectLogReader(LogReader[Run]):
             self._add(Line(number, content, does, topic=topic, partitions=count), answer)
 
     def _request(self, number: int, content: Json, answer: Json) -> None:
-        api, body, told = content["api"], content["body"], answer.get("body")
+        api, body, answered = content["api"], content["body"], answer.get("body")
         if api not in ACTIONS:
             self._found.left_out[api] += 1
             if api in _OTHERS and body["groupId"] == self._found.group:
                 self._end("of a group of another kind (C1, M1)")
-            if api == wire.DELETE and self._deleted(told or {}):
+            if api == wire.DELETE and self._deleted(answered or {}):
                 self._end("after a deletion of the group")
         elif body["groupId"] != self._found.group:
             self._found.left_out["another group"] += 1
-        elif told is not None and told["errorCode"] in NOT_THERE:
+        elif answered is not None and answered["errorCode"] in NOT_THERE:
             self._found.left_out["refused by what is no coordinator, or has no log (H5, P3)"] += 1
         elif lacks := self._not_modelled(api, body):
             self._found.left_out[lacks] += 1
-            if told is None or told["errorCode"] != wire.ERROR_CODES["INVALID_REQUEST"]:
+            if answered is None or answered["errorCode"] != wire.ERROR_CODES["INVALID_REQUEST"]:
                 self._end(f"after {lacks}")
         else:
-            self._add(_line(number, content, told), answer)
+            self._add(_line(number, content, answered), answer)
             if self._run is not None:
                 self._run.versions |= _versions(body)
 
@@ -232,7 +232,7 @@ class ConnectLogReader(LogReader[Run]):
         return seen
 
 
-def _line(number: int, content: Json, told: Json | None) -> Line:
+def _line(number: int, content: Json, answer: Json | None) -> Line:
     api, body = content["api"], content["body"]
     owned = body.get("connectorsAndTasks")
     who = body.get("memberId") or ""
@@ -249,8 +249,8 @@ def _line(number: int, content: Json, told: Json | None) -> Line:
     if api == connect.INSTALL:
         line.group_epoch = body["groupEpoch"]
         line.target, line.twice = _given(body["members"])
-    if told is not None:
-        line.response = _response(api, told)
+    if answer is not None:
+        line.response = _response(api, answer)
     return line
 
 

@@ -52,11 +52,11 @@ def _heartbeat(epoch: int | None) -> Callable[[Field], str]:
     def action(field: Field) -> str:
         needs = ["worker"] if epoch is not None else ["worker", "epoch"]
         found = field.fields(needs, ("owned", "reason"))
-        said = found["epoch"].number(0) if epoch is None else epoch
+        number = found["epoch"].number(0) if epoch is None else epoch
         owned = tla_partitions(_resources(found["owned"])) if "owned" in found else "{}" if epoch == 0 else ""
         reason = found["reason"].number(0) if "reason" in found else ""
         worker = tla_text(found["worker"].name_text())
-        changes = f"!.member = {worker}, !.epoch = {said}, !.owned = {{{owned}}}"
+        changes = f"!.member = {worker}, !.epoch = {number}, !.owned = {{{owned}}}"
         return f"Request({worker}, [NoRequest EXCEPT {changes}], {{{reason}}})"
 
     return action
@@ -71,8 +71,8 @@ def _prepare(field: Field) -> str:
 def _install(field: Field) -> str:
     found = field.fields(("worker", "epoch", "groupEpoch", "target"), ())
     numbers = f"{found['epoch'].number()}, {found['groupEpoch'].number()}"
-    said = f"{tla_text(found['worker'].name_text())}, {numbers}, {_owners(found['target'])}, {{}}"
-    return f"Take(InstallAssignment(group, work, {said})) /\\ UNCHANGED topics"
+    arguments = f"{tla_text(found['worker'].name_text())}, {numbers}, {_owners(found['target'])}, {{}}"
+    return f"Take(InstallAssignment(group, work, {arguments})) /\\ UNCHANGED topics"
 
 
 def _connector(action: str) -> Callable[[Field], str]:
@@ -185,10 +185,13 @@ def _response(state: ConnectState) -> Facts:
     if response.error != "NONE":
         return {"error": response.error}
     if state.step.action == "PrepareAssignment":
-        told: dict[str, dict[str, tuple[str, ...]]] = {"workers": {}, "lost": {}}
+        assigned: dict[str, dict[str, tuple[str, ...]]] = {"workers": {}, "lost": {}}
         for one in sorted(call.workers, key=lambda one: one.worker):
-            told["lost" if one.epoch == GONE else "workers"][one.worker] = printed(one.resources)
-        return {"groupEpoch": str(call.group_epoch), **{name: work for name, work in told.items() if work}}
+            assigned["lost" if one.epoch == GONE else "workers"][one.worker] = printed(one.resources)
+        return {
+            "groupEpoch": str(call.group_epoch),
+            **{name: work for name, work in assigned.items() if work},
+        }
     if state.step.action == "InstallAssignment":
         return {"error": "NONE"}
     found: dict[str, str | tuple[str, ...]] = {"epoch": str(response.epoch)}

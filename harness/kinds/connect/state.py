@@ -162,9 +162,9 @@ def _naming(raw: State) -> tuple[frozendict[str, Names], Names | None, str]:
     if "lists" not in raw:
         return NO_LISTS, None, ASSIGNOR
     fields, lists = Fields(raw["naming"], "naming"), read_function(raw["lists"], "lists")
-    said = fields.option("list", tuple)
+    of_step = fields.option("list", tuple)
     read = {worker: typed(names, tuple, f"lists.{worker}") for worker, names in lists.items()}
-    return frozendict(read), said, fields.get("assignor", str)
+    return frozendict(read), of_step, fields.get("assignor", str)
 
 
 def _versions(trace: Trace, name: str) -> Versions:

@@ -39,8 +39,8 @@ SHOWN: Final[Forms] = {"partitions": resources, "sizes": connectors, "texts": so
 def assignors(reason: int, versions: tuple[int, int] = EVERYBODYS, names: Names = (ASSIGNOR,)) -> list[Json]:
     """The assignors of a worker, its reason (W2), and metadata of the first version that it reads (W1)."""
     least, most = versions
-    said = {"minimumVersion": least, "maximumVersion": most, "version": least}
-    return [{"name": name, **said, "reason": reason, "metadata": ""} for name in names]
+    offer = {"minimumVersion": least, "maximumVersion": most, "version": least}
+    return [{"name": name, **offer, "reason": reason, "metadata": ""} for name in names]
 
 
 def assignors_of(state: ConnectState, worker: str) -> list[Json]:

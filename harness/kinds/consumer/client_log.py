@@ -110,8 +110,8 @@ class ClientReader:
         elif operation == "request":
             if content.get("late"):
                 return  # it was sent where the line of its fault is
-            told = answer.get("body") if content.get("delivered", True) else None
-            self._request(number, content, content.get("listener"), content["body"], told)
+            delivered = answer.get("body") if content.get("delivered", True) else None
+            self._request(number, content, content.get("listener"), content["body"], delivered)
         elif (
             operation == "fault"
             and content["fault"] == NOT_RECORDED
@@ -121,36 +121,36 @@ class ClientReader:
             self._found.runs.clear()
             self._found.left_out["a group that was there before the record"] += 1
         elif operation == "fault" and "body" in content and content["fault"] in NEVER_ARRIVED:
-            told = {"errorCode": content["code"]} if content["fault"] == "error" else None
-            self._request(number, content, content["client"], content["body"], told)
+            delivered = {"errorCode": content["code"]} if content["fault"] == "error" else None
+            self._request(number, content, content["client"], content["body"], delivered)
 
     def _request(
-        self, number: int, content: Json, listener: int | None, body: Json, told: Json | None
+        self, number: int, content: Json, listener: int | None, body: Json, answer: Json | None
     ) -> None:
         if content["api"] == wire.HEARTBEAT and body["groupId"] == self._found.group:
-            self._heartbeat(number, content, listener, body, told)
+            self._heartbeat(number, content, listener, body, answer)
         elif content["api"] in OFFSETS and _group_of(body) == self._found.group:
-            self._offsets(number, content, body, told)
+            self._offsets(number, content, body, answer)
 
     def _heartbeat(
-        self, number: int, content: Json, listener: int | None, body: Json, told: Json | None
+        self, number: int, content: Json, listener: int | None, body: Json, answer: Json | None
     ) -> None:
         check_types(body)
-        check_types(told or {})
+        check_types(answer or {})
         connection = content.get("connection", 0)
         self._joins_as_another(number, content, body, connection)
-        run = self._run_of(body, told or {}, listener, connection)
+        run = self._run_of(body, answer or {}, listener, connection)
         if run is None:
             return
         line = Line(number, content, BEAT, heartbeat_of(body, self._topics), run.place(connection))
-        line.answer = None if told is None else self._response(told, line.request)
+        line.answer = None if answer is None else self._response(answer, line.request)
         line.rebalance = body.get("rebalanceTimeoutMs", -1) > 0
         line.doubted, run.doubted = run.doubted, False
         run.lines.append(line)
         if connection:
             self._last[connection] = run
 
-    def _run_of(self, body: Json, told: Json, listener: int | None, connection: int) -> Run | None:
+    def _run_of(self, body: Json, answer: Json, listener: int | None, connection: int) -> Run | None:
         """The run of a heartbeat. H1: a join without a member id is told its id; until then the connection
         says who it is."""
         member = body.get("memberId") or ""
@@ -160,12 +160,12 @@ class ClientReader:
             self._found.left_out["of a member that joined before the log"] += 1
             return None
         if run is None:
-            if not (member or told.get("memberId") or connection):
+            if not (member or answer.get("memberId") or connection):
                 self._found.left_out["a join without a member id that was not answered"] += 1
                 return None
             run = Run(member, listener, body.get("instanceId") or "")
             self._found.runs.append(run)
-        run.member = run.member or member or told.get("memberId") or ""
+        run.member = run.member or member or answer.get("memberId") or ""
         if run.member:
             self._open[run.member] = run
         return run
@@ -178,11 +178,11 @@ class ClientReader:
             run.lines.append(Line(number, content, ANOTHER, request, run.place(connection)))
             del self._last[connection]
 
-    def _response(self, told: Json, request: Request) -> Response:
-        error = RETRIABLE.get(told["errorCode"])
-        return Response(error, "", 0, None, None) if error else response_of(told, self._topics, request)
+    def _response(self, answer: Json, request: Request) -> Response:
+        error = RETRIABLE.get(answer["errorCode"])
+        return Response(error, "", 0, None, None) if error else response_of(answer, self._topics, request)
 
-    def _offsets(self, number: int, content: Json, body: Json, told: Json | None) -> None:
+    def _offsets(self, number: int, content: Json, body: Json, answer: Json | None) -> None:
         """O2, O4: who names neither a member nor an epoch is not fenced; that may be an administrator."""
         member, epoch = body.get("memberId") or "", body.get("generationIdOrMemberEpoch", -1)
         connection = content.get("connection", 0)
@@ -193,7 +193,7 @@ class ClientReader:
         request = Request(member, epoch, None, None, None, None, None)
         line = Line(number, content, OFFSETS[content["api"]], request, run.place(connection), named=named)
         run.lines.append(line)
-        run.doubted = run.doubted or bool(DOUBTS & _errors(told or {}))
+        run.doubted = run.doubted or bool(DOUBTS & _errors(answer or {}))
 
 
 def _group_of(body: Json) -> str:
@@ -201,9 +201,9 @@ def _group_of(body: Json) -> str:
     return str(body["groupId"] if "groupId" in body else body["groups"][0]["groupId"])
 
 
-def _errors(told: Mapping[str, Any]) -> set[int]:
+def _errors(answer: Mapping[str, Any]) -> set[int]:
     """The error codes of an answer about offsets."""
-    groups = [told, *(told.get("groups") or ())]
+    groups = [answer, *(answer.get("groups") or ())]
     topics = [topic for group in groups for topic in group.get("topics") or ()]
     parts = [one for topic in topics for one in topic.get("partitions") or ()]
     return {one.get("errorCode", 0) for one in (*groups, *parts)}

@@ -137,12 +137,12 @@ def _own_epoch(run: Run, line: Line, state: ClientState) -> str:
 
 
 def _answered_epoch(run: Run, line: Line, state: ClientState) -> str:
-    told = {
+    fields = {
         one.answer.epoch
         for one in run.lines
         if one.number < line.number and one.answer is not None and one.answer.error == "NONE"
     }
-    shown = ", ".join(map(str, sorted(state.epochs or told)))
+    shown = ", ".join(map(str, sorted(state.epochs or fields)))
     return f"the member id {run.member}, and an epoch that it was told" + (f" ({shown})" if shown else "")
 
 

@@ -92,9 +92,9 @@ class ConsumerLoad(KindLoad[SpecState]):
         }
 
 
-def _of_classic(deadlines: Mapping[tuple[str, str], int], name: str, said: Classic | None) -> Json:
+def _of_classic(deadlines: Mapping[tuple[str, str], int], name: str, classic: Classic | None) -> Json:
     """The deadlines of a member of the classic protocol: to rejoin, or to send its SyncGroup (M2)."""
-    if said is None:
+    if classic is None:
         return {}
     return {f"{timer}DeadlineMs": deadlines.get((timer, name)) for timer in ("join", "sync")}
 
@@ -165,8 +165,16 @@ class ConsumerDecoding(Decoding[SpecState]):
         self._untargeted = still_untargeted(self._untargeted, made, after)
         joins = spec.action in ("Join", "Return") and spec.response.error == "NONE"
         topic, partition = (spec.topic, spec.partitions), (spec.partition, spec.offset)
-        said = after.admin, spec.client
-        given: _Input = (before.key, spec.action, spec.member, spec.request, *topic, *partition, *said)
+        before_and_after = after.admin, spec.client
+        given: _Input = (
+            before.key,
+            spec.action,
+            spec.member,
+            spec.request,
+            *topic,
+            *partition,
+            *before_and_after,
+        )
         return Expected(
             branch=spec.branch,
             error=spec.response.error,

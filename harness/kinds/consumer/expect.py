@@ -41,15 +41,15 @@ def heartbeat(step: SpecStep, forms: Forms, interval_ms: int = wire.HEARTBEAT_IN
     error = spec.error != "NONE"
     answers = not error and spec.epoch >= 0
     tells_member_id = not error and (forms.tells_member_id or step.request.epoch == 0)
-    told = NOTHING_TOLD if step.client is None else step.client.told
+    data = NOTHING_TOLD if step.client is None else step.client.told
     assignment = None
     if spec.assigned is not None:
         assignment = {
-            "error": told.error,
+            "error": data.error,
             "assignedTopicPartitions": wire.expected_partitions(spec.assigned),
             "pendingTopicPartitions": wire.expected_partitions(spec.pending or frozenset()),
-            "metadataVersion": told.version,
-            "metadataBytes": told.metadata,
+            "metadataVersion": data.version,
+            "metadataBytes": data.metadata,
         }
     return {
         "throttleTimeMs": 0,

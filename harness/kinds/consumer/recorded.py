@@ -47,9 +47,9 @@ class ConsumerRecording(Recording[Run, SpecState]):
         for line in run.lines:
             if line.topic:
                 topics[line.topic] = line.partitions
-            asked, answered = line.request, line.response
-            if asked and answered and line.seen is None and line.member not in known:
-                joined = not asked.epoch and asked.instance is None and answered.error == "NONE"
+            request, answered = line.request, line.response
+            if request and answered and line.seen is None and line.member not in known:
+                joined = not request.epoch and request.instance is None and answered.error == "NONE"
                 there = sum(count for count in topics.values() if count > 0)
                 if joined and 2**there > LIMIT:  # each may be the member's or nobody's
                     raise too_many(f"line {line.number}")

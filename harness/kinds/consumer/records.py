@@ -204,8 +204,8 @@ def _group(before: Group, after: Group, fresh: set[str], starts: bool) -> Iterat
 
 def _described(member: Member) -> tuple[object, ...]:
     """The fields of a member's metadata."""
-    said = member.classic and member.classic[1:]
-    return member.instance, member.subscription, member.regex, member.assignor, member.offers, said
+    protocols = member.classic and member.classic[1:]
+    return member.instance, member.subscription, member.regex, member.assignor, member.offers, protocols
 
 
 def _member_metadata(group: Group, name: str, member: Member) -> Json:

@@ -23,8 +23,8 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
     topics = {topic for topic, _ in partitions} | {topic for run in runs for topic in run.topics}
     names = {topic_name(topic) for topic in topics}
     lines = [line for run in runs for line in run.lines]
-    asked = {line.request.regex for line in lines if line.request and line.request.regex}
-    regexes = {regex: matching(regex, names) for regex in sorted(asked)}
+    requested = {line.request.regex for line in lines if line.request and line.request.regex}
+    regexes = {regex: matching(regex, names) for regex in sorted(requested)}
     values = {
         "kafka": named.startswith("Kafka"),
         "members": members_of(runs),

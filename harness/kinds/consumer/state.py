@@ -231,8 +231,8 @@ class StateReader:
             self._steps[state["step"]] = record_of(SpecStep).read(Fields(state["step"], "step"))
         step = self._steps[state["step"]]
         if "clientStep" in state:
-            offers, said = client_step(Fields(state["clientStep"], "clientStep"))
-            step = replace(step, request=replace(step.request, offers=offers), client=said)
+            offers, client = client_step(Fields(state["clientStep"], "clientStep"))
+            step = replace(step, request=replace(step.request, offers=offers), client=client)
         log: frozenset[Value] | None = typed(state["log"], frozenset, "log") if "log" in state else None
         admin = _admin(Fields(state["admin"], "admin")) if "admin" in state else None
         keys = group_key, topics_key, offsets_key
@@ -261,12 +261,12 @@ def _group(fields: Fields, known: dict[Value, Member]) -> Group:
 
 def _with_computation(group: Group, fields: Fields) -> Group:
     """The group with what its members offer and are told, and with who computes its target."""
-    offers, told = fields.function("offers"), fields.function("told")
+    offers, data = fields.function("offers"), fields.function("told")
     members = {
         name: replace(
             member,
             offers=offers_of(offers[name], f"{fields.path}.offers"),
-            told=record_of(UserData).read(Fields(told[name], f"{fields.path}.told")),
+            told=record_of(UserData).read(Fields(data[name], f"{fields.path}.told")),
         )
         for name, member in group.members.items()
     }

@@ -179,15 +179,15 @@ def _member(group: Group, name: str) -> Facts:
 
 def printed_computation(computation: Computation) -> Facts:
     """The member that computes, and how far it is."""
-    told = {"told": "true"} if computation.notified else {}
+    notified = {"told": "true"} if computation.notified else {}
     prepared = {"prepared": str(computation.base.epoch)} if computation.base else {}
     tried = {"tooLate": tuple(sorted(computation.tried))} if computation.tried else {}
-    return {"chosen": computation.chosen, **told, **prepared, **tried}
+    return {"chosen": computation.chosen, **notified, **prepared, **tried}
 
 
 def printed_response(state: SpecState) -> Facts:
     """The answer of a heartbeat, or of the one that computes."""
-    response, said, base = state.step.response, state.step.client, state.group.computation.base
+    response, client, base = state.step.response, state.step.client, state.group.computation.base
     if response.error != "NONE" or state.step.action == "InstallAssignment":
         return {"error": response.error}
     if state.step.action == "PrepareAssignment":
@@ -201,14 +201,14 @@ def printed_response(state: SpecState) -> Facts:
         }
         return {"groupEpoch": str(base.epoch), "assignor": base.assignor, "members": members}
     found: dict[str, str | tuple[str, ...]] = {"epoch": str(response.epoch)}
-    if said is not None and said.compute:
+    if client is not None and client.compute:
         found["compute"] = "true"
     if response.assigned is not None:
         found["assigned"] = printed(response.assigned)
-    if said is not None and said.told.error:
-        found["assignorError"] = str(said.told.error)
-    if said is not None and said.told.metadata:
-        found["metadata"] = said.told.metadata
+    if client is not None and client.told.error:
+        found["assignorError"] = str(client.told.error)
+    if client is not None and client.told.metadata:
+        found["metadata"] = client.told.metadata
     return found
 
 

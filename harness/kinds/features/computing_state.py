@@ -111,6 +111,6 @@ def computation_of(fields: Fields) -> Computation:
 
 def client_step(fields: Fields) -> tuple[tuple[Offer, ...] | None, ClientStep]:
     """The assignors in the step's request (None: not given), and the rest of the step."""
-    said = next(iter(fields.get("offers", frozenset)), None)
-    offers = None if said is None else offers_of(said, f"{fields.path}.offers")
+    raw = next(iter(fields.get("offers", frozenset)), None)
+    offers = None if raw is None else offers_of(raw, f"{fields.path}.offers")
     return offers, record_of(ClientStep).read(fields)

@@ -105,14 +105,14 @@ def _record_json(record: Fields) -> Json:
 def _with_given_fields(record: Json) -> Json:
     """A record that a target must write, without the fields of which the spec's says nothing."""
     key, value = record["key"], record["value"]
-    said = _SAID.get(key["type"], {})
-    return {"key": key, "value": value and {name: value[name] for name in value if name in said}}
+    given = _SAID.get(key["type"], {})
+    return {"key": key, "value": value and {name: value[name] for name in value if name in given}}
 
 
-def _compare(said: Sequence[Json], expected: Sequence[Json]) -> None:
+def _compare(seen: Sequence[Json], expected: Sequence[Json]) -> None:
     """ValueError, in words, with the first place where they differ."""
     comparable = [_with_given_fields(record) for record in expected]
-    found = differences(_answer(said), _answer(comparable))
+    found = differences(_answer(seen), _answer(comparable))
     if not found:
         return
     place = found[0].path.replace("records", "log", 1)

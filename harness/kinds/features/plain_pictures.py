@@ -95,8 +95,8 @@ def _events(
     for index, state in enumerate(states[1:], start=1):
         step, who = state.step, state.step.member or NOBODY
         if step.error:
-            asked, answered = pictures.labels(step)
-            yield Message(index, who, COORDINATOR, asked, "request")
+            request, answered = pictures.labels(step)
+            yield Message(index, who, COORDINATOR, request, "request")
             fine = step.error == "NONE"
             yield Message(
                 index, COORDINATOR, who, answered if fine else step.error, "answer" if fine else "error"

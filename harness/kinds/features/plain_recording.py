@@ -44,7 +44,7 @@ class PlainLogReader(LogReader[Run]):
     """Are deletions of groups steps? Where they are none a run ends with them."""
 
     @abstractmethod
-    def _request_line(self, number: int, content: Json, told: Json | None) -> Any:
+    def _request_line(self, number: int, content: Json, answer: Json | None) -> Any:
         """The line of a request with its answer, if there is one."""
 
     def _action_of(self, timer: str) -> str:
@@ -65,22 +65,22 @@ class PlainLogReader(LogReader[Run]):
             self._add(line, answer if one is changes[-1] else None)
 
     def _request(self, number: int, content: Json, answer: Json) -> None:
-        api, body, told = content["api"], content["body"], answer.get("body")
+        api, body, answered = content["api"], content["body"], answer.get("body")
         group = self._found.group
-        if api == wire.DELETE and self.deletes and body["groupsNames"] == [group] and told:
+        if api == wire.DELETE and self.deletes and body["groupsNames"] == [group] and answered:
             line = self.line(number, content, f"{self.word}{DELETION}")
-            line.response = self._answered(told["results"][0])
+            line.response = self._answered(answered["results"][0])
             self._add(line, answer)
         elif api != self.api or body["groupId"] != group:
             self._found.left_out["another group" if api == self.api else api] += 1
-            if api == wire.DELETE and self._deleted(told or {}):
+            if api == wire.DELETE and self._deleted(answered or {}):
                 self._end("after a deletion of the group")
-        elif told is not None and told["errorCode"] in NOT_THERE:
+        elif answered is not None and answered["errorCode"] in NOT_THERE:
             self._found.left_out["refused by what is no coordinator, or has no log (H5, P3)"] += 1
         else:
-            self._add(self._request_line(number, content, told), answer)
+            self._add(self._request_line(number, content, answered), answer)
 
-    def _answered(self, told: Json) -> Any:
+    def _answered(self, answer: Json) -> Any:
         """The part of a response that is compared."""
 
     def _begun(self, line: Any) -> Run:

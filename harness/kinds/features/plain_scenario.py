@@ -31,8 +31,8 @@ def request_of(
 
     def action(field: Field) -> str:
         found = field.fields(("member",) if epoch is not None else ("member", "epoch"), optional)
-        asked = request(found["epoch"].number() if epoch is None else epoch, found)
-        return f"Request({tla_text(found['member'].name_text())}, {asked})"
+        arguments = request(found["epoch"].number() if epoch is None else epoch, found)
+        return f"Request({tla_text(found['member'].name_text())}, {arguments})"
 
     return action
 

@@ -129,8 +129,8 @@ class KafkaMigrationRecording(MigrationRecording):
         """With what a heartbeat is answered by Kafka."""
         found = []
         for state, raw in zip(super().states(dumped), dumped, strict=True):
-            told = read_response(Fields(raw["kafkaTold"], "kafkaTold"))
-            step = replace(state.step, response=told)
+            by_kafka = read_response(Fields(raw["kafkaTold"], "kafkaTold"))
+            step = replace(state.step, response=by_kafka)
             found.append(replace(state, shared=replace(state.shared, step=step)))
         return found
 
@@ -189,11 +189,11 @@ def _is_unseen(line: Line) -> bool:
 
 def _epoch(line: Line) -> int:
     """The latest generation or epoch that a line names."""
-    asked = [line.request.epoch] if line.request else []
+    sent = [line.request.epoch] if line.request else []
     shown = [line.seen.generation] if line.seen else [line.group.epoch] if line.group else []
-    told = [line.told.epoch] if line.told else []
+    answered = [line.told.epoch] if line.told else []
     content = [subscription_data(one).generation or 0 for one in _subscriptions(line)]
-    return max([0, *asked, *shown, *told, *content])
+    return max([0, *sent, *shown, *answered, *content])
 
 
 def _partitions(run: classic.Run) -> Iterator[Partition]:

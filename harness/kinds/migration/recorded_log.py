@@ -136,22 +136,22 @@ class MigrationLogReader(ClassicLogReader):
         else:
             super()._request(number, content, answer)
 
-    def _heartbeat(self, number: int, content: Json, told: Json | None, answer: Json) -> None:
+    def _heartbeat(self, number: int, content: Json, answered: Json | None, answer: Json) -> None:
         body = content["body"]
-        if told is None:
+        if answered is None:
             self._end("after a request without a response")
             return
         if body.get("clientAssignors"):
             self._end("from a member on that may compute the target itself (A5, M4)")
         if body.get("subscribedTopicRegex"):
             self._end("from a regular expression on, which no request of the model has")
-        if why := left_out(body, told["errorCode"]):
+        if why := left_out(body, answered["errorCode"]):
             self._found.left_out[why] += 1
             return
         check_types(body)
-        check_types(told)
+        check_types(answered)
         request = heartbeat_of(body, self._topics)
-        response = response_of(told, self._topics, request)
+        response = response_of(answered, self._topics, request)
         member = request.member or response.member or "nobody"
         self._add(Line(number, content, REQUEST, member, heartbeat=request, told=response), answer)
 

@@ -54,11 +54,11 @@ def _written(before: MigrationState, after: MigrationState, now_ms: int, forms: 
         return [*_tombstones(before.group, forms), *_brought_back(before, after, now_ms)]
     if not after.group.exists and not before.group.exists:
         return classic.written(before.old, after.old, now_ms)
-    asked = replace(before.shared, group=before.group_of_step(after))
-    step = records.written(asked, as_heartbeat(before, after), now_ms, forms)
+    view = replace(before.shared, group=before.group_of_step(after))
+    step = records.written(view, as_heartbeat(before, after), now_ms, forms)
     if not before.is_classic:
         return step
-    return [classic.TOMBSTONE, *records.whole(replace(asked, offsets={}), forms), *step]
+    return [classic.TOMBSTONE, *records.whole(replace(view, offsets={}), forms), *step]
 
 
 def _brought_back(before: MigrationState, after: MigrationState, now_ms: int) -> list[Json]:

@@ -45,8 +45,8 @@ def _join(field: Field) -> str:
     """A consumer joins."""
     found = field.fields(("member",), SAYS)
     member = tla_text(found["member"].name_text())
-    said = offers_of(found) if "assignors" in found else "{<<>>}"
-    return f"\\E offers \\in {said} : JoinsOffering({member}, offers)"
+    offers = offers_of(found) if "assignors" in found else "{<<>>}"
+    return f"\\E offers \\in {offers} : JoinsOffering({member}, offers)"
 
 
 def _prepare(field: Field) -> str:

@@ -99,20 +99,20 @@ def renamed(trace: Trace, group: str, step: str) -> list[State]:
     return [raw.set("group", raw[group]).set("step", raw[step]) for raw in trace.states]
 
 
-def with_classic(group: Group, said: Mapping[str, Classic]) -> Group:
+def with_classic(group: Group, data: Mapping[str, Classic]) -> Group:
     """The group with those of its members that use the classic protocol, and what they have said."""
     members = {
-        name: replace(member, classic=said[name], offers=_offers(said[name])) if name in said else member
+        name: replace(member, classic=data[name], offers=_offers(data[name])) if name in data else member
         for name, member in group.members.items()
     }
     return replace(group, members=members)
 
 
-def _offers(said: Classic) -> tuple[Offer, ...]:
+def _offers(classic: Classic) -> tuple[Offer, ...]:
     """M4: its protocols as assignors that the member offers, with its user data as their metadata."""
-    user_data = subscription_data(said.subscription).user_data
+    user_data = subscription_data(classic.subscription).user_data
     version = CLASSIC_VERSION
-    return tuple(Offer(name, version, version, version, 0, user_data) for name in said.protocols)
+    return tuple(Offer(name, version, version, version, 0, user_data) for name in classic.protocols)
 
 
 def classic_data_in(old: ClassicState) -> dict[str, Classic]:
@@ -123,11 +123,11 @@ def classic_data_in(old: ClassicState) -> dict[str, Classic]:
 
 def _classic_data(raw: State) -> dict[str, Classic]:
     """The data that members of the classic protocol in a consumer group have sent."""
-    words, said = read_function(raw["words"], "words"), {}
+    words, data = read_function(raw["words"], "words"), {}
     for name, phase in read_function(raw["phase"], "phase").items():
         if phase:
             one = Fields(words[name], f"words[{name}]")
-            said[str(name)] = Classic(
+            data[str(name)] = Classic(
                 str(phase), tuple(one.get("protocols", tuple)), one.names("subscription")
             )
-    return said
+    return data

@@ -14,10 +14,10 @@ from harness.targets.base import Json
 
 
 def _request(before: ShareState, after: ShareState) -> Call:
-    asked, member = after.step.request, after.step.member
-    names = None if asked.subscription is None else sorted(asked.subscription)
-    said = {"memberId": member, "memberEpoch": asked.epoch, "rackId": None, "subscribedTopicNames": names}
-    return SendRequest(SHARE.api, wire.client(member), {"groupId": wire.GROUP, **said})
+    request, member = after.step.request, after.step.member
+    names = None if request.subscription is None else sorted(request.subscription)
+    body = {"memberId": member, "memberEpoch": request.epoch, "rackId": None, "subscribedTopicNames": names}
+    return SendRequest(SHARE.api, wire.client(member), {"groupId": wire.GROUP, **body})
 
 
 _partitions: Final = wire.expected_partitions
@@ -82,13 +82,13 @@ class ShareDecoding(SessionDecoding[ShareGroup, ShareStep]):
     def body(self, after: ShareState) -> Json:
         """Q5, Q7, and of DeleteGroups."""
         step, answer = after.step, after.step.response
-        told = None if answer.assigned is None else {"topicPartitions": _partitions(answer.assigned)}
+        assignment = None if answer.assigned is None else {"topicPartitions": _partitions(answer.assigned)}
         return {
             **{"throttleTimeMs": 0, "errorCode": wire.ERROR_CODES[step.error], "errorMessage": None},
             "memberId": step.member if step.error == "NONE" else None,
             "memberEpoch": answer.epoch,
             "heartbeatIntervalMs": wire.HEARTBEAT_INTERVAL_MS if answer.epoch > 0 else 0,
-            "assignment": told,
+            "assignment": assignment,
         }
 
 

@@ -30,10 +30,10 @@ class ShareDescriber(PlainDescriber[ShareGroup, ShareStep]):
         """A heartbeat by its epoch, and what is answered."""
         names, given = step.request.subscription, step.response.assigned
         topics = "" if names is None else f" topics {','.join(sorted(names)) or 'none'}"
-        told = "" if given is None else f" assign {named(given)}"
+        assigned = "" if given is None else f" assign {named(given)}"
         if step.action == "ShareDelete":
             return "delete", "deleted"
-        answered = f"e{step.response.epoch}{told}" if step.response.epoch > 0 else "left"
+        answered = f"e{step.response.epoch}{assigned}" if step.response.epoch > 0 else "left"
         return f"share heartbeat e{step.request.epoch}{topics}", answered
 
 

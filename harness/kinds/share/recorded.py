@@ -42,17 +42,17 @@ class ShareLogReader(PlainLogReader):
     line = Line
     api, word, deletes = SHARE.api, "Share", True
 
-    def _request_line(self, number: int, content: Json, told: Json | None) -> Line:
+    def _request_line(self, number: int, content: Json, answer: Json | None) -> Line:
         body = content["body"]
         names = body.get("subscribedTopicNames")
-        asked = ShareRequest(body["memberEpoch"], None if names is None else frozenset(names))
-        response = None if told is None else self._answered(told)
-        return Line(number, content, "Request", body["memberId"], asked, response)
+        request = ShareRequest(body["memberEpoch"], None if names is None else frozenset(names))
+        response = None if answer is None else self._answered(answer)
+        return Line(number, content, "Request", body["memberId"], request, response)
 
-    def _answered(self, told: Json) -> ShareResponse:
-        given = told.get("assignment")
+    def _answered(self, answer: Json) -> ShareResponse:
+        given = answer.get("assignment")
         assigned = None if given is None else self._topics.partitions(given["topicPartitions"])
-        return ShareResponse(ERRORS[told["errorCode"]], told.get("memberEpoch", 0), assigned)
+        return ShareResponse(ERRORS[answer["errorCode"]], answer.get("memberEpoch", 0), assigned)
 
     def _seen(self, answer: Json) -> ShareGroup | None:
         group: Any = self._group_in(answer)

@@ -53,8 +53,8 @@ def _step(step: Field, kind: Language) -> Step:
     verbs = [name for name in found if name not in ("says", "expect")]
     if len(verbs) != 1 or verbs[0] not in kind.verbs:
         wrong = next((found[verb] for verb in verbs if verb not in kind.verbs), step)
-        said = f"{wrong.name!r} is none" if wrong is not step else f"this has {verbs or 'none'}"
-        raise wrong.wrong(f"a step does exactly one of {', '.join(kind.verbs)}; {said}")
+        known = f"{wrong.name!r} is none" if wrong is not step else f"this has {verbs or 'none'}"
+        raise wrong.wrong(f"a step does exactly one of {', '.join(kind.verbs)}; {known}")
     does, expect = found[verbs[0]], found.get("expect")
     if "says" in found:
         found["says"].prose()

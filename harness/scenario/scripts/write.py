@@ -57,8 +57,8 @@ def explain(played: PlayedScript) -> Iterator[str]:
         yield at(line, f"after step {number}: {what}: the file has {old}, the specification gives {new}")
     if played.stuck:
         step = script.steps[played.stuck - 1]
-        said = f"the specification has no step {played.stuck} ({step.words})"
-        yield at(step.first_line, f"{said}: it may not be possible in this state")
+        reason = f"the specification has no step {played.stuck} ({step.words})"
+        yield at(step.first_line, f"{reason}: it may not be possible in this state")
     for number in played.missing if not played.stuck else ():
         line = script.steps[number - 1].first_line
         yield at(

@@ -36,7 +36,7 @@ def before_of(watch: GroupWatch, group: GroupView | None, member: str) -> Before
 
 
 def check_answer(
-    group: GroupView | None, before: Before, body: Json, cause: Cause, told: Partitions | None
+    group: GroupView | None, before: Before, body: Json, cause: Cause, assigned: Partitions | None
 ) -> None:
     """H5, H6, R5: what a heartbeat was answered; `told` is the answer's assignment."""
     if cause.error:
@@ -58,11 +58,11 @@ def check_answer(
         raise Violation("H9", "ResponseMatches", f"{cause.member} was told epoch {body['memberEpoch']}")
     if body.get("shouldComputeAssignment") and group.computation.chosen != cause.member:
         raise Violation("A5", "OnlyTheChosen", f"{cause.member} was told to compute, and was not chosen")
-    if told is not None and told != member.assigned:
+    if assigned is not None and assigned != member.assigned:
         raise Violation(
             "R5",
             "ResponseMatches",
-            f"{cause.member} was told {shown(told)}, and is assigned {shown(member.assigned)}",
+            f"{cause.member} was told {shown(assigned)}, and is assigned {shown(member.assigned)}",
         )
 
 

@@ -405,11 +405,11 @@ def wanted_by(group: GroupView, topics: Topics) -> dict[str, Partitions]:
     }
 
 
-def subscribed(said: SubscriberView, topics: Topics) -> set[str]:
+def subscribed(subscriber: SubscriberView, topics: Topics) -> set[str]:
     """T1: the existing topics that a member subscribes to."""
-    found = {name for name in said.subscription if name in topics}
-    if said.regex:
-        pattern = re.compile(said.regex)
+    found = {name for name in subscriber.subscription if name in topics}
+    if subscriber.regex:
+        pattern = re.compile(subscriber.regex)
         found |= {name for name in topics if pattern.fullmatch(name)}
     return found
 

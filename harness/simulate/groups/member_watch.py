@@ -215,8 +215,8 @@ class MemberWatch:
 
 def _news(body: Json) -> bool:
     """Tell if a heartbeat says more than that the member lives (H7)."""
-    said = ("topicPartitions", "subscribedTopicNames", "subscribedTopicRegex", "clientAssignors")
-    return any(body.get(name) is not None for name in said)
+    fields = ("topicPartitions", "subscribedTopicNames", "subscribedTopicRegex", "clientAssignors")
+    return any(body.get(name) is not None for name in fields)
 
 
 def _offsets(body: Json) -> list[tuple[Partition, int]]:

@@ -75,8 +75,8 @@ class _Noting:
         """Noted with its response."""
         answer = self._cluster.request(api, version, client, body)
         if self._active or self._whole:
-            asked = {"api": api, "version": version, "client": client, "body": body}
-            self._note({"op": "request", **asked}, {"body": answer})
+            operation = {"api": api, "version": version, "client": client, "body": body}
+            self._note({"op": "request", **operation}, {"body": answer})
             if group := body.get("groupId"):
                 self._groups += [] if group in self._groups else [group]
                 self._describe([group])

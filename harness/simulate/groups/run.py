@@ -130,8 +130,8 @@ def run_seed(
         digest.update(str(violation).encode())
         kind = violation.requirement, violation.invariant
         schedule = Schedule(settings, tuple(done), *kind)
-        said = _with_names(violation, done).message
-        found = SimulatedViolation(seed, world.counts.events, *kind, said, schedule, settling)
+        message = _with_names(violation, done).message
+        found = SimulatedViolation(seed, world.counts.events, *kind, message, schedule, settling)
     digest.update(f"{world.now_ms} {world.counts}".encode())
     return Outcome(seed, world.counts, digest.hexdigest(), found)
 
@@ -188,11 +188,11 @@ def shown(parts: Parts, found: SimulatedViolation) -> SimulatedViolation | None:
 
 def _with_names(violation: Violation, events: Sequence[Json]) -> Violation:
     """A violation with topics by name; an invariant knows them by the end of their ids."""
-    said = violation.message
+    message = violation.message
     for event in events:
         if event["do"] == "topic":
-            said = said.replace(f"{event['id'][-4:]}-", f"{event['name']}-")
-    return Violation(violation.requirement, violation.invariant, said)
+            message = message.replace(f"{event['id'][-4:]}-", f"{event['name']}-")
+    return Violation(violation.requirement, violation.invariant, message)
 
 
 def _without_wholes(events: list[Json], fails: Callable[[Sequence[Json]], bool]) -> list[Json]:

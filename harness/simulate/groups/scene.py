@@ -221,11 +221,11 @@ class Scene:
         before = before_of(watch, self.cluster.group(group), sent["memberId"])
         body = self.cluster.request(request.api, request.version, client, sent)
         error = body["errorCode"]
-        told = body["assignment"] and from_wire(body["assignment"]["assignedTopicPartitions"])
+        assigned = body["assignment"] and from_wire(body["assignment"]["assignedTopicPartitions"])
         owned = None if sent["topicPartitions"] is None else from_wire(sent["topicPartitions"])
         member = body["memberId"] or sent["memberId"]
         cause = Cause("request", member, sent["memberEpoch"], owned, not error, error)
-        check_answer(self.cluster.group(group), before, body, cause, told)
+        check_answer(self.cluster.group(group), before, body, cause, assigned)
         self.counts.answers[f"heartbeat {error}"] += 1
         if cause.joins and process is not None:
             process.incarnation = process.epoch = 0

@@ -74,8 +74,8 @@ def write_schedule(schedule: Schedule, path: Path) -> None:
     """Write it as JSON, one event a line."""
     head = to_json(schedule)
     lines = ",\n".join(f"  {json.dumps(event)}" for event in head.pop("events"))
-    said = "".join(f" {json.dumps(name)}: {json.dumps(value)},\n" for name, value in head.items())
-    write_text(path, f'{{\n{said} "events": [\n{lines}\n ]\n}}\n')
+    fields = "".join(f" {json.dumps(name)}: {json.dumps(value)},\n" for name, value in head.items())
+    write_text(path, f'{{\n{fields} "events": [\n{lines}\n ]\n}}\n')
 
 
 def is_schedule_of_groups(path: Path) -> bool:
@@ -111,11 +111,11 @@ def schedule_of(data: Any, path: Path) -> Schedule:
     )
 
 
-def _settings(said: Any, path: Path) -> Settings:
+def _settings(content: Any, path: Path) -> Settings:
     known = {field.name for field in fields(Settings)}
-    if not isinstance(said, dict) or set(said) - known:
+    if not isinstance(content, dict) or set(content) - known:
         raise ConformError(f"The settings of {path} must be some of {', '.join(sorted(known))}.", USAGE)
-    settings = formed(said, Settings, f"The settings of {path}:")
+    settings = formed(content, Settings, f"The settings of {path}:")
     if not settings.groups:
         raise ConformError(f"The settings of {path}: there must be a group.", USAGE)
     return settings

@@ -20,14 +20,14 @@ def _listed(value: object) -> object:
 
 def in_words(event: Json) -> str:
     """An event without its time and its process: "start group=g topics=[foo]"."""
-    said = [
+    parts = [
         f"{name}={_listed(value)}"
         for name, value in event.items()
         if value
         and name not in ("at", "do", "who", "id", "maxPollMs")
         and (name, value) != ("permille", 1000)
     ]
-    return " ".join([event["do"].replace("-", " "), *said])
+    return " ".join([event["do"].replace("-", " "), *parts])
 
 
 def of_request(request: RequestView, topics: _Topics) -> str:
@@ -50,8 +50,8 @@ def of_request(request: RequestView, topics: _Topics) -> str:
         ]
         return f"commit, epoch {body['generationIdOrMemberEpoch']}, {', '.join(offsets)}"
     if request.api == "OffsetFetch":
-        asked = _partitions(body["groups"][0]["topics"], "partitionIndexes", topics)
-        return f"fetch offsets, epoch {body['generationIdOrMemberEpoch']}, {asked}"
+        partitions = _partitions(body["groups"][0]["topics"], "partitionIndexes", topics)
+        return f"fetch offsets, epoch {body['generationIdOrMemberEpoch']}, {partitions}"
     if request.api == PREPARE:
         return "prepare"
     if request.api == INSTALL:
@@ -66,8 +66,8 @@ def of_answer(body: Json, topics: _Topics) -> str:
             return error_name(body["errorCode"])
         words = [f"epoch {body['memberEpoch']}"]
         if body["assignment"] is not None:
-            told = _partitions(body["assignment"]["assignedTopicPartitions"], "partitions", topics)
-            words.append(f"assigned {told}")
+            partitions = _partitions(body["assignment"]["assignedTopicPartitions"], "partitions", topics)
+            words.append(f"assigned {partitions}")
         return ", ".join(words)
     if "groups" in body:
         code = body["groups"][0]["errorCode"]

@@ -75,8 +75,8 @@ def from_kafka(form: Form, answer: Json, names: Names) -> Json:
     body: Json = translated(answer, names.from_broker)
     if form.api == HEARTBEAT:
         if assignment := body["assignment"]:
-            told = to_kip(ASSIGNMENT, assignment)
-            body["assignment"] = {name: sorted_partitions(topics) for name, topics in told.items()}
+            assigned = to_kip(ASSIGNMENT, assignment)
+            body["assignment"] = {name: sorted_partitions(topics) for name, topics in assigned.items()}
     elif form.api == COMMIT:
         body["topics"] = _topics_back(form, body["topics"])
     elif form.api == FETCH:

@@ -145,8 +145,8 @@ def _command_line(pid: int) -> str:
             return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
         except OSError:
             return ""
-    asked = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
-    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+    command = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
 def free_port() -> int:
@@ -232,8 +232,8 @@ def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
         ended = process.poll() is not None
         if ended or time.monotonic() > deadline:
             what = f"ended with exit code {process.returncode}" if ended else f"took more than {START_S:g} s"
-            said = (folder / LOG).read_text(encoding="utf-8", errors="replace")[-SHOWN:].strip()
-            raise ConformError(f"Kafka did not start: it {what}. Its log ends with: {said}", ENGINE_FAILED)
+            log = (folder / LOG).read_text(encoding="utf-8", errors="replace")[-SHOWN:].strip()
+            raise ConformError(f"Kafka did not start: it {what}. Its log ends with: {log}", ENGINE_FAILED)
         time.sleep(PAUSE_S)
 
 

@@ -34,12 +34,12 @@ class Mock:
 
     def _started(self) -> ctypes.c_void_p:
         """The client that the interface wants; it never connects, and need not complain of that."""
-        said = ctypes.create_string_buffer(512)
+        error = ctypes.create_string_buffer(512)
         configuration = ctypes.c_void_p(self._c.rd_kafka_conf_new())
-        self._c.rd_kafka_conf_set(configuration, b"log_level", b"0", said, len(said))
-        client = self._c.rd_kafka_new(_PRODUCER, configuration, said, ctypes.c_size_t(len(said)))
+        self._c.rd_kafka_conf_set(configuration, b"log_level", b"0", error, len(error))
+        client = self._c.rd_kafka_new(_PRODUCER, configuration, error, ctypes.c_size_t(len(error)))
         if not client:
-            raise RuntimeError(f"librdkafka does not start: {said.value.decode()}")
+            raise RuntimeError(f"librdkafka does not start: {error.value.decode()}")
         return ctypes.c_void_p(client)
 
     def cluster(self) -> str:

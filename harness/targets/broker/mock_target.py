@@ -176,8 +176,8 @@ class MockProcess:
             return None
         how = f"of signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"with exit code {code}"
         self._stderr.seek(0)
-        said = self._stderr.read().decode(errors="replace").strip().splitlines()
-        return f"its process died {how}{': ' + said[-1].strip() if said else ''}"
+        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
+        return f"its process died {how}{': ' + lines[-1].strip() if lines else ''}"
 
     def close(self) -> None:
         """End it."""

@@ -23,9 +23,9 @@ def _sent(api: str, version: int, **body: object) -> Json:
 
 def _heartbeat(member: str, epoch: int, owned: Sequence[Json] | None, joins: bool = False) -> Json:
     timeout, topics = (300_000, ["foo"]) if joins else (-1, None)
-    said = {"memberId": member, "memberEpoch": epoch, "topicPartitions": owned}
+    body = {"memberId": member, "memberEpoch": epoch, "topicPartitions": owned}
     given = {"rebalanceTimeoutMs": timeout, "subscribedTopicNames": topics}
-    return _sent("ConsumerGroupHeartbeat", 0, groupId="g", **said, **given)
+    return _sent("ConsumerGroupHeartbeat", 0, groupId="g", **body, **given)
 
 
 _PROTOCOL: Final = {"name": "range", "metadata": "AAEAAAABAANmb28AAAAAAAAAAAAAAAA="}

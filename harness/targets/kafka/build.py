@@ -65,9 +65,9 @@ def _compile(sources: Sequence[Path], jars: Sequence[Path], classes: Path) -> No
             [javac, *options, "-cp", path, *map(str, sources)], capture_output=True, text=True
         )
         if ended.returncode:
-            said = "\n".join(line for line in ended.stderr.splitlines() if "error:" in line) or ended.stderr
+            errors = "\n".join(line for line in ended.stderr.splitlines() if "error:" in line) or ended.stderr
             raise ConformError(
-                f"The program that runs Kafka does not compile with {javac}: {said}", ENGINE_FAILED
+                f"The program that runs Kafka does not compile with {javac}: {errors}", ENGINE_FAILED
             )
         _pack(made)
         try:

@@ -70,7 +70,7 @@ def _stuck(step: ScriptStep) -> str:
         "A4: each partition of a subscribed topic has one owner, who subscribes to it, and no other has one"
     )
     if step.target is not None:
-        said = f"its target may not be legal ({target})"
+        advice = f"its target may not be legal ({target})"
     else:
-        said = f"a new target may be due: say it with target: ({target})"
-    return said if step.request else f"it may not be possible in this state, or {said}"
+        advice = f"a new target may be due: say it with target: ({target})"
+    return advice if step.request else f"it may not be possible in this state, or {advice}"

@@ -87,8 +87,8 @@ def _step(step: Field) -> ScriptStep:
     verbs = [name for name in found if name not in _STEP_FIELDS]
     if len(verbs) != 1 or verbs[0] not in VERBS:
         wrong = next((found[verb] for verb in verbs if verb not in VERBS), step)
-        said = f"{wrong.name!r} is none" if wrong is not step else f"this has {verbs or 'none'}"
-        raise wrong.wrong(f"a step does exactly one of {', '.join(VERBS)}; {said}")
+        known = f"{wrong.name!r} is none" if wrong is not step else f"this has {verbs or 'none'}"
+        raise wrong.wrong(f"a step does exactly one of {', '.join(VERBS)}; {known}")
     verb = verbs[0]
     make = _event if verb in EVENTS else _request
     sections: dict[str, Section] = {name: _section(found[name]) for name in SECTIONS if name in found}
@@ -254,8 +254,8 @@ def _first_group(field: Field, topics: dict[str, int]) -> Group:
 
 
 def _first_member(field: Field, group_epoch: int) -> tuple[Member, frozenset[Partition]]:
-    said = ("epoch", "previousEpoch", "instance", "assignor", "revoking", "target", "acknowledged")
-    found = field.fields(("subscription", "partitions"), said)
+    fields = ("epoch", "previousEpoch", "instance", "assignor", "revoking", "target", "acknowledged")
+    found = field.fields(("subscription", "partitions"), fields)
     epoch = found["epoch"].number(-2) if "epoch" in found else group_epoch
     assigned = found["partitions"].partitions()
     member = Member(

@@ -95,15 +95,15 @@ def render(scenarios: Sequence[Scenario], folder: Path, invariant: str = "AsPrin
     files = [Path(scenario.file).name for scenario in scenarios]
     actions = sorted({step.does for scenario in scenarios for step in scenario.steps})
     text = _templates().get_template("golden.tla.j2")
-    asked = [step for scenario in scenarios for step in scenario.steps if step.partition]
+    with_partition = [step for scenario in scenarios for step in scenario.steps if step.partition]
     values = {
         "module": MODULE,
         "files": files,
         "universe": known,
         "plays": scenarios,
         "actions": actions,
-        "offsets": sorted({step.offset for step in asked}),
-        "epochs": sorted({step.request.epoch for step in asked if step.request}),
+        "offsets": sorted({step.offset for step in with_partition}),
+        "epochs": sorted({step.request.epoch for step in with_partition if step.request}),
     }
     module.write_text(text.render(values), encoding="utf-8")
     settings = _templates().get_template("golden.cfg.j2")

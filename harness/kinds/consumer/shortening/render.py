@@ -33,8 +33,8 @@ def render(trace: Trace, parts: Sequence[Sequence[Kept]], folder: Path) -> tuple
     steps = {step: number for number, step in enumerate(different)}
     names = {topic: topic_name(topic) for topic in counts}
     members: Mapping[str, Any] = as_function(group["members"])
-    asked: list[Any] = [step.request["regex"] for step in steps]
-    regexes: set[str] = {member["regex"] for member in members.values() if member["regex"]}.union(*asked)
+    requested: list[Any] = [step.request["regex"] for step in steps]
+    regexes: set[str] = {member["regex"] for member in members.values() if member["regex"]}.union(*requested)
     matched = {regex: matching(regex, names.values()) for regex in sorted(regexes)}
     values = {
         "module": MODULE,
